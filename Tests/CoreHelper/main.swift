@@ -56,7 +56,7 @@ func run(_ arguments: [String]) throws {
     setuid(65_534)
     let isReading = arguments[2] == "read"
     let database = try Database(path: arguments[1], options: isReading ? .readOnly : .init())
-    _ = try database.existingTables()
+    _ = try database.read { try $0.existingTables() }
     if !isReading { try database.executeChange("CREATE TABLE made (a)") }
   case "folder":
     // folder <name>: a database in the user's folder, whose path is printed.
@@ -105,7 +105,7 @@ func run(_ arguments: [String]) throws {
         try forked("write inside") { try connection.executeChange("UPDATE t SET a = a + 1000") }
       }
       try database.executeChange("UPDATE t SET a = a + 1")
-      print("parent: \(try database.firstRow("SELECT a FROM t", as: Int.self) ?? 0)")
+      print("parent: \(try database.rows("SELECT a FROM t", as: Int.self).first ?? 0)")
   #endif
   default:
     throw SQLiteError(.misuse, "unknown command")

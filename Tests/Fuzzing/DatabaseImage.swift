@@ -41,7 +41,7 @@ package enum DatabaseImage {
 
   /// Reads everything in a database, then writes to it. Each part may fail for itself.
   package static func use(_ database: Database) throws {
-    let tables = (try? database.existingTables()) ?? []
+    let tables = (try? database.read { try $0.existingTables() }) ?? []
     for table in tables.prefix(20) {
       attempt {
         try database.read { connection in

@@ -125,7 +125,7 @@ private func run(_ arguments: [String]) throws {
     print("ready")
     // A pipe is told when the buffer is full.
     fflush(nil)
-    var number = try database.firstRow("SELECT max(n) FROM level", as: Int.self) ?? 0
+    var number = try database.rows("SELECT max(n) FROM level", as: Int.self).first ?? 0
     while true {
       number += 1
       let patch = try database.write { connection in
@@ -160,7 +160,7 @@ private func run(_ arguments: [String]) throws {
     // another, for counting instructions.
     try database.executeChange(
       "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT, size INTEGER)")
-    let subscription: ChangeSubscription? =
+    let subscription: Registration? =
       switch arguments[2] {
       case "tables": database.subscribe(to: .tables) { _ in }
       case "judged": database.subscribe(to: .values, tables: ["town"], atMost: 1 << 18) { _ in }

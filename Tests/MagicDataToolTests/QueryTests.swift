@@ -95,7 +95,7 @@ private struct Page: MagicObject {
     let evil = "'; DROP TABLE Person; --"
     #expect(query("SELECT $a || @b AS x", "--a", evil, "--b", "2").output == "x\n\(evil)2\n")
     #expect(query("SELECT :format AS x", "--:format", "1").output == "x\n1\n")
-    #expect(try fixture.database().tableExists("Person"))
+    #expect(try fixture.database().read { try $0.tableExists("Person") })
     for words in [["SELECT :a"], ["SELECT 1", "--a", "1"], ["SELECT :a", "--b", "1"]] {
       let result = fixture.run(words: ["query", fixture.store] + words)
       #expect(result.status == 1)

@@ -49,9 +49,9 @@ import UndoWorkload
   }
 
   private func checkRows(of magic: MagicData) throws {
-    let check = try magic.database.firstRow("PRAGMA integrity_check", as: String.self)
+    let check = try magic.database.rows("PRAGMA integrity_check", as: String.self).first
     #expect(check == "ok")
-    #expect(try magic.database.firstRow("PRAGMA foreign_key_check") == nil)
+    #expect(try magic.database.executeQuery("PRAGMA foreign_key_check").first == nil)
     try magic.database.executeChange(
       "INSERT INTO Book_search (Book_search, rank) VALUES ('integrity-check', 1)")
   }

@@ -454,7 +454,7 @@ import UndoWorkload
     try history.undo()
     #expect(try magic.count(of: Shelf.self) == 0)
     try history.redo()
-    #expect(try magic.database.firstRow("SELECT color FROM Shelf", as: String.self) == "red")
+    #expect(try magic.database.rows("SELECT color FROM Shelf", as: String.self).first == "red")
     try history.undo()
     try magic.database.executeChange("ALTER TABLE Note RENAME COLUMN text TO words")
     let error = try #require(throws: PatchError.self) { try history.undo() }

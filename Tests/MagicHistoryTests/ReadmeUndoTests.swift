@@ -64,7 +64,7 @@ private struct Reminder: MagicObject {
     try history.undo()
     try history.redo()
     #expect(try magic.count(of: Reminder.self) == 0)
-    #expect(try magic.database.firstRow("SELECT moves FROM stats", as: Int.self) == 1)
+    #expect(try magic.database.rows("SELECT moves FROM stats", as: Int.self).first == 1)
     try magic.updateAll(Person.all, set: [.set(\.$city, to: "Chur")])
     try history.undo { conflict in
       // The properties that nobody else has touched go back, the others stay.

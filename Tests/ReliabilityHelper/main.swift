@@ -25,7 +25,7 @@ func run(_ arguments: [String]) throws {
   case "look":
     // Opens a database, reads, and closes it, as any other program may.
     let database = try Database(path: arguments[1], options: .init(mode: .readWrite))
-    print(try database.firstRow("SELECT count(*) FROM sqlite_schema", as: Int.self) ?? 0)
+    print(try database.rows("SELECT count(*) FROM sqlite_schema", as: Int.self).first ?? 0)
     try database.close()
   default:
     throw SQLiteError(.misuse, "unknown command")

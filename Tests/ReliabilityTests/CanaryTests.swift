@@ -69,7 +69,7 @@ import TestSupport
       }
     }
     #expect(failures.all == [])
-    let sum = try database.firstRow("SELECT a FROM t", as: Int.self)
+    let sum = try database.rows("SELECT a FROM t", as: Int.self).first
     #expect(sum == 50)
   }
 }

@@ -32,7 +32,7 @@ import TestSupport
   private func check(_ name: String, holds items: Range<Int>) throws {
     let store = try CodableStore(path: folder.file(name))
     #expect(try store.read() == self.items(items))
-    #expect(try store.database.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
+    #expect(try store.database.rows("PRAGMA integrity_check", as: String.self).first == "ok")
     try store.database.close()
   }
 
@@ -105,7 +105,7 @@ import TestSupport
     let memory = try CodableStore()
     try memory.insert(items: items(0..<100))
     try memory.save(to: url())
-    #expect(try old.firstRow("SELECT count(*) FROM \"items Item\"", as: Int.self) == 100)
+    #expect(try old.rows("SELECT count(*) FROM \"items Item\"", as: Int.self).first == 100)
   }
 
   @Test func `a store is not saved into its own file, nor over what is no database`() throws {

@@ -135,7 +135,7 @@ import TestSupport
     try database.close()
     #expect(try folder.bytes(of: "data.sqlite3") == before)
     let next = try Database(path: folder.file())
-    #expect(try next.firstRow("SELECT count(*) FROM sqlite_schema", as: Int.self) == 2)
+    #expect(try next.rows("SELECT count(*) FROM sqlite_schema", as: Int.self).first == 2)
   }
 
   @Test func `nothing is written into a log that was removed`() throws {
@@ -159,7 +159,7 @@ import TestSupport
       }
       try database.executeChange("INSERT INTO t VALUES (3)")
     }
-    #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 9)
+    #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 9)
   }
 
   @Test func `a store whose file was removed can be opened again`() throws {

@@ -122,7 +122,9 @@ private struct Team_home: MagicObject {
         try database.write { try $0.insert(User(id: 3, email: "c", address: "d", nick: "n")) }
       })
     try database.write { try $0.insert(User(id: 4, email: "a", address: "d")) }
-    let indexes = try database.existingIndexes(of: "User").map { ($0.columns, $0.isUnique) }
+    let indexes = try database.read { try $0.existingIndexes(of: "User") }.map {
+      ($0.columns, $0.isUnique)
+    }
     #expect(indexes.contains { $0 == ["email_address"] && !$1 })
     #expect(indexes.contains { $0 == ["email", "address"] && $1 })
     #expect(indexes.filter { $0.0 == ["nick"] }.map(\.1) == [true])
@@ -134,7 +136,9 @@ private struct Team_home: MagicObject {
     #expect(isRefused { try magic.update(Member.make("a", "b")) })
     #expect(isRefused { try magic.update(Member.make("c", "d", "n")) })
     try magic.update(Member.make("a", "d"))
-    let indexes = try magic.database.existingIndexes(of: "Member").map { ($0.columns, $0.isUnique) }
+    let indexes = try magic.database.read { try $0.existingIndexes(of: "Member") }.map {
+      ($0.columns, $0.isUnique)
+    }
     #expect(indexes.contains { $0 == ["email_address"] && !$1 })
     #expect(indexes.filter { $0.0 == ["nick"] }.map(\.1) == [true])
     #expect(try magic.check(of: Member.self) == [])
@@ -152,14 +156,17 @@ private struct Team_home: MagicObject {
     let other = Team_home()
     other.name = "x"
     #expect(isRefused { try magic.update(other) })
-    #expect(try magic.database.existingIndexes(of: "Team").contains { $0.columns == ["home_name"] })
+    #expect(
+      try magic.database.read { try $0.existingIndexes(of: "Team") }.contains {
+        $0.columns == ["home_name"]
+      })
     let count: SQL = "SELECT count(*) FROM magicdata_asset"
-    #expect(try magic.database.firstRow(count, as: Int.self) == 2)
+    #expect(try magic.database.rows(count, as: Int.self).first == 2)
     // The triggers let the assets go, whoever deletes.
     try magic.database.executeChange("DELETE FROM Team_home")
-    #expect(try magic.database.firstRow(count, as: Int.self) == 1)
+    #expect(try magic.database.rows(count, as: Int.self).first == 1)
     try magic.database.executeChange("DELETE FROM Team")
-    #expect(try magic.database.firstRow(count, as: Int.self) == 0)
+    #expect(try magic.database.rows(count, as: Int.self).first == 0)
   }
 
   @Test func `a constraint that is added later is made by the first use of an object`() throws {
@@ -230,7 +237,8 @@ private struct Team_home: MagicObject {
       let magic = try MagicData(path: path)
       try magic.update(Member.make("a", "b"))
       // As it was until 2026: the second one was passed over.
-      for index in try magic.database.existingIndexes(of: "Member") where index.isExplicit {
+      for index in try magic.database.read({ try $0.existingIndexes(of: "Member") })
+      where index.isExplicit {
         try magic.database.executeChange("DROP INDEX \(identifier: index.name)")
       }
       try magic.database.executeMultipleChanges(
@@ -245,7 +253,7 @@ private struct Team_home: MagicObject {
     #expect(try magic.check(of: Member.self).map(\.kind) == [.missingIndex])
     #expect(try magic.count(of: Member.self) == 1)
     #expect(isRefused { try magic.update(Member.make("a", "b")) })
-    let names = try magic.database.existingIndexes(of: "Member").map(\.name)
+    let names = try magic.database.read { try $0.existingIndexes(of: "Member") }.map(\.name)
     #expect(
       names == [
         "Member(email,address)", "Member(email,address) 2", "Member_email_address", "Member_nick",
@@ -268,18 +276,24 @@ private struct Team_home: MagicObject {
     // Whatever characters the names have: each makes an index of its own.
     let parts = ["a", "b", "a,b", "a\\", ",b", "(a", "b)", "a_b", "_"]
     for table in parts {
-      try database.createTable(
-        "t" + table, columns: parts.map { ColumnDefinition($0, .text, isOptional: true) })
+      try database.write {
+        try $0.createTable(
+          "t" + table, columns: parts.map { ColumnDefinition($0, .text, isOptional: true) })
+      }
     }
     for table in parts {
       for one in parts {
         for other in parts where other != one {
-          try database.createIndex(
-            IndexDefinition([one, other]).name(on: "t" + table), on: "t" + table,
-            columns: [one, other])
+          try database.write {
+            try $0.createIndex(
+              IndexDefinition([one, other]).name(on: "t" + table), on: "t" + table,
+              columns: [one, other])
+          }
         }
       }
     }
-    #expect(try database.existingIndexes().count == parts.count * parts.count * (parts.count - 1))
+    #expect(
+      try database.read { try $0.existingIndexes() }.count == parts.count * parts.count
+        * (parts.count - 1))
   }
 }

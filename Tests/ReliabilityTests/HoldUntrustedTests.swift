@@ -91,7 +91,8 @@ import TestSupport
     }
     #expect(error?.code == .tooBig)
     // Whoever trusts the file opens it.
-    #expect(try Database(path: folder.file(), options: .readOnly).firstRow("SELECT 1") != nil)
+    #expect(
+      try Database(path: folder.file(), options: .readOnly).executeQuery("SELECT 1").first != nil)
   }
 
   @Test func `views of an honest schema are read`() throws {
@@ -134,7 +135,9 @@ import TestSupport
     let text = String(repeating: "x", count: 1_000)
     try make((0..<50).map { "CREATE TABLE t\($0) (a DEFAULT '\(text)')" })
     var options = Database.Options.untrusted
-    #expect(try Database(path: folder.file(), options: options).firstRow("SELECT a FROM t1") == nil)
+    #expect(
+      try Database(path: folder.file(), options: options).executeQuery("SELECT a FROM t1").first
+        == nil)
     options.maximumSchemaSize = 40_000
     let error = #expect(throws: SQLiteError.self) {
       try Database(path: folder.file(), options: options)
@@ -198,7 +201,7 @@ import TestSupport
       try file(false).copy(to: .sqlite(path: folder.file("new")), deadline: .now)
     }
     #expect(!folder.contains("new"))
-    #expect(try target.firstRow("SELECT count(*) FROM mine", as: Int.self) == 0)
+    #expect(try target.rows("SELECT count(*) FROM mine", as: Int.self).first == 0)
   }
 
   @Test(.timeLimit(.minutes(20))) func `a restore ends with its task`() async throws {

@@ -202,7 +202,7 @@ import TestSupport
         for query in ["SELECT * FROM v", "SELECT * FROM t", "PRAGMA integrity_check", "ANALYZE"] {
           _ = try? database.executeQuery(SQL(unchecked: query))
         }
-        for table in try database.existingTables() {
+        for table in try database.read({ try $0.existingTables() }) {
           _ = try? database.read { try $0.columns(of: table) }
           _ = try? database.executeQuery("SELECT * FROM \(identifier: table)")
         }
@@ -271,7 +271,7 @@ import TestSupport
     try make(folder.file(), "")
     let database = try Database(path: folder.file(), options: .untrusted)
     for (name, value) in ["trusted_schema": 0, "cell_size_check": 1, "mmap_size": 0] {
-      let found = try database.firstRow(SQL(unchecked: "PRAGMA \(name)"), as: Int.self)
+      let found = try database.rows(SQL(unchecked: "PRAGMA \(name)"), as: Int.self).first
       #expect(found == value, "\(name)")
     }
     try database.read { connection in

@@ -241,7 +241,8 @@ import TestSupport
     try magic.update(thing)
     let database = magic.database
     let table = try #require(
-      try database.existingTables().first { $0.contains("others") }, "the links have a table")
+      try database.read { try $0.existingTables() }.first { $0.contains("others") },
+      "the links have a table")
     try database.executeChange(
       """
       INSERT INTO \(identifier: table) (owner, key, target)

@@ -152,8 +152,9 @@ import TestSupport
       try database.write { try $0.link(Left(id: text), Right(id: text), through: reference) }
       let rights = try database.read { try $0.rightObjects(of: Left(id: text), through: reference) }
       #expect(rights.count == 1 && isSame(rights.first?.id, text), "\(text.debugDescription)")
-      let extra = try database.firstRow(
-        "SELECT \(identifier: "x" + text) FROM \(identifier: text)", as: String.self)
+      let extra = try database.rows(
+        "SELECT \(identifier: "x" + text) FROM \(identifier: text)", as: String.self
+      ).first
       #expect(isSame(extra, text))
       try database.write { try $0.unlink(Left(id: text), Right(id: text), through: reference) }
       #expect(try SafeDatabase.stillHolds(before, database))
@@ -238,7 +239,7 @@ import TestSupport
             ["c" + text: try row.get("b" + text, as: String.self) + "!"]
           }, .dropColumn("a", in: text))
       ])
-      let row = try database.firstRow("SELECT * FROM \(identifier: text)")
+      let row = try database.executeQuery("SELECT * FROM \(identifier: text)").first
       #expect(row?.columnNames == ["b" + text, "c" + text], "\(text.debugDescription)")
       #expect(row?.values == [.text(text), .text(text + "!")])
       try database.migrate([
@@ -280,12 +281,14 @@ import TestSupport
       && names.insert(String(decoding: text.utf8.map(lower), as: UTF8.self)).inserted
     {
       let other = "other " + text
-      try database.createTable(
-        text,
-        columns: [
-          ColumnDefinition(other, .text), ColumnDefinition("x", .text, defaultValue: .text(text)),
-        ])
-      try database.createIndex("index " + text, on: text, columns: [other])
+      try database.write {
+        try $0.createTable(
+          text,
+          columns: [
+            ColumnDefinition(other, .text), ColumnDefinition("x", .text, defaultValue: .text(text)),
+          ])
+      }
+      try database.write { try $0.createIndex("index " + text, on: text, columns: [other]) }
       try database.executeChange(
         "INSERT INTO \(identifier: text) (\(identifier: other)) VALUES (\(text)), (\(text + text))")
     }

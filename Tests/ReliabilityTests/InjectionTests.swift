@@ -53,10 +53,12 @@ import TestSupport
         SQL(unchecked: "INSERT INTO t VALUES (\(SQL.escapeValue(text)), 5)"))
       let kept = try database.rows("SELECT a FROM t ORDER BY b", as: String.self)
       #expect(kept.count == 5 && kept.allSatisfy { isSame($0, text) }, "\(text.debugDescription)")
-      let list = try database.firstRow("SELECT count(*) FROM t WHERE a IN \([text])", as: Int.self)
+      let list = try database.rows("SELECT count(*) FROM t WHERE a IN \([text])", as: Int.self)
+        .first
       #expect(list == 5)
-      let found = try database.firstRow(
-        "SELECT count(*) FROM t WHERE a = \(text) AND a LIKE \(text) ESCAPE '\u{1}'", as: Int.self)
+      let found = try database.rows(
+        "SELECT count(*) FROM t WHERE a = \(text) AND a LIKE \(text) ESCAPE '\u{1}'", as: Int.self
+      ).first
       #expect(found ?? -1 >= 0)
       try database.executeChange("DELETE FROM t")
     }
@@ -68,20 +70,24 @@ import TestSupport
     let before = try SafeDatabase.content(of: database)
     for text in Self.texts {
       do {
-        try database.createTable(
-          text,
-          columns: [ColumnDefinition("id", .integer, isPrimaryKey: true), .init(text + "x", .text)])
-        try database.createIndex(text + "i", on: text, columns: [text + "x"])
+        try database.write {
+          try $0.createTable(
+            text,
+            columns: [
+              ColumnDefinition("id", .integer, isPrimaryKey: true), .init(text + "x", .text),
+            ])
+        }
+        try database.write { try $0.createIndex(text + "i", on: text, columns: [text + "x"]) }
         try database.executeChange(
           "INSERT INTO \(identifier: text) (\(identifier: text + "x")) VALUES (\(text))")
         try database.executeChange(
           "UPDATE i? SET i? = ?", withArgs: [text, text + "x", text])
-        let row = try database.firstRow("SELECT * FROM \(identifier: text)")
+        let row = try database.executeQuery("SELECT * FROM \(identifier: text)").first
         #expect(row?.columnNames.count == 2 && isSame(row?.columnNames[1], text + "x"))
         #expect(try isSame(row?.get(1, as: String.self), text))
         let columns = try database.read { try $0.columns(of: text) }
         #expect(columns.count == 2 && isSame(columns[1].name, text + "x"))
-        #expect(try database.existingTables().contains { isSame($0, text) })
+        #expect(try database.read { try $0.existingTables() }.contains { isSame($0, text) })
         try database.write { connection in
           try connection.withBlob(table: text, column: text + "x", rowID: 1) { blob in
             let content = try blob.read(count: blob.byteCount, at: 0)
@@ -93,7 +99,7 @@ import TestSupport
           Migration("and back", .renameColumn(text + "y", to: text + "x", in: text)),
         ])
         try database.executeChange("DELETE FROM magicdata_meta WHERE key LIKE 'migration%'")
-        try database.deleteTable(text)
+        try database.write { try $0.deleteTable(text) }
       } catch let error as SQLiteError {
         // SQLite keeps names that begin with sqlite_ for itself, and this library has its table.
         #expect(text.hasPrefix("sqlite_") || text == "magicdata_meta", "\(text): \(error)")
@@ -180,7 +186,7 @@ import TestSupport
       #expect(found.count == 1 && isSame(found.first, text))
       do {
         // None of them is the path of its own key.
-        let value = try database.firstRow("SELECT json_extract(\(json), \(text))", as: Value.self)
+        let value = try database.rows("SELECT json_extract(\(json), \(text))", as: Value.self).first
         #expect(value == .null, "\(text.debugDescription)")
       } catch let error as SQLiteError {
         #expect(error.code.primary == .error)

@@ -20,7 +20,7 @@ import Testing
     let json = try JSONEncoder().encode([id])
     #expect(String(decoding: json, as: UTF8.self) == "[\"\(id)\"]")
     #expect(try JSONDecoder().decode([AssetID].self, from: json) == [id])
-    let row = try Database.memory().firstRow("SELECT \(id)", as: AssetID.self)
+    let row = try Database.memory().rows("SELECT \(id)", as: AssetID.self).first
     #expect(row == id)
   }
 
@@ -29,7 +29,7 @@ import Testing
       try JSONDecoder().decode([AssetID].self, from: Data("[\"x\"]".utf8))
     }
     #expect(throws: SQLiteError.self) {
-      try Database.memory().firstRow("SELECT 'x'", as: AssetID.self)
+      try Database.memory().rows("SELECT 'x'", as: AssetID.self).first
     }
   }
 

@@ -27,7 +27,7 @@ struct KillHistory {
     #expect(try store.verify() == [], "missing or damaged")
     #expect(try orphans() == 0, "orphans")
     #expect(temporary.files(in: "assets/pending") == [])
-    let integrity = try database.firstRow("PRAGMA integrity_check", as: String.self)
+    let integrity = try database.rows("PRAGMA integrity_check", as: String.self).first
     #expect(integrity == "ok")
     var expected: [String: Set<String?>] = [:]
     acknowledged = 0

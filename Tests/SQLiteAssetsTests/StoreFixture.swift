@@ -45,8 +45,9 @@ struct StoreFixture {
 
   /// The number of files that are marked for removal.
   func marks() throws -> Int {
-    let count = try database.firstRow(
-      "SELECT count(*) FROM magicdata_asset_trash", as: Int.self)
+    let count = try database.rows(
+      "SELECT count(*) FROM magicdata_asset_trash", as: Int.self
+    ).first
     return count ?? -1
   }
 

@@ -153,7 +153,7 @@ struct ClusterGroupTests {
       guard update.rows == 1 else { throw Refusal(id: -3) }
     }
     #expect(outcomes.allSatisfy { $0 == .done })
-    #expect(try await database.firstRow("SELECT sum(n) FROM t", as: Int.self) == 39 * 3)
+    #expect(try await database.rows("SELECT sum(n) FROM t", as: Int.self).first == 39 * 3)
   }
 
   @Test func `a grouped write that is cancelled takes effect or does not, and leaves the others`()

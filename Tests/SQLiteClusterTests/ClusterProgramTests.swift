@@ -74,7 +74,7 @@ struct ClusterProgramTests {
     }
     #expect(error?.code == .error)
     #expect(error?.message == "integer overflow")
-    #expect(try database.firstRow("SELECT 7", as: Int.self) == 7)
+    #expect(try database.rows("SELECT 7", as: Int.self).first == 7)
   }
 
   @Test func `a change that gives rows and fails says why, and what became of the others`() throws {
@@ -149,7 +149,7 @@ struct ClusterProgramTests {
     try database.executeChange("INSERT INTO \(identifier: name) VALUES (1)")
     let rows = try database.executeQuery("SELECT * FROM \(identifier: name)")
     #expect(rows.map(\.columnNames) == [[name]])
-    #expect(try database.existingTables() == [name])
+    #expect(try database.read { try $0.existingTables() } == [name])
   }
 
   @Test func `grouped writes take effect once when their node is lost`() async throws {
@@ -230,7 +230,7 @@ struct ClusterProgramTests {
     task.cancel()
     let outcome = await task.result
     for node in 0..<3 where node != leader { cluster.signal(node, SIGCONT) }
-    let count = try await database.firstRow("SELECT count(*) FROM t", as: Int.self)
+    let count = try await database.rows("SELECT count(*) FROM t", as: Int.self).first
     switch outcome {
     case .success: #expect(count == 2)
     case .failure(let error as SQLiteError) where error.code == .outcomeUnknown:
@@ -262,6 +262,6 @@ struct ClusterProgramTests {
     }
     await #expect(throws: SQLiteError.self) { try await database.executeQuery("SELECT 1") }
     let again = try TestCluster.shared.get().database(#function)
-    #expect(try await again.firstRow("SELECT count(*) FROM t", as: Int.self) == done)
+    #expect(try await again.rows("SELECT count(*) FROM t", as: Int.self).first == done)
   }
 }

@@ -250,8 +250,10 @@ struct ClusterStoreTests {
     try source.update([Ware(1, 2.5), Ware(2, 10)])
     try source.database.dump(to: .spon(path: folder + "/out.spon"))
     let magic = try store()
-    try magic.database.executeMultipleChanges(
-      magic.database.existingTables().map { "DROP TABLE \(identifier: $0)" })
+    try magic.database.write { connection in
+      try connection.executeMultipleChanges(
+        connection.existingTables().map { "DROP TABLE \(identifier: $0)" })
+    }
     try magic.database.restore(from: .spon(path: folder + "/out.spon"))
     let moved = try store()
     #expect(try moved.objects(of: Ware.self, where: \.$price == 10).map(\.id) == [2])

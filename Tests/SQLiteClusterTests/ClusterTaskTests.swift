@@ -181,7 +181,7 @@ struct ClusterTaskTests {
     }
     #expect(runs == 4)
     #expect(error?.message.contains("begun 4 times") == true, "\(error as Any)")
-    #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 0)
+    #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 0)
   }
 
   @Test func `rows that are left half read do not disturb the next access`() throws {

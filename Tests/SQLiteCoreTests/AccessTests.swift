@@ -44,7 +44,7 @@ private let endless: SQL =
       }
     }
     #expect(error?.code == .interrupt)
-    #expect(try fixture.database.existingTables() == [])
+    #expect(try fixture.database.read { try $0.existingTables() } == [])
   }
 
   @Test func `a deadline ends the wait for others, near or far`() throws {
@@ -218,7 +218,7 @@ private let endless: SQL =
       }
     }
     #expect(errors.withLock { $0 }.isEmpty, "\(errors.withLock { $0.first })")
-    #expect(try database.firstRow("SELECT a FROM t", as: Int.self) == 8 * calls / 2)
+    #expect(try database.rows("SELECT a FROM t", as: Int.self).first == 8 * calls / 2)
   }
 
   @Test(.timeLimit(.minutes(20)))
@@ -269,7 +269,7 @@ private let endless: SQL =
     await withCheckedContinuation { continuation in
       group.notify(queue: .global()) { continuation.resume() }
     }
-    #expect(try await database.firstRow("SELECT a FROM t", as: Int.self) == 600)
+    #expect(try await database.rows("SELECT a FROM t", as: Int.self).first == 600)
   }
 
   @Test(arguments: Kind.allCases)

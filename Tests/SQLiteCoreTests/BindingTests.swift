@@ -8,7 +8,7 @@ import Testing
   init() throws { database = try .memory() }
 
   private func echo(_ value: some Bindable) throws -> Value? {
-    try database.firstRow("SELECT \(value)", as: Value.self)
+    try database.rows("SELECT \(value)", as: Value.self).first
   }
 
   @Test(arguments: ["", "a", "a\0b", "\0", "héllo", "e\u{301}", "👩‍👩‍👧", "'; DROP TABLE t;--"])
@@ -21,7 +21,7 @@ import Testing
   @Test(arguments: [[], [0], [255, 0, 1], [UInt8](repeating: 7, count: 100_000)] as [[UInt8]])
   func `bytes survive, and no bytes are not NULL`(bytes: [UInt8]) throws {
     #expect(try echo(bytes) == .blob(bytes))
-    let type = try database.firstRow("SELECT typeof(\(bytes))", as: String.self)
+    let type = try database.rows("SELECT typeof(\(bytes))", as: String.self).first
     #expect(type == "blob")
   }
 
@@ -61,7 +61,7 @@ import Testing
     let fixture = try Fixture(.memory)
     try fixture.database.executeMultipleChanges("CREATE TABLE t (a REAL)")
     try fixture.database.executeChange("INSERT INTO t VALUES (\(-0.0))")
-    let zero = try fixture.database.firstRow("SELECT a FROM t", as: Double.self)
+    let zero = try fixture.database.rows("SELECT a FROM t", as: Double.self).first
     #expect(zero == 0)
     #expect(zero?.sign == .plus)
   }
@@ -105,10 +105,10 @@ import Testing
   @Test func `a raw representable type binds and reads as its raw value`() throws {
     #expect(try echo(Suit.spades) == .text("spades"))
     #expect(try echo(Meters(rawValue: 2.5)) == .real(2.5))
-    let read = try database.firstRow("SELECT 'hearts', 1.5", as: Suit.self, Meters.self)
+    let read = try database.rows("SELECT 'hearts', 1.5", as: Suit.self, Meters.self).first
     #expect(read?.0 == .hearts)
     #expect(read?.1.rawValue == 1.5)
-    let unknown = sqliteError { _ = try database.firstRow("SELECT 'clubs'", as: Suit.self) }
+    let unknown = sqliteError { _ = try database.rows("SELECT 'clubs'", as: Suit.self).first }
     #expect(unknown?.code == .mismatch)
   }
 
@@ -138,7 +138,7 @@ import Testing
       try database.executeChange("INSERT INTO t VALUES (?, ?)", withArgs: values)
     }
     #expect(error?.code == .range)
-    #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 0)
+    #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 0)
   }
 
   @Test func `an unknown name is refused`() throws {

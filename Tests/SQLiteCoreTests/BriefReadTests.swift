@@ -54,7 +54,7 @@ import TestSupport
     let database = fixture.database
     try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (7)")
     for round in 0..<40 {
-      let value = try await database.firstRow("SELECT a FROM t", as: Int.self)
+      let value = try await database.rows("SELECT a FROM t", as: Int.self).first
       #expect(value == 7)
       #expect(database.readOnTaskCount == round)
     }
@@ -234,7 +234,7 @@ import TestSupport
     }
     #expect(database.readOnTaskCount == 4)
     try await database.executeChange("UPDATE t SET a = 8")
-    #expect(try await database.firstRow("SELECT a FROM t", as: Int.self) == 8)
+    #expect(try await database.rows("SELECT a FROM t", as: Int.self).first == 8)
   }
 
   @Test func `it cannot write, and calls inside it take part in it`() async throws {
@@ -247,7 +247,7 @@ import TestSupport
       #expect(error?.code.primary == .readOnly)
       let sum = try await database.readBriefly { connection in
         let outer = try connection.firstRow("SELECT a FROM t", as: Int.self) ?? 0
-        return outer + (try database.firstRow("SELECT a FROM t", as: Int.self) ?? 0)
+        return outer + (try database.rows("SELECT a FROM t", as: Int.self).first ?? 0)
       }
       #expect(sum == 14)
     }
@@ -259,7 +259,7 @@ import TestSupport
     for number in 0..<5 {
       try await other.executeChange(
         SQL(unchecked: "ALTER TABLE t ADD COLUMN b\(number) DEFAULT \(number)"))
-      let row = try await database.firstRow("SELECT * FROM t")
+      let row = try await database.executeQuery("SELECT * FROM t").first
       #expect(row?.values.count == 2 + number)
     }
   }
@@ -295,6 +295,6 @@ import TestSupport
       }
       try await group.waitForAll()
     }
-    #expect(try await database.firstRow("SELECT a FROM t WHERE id = 2", as: Int.self) == 750)
+    #expect(try await database.rows("SELECT a FROM t WHERE id = 2", as: Int.self).first == 750)
   }
 }

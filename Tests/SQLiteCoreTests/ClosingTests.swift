@@ -85,8 +85,8 @@ import TestSupport
     }
     // A database in memory goes with its connection.
     if kind == .file {
-      #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 60)
-      #expect(try database.firstRow("SELECT count(*) FROM t WHERE a < 0", as: Int.self) == 0)
+      #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 60)
+      #expect(try database.rows("SELECT count(*) FROM t WHERE a < 0", as: Int.self).first == 0)
     }
     #expect(told.withLock { $0 } == 3)
     withExtendedLifetime(subscription) {}
@@ -114,7 +114,7 @@ import TestSupport
     let first = try Database(path: path)
     try first.executeChange("CREATE TABLE t (a)")
     DispatchQueue.concurrentPerform(iterations: 60) { _ in
-      _ = sqliteError { _ = try Database(path: path).firstRow("SELECT a FROM t", as: Int.self) }
+      _ = sqliteError { _ = try Database(path: path).rows("SELECT a FROM t", as: Int.self).first }
     }
     let told = Mutex(0)
     let subscription = first.subscribe(to: .tables) { _ in told.withLock { $0 += 1 } }

@@ -95,8 +95,9 @@ import TestSupport
     let expected = ["-1", "9", "9.5", "10", "x"]
     #expect(try fixture.database.read { try $0.rows(sql, as: String.self) } == expected)
     #expect(try fixture.database.write { try $0.rows(sql, as: String.self) } == expected)
-    let least = try fixture.database.firstRow(
-      "SELECT min(x COLLATE magicdata_decimal) FROM t", as: String.self)
+    let least = try fixture.database.rows(
+      "SELECT min(x COLLATE magicdata_decimal) FROM t", as: String.self
+    ).first
     #expect(least == "-1")
     #expect(
       sqliteError {
@@ -141,7 +142,7 @@ import TestSupport
         try database.rows(
           "SELECT x FROM t WHERE x COLLATE magicdata_decimal > '3' ORDER BY x COLLATE magicdata_decimal",
           as: String.self) == ["9", "10"])
-      #expect(try database.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
+      #expect(try database.rows("PRAGMA integrity_check", as: String.self).first == "ok")
       try database.close()
     }
   }
@@ -176,7 +177,7 @@ import TestSupport
     #expect(try shell(".dump").contains("COLLATE magicdata_decimal"))
     #expect(try shell("INSERT INTO t VALUES ('1')").contains("no such collation sequence"))
     let again = try Database.at(folder.file())
-    #expect(try again.firstRow("SELECT count(*) FROM t", as: Int.self) == 2)
-    #expect(try again.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
+    #expect(try again.rows("SELECT count(*) FROM t", as: Int.self).first == 2)
+    #expect(try again.rows("PRAGMA integrity_check", as: String.self).first == "ok")
   }
 }

@@ -35,7 +35,7 @@ import Testing
       try connection.addFunction("f") { (a: Int, b: Int) in "two" }
       try connection.addVariadicFunction("f") { .integer(Int64($0.count)) }
     }
-    let row = try fixture.database.firstRow("SELECT f(1), f(1, 2), f(1, 2, 3), f()")
+    let row = try fixture.database.executeQuery("SELECT f(1), f(1, 2), f(1, 2, 3), f()").first
     #expect(row?.values == [.text("one"), .text("two"), .integer(3), .integer(0)])
   }
 
@@ -90,7 +90,7 @@ import Testing
       CREATE VIEW v AS SELECT open(21) AS a; CREATE VIEW w AS SELECT closed() AS a;
       CREATE TABLE t (a); CREATE INDEX i ON t (open(a));
       """)
-    #expect(try fixture.database.firstRow("SELECT a FROM v", as: Int.self) == 42)
+    #expect(try fixture.database.rows("SELECT a FROM v", as: Int.self).first == 42)
     let error = sqliteError { _ = try fixture.database.executeQuery("SELECT a FROM w") }
     #expect(error?.message.contains("unsafe use of closed") == true)
   }
@@ -131,8 +131,9 @@ import Testing
       """, as: Int.self, Int.self, String.self)
     #expect(rows.map { $0.1 } == [8, 3])
     #expect(rows.map { $0.2 } == ["v2;v4;", "v1;v3;"])
-    let none = try fixture.database.firstRow(
-      "SELECT product(value) FROM json_each('[]')", as: Int.self)
+    let none = try fixture.database.rows(
+      "SELECT product(value) FROM json_each('[]')", as: Int.self
+    ).first
     #expect(none == 1)
   }
 
@@ -173,8 +174,9 @@ import Testing
       FROM json_each('[1,2,3,4]')
       """, as: Int.self)
     #expect(sums == [1, 3, 5, 7])
-    let sum = try fixture.database.firstRow(
-      "SELECT total(value) FROM json_each('[1,2]')", as: Int.self)
+    let sum = try fixture.database.rows(
+      "SELECT total(value) FROM json_each('[1,2]')", as: Int.self
+    ).first
     #expect(sum == 3)
   }
 
@@ -186,7 +188,8 @@ import Testing
       "SELECT value FROM json_each('[\"ccc\", \"a\", \"bb\", \"\"]') ORDER BY value COLLATE byLength",
       as: String.self)
     #expect(texts == ["", "a", "bb", "ccc"])
-    let equal = try fixture.database.firstRow("SELECT 'ab' = 'xy' COLLATE byLength", as: Bool.self)
+    let equal = try fixture.database.rows("SELECT 'ab' = 'xy' COLLATE byLength", as: Bool.self)
+      .first
     #expect(equal == true)
     try fixture.database.executeMultipleChanges(
       "CREATE TABLE t (a COLLATE byLength UNIQUE); INSERT INTO t VALUES ('a'), ('bb')")

@@ -51,8 +51,9 @@ final class CommitCount: Sendable {
     get throws {
       try remotes.withLock { $0 }.reduce(count.load(ordering: .relaxed)) {
         try $0
-          + ($1.firstRow(
-            "SELECT max(number) FROM \(identifier: Connection.tokenTable)", as: Int.self) ?? 0)
+          + ($1.rows(
+            "SELECT max(number) FROM \(identifier: Connection.tokenTable)", as: Int.self
+          ).first ?? 0)
       }
     }
   }

@@ -147,7 +147,7 @@ private let endlessInsert: SQL = """
     hold.release()
     #expect(try await first.value == 0)
     #expect(try await second.value == .rollback)
-    #expect(try await database.firstRow("SELECT count(*) FROM child", as: Int.self) == 0)
+    #expect(try await database.rows("SELECT count(*) FROM child", as: Int.self).first == 0)
   }
 
   @Test(arguments: 0..<4)
@@ -333,7 +333,8 @@ private let endlessInsert: SQL = """
     #expect(told == ["0", "787 \(alone?.message ?? "")", "1", "3"])
     #expect(alone?.code == .foreignKeyConstraint)
     #expect(
-      try await database.firstRow("SELECT group_concat(parent) FROM child", as: String.self) == "8")
+      try await database.rows("SELECT group_concat(parent) FROM child", as: String.self).first
+        == "8")
     #expect(try database.numbers() == [0, 3])
     // A server blames nobody before the commit, so that each has run alone.
     #expect(try commits.value == before + (Engine.current == .local ? 2 : 3))

@@ -83,11 +83,11 @@ import Testing
       }
     }
     for box in boxes { #expect(sqliteError { _ = try box.statement.step() }?.code == .misuse) }
-    #expect(try fixture.database.firstRow("SELECT 1", as: Int.self) == 1)
+    #expect(try fixture.database.rows("SELECT 1", as: Int.self).first == 1)
     boxes.removeFirst()
-    #expect(try fixture.database.firstRow("SELECT 1", as: Int.self) == 1)
+    #expect(try fixture.database.rows("SELECT 1", as: Int.self).first == 1)
     boxes.removeAll()
-    #expect(try fixture.database.firstRow("SELECT 1", as: Int.self) == 1)
+    #expect(try fixture.database.rows("SELECT 1", as: Int.self).first == 1)
   }
 
   @Test func `a leaked statement does not hold a write open`() throws {

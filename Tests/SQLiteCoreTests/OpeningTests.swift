@@ -75,9 +75,9 @@ import TestSupport
     try Database(path: folder.file()).executeMultipleChanges(
       "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
     let database = try Database(path: folder.file(), options: .readOnly)
-    #expect(try database.firstRow("SELECT a FROM t", as: Int.self) == 1)
+    #expect(try database.rows("SELECT a FROM t", as: Int.self).first == 1)
     #expect(sqliteError { try database.executeChange("DELETE FROM t") }?.code == .readOnly)
-    #expect(try database.firstRow("SELECT a FROM t", as: Int.self) == 1)
+    #expect(try database.rows("SELECT a FROM t", as: Int.self).first == 1)
   }
 
   @Test func `all files of a database are private whatever the mask`() throws {
@@ -111,7 +111,7 @@ import TestSupport
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: real)
     let database = try Database(path: link)
     #expect(database.path?.hasSuffix("/real") == true)
-    #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 0)
+    #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 0)
     var options = Database.Options()
     options.followsSymbolicLinks = false
     #expect(failure(link, options)?.code == .cannotOpenSymbolicLink)
@@ -134,7 +134,7 @@ import TestSupport
     var options = Database.Options.readOnly
     options.isImmutable = true
     let frozen = try Database(path: folder.file(name), options: options)
-    #expect(try frozen.firstRow("SELECT count(*) FROM t", as: Int.self) == 0)
+    #expect(try frozen.rows("SELECT count(*) FROM t", as: Int.self).first == 0)
   }
 
   @Test func `a temporary database leaves nothing behind`() throws {
@@ -146,7 +146,7 @@ import TestSupport
       SELECT zeroblob(1000000) FROM n
       """)
     #expect(database.path == nil)
-    #expect(try database.firstRow("SELECT sum(length(a)) FROM t", as: Int.self) == 9_000_000)
+    #expect(try database.rows("SELECT sum(length(a)) FROM t", as: Int.self).first == 9_000_000)
   }
 
   @Test(arguments: Kind.allCases)
@@ -157,7 +157,7 @@ import TestSupport
       #expect(try fixture.database.read { try $0.firstRow(pragma, as: Int.self) } == 1)
       #expect(try fixture.database.write { try $0.firstRow(pragma, as: Int.self) } == 1)
     }
-    let trusted = try fixture.database.firstRow("PRAGMA trusted_schema", as: Int.self)
+    let trusted = try fixture.database.rows("PRAGMA trusted_schema", as: Int.self).first
     #expect(trusted == 0)
     #expect(sqliteError { _ = try fixture.database.executeQuery("SELECT \"nope\"") } != nil)
     let schema = sqliteError {
@@ -173,7 +173,7 @@ import TestSupport
 
   @Test func `the journal is a log and every commit is synced, unless told otherwise`() throws {
     let database = try Database(path: folder.file())
-    #expect(try database.firstRow("PRAGMA journal_mode", as: String.self) == "wal")
+    #expect(try database.rows("PRAGMA journal_mode", as: String.self).first == "wal")
     #expect(try database.read { try $0.firstRow("PRAGMA synchronous", as: Int.self) } == 2)
     #expect(try database.write { try $0.firstRow("PRAGMA synchronous", as: Int.self) } == 2)
     var options = Database.Options()
@@ -185,12 +185,12 @@ import TestSupport
     options.secureDelete = .fast
     options.checksCells = true
     let other = try Database(path: folder.file("other"), options: options)
-    #expect(try other.firstRow("PRAGMA journal_mode", as: String.self) == "truncate")
-    #expect(try other.firstRow("PRAGMA synchronous", as: Int.self) == 1)
-    #expect(try other.firstRow("PRAGMA foreign_keys", as: Int.self) == 0)
-    #expect(try other.firstRow("PRAGMA cache_size", as: Int.self) == -100)
-    #expect(try other.firstRow("PRAGMA secure_delete", as: Int.self) == 2)
-    #expect(try other.firstRow("PRAGMA cell_size_check", as: Int.self) == 1)
+    #expect(try other.rows("PRAGMA journal_mode", as: String.self).first == "truncate")
+    #expect(try other.rows("PRAGMA synchronous", as: Int.self).first == 1)
+    #expect(try other.rows("PRAGMA foreign_keys", as: Int.self).first == 0)
+    #expect(try other.rows("PRAGMA cache_size", as: Int.self).first == -100)
+    #expect(try other.rows("PRAGMA secure_delete", as: Int.self).first == 2)
+    #expect(try other.rows("PRAGMA cell_size_check", as: Int.self).first == 1)
   }
 
   @Test func `each connection is prepared before its first use`() throws {

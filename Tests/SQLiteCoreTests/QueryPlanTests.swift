@@ -18,11 +18,11 @@ import Testing
   }
 
   private func reading(_ sql: SQL) throws -> QueryPlan.Reading? {
-    try database.explain(sql).readings.first
+    try database.read { try $0.explain(sql) }.readings.first
   }
 
   @Test func `a table without an index is scanned`() throws {
-    let plan = try database.explain("SELECT * FROM note AS n WHERE body = 'x'")
+    let plan = try database.read { try $0.explain("SELECT * FROM note AS n WHERE body = 'x'") }
     #expect(plan.scannedTables == ["n"])
     #expect(plan.readings.map(\.index) == [.none])
     #expect(plan.steps.map(\.detail) == ["SCAN n"])
@@ -47,24 +47,31 @@ import Testing
       return
     }
     #expect(match?.table == "words")
-    let plan = try database.explain("SELECT * FROM plain x JOIN plain y ON x.a = y.b")
+    let plan = try database.read {
+      try $0.explain("SELECT * FROM plain x JOIN plain y ON x.a = y.b")
+    }
     #expect(plan.readings.map(\.index) == [.none, .automatic])
     #expect(plan.scannedTables == ["x"])
   }
 
   @Test func `sorts are told with their reason`() throws {
     let query: SQL = "SELECT DISTINCT body FROM note ORDER BY date"
-    #expect(try database.explain(query).sorts.sorted() == ["DISTINCT", "ORDER BY"])
-    #expect(try database.explain("SELECT id FROM note ORDER BY id").sorts == [])
-    #expect(try database.explain("SELECT count(*) FROM note GROUP BY body").sorts == ["GROUP BY"])
+    #expect(try database.read { try $0.explain(query) }.sorts.sorted() == ["DISTINCT", "ORDER BY"])
+    #expect(try database.read { try $0.explain("SELECT id FROM note ORDER BY id") }.sorts == [])
+    #expect(
+      try database.read { try $0.explain("SELECT count(*) FROM note GROUP BY body") }.sorts == [
+        "GROUP BY"
+      ])
   }
 
   @Test func `queries inside of a query are steps of it`() throws {
-    let plan = try database.explain(
-      """
-      SELECT (SELECT max(date) FROM note m WHERE m.title = n.title) FROM note n
-      WHERE id IN (SELECT note FROM tag) UNION SELECT name FROM tag
-      """)
+    let plan = try database.read {
+      try $0.explain(
+        """
+        SELECT (SELECT max(date) FROM note m WHERE m.title = n.title) FROM note n
+        WHERE id IN (SELECT note FROM tag) UNION SELECT name FROM tag
+        """)
+    }
     #expect(plan.steps.count == 1)
     #expect(plan.steps.first?.kind == .compound)
     #expect(plan.allSteps.count(where: { $0.kind == .subquery }) == 2)
@@ -75,7 +82,9 @@ import Testing
   }
 
   @Test func `the terms of an OR are looked for one by one`() throws {
-    let plan = try database.explain("SELECT * FROM note WHERE id = 1 OR title = 'x'")
+    let plan = try database.read {
+      try $0.explain("SELECT * FROM note WHERE id = 1 OR title = 'x'")
+    }
     #expect(plan.steps.map(\.kind) == [.anyTerm])
     #expect(plan.readings.map(\.isSearch) == [true, true])
     #expect(plan.usedIndexes == ["note title"])
@@ -97,10 +106,11 @@ import Testing
     let sql: SQL = "DELETE FROM note WHERE title = 'x'"
     #expect(try database.write { try $0.explain(sql).usedIndexes } == ["note title"])
     #expect(try database.rows("SELECT count(*) FROM note", as: Int.self) == [0])
-    #expect(throws: SQLiteError.self) { try database.explain("SELECT nothing") }
+    #expect(throws: SQLiteError.self) { try database.read { try $0.explain("SELECT nothing") } }
   }
 
   @Test func `explain has a form for await`() async throws {
-    #expect(try await database.explain("SELECT * FROM plain").scannedTables == ["plain"])
+    #expect(
+      try await database.read { try $0.explain("SELECT * FROM plain") }.scannedTables == ["plain"])
   }
 }

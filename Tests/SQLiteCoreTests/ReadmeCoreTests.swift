@@ -13,11 +13,16 @@ import TestSupport
     // Opening
     let database = try Database(path: path)
     let scratch = try Database.memory()
-    try database.createTable(
-      "city", columns: [ColumnDefinition("name", .text), ColumnDefinition("population", .integer)])
+    try database.write {
+      try $0.createTable(
+        "city",
+        columns: [ColumnDefinition("name", .text), ColumnDefinition("population", .integer)])
+    }
     let archive = try Database(path: path, options: .readOnly)
     let download = try Database(path: path, options: .untrusted)
-    #expect(try archive.existingTables() == (try download.existingTables()))
+    #expect(
+      try archive.read { try $0.existingTables() }
+        == (try download.read { try $0.existingTables() }))
 
     // Reading and writing
     try database.write { connection in
@@ -34,7 +39,8 @@ import TestSupport
     {
       print(name, population ?? 0)
     }
-    #expect(try database.firstRow("SELECT population FROM city")?[0]?.asInt() == 2_731_571)
+    #expect(
+      try database.executeQuery("SELECT population FROM city").first?[0]?.asInt() == 2_731_571)
 
     // Statements
     let list = [("Oslo", 709_037), ("Rome", 2_873_000)]
@@ -44,14 +50,16 @@ import TestSupport
     }
 
     // The schema
-    try database.createTable(
-      "person",
-      columns: [
-        ColumnDefinition("id", .integer, isPrimaryKey: true),
-        ColumnDefinition("name", .text),
-      ])
-    try database.createIndex("person name", on: "person", columns: ["name"], isUnique: true)
-    let tables = try database.existingTables()
+    try database.write { connection in
+      try connection.createTable(
+        "person",
+        columns: [
+          ColumnDefinition("id", .integer, isPrimaryKey: true),
+          ColumnDefinition("name", .text),
+        ])
+      try connection.createIndex("person name", on: "person", columns: ["name"], isUnique: true)
+    }
+    let tables = try database.read { try $0.existingTables() }
     let columns = try database.read { try $0.columns(of: "person") }
     #expect(tables == ["city", "person"])
     #expect(columns.map(\.name) == ["id", "name"])
@@ -63,7 +71,8 @@ import TestSupport
     try database.vacuum(into: folder.file("copy"))
     let bytes = try database.serialized()
     let copy = try Database.memory(serialized: bytes)
-    #expect(try copy.existingTables() == (try scratch.existingTables()))
+    #expect(
+      try copy.read { try $0.existingTables() } == (try scratch.read { try $0.existingTables() }))
     try database.write { connection in
       try connection.withBlob(table: "file", column: "content", rowID: 1, isWritable: true) {
         blob in
@@ -99,7 +108,7 @@ import TestSupport
     let sizes = try await database.rows("SELECT name, 1 FROM city", as: String.self, Int.self)
     #expect(sizes.map { $0.1 } == [1])
     #expect(try await database.executeQuery("SELECT ?", withArgs: [5]).first?[0]?.asInt() == 5)
-    #expect(try await database.firstRow("SELECT 5")?.values == [.integer(5)])
+    #expect(try await database.executeQuery("SELECT 5").first?.values == [.integer(5)])
     let inserted = try await database.executeChange("INSERT INTO city VALUES (?)", withArgs: ["x"])
     #expect(inserted.rows == 1)
   }
@@ -119,8 +128,9 @@ import TestSupport
       try connection.addCollation("byLength") { $0.utf8.count - $1.utf8.count }
     }
     let database = try Database.memory(options: options)
-    let row = try database.firstRow(
-      "SELECT initials('Ada King'), (SELECT product(value) FROM json_each('[1.5,2.0,4.0]'))")
+    let row = try database.executeQuery(
+      "SELECT initials('Ada King'), (SELECT product(value) FROM json_each('[1.5,2.0,4.0]'))"
+    ).first
     #expect(row?.values == [.text("AK"), .real(12)])
   }
 }

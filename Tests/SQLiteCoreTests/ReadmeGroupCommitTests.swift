@@ -21,7 +21,7 @@ import TestSupport
       }
       try await group.waitForAll()
     }
-    #expect(try await database.firstRow("SELECT value FROM counter", as: Int.self) == 100)
+    #expect(try await database.rows("SELECT value FROM counter", as: Int.self).first == 100)
   }
 
   @Test func `its options`() throws {

@@ -8,7 +8,7 @@ import Testing
   init() throws { database = try .fresh() }
 
   private func row(_ sql: SQL) throws -> Row {
-    try #require(try database.firstRow(sql))
+    try #require(try database.executeQuery(sql).first)
   }
 
   @Test func `columns of one name stay reachable by index`() throws {
@@ -79,10 +79,11 @@ import Testing
   }
 
   @Test func `typed reading is exact for every type`() throws {
-    let all = try database.firstRow(
+    let all = try database.rows(
       "SELECT -128, 65535, 1, 2.5, 0.5, 'a', x'01', NULL, 9007199254740992",
       as: Int8.self, UInt16.self, Bool.self, Double.self, Float.self, String.self, [UInt8].self,
-      String?.self, Double.self)
+      String?.self, Double.self
+    ).first
     #expect(all?.0 == -128)
     #expect(all?.1 == 65_535)
     #expect(all?.2 == true)
@@ -90,11 +91,12 @@ import Testing
     #expect(all?.6 == [1])
     #expect(all?.8 == 9_007_199_254_740_992)
     for sql in ["SELECT 9007199254740993", "SELECT 'a'", "SELECT NULL"] as [SQL] {
-      #expect(sqliteError { _ = try database.firstRow(sql, as: Double.self) } != nil)
+      #expect(sqliteError { _ = try database.rows(sql, as: Double.self).first } != nil)
     }
-    #expect(sqliteError { _ = try database.firstRow("SELECT 0.1", as: Float.self) }?.code == .range)
-    #expect(sqliteError { _ = try database.firstRow("SELECT -1", as: UInt.self) }?.code == .range)
-    #expect(sqliteError { _ = try database.firstRow("SELECT 'a'", as: [UInt8].self) } != nil)
+    #expect(
+      sqliteError { _ = try database.rows("SELECT 0.1", as: Float.self).first }?.code == .range)
+    #expect(sqliteError { _ = try database.rows("SELECT -1", as: UInt.self).first }?.code == .range)
+    #expect(sqliteError { _ = try database.rows("SELECT 'a'", as: [UInt8].self).first } != nil)
   }
 
   @Test func `text that is not UTF-8 throws and is not rewritten`() throws {
@@ -104,9 +106,10 @@ import Testing
       let error = sqliteError { _ = try database.executeQuery(sql) }
       #expect(error?.code == .mismatch)
       #expect(error?.message.contains("bad") == true)
-      #expect(sqliteError { _ = try database.firstRow(sql, as: String.self) }?.code == .mismatch)
+      #expect(sqliteError { _ = try database.rows(sql, as: String.self).first }?.code == .mismatch)
     }
-    let bytes = try database.firstRow("SELECT CAST(CAST(x'ff' AS TEXT) AS BLOB)", as: [UInt8].self)
+    let bytes = try database.rows("SELECT CAST(CAST(x'ff' AS TEXT) AS BLOB)", as: [UInt8].self)
+      .first
     #expect(bytes == [255])
   }
 

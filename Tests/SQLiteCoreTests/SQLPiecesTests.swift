@@ -163,6 +163,6 @@ import Testing
     }
     #expect(error?.code == .mismatch)
     #expect(error?.sql?.hasPrefix("INSERT") == true)
-    #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 0)
+    #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 0)
   }
 }

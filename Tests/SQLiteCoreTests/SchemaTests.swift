@@ -8,18 +8,20 @@ import Testing
   init() throws { database = try .memory() }
 
   @Test func `a table is made from its columns and found again`() throws {
-    try database.createTable(
-      "city",
-      columns: [
-        ColumnDefinition("id", .integer, isPrimaryKey: true),
-        ColumnDefinition("na\"me", .text, isUnique: true),
-        ColumnDefinition("size", .real, isOptional: true, defaultValue: .real(-1.5)),
-        ColumnDefinition("note", .text, isOptional: true, defaultValue: .text("it's")),
-        ColumnDefinition("founded", .date, isOptional: true),
-      ])
-    #expect(try database.existingTables() == ["city"])
+    try database.write {
+      try $0.createTable(
+        "city",
+        columns: [
+          ColumnDefinition("id", .integer, isPrimaryKey: true),
+          ColumnDefinition("na\"me", .text, isUnique: true),
+          ColumnDefinition("size", .real, isOptional: true, defaultValue: .real(-1.5)),
+          ColumnDefinition("note", .text, isOptional: true, defaultValue: .text("it's")),
+          ColumnDefinition("founded", .date, isOptional: true),
+        ])
+    }
+    #expect(try database.read { try $0.existingTables() } == ["city"])
     try database.executeChange("INSERT INTO city (\(identifier: "na\"me")) VALUES ('a')")
-    let row = try database.firstRow("SELECT * FROM city")
+    let row = try database.executeQuery("SELECT * FROM city").first
     #expect(row?.values == [.integer(1), .text("a"), .real(-1.5), .text("it's"), .null])
     let columns = try database.read { try $0.columns(of: "city") }
     #expect(columns.map(\.name) == ["id", "na\"me", "size", "note", "founded"])
@@ -28,12 +30,16 @@ import Testing
     #expect(columns[2].declaredType == "REAL")
     #expect(columns[2].defaultSQL == "-1.5")
     #expect(try database.read { try $0.columns(of: "none") }.isEmpty)
-    try database.createTable(
-      "city", columns: [ColumnDefinition("x", .any, isOptional: true)], ifNotExists: true)
-    #expect(sqliteError { try database.createTable("city", columns: [.init("x", .any)]) } != nil)
-    try database.deleteTable("city")
-    #expect(try database.existingTables().isEmpty)
-    #expect(sqliteError { try database.deleteTable("city") }?.code == .error)
+    try database.write {
+      try $0.createTable(
+        "city", columns: [ColumnDefinition("x", .any, isOptional: true)], ifNotExists: true)
+    }
+    #expect(
+      sqliteError { try database.write { try $0.createTable("city", columns: [.init("x", .any)]) } }
+        != nil)
+    try database.write { try $0.deleteTable("city") }
+    #expect(try database.read { try $0.existingTables() }.isEmpty)
+    #expect(sqliteError { try database.write { try $0.deleteTable("city") } }?.code == .error)
   }
 
   @Test func `a strict table with a key of two columns`() throws {
@@ -57,33 +63,35 @@ import Testing
 
   @Test(arguments: ColumnType.allCases)
   func `every type can be declared`(type: ColumnType) throws {
-    try database.createTable("t", columns: [.init("a", type, isOptional: true)])
+    try database.write { try $0.createTable("t", columns: [.init("a", type, isOptional: true)]) }
     try database.executeChange("INSERT INTO t VALUES ('2024-01-01'), (1), (2.5), (x'00'), (NULL)")
     #expect(try database.rows("SELECT a FROM t", as: Value.self).count == 5)
     if type == .date {
-      #expect(try database.firstRow("SELECT typeof(a) FROM t", as: String.self) == "text")
+      #expect(try database.rows("SELECT typeof(a) FROM t", as: String.self).first == "text")
     }
   }
 
   @Test func `indexes are made, found and removed`() throws {
     try database.executeMultipleChanges(
       "CREATE TABLE t (a, b UNIQUE); CREATE TABLE u (a PRIMARY KEY, c)")
-    try database.createIndex("t a", on: "t", columns: ["a", "b"], isUnique: true)
+    try database.write { try $0.createIndex("t a", on: "t", columns: ["a", "b"], isUnique: true) }
     try database.executeChange("CREATE INDEX part ON u (c, lower(c)) WHERE c > 0")
-    let mine = try #require(try database.existingIndexes(of: "t").first { $0.isExplicit })
+    let mine = try #require(
+      try database.read { try $0.existingIndexes(of: "t") }.first { $0.isExplicit })
     #expect(mine.name == "t a")
     #expect(mine.table == "t")
     #expect(mine.columns == ["a", "b"])
     #expect(mine.isUnique)
     #expect(!mine.isPartial)
-    let all = try database.existingIndexes()
+    let all = try database.read { try $0.existingIndexes() }
     #expect(all.count == 4)
     #expect(all.first { $0.name == "part" }?.isPartial == true)
     #expect(all.first { $0.name == "part" }?.columns == ["c", nil])
-    try database.removeIndex("t a")
-    #expect(try database.existingIndexes(of: "t").count == 1)
-    #expect(sqliteError { try database.removeIndex("t a") } != nil)
-    #expect(sqliteError { try database.createIndex("x", on: "t", columns: []) } != nil)
+    try database.write { try $0.removeIndex("t a") }
+    #expect(try database.read { try $0.existingIndexes(of: "t") }.count == 1)
+    #expect(sqliteError { try database.write { try $0.removeIndex("t a") } } != nil)
+    #expect(
+      sqliteError { try database.write { try $0.createIndex("x", on: "t", columns: []) } } != nil)
   }
 
   @Test func `foreign keys are found with all their columns`() throws {
@@ -128,16 +136,17 @@ import Testing
     let table = TableDefinition(
       "city", key: .autoIncrement("id"), columns: [ColumnDefinition("name", .text)],
       indexes: [IndexDefinition(["name"], isUnique: true)])
-    try await database.createTable(table)
-    try await database.createTable(table, ifNotExists: true)
-    #expect(try await database.tableExists("City"))
-    #expect(try await !database.tableExists("cities"))
-    #expect(try await database.existingIndexes(of: "city").map(\.columns) == [["name"]])
+    try await database.write { try $0.createTable(table) }
+    try await database.write { try $0.createTable(table, ifNotExists: true) }
+    #expect(try await database.read { try $0.tableExists("City") })
+    #expect(try await !database.read { try $0.tableExists("cities") })
+    #expect(
+      try await database.read { try $0.existingIndexes(of: "city") }.map(\.columns) == [["name"]])
     try await database.executeChange("INSERT INTO city (name) VALUES ('a')")
     try await database.executeChange("DELETE FROM city")
     let change = try await database.executeChange("INSERT INTO city (name) VALUES ('b')")
     #expect(change.lastInsertedRowID == 2)
-    let again = { [database] in try database.createTable(table) }
+    let again = { [database] in try database.write { try $0.createTable(table) } }
     #expect(sqliteError(again) != nil)
   }
 
@@ -145,16 +154,20 @@ import Testing
     let table = TableDefinition(
       "city", key: .rowID("id"), columns: [ColumnDefinition("name", .text)],
       indexes: [IndexDefinition(["nowhere"])])
-    #expect(sqliteError { try database.createTable(table) } != nil)
-    #expect(try !database.tableExists("city"))
+    #expect(sqliteError { try database.write { try $0.createTable(table) } } != nil)
+    #expect(try !database.read { try $0.tableExists("city") })
     try database.executeChange("CREATE VIEW city AS SELECT 1")
-    #expect(try !database.tableExists("city"))
+    #expect(try !database.read { try $0.tableExists("city") })
   }
 
   @Test func `statements in an array happen all or none`() async throws {
-    try await database.executeMultipleChanges(["CREATE TABLE t (a)", "INSERT INTO t VALUES (\(1))"])
+    try await database.write {
+      try $0.executeMultipleChanges(["CREATE TABLE t (a)", "INSERT INTO t VALUES (\(1))"])
+    }
     let failing: [SQL] = ["INSERT INTO t VALUES (2)", "INSERT INTO nowhere VALUES (3)"]
-    let blocking = { [database] in try database.executeMultipleChanges(failing) }
+    let blocking = { [database] in
+      try database.write { try $0.executeMultipleChanges(failing) }
+    }
     #expect(sqliteError(blocking)?.message.hasPrefix("statement 1:") == true)
     #expect(try await database.rows("SELECT a FROM t", as: Int.self) == [1])
   }
@@ -162,11 +175,11 @@ import Testing
   @Test func `a savepoint is undone alone inside a write`() throws {
     try database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
-      try database.savepoint { inner in
+      try database.write { inner in
         try inner.executeChange("INSERT INTO t VALUES (1)")
         return TransactionOutcome.rollback
       }
-      try database.savepoint { try $0.executeChange("INSERT INTO t VALUES (2)") }
+      try database.write { try $0.executeChange("INSERT INTO t VALUES (2)") }
     }
     #expect(try database.rows("SELECT a FROM t", as: Int.self) == [2])
   }
@@ -179,7 +192,7 @@ import Testing
   @Test(arguments: SQLTests.hostile)
   func `an escaped value is read back as it was`(text: String) throws {
     let sql = try SQL(unchecked: "SELECT 5 -" + SQL.escapeValue(-3) + ", " + SQL.escapeValue(text))
-    #expect(try database.firstRow(sql)?.values == [.integer(8), .text(text)])
+    #expect(try database.executeQuery(sql).first?.values == [.integer(8), .text(text)])
   }
 
   @Test func `every kind of value can be escaped`() throws {
@@ -189,7 +202,7 @@ import Testing
     ]
     for value in values {
       let sql = SQL(unchecked: "SELECT \(try SQL.escapeValue(value))")
-      #expect(try database.firstRow(sql)?.values == [value])
+      #expect(try database.executeQuery(sql).first?.values == [value])
     }
     #expect(try SQL.escapeValue(nil) == "NULL")
     #expect(try SQL.escapeValue(true) == "1")
@@ -199,7 +212,7 @@ import Testing
   @Test(arguments: SQLTests.hostile.filter { !$0.isEmpty && !$0.utf8.contains(0) })
   func `an escaped identifier names what it says`(name: String) throws {
     let escaped = try SQL.escapeIdentifier(name)
-    let row = try database.firstRow(SQL(unchecked: "SELECT 1 AS \(escaped)"))
+    let row = try database.executeQuery(SQL(unchecked: "SELECT 1 AS \(escaped)")).first
     #expect(row?.columnNames.first.map { Array($0.utf8) } == Array(name.utf8))
   }
 }

@@ -85,7 +85,7 @@ import Testing
   @Test(arguments: ["SELECT 1;", "SELECT 1; -- one", "SELECT 1; /* one */ ;", " SELECT 1\n"])
   func `blanks, comments and semicolons may follow a statement`(text: String) throws {
     let database = try Fixture(.memory).database
-    #expect(try database.firstRow(SQL(unchecked: text), as: Int.self) == 1)
+    #expect(try database.rows(SQL(unchecked: text), as: Int.self).first == 1)
   }
 
   @Test func `SQL with a NUL is refused`() throws {
@@ -215,8 +215,9 @@ import Testing
   @Test func `a RETURNING statement runs to its end for one row`() throws {
     let fixture = try Fixture(.memory)
     try fixture.database.executeChange("CREATE TABLE t (a)")
-    let row = try fixture.database.firstRow(
-      "INSERT INTO t VALUES (1), (2), (3) RETURNING a", as: Int.self)
+    let row = try fixture.database.rows(
+      "INSERT INTO t VALUES (1), (2), (3) RETURNING a", as: Int.self
+    ).first
     #expect(row == 1)
     #expect(try fixture.count() == 3)
   }

@@ -37,7 +37,7 @@ struct Fixture: Sendable {
   }
 
   func count(_ table: String = "t") throws -> Int {
-    try database.firstRow("SELECT count(*) FROM \(identifier: table)", as: Int.self) ?? -1
+    try database.rows("SELECT count(*) FROM \(identifier: table)", as: Int.self).first ?? -1
   }
 }
 

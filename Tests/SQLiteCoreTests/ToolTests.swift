@@ -23,13 +23,13 @@ import TestSupport
   func `a backup copies everything`(from: Kind, to: Kind) throws {
     let source = try filled(from), target = try Fixture(to)
     try target.database.executeChange("CREATE TABLE old (a)")
-    _ = try target.database.existingTables()
+    _ = try target.database.read { try $0.existingTables() }
     let steps = Mutex<[BackupProgress]>([])
     try source.database.backup(to: target.database, pagesPerStep: 50) { progress in
       steps.withLock { $0.append(progress) }
     }
     #expect(try target.count() == 2_000)
-    #expect(try target.database.existingTables() == ["t"])
+    #expect(try target.database.read { try $0.existingTables() } == ["t"])
     #expect(steps.withLock { $0 }.last?.remainingPages == 0)
     #expect(steps.withLock { $0 }.count > 3)
     try target.database.executeChange("DELETE FROM t")
@@ -47,7 +47,7 @@ import TestSupport
       }
     }
     #expect(try target.count("old") == 1)
-    #expect(try target.database.existingTables() == ["old"])
+    #expect(try target.database.read { try $0.existingTables() } == ["old"])
     let error = sqliteError { try source.database.backup(to: source.database) }
     #expect(error?.code == .misuse)
   }
@@ -80,7 +80,7 @@ import TestSupport
     }
     started.withLock { $0 = task }
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(try await target.database.existingTables().isEmpty)
+    #expect(try await target.database.read { try $0.existingTables() }.isEmpty)
   }
 
   @Test(.requires(.files)) func `VACUUM INTO writes a private copy and overwrites nothing`() throws
@@ -89,7 +89,8 @@ import TestSupport
     let path = source.folder.file("copy's.db")
     try source.database.vacuum(into: path)
     #expect(
-      try Database(path: path, options: .readOnly).firstRow("SELECT count(*) FROM t", as: Int.self)
+      try Database(path: path, options: .readOnly).rows("SELECT count(*) FROM t", as: Int.self)
+        .first
         == 2_000)
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     #expect(mode == 0o600)
@@ -103,15 +104,15 @@ import TestSupport
     let bytes = try source.database.serialized()
     #expect(bytes.starts(with: Array("SQLite format 3\0".utf8)))
     let copy = try Database.memory(serialized: bytes)
-    #expect(try copy.firstRow("SELECT count(*) FROM t", as: Int.self) == 2_000)
+    #expect(try copy.rows("SELECT count(*) FROM t", as: Int.self).first == 2_000)
     try copy.executeChange("INSERT INTO t (b) VALUES (randomblob(100000))")
-    #expect(try copy.firstRow("SELECT count(*) FROM t", as: Int.self) == 2_001)
-    #expect(try copy.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
+    #expect(try copy.rows("SELECT count(*) FROM t", as: Int.self).first == 2_001)
+    #expect(try copy.rows("PRAGMA integrity_check", as: String.self).first == "ok")
     #expect(try source.count() == 2_000)
   }
 
   @Test(.requires(.backup)) func `bytes that are not a database are refused`() throws {
-    #expect(try Database.memory(serialized: []).existingTables().isEmpty)
+    #expect(try Database.memory(serialized: []).read { try $0.existingTables() }.isEmpty)
     let junk = [UInt8](repeating: 65, count: 4_096)
     #expect(sqliteError { _ = try Database.memory(serialized: junk) }?.code == .notADatabase)
     #expect(try Database.fresh().serialized().count >= 0)
@@ -196,7 +197,7 @@ import TestSupport
       }
     }
     #expect(error?.code == .busy)
-    #expect(try database.firstRow("SELECT a FROM t", as: [UInt8].self) == [0])
+    #expect(try database.rows("SELECT a FROM t", as: [UInt8].self).first == [0])
   }
 
   @Test(.requires(.blobs)) func `a blob whose row changed throws`() throws {
@@ -236,7 +237,7 @@ import TestSupport
     var options = Database.Options.untrusted
     options.accessTimeout = .milliseconds(50)
     let database = try Database(path: fixture.folder.file(), options: options)
-    #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 2_000)
+    #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 2_000)
     #expect(
       sqliteError { _ = try database.executeQuery("SELECT * FROM endless") }?.code == .interrupt)
     #expect(

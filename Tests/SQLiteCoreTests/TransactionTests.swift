@@ -20,7 +20,7 @@ import Testing
       }
     }
     #expect(try fixture.count() == 0)
-    #expect(try fixture.database.existingTables() == ["t"])
+    #expect(try fixture.database.read { try $0.existingTables() } == ["t"])
   }
 
   @Test(arguments: Kind.allCases)

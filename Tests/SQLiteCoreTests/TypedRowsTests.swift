@@ -8,10 +8,10 @@ import Testing
   init() throws { database = try .fresh() }
 
   @Test func `one column gives its own type`() throws {
-    #expect(try database.firstRow("SELECT 1", as: Int.self) == 1)
+    #expect(try database.rows("SELECT 1", as: Int.self).first == 1)
     #expect(try database.rows("VALUES (1), (2)", as: Int.self) == [1, 2])
-    #expect(try database.firstRow("SELECT 1 WHERE 0", as: Int.self) == nil)
-    let null = try database.firstRow("SELECT NULL", as: Int?.self)
+    #expect(try database.rows("SELECT 1 WHERE 0", as: Int.self).first == nil)
+    let null = try database.rows("SELECT NULL", as: Int?.self).first
     #expect(null == .some(nil))
     try database.read { connection in
       let text = try connection.firstRow("SELECT 'a'", as: String.self)
@@ -21,17 +21,18 @@ import Testing
   }
 
   @Test func `one column gives its own type to a task too`() async throws {
-    #expect(try await database.firstRow("SELECT 1", as: Int.self) == 1)
+    #expect(try await database.rows("SELECT 1", as: Int.self).first == 1)
     #expect(try await database.rows("VALUES (1), (2)", as: Int.self) == [1, 2])
   }
 
   @Test func `each number of columns is read in order`() throws {
-    let two = try database.firstRow("SELECT 1, 2", as: Int.self, Int.self)
+    let two = try database.rows("SELECT 1, 2", as: Int.self, Int.self).first
     #expect(two.map { [$0, $1] } == [1, 2])
-    let three = try database.firstRow("SELECT 1, 2, 3", as: Int.self, Int.self, Int.self)
+    let three = try database.rows("SELECT 1, 2, 3", as: Int.self, Int.self, Int.self).first
     #expect(three.map { [$0, $1, $2] } == [1, 2, 3])
-    let four = try database.firstRow(
-      "SELECT 1, 2, 3, 4", as: Int.self, Int.self, Int.self, Int.self)
+    let four = try database.rows(
+      "SELECT 1, 2, 3, 4", as: Int.self, Int.self, Int.self, Int.self
+    ).first
     #expect(four.map { [$0, $1, $2, $3] } == [1, 2, 3, 4])
     let five = try database.rows(
       "SELECT 1, 2, 3, 4, 5", as: Int.self, Int.self, Int.self, Int.self, Int.self)
@@ -47,9 +48,10 @@ import Testing
       "SELECT 1, 2, 3, 4, 5, 6, 7, 8", as: Int.self, Int.self, Int.self, Int.self, Int.self,
       Int.self, Int.self, Int.self)
     #expect(eight.map { [$0, $1, $2, $3, $4, $5, $6, $7] } == [[1, 2, 3, 4, 5, 6, 7, 8]])
-    let nine = try database.firstRow(
+    let nine = try database.rows(
       "SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9", as: Int.self, Int.self, Int.self, Int.self, Int.self,
-      Int.self, Int.self, Int.self, Int.self)
+      Int.self, Int.self, Int.self, Int.self
+    ).first
     #expect(nine.map { [$0, $1, $2, $3, $4, $5, $6, $7, $8] } == [1, 2, 3, 4, 5, 6, 7, 8, 9])
   }
 
@@ -93,24 +95,26 @@ import Testing
   }
 
   @Test func `optionals read NULL as nil and refuse other types`() throws {
-    let nulls = try database.firstRow(
+    let nulls = try database.rows(
       "SELECT NULL, NULL, NULL, NULL, NULL", as: Int?.self, Double?.self, String?.self,
-      Bool?.self, [UInt8]?.self)
+      Bool?.self, [UInt8]?.self
+    ).first
     let row = try #require(nulls)
     #expect(row.0 == nil && row.1 == nil && row.2 == nil && row.3 == nil && row.4 == nil)
     let values = try #require(
-      try database.firstRow(
+      try database.rows(
         "SELECT 7, 0.5, 'x', 1, x'01'", as: Int?.self, Double?.self, String?.self, Bool?.self,
-        [UInt8]?.self))
+        [UInt8]?.self
+      ).first)
     #expect(values.0 == 7 && values.1 == 0.5 && values.2 == "x" && values.3 == true)
     #expect(values.4 == [1])
-    #expect(sqliteError { _ = try database.firstRow("SELECT 1", as: String?.self) } != nil)
-    #expect(sqliteError { _ = try database.firstRow("SELECT 'a'", as: Int?.self) } != nil)
-    #expect(sqliteError { _ = try database.firstRow("SELECT 'a'", as: Double?.self) } != nil)
-    #expect(sqliteError { _ = try database.firstRow("SELECT 2", as: Bool?.self) } != nil)
-    #expect(sqliteError { _ = try database.firstRow("SELECT 'a'", as: [UInt8]?.self) } != nil)
+    #expect(sqliteError { _ = try database.rows("SELECT 1", as: String?.self).first } != nil)
+    #expect(sqliteError { _ = try database.rows("SELECT 'a'", as: Int?.self).first } != nil)
+    #expect(sqliteError { _ = try database.rows("SELECT 'a'", as: Double?.self).first } != nil)
+    #expect(sqliteError { _ = try database.rows("SELECT 2", as: Bool?.self).first } != nil)
+    #expect(sqliteError { _ = try database.rows("SELECT 'a'", as: [UInt8]?.self).first } != nil)
     #expect(
-      sqliteError { _ = try database.firstRow("SELECT 300", as: UInt8?.self) }?.code == .range)
+      sqliteError { _ = try database.rows("SELECT 300", as: UInt8?.self).first }?.code == .range)
   }
 
   @Test(arguments: 0...40)
@@ -118,11 +122,11 @@ import Testing
     for place in 0..<max(1, length) {
       var ascii = [UInt8](repeating: UInt8(ascii: "a"), count: length)
       let text = String(decoding: ascii, as: UTF8.self)
-      #expect(try database.firstRow("SELECT \(text)", as: String.self) == text)
+      #expect(try database.rows("SELECT \(text)", as: String.self).first == text)
       guard length > 0 else { continue }
       ascii[place] = 0xFF
       let error = sqliteError {
-        _ = try database.firstRow("SELECT CAST(\(ascii) AS TEXT)", as: String.self)
+        _ = try database.rows("SELECT CAST(\(ascii) AS TEXT)", as: String.self).first
       }
       #expect(error?.code == .mismatch)
     }

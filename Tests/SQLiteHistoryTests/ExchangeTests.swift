@@ -143,7 +143,7 @@ import TestSupport
     #expect(try dump(other) == after)
     try way.apply(patch.inverted, to: other)
     #expect(try dump(other) == before)
-    #expect(try other.firstRow("PRAGMA ignore_check_constraints", as: Int.self) == 0)
+    #expect(try other.rows("PRAGMA ignore_check_constraints", as: Int.self).first == 0)
   }
 
   @Test func `a journal brings exchanged values to a copy`() throws {

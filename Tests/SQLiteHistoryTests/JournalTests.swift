@@ -126,7 +126,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     let second = try await database.journal()
     let third = try await other.journal()
     func count() throws -> Int? {
-      try database.firstRow("SELECT count(*) FROM magicdata_journal", as: Int.self)
+      try database.rows("SELECT count(*) FROM magicdata_journal", as: Int.self).first
     }
     #expect(try count() == 1)
     try await database.executeChange("INSERT INTO town VALUES (1, 'a', 1)")
@@ -156,8 +156,9 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     #expect(try await deltas.next() == [.tooMuch])
     try await database.executeChange("DELETE FROM town WHERE id = 1")
     #expect(try await deltas.next() == [.deleted(Town(id: 1, name: "town", size: 1))])
-    let size = try await database.firstRow(
-      "SELECT sum(length(rows)) FROM magicdata_journal", as: Int.self)
+    let size = try await database.rows(
+      "SELECT sum(length(rows)) FROM magicdata_journal", as: Int.self
+    ).first
     #expect(try #require(size) < 12_000)
     let big = try await journal.mark()
     try await database.executeChange("UPDATE town SET name = printf('%1000d', id)")
@@ -186,15 +187,15 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
       usleep(UInt32.random(in: 3_000...90_000, using: &generator))
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
-      #expect(try database.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
-      #expect(try database.firstRow("SELECT count(DISTINCT n) FROM level", as: Int.self) == 1)
+      #expect(try database.rows("PRAGMA integrity_check", as: String.self).first == "ok")
+      #expect(try database.rows("SELECT count(DISTINCT n) FROM level", as: Int.self).first == 1)
       let patch = try #require(try journal.patch(since: mark))
       mark = try journal.mark()
       try copy.apply(patch)
       #expect(try copy.dump("town") == database.dump("town"))
       #expect(try copy.dump("level") == database.dump("level"))
     }
-    #expect(try #require(try database.firstRow("SELECT n FROM level", as: Int.self)) > 0)
+    #expect(try #require(try database.rows("SELECT n FROM level", as: Int.self).first) > 0)
   }
 
   @Test func `copies whose programs are killed while they exchange patches converge`() throws {
@@ -225,7 +226,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     }
     let copies = try names.map { try Database(path: folder.file("copy \($0)")) }
     for copy in copies {
-      #expect(try copy.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
+      #expect(try copy.rows("PRAGMA integrity_check", as: String.self).first == "ok")
     }
     let reported = Set(
       try copies.flatMap { try $0.rows("SELECT id FROM conflict", as: Int.self) })

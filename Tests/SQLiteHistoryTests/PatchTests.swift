@@ -325,7 +325,7 @@ import TestSupport
     }
     try other.apply(patch)
     #expect(try other.dump("town") == one.dump("town"))
-    #expect(try one.firstRow("SELECT name FROM town", as: String.self) == "axc")
+    #expect(try one.rows("SELECT name FROM town", as: String.self).first == "axc")
   }
 
   @Test func `a table that grows a column in the middle of a transaction is told as it was`() throws

@@ -329,7 +329,7 @@ import TestSupport
       ])
     try other.apply(rebased)
     #expect(
-      try other.firstRow("SELECT a, b, c FROM t", as: Int.self, Int.self, Int.self) ?? (0, 0, 0)
+      try other.rows("SELECT a, b, c FROM t", as: Int.self, Int.self, Int.self).first ?? (0, 0, 0)
         == (1, 2, 30))
     let stranger = try Database.memory()
     try stranger.executeMultipleChanges("CREATE TABLE t (k INTEGER PRIMARY KEY, b)")

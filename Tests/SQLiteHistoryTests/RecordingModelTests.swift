@@ -116,7 +116,7 @@ private final class RecordingModel {
   private let plainCopy: Database
   private let journal: ChangeJournal
   private let told = Told()
-  private let subscription: ChangeSubscription
+  private let subscription: Registration
   private(set) var faults: [String] = []
   private(set) var counts: [String: Int] = [:]
   /// The statements of the transaction, for a report.

@@ -8,7 +8,7 @@ import TestSupport
 @Suite struct RecordingTests {
   private let database: Database
   private let told = Told()
-  private let subscription: ChangeSubscription
+  private let subscription: Registration
   private let journal: ChangeJournal
   private let start: JournalMark
 

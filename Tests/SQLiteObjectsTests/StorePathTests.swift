@@ -13,7 +13,7 @@ import Testing
     try magic.update(Counted("a"))
     try magic.database.close()
     #expect(try MagicData.at(path).count(of: Counted.self) == 1)
-    #expect(try Database.at(path).tableExists("other"))
+    #expect(try Database.at(path).read { try $0.tableExists("other") })
   }
 
   @Test func `a folder that cannot be made is told in the words of the system`() throws {

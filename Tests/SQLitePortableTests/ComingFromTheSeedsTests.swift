@@ -159,9 +159,9 @@ extension ComingFromTheSeedsTests {
     "`SD.executeMultipleChanges": { (_: TestFolder) throws in
       let database = try database()
       #expect(throws: SQLiteError.self) {
-        try database.executeMultipleChanges(["DELETE FROM t", "DELETE FROM no"])
+        try database.write { try $0.executeMultipleChanges(["DELETE FROM t", "DELETE FROM no"]) }
       }
-      #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 1)
+      #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 1)
     },
     "`SD.executeQuery(sql)`": { (_: TestFolder) throws in
       let database = try database()
@@ -208,13 +208,15 @@ extension ComingFromTheSeedsTests {
           throw CancellationError()
         }
       }
-      #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 1)
+      #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 1)
     },
     "`createTable(_:with": { (_: TestFolder) throws in
       let database = try Database.memory()
-      try database.createTable("a", columns: [ColumnDefinition("name", .text)])
-      try database.createTable(
-        "b", columns: [ColumnDefinition("ID", .integer, isPrimaryKey: true)])
+      try database.write { try $0.createTable("a", columns: [ColumnDefinition("name", .text)]) }
+      try database.write {
+        try $0.createTable(
+          "b", columns: [ColumnDefinition("ID", .integer, isPrimaryKey: true)])
+      }
       let names = try database.read { try $0.columns(of: "a").map(\.name) }
       #expect(names == ["name"])
       try database.executeChange("INSERT INTO b DEFAULT VALUES")
@@ -222,15 +224,15 @@ extension ComingFromTheSeedsTests {
     },
     "`deleteTable`": { (_: TestFolder) throws in
       let database = try database()
-      try database.createIndex("j", on: "t", columns: ["id"])
-      #expect(try database.existingIndexes().map(\.name).sorted() == ["i", "j"])
-      try database.removeIndex("j")
-      try database.deleteTable("t")
-      #expect(try database.existingTables() == [])
+      try database.write { try $0.createIndex("j", on: "t", columns: ["id"]) }
+      #expect(try database.read { try $0.existingIndexes() }.map(\.name).sorted() == ["i", "j"])
+      try database.write { try $0.removeIndex("j") }
+      try database.write { try $0.deleteTable("t") }
+      #expect(try database.read { try $0.existingTables() } == [])
     },
     "`existingIndexesForTable": { (_: TestFolder) throws in
       let table = "t"
-      #expect(try database().existingIndexes(of: table).map(\.name) == ["i"])
+      #expect(try database().read { try $0.existingIndexes(of: table) }.map(\.name) == ["i"])
     },
     "`databasePath()`": { (folder: TestFolder) throws in
       let database = try Database(path: folder.file("a"))
@@ -256,7 +258,7 @@ extension ComingFromTheSeedsTests {
       #expect(throws: SQLiteError.self) {
         try database.executeChange("DELETE FROM t; DELETE FROM t")
       }
-      #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 1)
+      #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 1)
       try database.executeMultipleChanges("DELETE FROM t; INSERT INTO t VALUES (5, 'z')")
       #expect(try database.rows("SELECT id FROM t", as: Int.self) == [5])
     },
@@ -362,7 +364,7 @@ extension ComingFromTheSeedsTests {
       // Record
       let database = try Database.memory()
       try database.write { try $0.update(Pet(name: "Rex")) }
-      #expect(try database.existingTables().contains("Pet"))
+      #expect(try database.read { try $0.existingTables() }.contains("Pet"))
     },
     "`primaryKeyType`": { (_: TestFolder) throws in
       let database = try Database.memory()
@@ -422,7 +424,7 @@ extension ComingFromTheSeedsTests {
     "`lastIntID": { (_: TestFolder) throws in
       let database = try Database.memory()
       let rex = try database.write { try $0.update(Pet()) }
-      #expect(try database.firstRow("SELECT max(id) FROM Pet", as: Int.self) == rex.id)
+      #expect(try database.rows("SELECT max(id) FROM Pet", as: Int.self).first == rex.id)
     },
     "`make`, `makeID`": { (_: TestFolder) throws in
       #expect(try Database.memory().read { try $0.makeKey(for: Pet.self) } == .integer(1))
@@ -456,7 +458,7 @@ extension ComingFromTheSeedsTests {
       #expect(try other.read { try $0.count(of: Pet.self) } == 1)
     },
     "`ADRecord`": { (_: TestFolder) throws in
-      #expect(try database().firstRow("SELECT name FROM t", as: Value.self) == .text("x"))
+      #expect(try database().rows("SELECT name FROM t", as: Value.self).first == .text("x"))
     },
     "`ADInstanceDictionary`": { (_: TestFolder) throws in
       let text = try SPONEncoder().encodeText(Home(city: "Rome"))
@@ -466,9 +468,9 @@ extension ComingFromTheSeedsTests {
       let (condition, a, b) = (true, 1, 2)
       let database = try Database.memory()
       #expect(
-        try database.firstRow("SELECT iif(\(condition), \(a), \(b))", as: Int.self) == 1)
+        try database.rows("SELECT iif(\(condition), \(a), \(b))", as: Int.self).first == 1)
       #expect(
-        try database.firstRow("SELECT CASE WHEN \(condition) THEN \(a) END", as: Int.self) == 1)
+        try database.rows("SELECT CASE WHEN \(condition) THEN \(a) END", as: Int.self).first == 1)
     },
     "the column type of a Color": { (_: TestFolder) throws in
       struct Paint: Record {

@@ -33,8 +33,9 @@ import Testing
       addresses: ["home": Address(zip: "77586")], seen: [Date(timeIntervalSince1970: 0.25)])
     try database.write { try $0.update(person) }
     let row = try #require(
-      try database.firstRow(
-        "SELECT addresses, seen FROM People", as: String.self, String.self))
+      try database.rows(
+        "SELECT addresses, seen FROM People", as: String.self, String.self
+      ).first)
     #expect(row.0 == "@obj:Dictionary<home=@obj:Address<city$=`Seabrook` zip$=`77586`>>")
     #expect(row.1 == "@array[`1970-01-01T00:00:00.25Z`#]")
     #expect(try database.read { try $0.object(of: Person.self, ifPresent: person.id) } == person)

@@ -83,6 +83,7 @@ import TestSupport
     try scratch.dump(to: .json(path: json)) { progress in print(progress.rows) }
     try database.restore(from: .json(path: json))
     try DataFile.json(path: json).copy(to: .sqlite(path: folder.file("copy.sqlite3")))
-    #expect(try Database(path: folder.file("copy.sqlite3")).existingTables() == ["note"])
+    #expect(
+      try Database(path: folder.file("copy.sqlite3")).read { try $0.existingTables() } == ["note"])
   }
 }

@@ -141,11 +141,12 @@ import TestSupport
       try connection.setLinks(of: saved, to: people, through: Group.people)
     }
     try expectPeople(of: read, in: database)
-    #expect(try database.firstRow("SELECT count(*) FROM People", as: Int.self) == 2)
-    #expect(try database.firstRow("SELECT count(*) FROM PeopleInGroup", as: Int.self) == 2)
+    #expect(try database.rows("SELECT count(*) FROM People", as: Int.self).first == 2)
+    #expect(try database.rows("SELECT count(*) FROM PeopleInGroup", as: Int.self).first == 2)
     #expect(try database.executeQuery("PRAGMA foreign_key_check").isEmpty)
-    let text = try database.firstRow(
-      "SELECT addresses FROM People WHERE firstName = 'Sue'", as: String.self)
+    let text = try database.rows(
+      "SELECT addresses FROM People WHERE firstName = 'Sue'", as: String.self
+    ).first
     let work =
       "work=@obj:Address<addr1$=`25 Nasa Rd 1` addr2$=`Apt #123` city$=`Seabrook` state$=`TX` zip$=`77586`>"
     #expect(text?.contains(work) == true)

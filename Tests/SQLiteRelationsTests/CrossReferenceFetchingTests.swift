@@ -114,11 +114,11 @@ final class Group: Record {
     }
     try database.write { try $0.link(town, tag, through: tags) }
     #expect(try database.read { try $0.linkCount(of: town, through: tags) } == 1)
-    try database.deleteTable("town_tag")
+    try database.write { try $0.deleteTable("town_tag") }
     try database.write { try $0.setLinks(of: town, to: [tag], through: tags) }
     #expect(try database.read { try $0.linkCount(of: town, through: tags) } == 1)
-    try database.deleteTable("town_tag")
-    try database.deleteTable(Tag.tableName)
+    try database.write { try $0.deleteTable("town_tag") }
+    try database.write { try $0.deleteTable(Tag.tableName) }
     let failure = #expect(throws: SQLiteError.self) {
       try database.write { try $0.link(town, tag, through: tags) }
     }

@@ -332,7 +332,7 @@ import Testing
       .dropColumnByRebuilding("a", in: "child"), .dropColumnByRebuilding("b", in: "child"),
       .dropColumnByRebuilding("c", in: "child"))
     #expect(try columns(of: "child") == ["id"])
-    #expect(try database.existingIndexes(of: "child").isEmpty)
+    #expect(try database.read { try $0.existingIndexes(of: "child") }.isEmpty)
     #expect(try database.rows("SELECT id FROM child", as: Int.self) == [1, 5])
     #expect(try refusal(.dropColumnByRebuilding("id", in: "child")) != nil)
   }

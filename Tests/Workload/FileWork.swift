@@ -182,9 +182,9 @@ package enum FileWork: String, CaseIterable, Sendable {
   }
 
   private static func rows(of database: Database) throws -> Int? {
-    guard try database.firstRow("PRAGMA integrity_check", as: String.self) == "ok" else {
+    guard try database.rows("PRAGMA integrity_check", as: String.self).first == "ok" else {
       return nil
     }
-    return try database.firstRow("SELECT count(*) FROM t", as: Int.self)
+    return try database.rows("SELECT count(*) FROM t", as: Int.self).first
   }
 }

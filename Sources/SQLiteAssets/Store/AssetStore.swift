@@ -36,7 +36,7 @@ public final class AssetStore: Sendable {
   let isHeldBack = Atomic(false)
   private let fileThreshold: Atomic<Int>
   private let watch = Mutex<Registration?>(nil)
-  private let writes = Mutex<ChangeSubscription?>(nil)
+  private let writes = Mutex<Registration?>(nil)
   private let replacement = Mutex<Registration?>(nil)
   /// The name of the trigger that notices marks, and of its function.
   private let signal = "magicdata_asset_marked_\(AssetID())"

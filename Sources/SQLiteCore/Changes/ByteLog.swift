@@ -33,24 +33,11 @@ import Platform
   }
 
   @inline(__always)
-  func append(_ byte: UInt8) {
-    guard let end = unsafe room(1) else { return }
-    unsafe end.storeBytes(of: byte, as: UInt8.self)
-    count += 1
-  }
-
-  @inline(__always)
-  func append(_ number: UInt32) {
-    guard let end = unsafe room(4) else { return }
-    unsafe end.storeBytes(of: number.bigEndian, as: UInt32.self)
-    count += 4
-  }
-
-  @inline(__always)
-  func append(_ number: UInt64) {
-    guard let end = unsafe room(8) else { return }
-    unsafe end.storeBytes(of: number.bigEndian, as: UInt64.self)
-    count += 8
+  func append<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
+    let size = MemoryLayout<Number>.size
+    guard let end = unsafe room(size) else { return }
+    unsafe end.storeBytes(of: number.bigEndian, as: Number.self)
+    count += size
   }
 
   /// Replaces a number that was written at a place.

@@ -51,7 +51,7 @@ package struct CommittedChanges: Sendable {
   package func mayRebuild(_ table: String) -> Bool {
     if isReplaced { return true }
     return schemaChanges.contains { sql in
-      let words = SQLScanner.words(asciiLowercased(sql), atMost: 4)
+      let words = SQLScanner.words(sql).filter { $0.token == .word }.prefix(4).map(\.text)
       guard words.contains("table"), asciiLowercased(sql).contains(table),
         !SQLScanner.namesOtherSchema(sql)
       else { return false }
@@ -125,7 +125,7 @@ final class ChangeFeed: Sendable {
   func subscribe(
     _ detail: ChangeDetail, by owner: AnyObject, tables: Set<String>? = nil,
     atMost byteLimit: Int = .max, _ body: @escaping @Sendable (CommittedChanges) -> Void
-  ) -> ChangeSubscription {
+  ) -> Registration {
     let id = state.withLock { state in
       state.lastID += 1
       state.subscribers.append(
@@ -136,7 +136,7 @@ final class ChangeFeed: Sendable {
       updateDemand(state)
       return state.lastID
     }
-    return ChangeSubscription { [weak self] in self?.end(id) }
+    return Registration { [weak self] in self?.end(id) }
   }
 
   private func end(_ id: UInt64) {
@@ -280,20 +280,6 @@ final class UnrecordedCommits {
 
   /// A commit begins, so that no other connection to the file commits until it has ended.
   func note() { turn = feed.lastTurn + 1 }
-}
-
-/// A subscription, which ends when it is cancelled or released.
-package final class ChangeSubscription: Sendable {
-  private let end: @Sendable () -> Void
-
-  fileprivate init(end: @escaping @Sendable () -> Void) {
-    self.end = end
-  }
-
-  deinit { end() }
-
-  /// Ends the subscription. A transaction that commits at this moment may still be told.
-  package func cancel() { end() }
 }
 
 /// How often the whole content of a file was replaced in this process, so that what was read before is

@@ -25,7 +25,7 @@ package final class ChangeSignal: Sendable {
 
   private let state = Awaited(State())
   /// Keeps the news of this process and of others coming.
-  private let sources = Mutex<(ChangeSubscription, ForeignWatch?)?>(nil)
+  private let sources = Mutex<(Registration, ForeignWatch?)?>(nil)
 
   /// The tables whose changes are awaited.
   private struct Watched {

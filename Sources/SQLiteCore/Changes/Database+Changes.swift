@@ -32,7 +32,7 @@ extension Database {
   package func subscribe(
     to detail: ChangeDetail, tables: Set<String>? = nil, atMost byteLimit: Int = .max,
     _ body: @escaping @Sendable (CommittedChanges) -> Void
-  ) -> ChangeSubscription {
+  ) -> Registration {
     shared.feed.subscribe(detail, by: self, tables: tables, atMost: byteLimit, body)
   }
 
@@ -57,10 +57,10 @@ extension Database {
   package func beforeEachCommit(
     once purpose: String,
     _ body: @escaping @Sendable (Connection, RecordedRows?) throws -> Void
-  ) -> CommitRegistration {
-    CommitRegistration(
-      registration: shared.commits.add(body, for: purpose),
-      subscription: subscribe(to: .values) { _ in })
+  ) -> Registration {
+    let registration = shared.commits.add(body, for: purpose)
+    let subscription = subscribe(to: .values) { _ in }
+    return Registration { withExtendedLifetime((registration, subscription)) {} }
   }
 
   /// Has `body` run around each replacement of the whole content of this file by a database of this
@@ -148,33 +148,10 @@ extension Database {
   }
 }
 
-/// Keeps a closure registered that runs before each commit.
-package final class CommitRegistration: Sendable {
-  private let registration: Registration
-  private let subscription: ChangeSubscription
-
-  fileprivate init(registration: Registration, subscription: ChangeSubscription) {
-    self.registration = registration
-    self.subscription = subscription
-  }
-}
-
 extension Connection {
   /// Returns a place among the commits of this process on the file, for ``CommittedChanges/turn``. Called in a transaction
   /// that may write, all commits before it are seen.
   package func takeMoment() -> UInt64 { environment.feed?.takeMoment() ?? 0 }
-
-  /// The moment in the open transaction that ``rowsChanged(since:)`` begins at; nil if values are not recorded.
-  package var recordingMark: RecordingMark? {
-    hooks.recorder.flatMap { $0.detail == .values ? $0.mark : nil }
-  }
-
-  /// Returns what the open transaction has changed since a moment, in the tables that somebody has subscribed to.
-  ///
-  /// - Returns: Nil if rows are missing: there were too many, or a table could not be looked up.
-  package func rowsChanged(since mark: RecordingMark) -> RecordedRows? {
-    hooks.recorder?.rows(since: mark)
-  }
 
   fileprivate func foreignVersion() throws -> ForeignVersion {
     let busyTimeout = busyHandler.timeout

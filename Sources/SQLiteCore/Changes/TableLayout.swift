@@ -9,23 +9,11 @@ package final class TableLayout: Sendable {
     /// Whether the column is GENERATED … STORED: nobody can write it.
     package let isGenerated: Bool
     /// Whether integers become reals in the column. A hook gives them as they are packed, as integers.
-    let isReal: Bool
+    var isReal = false
     /// Whether rows from before the column have another value than NULL in it. Older hooks do not know it.
-    let hasDefault: Bool
+    var hasDefault = false
     /// The column's index in the table, with the columns that are not stored.
-    fileprivate let index: Int32
-
-    init(
-      name: String, keyPosition: Int, isGenerated: Bool, isReal: Bool = false,
-      hasDefault: Bool = false, index: Int32
-    ) {
-      self.name = name
-      self.keyPosition = keyPosition
-      self.isGenerated = isGenerated
-      self.isReal = isReal
-      self.hasDefault = hasDefault
-      self.index = index
-    }
+    let index: Int32
   }
 
   package let table: String

@@ -171,90 +171,14 @@ extension Connection {
 }
 
 extension Connection {
-  /// Runs to the end with the values of a literal. The handle keeps the short ones; long texts and bytes SQLite
-  /// reads where they are: other ways of binding copy them into memory that SQLite allocates (benchmark `insert`).
-  ///
-  /// The statement must be given back at once: it may be bound to memory that is gone.
-  ///
-  /// - Complexity: O(1) in stack space: only the first long values are lent, since each of them takes some.
-  func run(
-    _ statement: inout Statement, lending pieces: [SQL.Piece]
-  ) throws(SQLiteError) -> Change {
+  /// Binds the values of a literal, from parameter 1 on.
+  func bind(_ pieces: [SQL.Piece], to statement: inout Statement) throws(SQLiteError) {
     try statement.checkCount(pieces.count)
-    statement.handle.beginRow()
-    return try run(&statement, pieces, from: 0, lendable: 16)
-  }
-
-  /// Binds the values from an index on and runs the statement, inside the calls that lend the bytes.
-  private func run(
-    _ statement: inout Statement, _ pieces: [SQL.Piece], from first: Int, lendable: Int
-  ) throws(SQLiteError) -> Change {
-    var index = first
-    while index < pieces.count {
+    for index in pieces.indices {
       switch pieces[index].parameter {
-      case .value(.text(let text)):
-        if lendable > 0, !StatementHandle.keeps(text.utf8.count),
-          let change = try run(&statement, pieces, from: index, lendable, lending: text)
-        {
-          return change
-        }
-        try statement.bind(text, at: index + 1)
-      case .value(.blob(let bytes)):
-        if lendable > 0, !StatementHandle.keeps(bytes.count) {
-          return try unsafe bytes.withUnsafeBytes { bytes in
-            unsafe run(
-              &statement, pieces, from: index + 1, lendable: lendable - 1, lending: bytes,
-              isText: false)
-          }.get()
-        }
-        try statement.bind(bytes, at: index + 1)
-      case .value(.integer(let integer)): try statement.bind(integer, at: index + 1)
-      case .value(.real(let real)): try statement.bind(real, at: index + 1)
-      case .value(.null): try statement.bindNull(at: index + 1)
+      case .value(let value): try statement.bind(value, at: index + 1)
       case .list(let values): try statement.bind(list: values, at: index + 1)
       }
-      index += 1
-    }
-    return try statement.runToEnd()
-  }
-
-  /// As the others, lending a text; nil if it lends no bytes, as one of Apple's frameworks may not.
-  @inline(never) private func run(
-    _ statement: inout Statement, _ pieces: [SQL.Piece], from index: Int, _ lendable: Int,
-    lending text: String
-  ) throws(SQLiteError) -> Change? {
-    let change = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
-      unsafe run(
-        &statement, pieces, from: index + 1, lendable: lendable - 1,
-        lending: UnsafeRawBufferPointer(bytes), isText: true)
-    }
-    return try change?.get()
-  }
-
-  @unsafe private func run(
-    _ statement: inout Statement, _ pieces: [SQL.Piece], from index: Int, lendable: Int,
-    lending bytes: UnsafeRawBufferPointer, isText: Bool
-  ) -> Result<Change, SQLiteError> {
-    do throws(SQLiteError) {
-      try unsafe statement.handle.bind(lent: bytes, asText: isText, at: Int32(clamping: index))
-      return .success(try run(&statement, pieces, from: index, lendable: lendable))
-    } catch {
-      return .failure(error)
-    }
-  }
-
-  /// Binds the values of a literal, from parameter 1 on.
-  private func bind(_ pieces: [SQL.Piece], to statement: inout Statement) throws(SQLiteError) {
-    try statement.checkCount(pieces.count)
-    for index in pieces.indices { try bind(pieces[index].parameter, to: &statement, at: index + 1) }
-  }
-
-  private func bind(
-    _ bound: SQL.Parameter, to statement: inout Statement, at parameter: Int
-  ) throws(SQLiteError) {
-    switch bound {
-    case .value(let value): try statement.bind(value, at: parameter)
-    case .list(let values): try statement.bind(list: values, at: parameter)
     }
   }
 }

@@ -10,11 +10,11 @@ public enum TransactionKind: Sendable {
   /// As immediate; in journal modes other than WAL it also keeps readers out.
   case exclusive
 
-  fileprivate var control: TransactionControl {
+  fileprivate var beginning: String {
     switch self {
-    case .deferred: .beginDeferred
-    case .immediate: .beginImmediate
-    case .exclusive: .beginExclusive
+    case .deferred: "BEGIN DEFERRED"
+    case .immediate: "BEGIN IMMEDIATE"
+    case .exclusive: "BEGIN EXCLUSIVE"
     }
   }
 }
@@ -124,7 +124,7 @@ extension Connection {
     _ kind: TransactionKind = .immediate, _ body: () throws -> TransactionOutcome
   ) throws {
     guard !state.isInsideScope, handle.isAutocommit else { return try runSavepoint(body) }
-    try execute(kind.control)
+    try execute(kind.beginning)
     updateDemand()
     try run(scope(savepoint: nil, isOutermost: true), body)
   }
@@ -140,7 +140,7 @@ extension Connection {
   private func scope(savepoint: String?, isOutermost: Bool) -> TransactionState.Scope {
     TransactionState.Scope(
       outer: state.innermost, savepoint: savepoint, isOutermost: isOutermost,
-      actions: actions.counts,
+      actions: actions.count,
       changes: hooks.recorder?.mark)
   }
 
@@ -173,7 +173,7 @@ extension Connection {
       if let savepoint = scope.savepoint {
         try execute("RELEASE \(savepoint)", mustRun: true)
       } else {
-        try execute(.commit)
+        try execute("COMMIT")
       }
     } catch {
       let reason = scope.isOutermost ? actions.reason(for: error, self) : nil
@@ -205,7 +205,7 @@ extension Connection {
         // ROLLBACK TO leaves the savepoint open.
         try execute("RELEASE \(savepoint)", mustRun: true)
       } else {
-        try execute(.rollback)
+        try execute("ROLLBACK", mustRun: true)
       }
     } catch {
       if !handle.isAutocommit { state.break(by: error) }
@@ -224,7 +224,7 @@ extension Connection {
   /// Undoes a transaction that the user's own SQL began and did not end.
   func rollBackWhatIsOpen() {
     do throws(SQLiteError) {
-      try execute(.rollback)
+      try execute("ROLLBACK", mustRun: true)
     } catch {
       if !handle.isAutocommit { state.break(by: error) }
     }
@@ -236,7 +236,7 @@ extension Connection {
     // First, since actions may read the database.
     state.forgive()
     state.keepSavepoints(0)
-    rolledBack(to: ActionCounts())
+    rolledBack(to: 0)
   }
 
   /// Whether a statement of the user's own would commit the open transaction: a COMMIT, an END, or the RELEASE of the
@@ -286,76 +286,26 @@ extension Connection {
     }
   }
 
-  /// Runs BEGIN, COMMIT or ROLLBACK by a statement that is prepared once.
-  private func execute(_ control: TransactionControl) throws(SQLiteError) {
-    let kept = controls[control.rawValue]
-    let wasExempt = beginExemption(control == .rollback)
-    defer { interruption.isExempt = wasExempt }
-    if kept.handle == nil {
-      try withoutAuthorizer { () throws(SQLiteError) in
-        kept.handle = try prepare(control.sql, flags: UInt32(SQLITE_PREPARE_PERSISTENT)).statement
-      }
-      kept.handle?.isOfLibrary = true
-    }
-    guard let handle = kept.handle else { throw SQLiteError(.internalError, sql: control.sql) }
-    try run(handle)
-  }
-
-  /// Runs SAVEPOINT, RELEASE or ROLLBACK TO by a statement of the cache: each savepoint has a name of its
-  /// own.
-  private func execute(_ sql: String, mustRun: Bool = false) throws(SQLiteError) {
-    let wasExempt = beginExemption(mustRun)
-    defer { interruption.isExempt = wasExempt }
-    try withoutAuthorizer { () throws(SQLiteError) in
-      let handle = try checkOut(sql)
-      handle.isOfLibrary = true
-      defer {
-        handle.isOfLibrary = false
-        takeBack(handle)
-      }
-      try run(handle)
-    }
-  }
-
-  /// Sees to it that a statement which undoes is compiled and runs: no deadline or cancellation stops it.
+  /// Runs a statement of the library's own, about which no authorizer is asked.
   ///
-  /// - Returns: Whether that was so already, to be set again afterwards.
-  private func beginExemption(_ mustRun: Bool) -> Bool {
-    defer { if mustRun { interruption.isExempt = true } }
-    return interruption.isExempt
-  }
-
-  /// Runs a statement of the library's own.
-  private func run(_ statement: StatementHandle) throws(SQLiteError) {
-    let authorizer = hooks.authorizer
-    let wasSuspended = authorizer?.isSuspended ?? false
-    authorizer?.isSuspended = true
-    defer { authorizer?.isSuspended = wasSuspended }
-    try beginRun(of: statement)
-    let code = statement.step()
-    guard code == SQLITE_DONE else { throw failRun(of: statement, code) }
-    statement.reset()
-  }
-}
-
-/// The statements by which the library begins and ends transactions.
-enum TransactionControl: Int, CaseIterable {
-  case beginDeferred, beginImmediate, beginExclusive, commit, rollback
-
-  fileprivate var sql: String {
-    switch self {
-    case .beginDeferred: "BEGIN DEFERRED"
-    case .beginImmediate: "BEGIN IMMEDIATE"
-    case .beginExclusive: "BEGIN EXCLUSIVE"
-    case .commit: "COMMIT"
-    case .rollback: "ROLLBACK"
+  /// - Parameters:
+  ///   - sql: The statement.
+  ///   - mustRun: Whether it runs also if the access must end.
+  private func execute(_ sql: String, mustRun: Bool = false) throws(SQLiteError) {
+    if mustRun { return try uninterrupted { () throws(SQLiteError) in try execute(sql) } }
+    try withoutAuthorizer { () throws(SQLiteError) in
+      let statement = try checkOut(sql)
+      statement.isOfLibrary = true
+      defer {
+        statement.isOfLibrary = false
+        takeBack(statement)
+      }
+      try beginRun(of: statement)
+      let code = statement.step()
+      guard code == SQLITE_DONE else { throw failRun(of: statement, code) }
+      statement.reset()
     }
   }
-}
-
-/// A statement that is prepared at its first use, and kept as long as the connection.
-final class ControlStatement {
-  fileprivate(set) var handle: StatementHandle?
 }
 
 extension Connection {
@@ -386,35 +336,25 @@ extension Connection {
 
 /// The actions of layers above that wait for the end of the outermost transaction.
 final class TransactionActions {
-  /// Whether there are any: asked at each commit.
-  fileprivate var isEmpty = true
-  fileprivate var beforeCommit: [(Connection) throws -> Void] = []
-  fileprivate var afterCommit: [(Connection) -> Void] = []
-  fileprivate var afterRollback: [(Connection) -> Void] = []
-  fileprivate var foreignKeyErrors: [(Connection) throws -> (any Error)?] = []
-
-  var counts: ActionCounts {
-    if isEmpty { return ActionCounts() }
-    return ActionCounts(
-      beforeCommit: beforeCommit.count, afterCommit: afterCommit.count,
-      afterRollback: afterRollback.count, foreignKeyErrors: foreignKeyErrors.count)
+  fileprivate enum Action {
+    case beforeCommit((Connection) throws -> Void)
+    case afterCommit((Connection) -> Void)
+    case afterRollback((Connection) -> Void)
+    case foreignKeyFailure((Connection) throws -> (any Error)?)
+    /// It has run.
+    case done
   }
 
-  fileprivate func removeAll() {
-    beforeCommit = []
-    afterCommit = []
-    afterRollback = []
-    foreignKeyErrors = []
-    isEmpty = true
-  }
+  /// In the order in which they came.
+  fileprivate var list: [Action] = []
+
+  var count: Int { list.count }
 
   /// The error that says more than that of a commit which has failed, while its transaction is still open.
   fileprivate func reason(for error: any Error, _ connection: Connection) -> (any Error)? {
-    guard !foreignKeyErrors.isEmpty, !connection.isAutocommit,
-      (error as? SQLiteError)?.code == .foreignKeyConstraint
+    guard (error as? SQLiteError)?.code == .foreignKeyConstraint, !connection.isAutocommit
     else { return nil }
-    let pending = foreignKeyErrors
-    for find in pending {
+    for case .foreignKeyFailure(let find) in list {
       // One that cannot look is no reason.
       if let reason = try? find(connection) { return reason }
     }
@@ -426,39 +366,37 @@ extension Connection {
   /// Runs `action` just before the outermost transaction commits; if it throws, all is rolled back.
   /// In `withoutTransaction`, that may be a COMMIT, an END or the outermost RELEASE in the user's SQL.
   package func beforeCommit(_ action: @escaping (Connection) throws -> Void) {
-    actions.isEmpty = false
-    actions.beforeCommit.append(action)
+    actions.list.append(.beforeCommit(action))
   }
 
   /// Runs `action` once the outermost transaction is durable, within the same access and outside
   /// any transaction. Dropped if the scope that is open now is rolled back, which may be a savepoint of the user's SQL.
   package func afterCommit(_ action: @escaping (Connection) -> Void) {
-    actions.isEmpty = false
-    actions.afterCommit.append(action)
+    actions.list.append(.afterCommit(action))
   }
 
   /// Runs `action` once the scope that is open now, or one around it, has been rolled back. It may be a savepoint of the
   /// user's SQL.
   package func afterRollback(_ action: @escaping (Connection) -> Void) {
-    actions.isEmpty = false
-    actions.afterRollback.append(action)
+    actions.list.append(.afterRollback(action))
   }
 
   /// Asks `find` for an error if the commit fails since foreign keys lead nowhere: SQLite's own names none, and a
   /// server does not tell before the commit. Forgotten if the scope that is open now is rolled back.
   package func onForeignKeyFailure(_ find: @escaping (Connection) throws -> (any Error)?) {
-    actions.isEmpty = false
-    actions.foreignKeyErrors.append(find)
+    actions.list.append(.foreignKeyFailure(find))
   }
 
   /// Runs the actions that wait for a commit, those before it first.
   func prepareCommit() throws {
-    if !actions.isEmpty {
-      while !actions.beforeCommit.isEmpty {
-        let pending = actions.beforeCommit
-        actions.beforeCommit = []
-        for action in pending { try action(self) }
+    // Actions may add others.
+    var index = 0
+    while index < actions.count {
+      if case .beforeCommit(let action) = actions.list[index] {
+        actions.list[index] = .done
+        try action(self)
       }
+      index += 1
     }
     if environment.isWriter, environment.commits?.isEmpty == false { try runCommitBodies() }
     try checkFile()
@@ -466,24 +404,18 @@ extension Connection {
 
   func committed() {
     state.keepSavepoints(0)
-    if !actions.isEmpty {
-      let pending = actions.afterCommit
-      actions.removeAll()
-      for action in pending { action(self) }
-    }
+    let pending = actions.list
+    actions.list = []
+    for case .afterCommit(let action) in pending { action(self) }
     publishChanges()
   }
 
-  /// Drops what was added since `counts`, and runs what waits for a rollback.
-  func rolledBack(to counts: ActionCounts) {
-    if actions.isEmpty { return }
-    actions.beforeCommit.removeLast(max(0, actions.beforeCommit.count - counts.beforeCommit))
-    actions.afterCommit.removeLast(max(0, actions.afterCommit.count - counts.afterCommit))
-    actions.foreignKeyErrors.removeLast(
-      max(0, actions.foreignKeyErrors.count - counts.foreignKeyErrors))
-    let pending = actions.afterRollback[min(counts.afterRollback, actions.afterRollback.count)...]
-    actions.afterRollback.removeLast(pending.count)
+  /// Drops all actions but the first ones, and runs those of them that wait for a rollback.
+  func rolledBack(to count: Int) {
+    guard actions.count > count else { return }
+    let pending = Array(actions.list[count...])
+    actions.list.removeLast(pending.count)
     // The last action is undone first.
-    for action in pending.reversed() { action(self) }
+    for case .afterRollback(let action) in pending.reversed() { action(self) }
   }
 }

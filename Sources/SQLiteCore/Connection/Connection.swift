@@ -63,8 +63,6 @@ public final class Connection {
   let state = TransactionState()
   /// The actions that wait for the end of the outermost transaction.
   let actions = TransactionActions()
-  /// The statements that begin and end transactions.
-  let controls = TransactionControl.allCases.map { _ in ControlStatement() }
   var recording = Recording()
   /// Whether statements that write are refused, since the access is a read.
   var refusesWrites = false
@@ -106,7 +104,6 @@ public final class Connection {
     // Statements first: their ends may still be traced.
     cache.orphanCheckedOut()
     cache.removeAll()
-    for control in controls { control.handle?.finalize() }
     handle.removeHooks()
     hooks = Hooks()
   }

@@ -26,12 +26,12 @@ final class TransactionState {
     /// Whether closing it commits.
     let isOutermost: Bool
     /// How many actions waited before it.
-    let actions: ActionCounts
+    let actions: Int
     /// The end of the recording before it.
     let changes: RecordingMark?
 
     init(
-      outer: Scope?, savepoint: String?, isOutermost: Bool, actions: ActionCounts,
+      outer: Scope?, savepoint: String?, isOutermost: Bool, actions: Int,
       changes: RecordingMark?
     ) {
       self.outer = outer
@@ -167,12 +167,4 @@ final class TransactionState {
   func forgive() {
     if isEnded, !isInsideScope { phase = isInsideBare ? .bare : .closed }
   }
-}
-
-/// How many actions wait for the end of a transaction.
-struct ActionCounts {
-  var beforeCommit = 0
-  var afterCommit = 0
-  var afterRollback = 0
-  var foreignKeyErrors = 0
 }

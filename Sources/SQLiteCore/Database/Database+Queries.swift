@@ -10,10 +10,7 @@ extension Database {
   /// - Throws: ``SQLiteError``.
   @discardableResult
   public func executeChange(_ sql: SQL) throws -> Change {
-    guard needsTransaction(sql) else {
-      return try withoutTransaction { try $0.executeChange(sql) }
-    }
-    return try write { try $0.executeChange(sql) }
+    try result(of: scope(of: sql), deadline: nil) { try $0.executeChange(sql) }
   }
 
   /// As ``executeChange(_:)``, without blocking the task.
@@ -21,10 +18,7 @@ extension Database {
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
   public func executeChange(_ sql: SQL) async throws -> Change {
-    guard needsTransaction(sql) else {
-      return try await withoutTransaction { try $0.executeChange(sql) }
-    }
-    return try await write { try $0.executeChange(sql) }
+    try await perform(scope(of: sql), deadline: nil) { try $0.executeChange(sql) }
   }
 
   /// Runs one statement that changes the database, with values for its parameters.
@@ -35,13 +29,8 @@ extension Database {
   /// - Returns: The change.
   /// - Throws: ``SQLiteError``.
   @discardableResult
-  public func executeChange(
-    _ sql: SQL, withArgs arguments: [(any Bindable)?]
-  ) throws -> Change {
-    guard needsTransaction(sql) else {
-      return try withoutTransaction { try $0.executeChange(sql, withArgs: arguments) }
-    }
-    return try write { try $0.executeChange(sql, withArgs: arguments) }
+  public func executeChange(_ sql: SQL, withArgs arguments: [(any Bindable)?]) throws -> Change {
+    try executeChange(sql.withArgs(arguments))
   }
 
   /// As ``executeChange(_:withArgs:)``, without blocking the task.
@@ -51,11 +40,7 @@ extension Database {
   public func executeChange(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) async throws -> Change {
-    let values = try stored(arguments)
-    guard needsTransaction(sql) else {
-      return try await withoutTransaction { try $0.executeChange(sql, withArgs: values) }
-    }
-    return try await write { try $0.executeChange(sql, withArgs: values) }
+    try await executeChange(sql.withArgs(arguments))
   }
 
   /// Runs several statements in one transaction: all or none of them take effect.
@@ -73,22 +58,6 @@ extension Database {
     try await write { try $0.executeMultipleChanges(script) }
   }
 
-  /// Runs statements in a transaction, all of them or none, blocking the thread.
-  ///
-  /// - Parameter statements: Single statements, with their values.
-  /// - Throws: ``SQLiteError`` that names the index of the statement which failed, from 0; nothing has
-  ///   changed then.
-  public func executeMultipleChanges(_ statements: [SQL]) throws {
-    try write { try $0.executeMultipleChanges(statements) }
-  }
-
-  /// As ``executeMultipleChanges(_:)-([SQL])``, without blocking the task.
-  ///
-  /// - Throws: As the blocking form, or `CancellationError`.
-  public func executeMultipleChanges(_ statements: [SQL]) async throws {
-    try await write { try $0.executeMultipleChanges(statements) }
-  }
-
   /// Returns all rows of a query. A statement that writes (RETURNING) runs as a transaction.
   ///
   ///     let rows = try database.executeQuery("SELECT * FROM city WHERE name = \(name)")
@@ -96,7 +65,9 @@ extension Database {
   /// - Parameter sql: A single statement.
   /// - Throws: ``SQLiteError``.
   public func executeQuery(_ sql: SQL) throws -> [Row] {
-    try query(sql) { try $0.executeQuery(sql) }
+    var rows: [Row] = []
+    try query(sql) { rows = try $0.executeQuery(sql) }
+    return rows
   }
 
   /// As ``executeQuery(_:)``, without blocking the task.
@@ -113,11 +84,7 @@ extension Database {
   ///   - arguments: One value for each parameter, in order; nil is NULL.
   /// - Throws: ``SQLiteError``.
   public func executeQuery(_ sql: SQL, withArgs arguments: [(any Bindable)?]) throws -> [Row] {
-    let rows = try read { connection -> [Row]? in
-      let statement = try connection.statement(sql, withArgs: arguments)
-      return statement.isReadOnly ? try connection.executeQuery(sql, withArgs: arguments) : nil
-    }
-    return try rows ?? write { try $0.executeQuery(sql, withArgs: arguments) }
+    try executeQuery(sql.withArgs(arguments))
   }
 
   /// As ``executeQuery(_:withArgs:)``, without blocking the task.
@@ -126,43 +93,20 @@ extension Database {
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) async throws -> [Row] {
-    let values = try stored(arguments)
-    let rows = try await readBriefly { connection -> [Row]? in
-      let statement = try connection.statement(sql, withArgs: values)
-      return statement.isReadOnly ? try connection.executeQuery(sql, withArgs: values) : nil
-    }
-    if let rows { return rows }
-    return try await write { try $0.executeQuery(sql, withArgs: values) }
+    try await executeQuery(sql.withArgs(arguments))
   }
 
-  /// Returns the first row of a query, or nil.
+  /// Returns SQLite's words for a code (`sqlite3_errstr`).
   ///
-  /// - Parameter sql: A single statement.
-  /// - Throws: ``SQLiteError``.
-  public func firstRow(_ sql: SQL) throws -> Row? {
-    try query(sql) { try $0.firstRow(sql) }
-  }
-
-  /// As ``firstRow(_:)``, without blocking the task.
-  ///
-  /// - Throws: As the blocking form, or `CancellationError`.
-  public func firstRow(_ sql: SQL) async throws -> Row? {
-    try await query(sql) { try $0.firstRow(sql) }
-  }
-
-  /// The values as they are stored, which may cross threads.
-  private func stored(_ arguments: [(any Bindable)?]) throws(SQLiteError) -> [Value?] {
-    var values: [Value?] = []
-    for argument in arguments { values.append(try argument?.databaseValue) }
-    return values
-  }
+  /// - Parameter code: The code.
+  public static func errorMessage(for code: ResultCode) -> String { code.message }
 
   /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
   package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try unsafe keepingResult { memory, isMade in
-      try runQuery {
+      try select { (connection: Connection) -> Void in
         unsafe forget(memory, &isMade)
-        unsafe memory.initialize(to: try body($0))
+        unsafe memory.initialize(to: try body(connection))
         isMade = true
       }
     }
@@ -177,32 +121,19 @@ extension Database {
 
   /// As ``select(_:)`` without a result: handing one on by generic calls costs metadata at each (benchmark
   /// `point`).
-  package func select(_ body: (Connection) throws -> Void) throws {
-    try runQuery(body)
-  }
-
-  /// Runs a query on a snapshot, or as a write if its statement writes.
-  @usableFromInline package func query<Result>(
-    _ sql: SQL, _ body: (Connection) throws -> Result
-  ) throws -> Result {
-    try unsafe keepingResult { memory, isMade in
-      try query(sql) { (connection: Connection) -> Void in
-        unsafe forget(memory, &isMade)
-        unsafe memory.initialize(to: try body(connection))
-        isMade = true
-      }
-    }
-  }
-
-  /// As ``query(_:_:)`` without a result: handing a tuple on by generic calls would copy it each time.
-  @usableFromInline dynamic func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws {
-    var isDone = false
-    try runQuery { isDone = try $0.query(sql, body) }
-    if isDone { return }
-    try runWrite(.immediate, deadline: nil) {
+  package dynamic func select(_ body: (Connection) throws -> Void) throws {
+    try perform(.query, deadline: nil) {
       try body($0)
       return .commit
     }
+  }
+
+  /// Runs a query on a snapshot, or as a write if its statement writes. Without a result, since handing a tuple on
+  /// by generic calls would copy it each time.
+  @usableFromInline dynamic func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws {
+    var isDone = false
+    try select { isDone = try $0.query(sql, body) }
+    if !isDone { try write { try body($0) } }
   }
 
   /// As ``query(_:_:)``, without blocking the task: `body` may run twice, as that of ``readBriefly(deadline:_:)``.
@@ -217,12 +148,12 @@ extension Database {
     if let result { return result }
     return try await write { try body($0) }
   }
-}
-
-extension Database {
-  /// Whether a statement outside any transaction needs one, since layers above write into each that changes rows.
-  private func needsTransaction(_ sql: SQL) -> Bool {
-    guard !shared.commits.isEmpty, let word = SQLScanner.firstWord(sql.text) else { return false }
-    return ["insert", "update", "delete", "replace", "with"].contains(word)
+  /// The scope of a statement that changes the database: outside any transaction, unless layers above write into each
+  /// that changes rows.
+  private func scope(of sql: SQL) -> Access.Scope {
+    guard !shared.commits.isEmpty, let word = SQLScanner.firstWord(sql.text),
+      ["insert", "update", "delete", "replace", "with"].contains(word)
+    else { return .bare }
+    return .write(.immediate)
   }
 }

@@ -15,14 +15,7 @@ extension Database {
     deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
-    try unsafe keepingResult { memory, isMade in
-      try runRead(deadline: deadline) {
-        unsafe forget(memory, &isMade)
-        unsafe memory.initialize(to: try body($0))
-        isMade = true
-        return unsafe TransactionOutcome(of: memory.pointee)
-      }
-    }
+    try result(of: .read, deadline: deadline, body)
   }
 
   /// As ``read(deadline:_:)``, without blocking the task.
@@ -54,7 +47,7 @@ extension Database {
   /// in memory is read from the disk meanwhile.
   ///
   /// So `body` may run twice, of which the last counts. It must have no effects but its result, and wait for
-  /// nothing. The library's own look-ups, such as `firstRow`, run in this way.
+  /// nothing. The library's own look-ups, such as `rows`, run in this way.
   ///
   /// - Parameters:
   ///   - deadline: The time at which the access must be over.
@@ -87,14 +80,7 @@ extension Database {
     _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
-    try unsafe keepingResult { memory, isMade in
-      try runWrite(kind, deadline: deadline) {
-        unsafe forget(memory, &isMade)
-        unsafe memory.initialize(to: try body($0))
-        isMade = true
-        return unsafe TransactionOutcome(of: memory.pointee)
-      }
-    }
+    try result(of: .write(kind), deadline: deadline, body)
   }
 
   /// As ``write(_:deadline:_:)``, without blocking the task.
@@ -110,30 +96,6 @@ extension Database {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await perform(.write(kind), deadline: deadline, body)
-  }
-
-  /// Runs `body` in a savepoint of the write around it on this thread, or else in a transaction,
-  /// blocking the thread.
-  ///
-  /// - Parameter body: The work. Its changes are undone if it throws, or if it returns
-  ///   ``TransactionOutcome/rollback``; what the write has changed before stays.
-  /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or ``SQLiteError``.
-  @inlinable  // As `Connection.transaction`.
-  @discardableResult
-  public func savepoint<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try write(.immediate, deadline: nil, body)
-  }
-
-  /// As ``savepoint(_:)``, without blocking the task. A task is inside no write, so that this is
-  /// a transaction.
-  ///
-  /// - Throws: As the blocking form, or `CancellationError`.
-  @discardableResult
-  public func savepoint<Result: Sendable>(
-    _ body: @escaping @Sendable (Connection) throws -> Result
-  ) async throws -> Result {
-    try await write(.immediate, deadline: nil, body)
   }
 
   /// Runs `body` on the connection that writes, outside any transaction, blocking the thread.
@@ -152,14 +114,7 @@ extension Database {
     deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
-    try unsafe keepingResult { memory, isMade in
-      try runBare(deadline: deadline) {
-        unsafe forget(memory, &isMade)
-        unsafe memory.initialize(to: try body($0))
-        isMade = true
-        return unsafe TransactionOutcome(of: memory.pointee)
-      }
-    }
+    try result(of: .bare, deadline: deadline, body)
   }
 
   /// As ``withoutTransaction(deadline:_:)``, without blocking the task.

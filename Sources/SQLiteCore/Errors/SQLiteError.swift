@@ -86,9 +86,9 @@ extension SQLiteError {
     let telling: [ResultCode] = [
       .uniqueConstraint, .primaryKeyConstraint, .notNullConstraint, .rowIDConstraint,
     ]
-    guard telling.contains(code), let list = message.text(after: "constraint failed: ")
+    guard telling.contains(code), let words = message.firstRange(of: "constraint failed: ")
     else { return nil }
-    let names = list.split(separator: ",").map { $0.drop { $0 == " " } }
+    let names = message[words.upperBound...].split(separator: ",").map { $0.drop { $0 == " " } }
     var table: Substring?
     var columns: [String] = []
     for name in names {
@@ -152,18 +152,6 @@ extension SQLiteError {
     case .abort: [SQLiteError.suspended, .restoredMeanwhile].contains { $0.message == message }
     default: false
     }
-  }
-}
-
-extension String {
-  /// Returns the text behind the first occurrence of `words`, or nil.
-  fileprivate func text(after words: String) -> Substring? {
-    var rest = self[...]
-    while !rest.isEmpty {
-      if rest.hasPrefix(words) { return rest.dropFirst(words.count) }
-      rest.removeFirst()
-    }
-    return nil
   }
 }
 

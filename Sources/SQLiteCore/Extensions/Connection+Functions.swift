@@ -71,20 +71,9 @@ extension Connection {
     step: @escaping @Sendable (inout State, repeat each Argument) throws -> Void,
     result: @escaping @Sendable (State) throws -> Result
   ) throws(SQLiteError) {
-    hooks.hasUserCode = true
-    let function = AggregateFunction {
-      var state = initial()
-      return AggregateRun(
-        step: { values in
-          var arguments = ArgumentReader(values)
-          try step(&state, repeat try arguments.next(as: (each Argument).self))
-        },
-        remove: { _ in },
-        value: { try result(state).databaseValue })
-    }
-    try add(
-      function, name, argumentCount: argumentCount(repeat (each Argument).self),
-      flags(false, isUsableInSchema), isWindow: false)
+    try addAggregate(
+      name, isUsableInSchema: isUsableInSchema, initial: initial, step: step,
+      remove: { (_: inout State, _: repeat each Argument) in }, result: result, isWindow: false)
   }
 
   /// Makes a function of Swift closures that works as an aggregate and over windows that slide.
@@ -104,6 +93,17 @@ extension Connection {
     remove: @escaping @Sendable (inout State, repeat each Argument) throws -> Void,
     result: @escaping @Sendable (State) throws -> Result
   ) throws(SQLiteError) {
+    try addAggregate(
+      name, isUsableInSchema: isUsableInSchema, initial: initial, step: step, remove: remove,
+      result: result, isWindow: true)
+  }
+
+  private func addAggregate<State, each Argument: ColumnValue, Result: Bindable>(
+    _ name: String, isUsableInSchema: Bool, initial: @escaping @Sendable () -> State,
+    step: @escaping @Sendable (inout State, repeat each Argument) throws -> Void,
+    remove: @escaping (inout State, repeat each Argument) throws -> Void,
+    result: @escaping @Sendable (State) throws -> Result, isWindow: Bool
+  ) throws(SQLiteError) {
     hooks.hasUserCode = true
     let function = AggregateFunction {
       var state = initial()
@@ -120,7 +120,7 @@ extension Connection {
     }
     try add(
       function, name, argumentCount: argumentCount(repeat (each Argument).self),
-      flags(false, isUsableInSchema), isWindow: true)
+      flags(false, isUsableInSchema), isWindow: isWindow)
   }
 
   /// Makes a function without arguments and value, for triggers, that is told its connection.
@@ -273,14 +273,7 @@ private struct ArgumentReader {
   }
 }
 
-/// A collation. SQLite owns it.
-private final class Collation {
-  let compare: (String, String) -> Int
-
-  init(_ compare: @escaping (String, String) -> Int) {
-    self.compare = compare
-  }
-}
+private typealias Collation = Box<(String, String) -> Int>
 
 extension Connection {
   /// Makes a Swift closure a collation of SQL on this connection.
@@ -317,7 +310,7 @@ private func callCollation(
 ) -> Int32 {
   guard let context = unsafe context else { return 0 }
   let collation = unsafe Unmanaged<Collation>.fromOpaque(context).takeUnretainedValue()
-  let order = unsafe collation.compare(
+  let order = unsafe collation.content(
     String(decoding: UnsafeRawBufferPointer(start: first, count: Int(firstCount)), as: UTF8.self),
     String(decoding: UnsafeRawBufferPointer(start: second, count: Int(secondCount)), as: UTF8.self))
   return Int32(order.signum())

@@ -1,37 +1,25 @@
 import CSQLite
 
-/// A scalar function, owned by SQLite.
-final class ScalarFunction {
-  let body: ([Value]) throws -> Value
+/// What SQLite keeps by its address.
+final class Box<Content> {
+  let content: Content
 
-  init(_ body: @escaping ([Value]) throws -> Value) {
-    self.body = body
+  init(_ content: Content) {
+    self.content = content
   }
 }
 
-/// An aggregate function, owned by SQLite: makes a run for each group.
-final class AggregateFunction {
-  let begin: () -> AggregateRun
+/// A function of SQL.
+typealias ScalarFunction = Box<([Value]) throws -> Value>
 
-  init(_ begin: @escaping () -> AggregateRun) {
-    self.begin = begin
-  }
-}
+/// Begins the run of an aggregate function for a group.
+typealias AggregateFunction = Box<() -> AggregateRun>
 
 /// The state of one group, owned by SQLite's context of the aggregate until its end.
-final class AggregateRun {
+struct AggregateRun {
   let step: ([Value]) throws -> Void
   let remove: ([Value]) throws -> Void
   let value: () throws -> Value
-
-  init(
-    step: @escaping ([Value]) throws -> Void, remove: @escaping ([Value]) throws -> Void,
-    value: @escaping () throws -> Value
-  ) {
-    self.step = step
-    self.remove = remove
-    self.value = value
-  }
 }
 
 /// Releases what was handed to SQLite as its user data.
@@ -45,7 +33,7 @@ func callScalar(
 ) {
   guard let data = unsafe sqlite3_user_data(context) else { return }
   let function = unsafe Unmanaged<ScalarFunction>.fromOpaque(data).takeUnretainedValue()
-  unsafe setResult(of: context) { try function.body(unsafe values(count, arguments)) }
+  unsafe setResult(of: context) { try function.content(unsafe values(count, arguments)) }
 }
 
 func stepAggregate(
@@ -72,12 +60,12 @@ func finishAggregate(context: OpaquePointer?) {
   let storage = unsafe sqlite3_aggregate_context(context, 0)?
     .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
   if let storage = unsafe storage, let stored = unsafe storage.pointee {
-    let run = unsafe Unmanaged<AggregateRun>.fromOpaque(stored).takeRetainedValue()
+    let run = unsafe Unmanaged<Box<AggregateRun>>.fromOpaque(stored).takeRetainedValue().content
     unsafe storage.pointee = nil
     unsafe setResult(of: context, run.value)
   } else if let data = unsafe sqlite3_user_data(context) {
     let function = unsafe Unmanaged<AggregateFunction>.fromOpaque(data).takeUnretainedValue()
-    unsafe setResult(of: context, function.begin().value)
+    unsafe setResult(of: context, function.content().value)
   }
 }
 
@@ -92,11 +80,11 @@ private func aggregateRun(_ context: OpaquePointer?, begins: Bool) -> AggregateR
     return nil
   }
   if let stored = unsafe storage.pointee {
-    return unsafe Unmanaged<AggregateRun>.fromOpaque(stored).takeUnretainedValue()
+    return unsafe Unmanaged<Box<AggregateRun>>.fromOpaque(stored).takeUnretainedValue().content
   }
   guard begins, let data = unsafe sqlite3_user_data(context) else { return nil }
-  let run = unsafe Unmanaged<AggregateFunction>.fromOpaque(data).takeUnretainedValue().begin()
-  unsafe storage.pointee = Unmanaged.passRetained(run).toOpaque()
+  let run = unsafe Unmanaged<AggregateFunction>.fromOpaque(data).takeUnretainedValue().content()
+  unsafe storage.pointee = Unmanaged.passRetained(Box(run)).toOpaque()
   return run
 }
 

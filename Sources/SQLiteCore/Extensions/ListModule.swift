@@ -12,10 +12,7 @@ enum ListModule {
       .assumingMemoryBound(to: CChar.self)
   }
 
-  fileprivate final class List {
-    let values: [Value]
-    init(_ values: [Value]) { self.values = values }
-  }
+  fileprivate typealias List = Box<[Value]>
 
   /// A cursor as SQLite sees it (its own part comes first), and where it stands.
   @unsafe fileprivate struct Cursor {
@@ -151,7 +148,7 @@ private func isAtEnd(cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int3
   guard let state = unsafe cursorState(cursor), let list = unsafe state.pointee.list else {
     return 1
   }
-  return unsafe state.pointee.position < list.takeUnretainedValue().values.count ? 0 : 1
+  return unsafe state.pointee.position < list.takeUnretainedValue().content.count ? 0 : 1
 }
 
 private func column(
@@ -160,6 +157,6 @@ private func column(
   guard column == 0, let state = unsafe cursorState(cursor), let list = unsafe state.pointee.list
   else { return SQLITE_OK }
   unsafe setResult(
-    list.takeUnretainedValue().values[state.pointee.position], of: context)
+    list.takeUnretainedValue().content[state.pointee.position], of: context)
   return SQLITE_OK
 }

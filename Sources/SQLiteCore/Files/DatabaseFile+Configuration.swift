@@ -1,29 +1,41 @@
 import CSQLite
 
 extension DatabaseFile {
-  /// Makes a fresh connection behave as the options say.
-  func configure(_ connection: Connection, forReading: Bool) throws {
-    let handle = connection.handle
-    func set(_ name: String, _ value: String) throws(SQLiteError) {
-      _ = try connection.pragma(name, "=\(value)")
-    }
+  /// Makes a fresh connection behave as the options say, and runs what the program and the layers above do first on
+  /// each.
+  func prepare(_ connection: Connection, forReading: Bool) throws {
     connection.beginAccess()
     _ = connection.state.enterBare()
-    // The schema is SQL of another program.
-    connection.interruption.deadline = options.accessTimeout.map { .now + $0 }
     defer {
       connection.interruption.deadline = nil
       connection.state.leaveBare()
       connection.endAccess()
     }
-    unsafe TrigramTokenizer.checkArguments(on: handle.pointer)
+    // Before the schema is read, which may be SQL of another program.
+    for (limit, value) in options.limits { try connection.setLimit(limit, to: value) }
+    // A server has set up its session itself.
+    if server == nil {
+      connection.interruption.deadline = options.accessTimeout.map { .now + $0 }
+      try configure(connection, forReading: forReading)
+    }
+    try options.prepareConnection?(connection)
+    if !forReading {
+      for setUp in writerSetups.bodies { try setUp(connection) }
+    } else if server == nil {
+      _ = try connection.pragma("query_only", "=1")
+    }
+  }
+
+  private func configure(_ connection: Connection, forReading: Bool) throws {
+    let handle = connection.handle
+    func set(_ name: String, _ value: String) throws(SQLiteError) {
+      _ = try connection.pragma(name, "=\(value)")
+    }
     try handle.configure(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false)
     try handle.configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, options.trustedSchema)
     try handle.configure(SQLITE_DBCONFIG_DQS_DML, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_DQS_DDL, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys)
-    // Before the schema is read, which may be SQL of another program.
-    for (limit, value) in options.limits { try connection.setLimit(limit, to: value) }
     // An index of the schema may need it.
     try DecimalOrder.offer(on: handle)
     let isWritable = options.mode != .readOnly
@@ -49,31 +61,8 @@ extension DatabaseFile {
     _ = try connection.pragma("schema_version")
     try checkSchemaSize(connection)
     try checkModules(connection)
-    try options.prepareConnection?(connection)
-    if forReading {
-      try set("query_only", "1")
-    } else {
-      // Those who name the modules that they allow don't trust the file.
-      connection.hooks.mayTrustSearch = isWritable && options.allowedModules == nil
-      for setUp in writerSetups.bodies { try setUp(connection) }
-    }
-  }
-
-  /// Runs what the program and the layers above do first on each connection to a server, which has set up the
-  /// session itself.
-  func prepareRemote(_ connection: Connection, forReading: Bool) throws {
-    for (limit, value) in options.limits {
-      _ = connection.handle.limit(limit.rawValue, Int32(clamping: value))
-    }
-    connection.beginAccess()
-    _ = connection.state.enterBare()
-    defer {
-      connection.state.leaveBare()
-      connection.endAccess()
-    }
-    try options.prepareConnection?(connection)
-    guard !forReading else { return }
-    for setUp in writerSetups.bodies { try setUp(connection) }
+    // Those who name the modules that they allow don't trust the file.
+    connection.hooks.mayTrustSearch = !forReading && isWritable && options.allowedModules == nil
   }
 
   /// With `full`, SQLite does not sync the folder after deleting a journal, so that a power cut can

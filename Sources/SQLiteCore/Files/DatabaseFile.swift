@@ -3,6 +3,7 @@ import CSQLite
 import Synchronization
 
 import Platform
+import SystemFiles
 
 /// Where a database is, and how connections to it are opened.
 final class DatabaseFile: Sendable {
@@ -90,11 +91,7 @@ final class DatabaseFile: Sendable {
         longestOnTask: options.longestReadOnTask))
     if !forReading { watch?.forgetLog() }
     do {
-      if server == nil {
-        try configure(connection, forReading: forReading)
-      } else {
-        try prepareRemote(connection, forReading: forReading)
-      }
+      try prepare(connection, forReading: forReading)
     } catch let error as SQLiteError {
       throw SQLiteError(error.code, "\(name): \(error.message)", sql: error.sql)
     } catch {
@@ -116,6 +113,7 @@ final class DatabaseFile: Sendable {
     func opened() throws(SQLiteError) -> ConnectionHandle {
       let handle = try ConnectionHandle(name: uri, flags: flags, vfs: options.vfs)
       handle.presence = presence
+      unsafe TrigramTokenizer.checkArguments(on: handle.pointer)
       return handle
     }
     guard let watch else { return try opened() }
@@ -226,16 +224,19 @@ extension DatabaseFile {
   private static func create(
     _ path: String, _ options: Database.Options
   ) throws(SQLiteError) -> Bool {
-    let descriptor = Foreign.open(
-      path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, mode_t(options.filePermissions))
-    guard descriptor >= 0 else {
-      if errno == EEXIST { return false }
-      throw SQLiteError(.cannotOpen, "\(path): the file cannot be made: \(systemMessage(errno))")
+    let files = SystemFileOperations()
+    let flags = O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW
+    do throws(SystemFailure) {
+      let file = Descriptor(
+        try files.open(path, in: SystemFileOperations.workingFolder, flags), files)
+      // The permissions do not depend on the umask of the process.
+      _ = fchmod(file.number, mode_t(options.filePermissions))
+      return true
+    } catch {
+      if error.number == EEXIST { return false }
+      throw SQLiteError(
+        .cannotOpen, "\(path): the file cannot be made: \(systemMessage(error.number))")
     }
-    // The permissions do not depend on the umask of the process.
-    _ = fchmod(descriptor, mode_t(options.filePermissions))
-    _ = Foreign.close(descriptor)
-    return true
   }
 
   /// The path without symbolic links, or nil if it leads nowhere.
@@ -243,28 +244,5 @@ extension DatabaseFile {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
     return try unsafe exactPath(resolved)
-  }
-}
-
-/// The C functions whose names a method hides.
-private enum Foreign {
-  static func open(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
-    #if canImport(Glibc)
-      unsafe Glibc.open(path, flags, mode)
-    #elseif canImport(Musl)
-      unsafe Musl.open(path, flags, mode)
-    #else
-      unsafe Darwin.open(path, flags, mode)
-    #endif
-  }
-
-  static func close(_ descriptor: Int32) -> Int32 {
-    #if canImport(Glibc)
-      Glibc.close(descriptor)
-    #elseif canImport(Musl)
-      Musl.close(descriptor)
-    #else
-      Darwin.close(descriptor)
-    #endif
   }
 }

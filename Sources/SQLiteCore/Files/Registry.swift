@@ -45,9 +45,12 @@ final class Registry<Body: Sendable>: Sendable {
 package final class Registration: Sendable {
   private let end: @Sendable () -> Void
 
-  fileprivate init(end: @escaping @Sendable () -> Void) {
+  init(end: @escaping @Sendable () -> Void) {
     self.end = end
   }
 
   deinit { end() }
+
+  /// Ends the registration now.
+  package func cancel() { end() }
 }

@@ -1,5 +1,3 @@
-internal import SQLLexer
-
 /// Looks at the virtual tables of a schema that somebody else has written, before SQLite uses one of them: each runs
 /// a module of this process.
 ///
@@ -20,9 +18,13 @@ struct SchemaCheck {
     func refused(_ reason: String) -> SQLiteError {
       SQLiteError(.corrupt, "“\(name)” of the schema is refused: \(reason)")
     }
-    var text = SchemaText(sql)
-    guard text.makesVirtualTable() else { return }
-    guard let module = text.module() else { throw refused("its SQL is not understood") }
+    let words = SQLScanner.words(sql).drop { $0.is(";") }
+    guard words.count > 1, words.first?.is("create") == true,
+      words.dropFirst().first?.is("virtual") == true
+    else { return }
+    guard let module = SchemaCheck.module(words.drop { !$0.is("using") }.dropFirst()) else {
+      throw refused("its SQL is not understood")
+    }
     guard modules.contains(module.name) else {
       throw refused("the module \(module.name) is not allowed")
     }
@@ -49,76 +51,32 @@ struct SchemaCheck {
     // An option without its value is read past its end before SQLite 3.47.
     return tokenizer != "trigram" || words.count % 2 == 0
   }
-}
-
-/// The words of a text of `sqlite_schema`.
-private struct SchemaText {
-  private var lexer: Lexer
-  private var code = TokenCode.endOfText
-  private var range = 0..<0
-
-  init(_ sql: String) {
-    lexer = Lexer(sql)
-    advance()
-  }
-
-  private mutating func advance() {
-    let (code, start) = lexer.nextSolid()
-    self.code = code
-    range = start..<lexer.position
-  }
-
-  private mutating func take(_ wanted: TokenCode) -> Bool {
-    guard code == wanted else { return false }
-    advance()
-    return true
-  }
-
-  /// The token without quotes, in its own letters.
-  private var name: [UInt8] {
-    let bytes = lexer.bytes[range]
-    guard let first = bytes.first, let last = bytes.last, bytes.count > 1,
-      [UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "[")].contains(first)
-    else { return Array(bytes) }
-    var name: [UInt8] = []
-    var isDoubled = false
-    for byte in bytes.dropFirst().dropLast() {
-      isDoubled = byte == last && first != UInt8(ascii: "[") && !isDoubled
-      if !isDoubled { name.append(byte) }
+  /// The module of a virtual table, in small letters, and the words of its arguments.
+  ///
+  /// - Parameter words: What follows USING.
+  private static func module(
+    _ words: ArraySlice<SQLScanner.Word>
+  ) -> (name: String, arguments: [[String]])? {
+    var words = words
+    guard let module = words.popFirst(), module.token == .word || module.isQuoted else {
+      return nil
     }
-    return name
-  }
-
-  /// Reads CREATE VIRTUAL TABLE and all up to USING, if the text begins so.
-  mutating func makesVirtualTable() -> Bool {
-    while take(.semicolon) {}
-    guard take(.create), take(.virtual) else { return false }
-    while code != .using, code != .endOfText { advance() }
-    return true
-  }
-
-  /// Reads the module of a virtual table, in small letters, and the words of its arguments.
-  mutating func module() -> (name: String, arguments: [[String]])? {
-    guard take(.using), code.isWord || code == .string else { return nil }
-    let module = asciiLowercased(String(decoding: name, as: UTF8.self))
-    advance()
     var arguments: [[String]] = [[]]
-    if take(.leftParenthesis) {
-      var depth = 1
-      while depth > 0 {
-        switch code {
-        case .endOfText, .illegal: return nil
-        case .leftParenthesis: depth += 1
-        case .rightParenthesis: depth -= 1
-        case .comma where depth == 1: arguments.append([])
-        default:
-          arguments[arguments.count - 1].append(
-            asciiLowercased(String(decoding: name, as: UTF8.self)))
+    if words.first?.is("(") == true {
+      var depth = 0
+      repeat {
+        guard let word = words.popFirst() else { return nil }
+        if word.is("(") {
+          depth += 1
+        } else if word.is(")") {
+          depth -= 1
+        } else if depth == 1, word.is(",") {
+          arguments.append([])
+        } else {
+          arguments[arguments.count - 1].append(word.text)
         }
-        advance()
-      }
+      } while depth > 0
     }
-    while take(.semicolon) {}
-    return code == .endOfText ? (module, arguments) : nil
+    return words.allSatisfy { $0.is(";") } ? (module.text, arguments) : nil
   }
 }

@@ -1,14 +1,14 @@
 import Synchronization
 
 /// One use of a connection: what happens around the closure of a `read` or a `write`.
-struct Access: Sendable {
+@usableFromInline struct Access: Sendable {
   /// Whether an access needs the connection that writes.
   enum Kind: Sendable {
     case read
     case write
   }
 
-  enum Scope: Sendable {
+  @usableFromInline enum Scope: Sendable {
     /// A transaction on one snapshot.
     case read
     /// A single query: it begins a transaction itself if it needs one.
@@ -31,21 +31,10 @@ struct Access: Sendable {
 
   let scope: Scope
   let deadline: Moment?
-  let cancellation: Cancellation
+  var cancellation = Cancellation()
   /// The author of what it writes, if anybody wants to know.
-  let author: String?
-  let place: Place
-
-  init(
-    scope: Scope, deadline: Moment?, cancellation: Cancellation = Cancellation(),
-    author: String? = nil, at place: Place = .anywhere
-  ) {
-    self.scope = scope
-    self.deadline = deadline
-    self.cancellation = cancellation
-    self.author = author
-    self.place = place
-  }
+  var author: String?
+  var place = Place.anywhere
 
   var kind: Kind {
     switch scope {

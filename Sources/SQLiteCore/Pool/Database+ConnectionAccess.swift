@@ -16,37 +16,27 @@ extension Database {
       scope: scope,
       deadline: deadline.map { Moment($0) } ?? options.accessTimeout.map { .now + $0 },
       cancellation: cancellation, author: shared.commits.isEmpty ? nil : ChangeAuthor.current,
-      at: place)
+      place: place)
   }
 
-  @usableFromInline dynamic func runRead(
-    deadline: ContinuousClock.Instant?, _ body: (Connection) throws -> TransactionOutcome
-  ) throws {
-    try perform(.read, deadline: deadline, body)
-  }
-
-  @usableFromInline dynamic func runWrite(
-    _ kind: TransactionKind, deadline: ContinuousClock.Instant?,
-    _ body: (Connection) throws -> TransactionOutcome
-  ) throws {
-    try perform(.write(kind), deadline: deadline, body)
-  }
-
-  @usableFromInline dynamic func runBare(
-    deadline: ContinuousClock.Instant?, _ body: (Connection) throws -> TransactionOutcome
-  ) throws {
-    try perform(.bare, deadline: deadline, body)
-  }
-
-  @usableFromInline dynamic func runQuery(_ body: (Connection) throws -> Void) throws {
-    try perform(.query, deadline: nil) {
-      try body($0)
-      return .commit
+  /// Runs an access and returns the result of `body`, blocking the thread.
+  @inlinable  // As `Connection.transaction`.
+  func result<Result>(
+    of scope: Access.Scope, deadline: ContinuousClock.Instant?,
+    _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    try unsafe keepingResult { memory, isMade in
+      try perform(scope, deadline: deadline) {
+        unsafe forget(memory, &isMade)
+        unsafe memory.initialize(to: try body($0))
+        isMade = true
+        return unsafe TransactionOutcome(of: memory.pointee)
+      }
     }
   }
 
   /// Runs an access, blocking the thread.
-  @inline(never) private func perform(
+  @usableFromInline dynamic func perform(
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: (Connection) throws -> TransactionOutcome
   ) throws {
@@ -92,7 +82,8 @@ extension Database {
       if readOnTaskCount.isMultiple(of: 31) { await Task.yield() }
       return try result.made()
     }
-    let access = Access(scope: scope, deadline: brief.deadline, author: brief.author, at: .worker)
+    let access = Access(
+      scope: scope, deadline: brief.deadline, author: brief.author, place: .worker)
     let work = KeptWork(access, body)
     try await perform(access, work)
     return try work.result()

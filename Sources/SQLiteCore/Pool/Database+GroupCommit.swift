@@ -69,7 +69,7 @@ extension Database {
   func performInGroup(_ access: Access, _ work: any Work) async throws {
     try await cancelling(access) {
       try await withCheckedThrowingContinuation { continuation in
-        let member = GroupCommitMember(access, isTask: true, work) { error in
+        let member = GroupCommitMember(access: access, isTask: true, work: work) { error in
           if let error { continuation.resume(throwing: error) } else { continuation.resume() }
         }
         self.scheduler.enter(access, member: member) { granted, _ in self.run(member, granted) }
@@ -108,7 +108,7 @@ extension Database {
   private func waitInGroup(_ access: Access, _ work: any Work) throws {
     let semaphore = DispatchSemaphore(value: 0)
     let outcome = Mutex<(any Error)?>(nil)
-    let member = GroupCommitMember(access, isTask: false, work) { error in
+    let member = GroupCommitMember(access: access, isTask: false, work: work) { error in
       outcome.withLock { $0 = error }
       semaphore.signal()
     }

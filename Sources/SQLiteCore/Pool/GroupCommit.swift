@@ -311,7 +311,7 @@ final class GroupCommitExperience: Sendable {
 }
 
 /// A write that may share a transaction with others, and the one who waits for its outcome.
-final class GroupCommitMember: Sendable {
+struct GroupCommitMember: Sendable {
   let access: Access
   /// Whether a task waits for the outcome, or a thread.
   let isTask: Bool
@@ -324,16 +324,6 @@ final class GroupCommitMember: Sendable {
   ///   - isTask: Whether a task waits for the outcome.
   ///   - work: The work; it may run several times, of which only the last counts.
   ///   - finish: Takes the outcome, once.
-  init(
-    _ access: Access, isTask: Bool, _ work: any Work,
-    finish: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    self.access = access
-    self.isTask = isTask
-    self.work = work
-    self.finish = finish
-  }
-
   /// Whether its deadline has passed or it was cancelled: another run would end like the last.
   var isInterrupted: Bool {
     access.cancellation.isRequested || access.deadline.map { $0 <= .now } ?? false

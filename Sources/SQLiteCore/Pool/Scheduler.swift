@@ -49,22 +49,12 @@ final class Scheduler: Sendable {
     }
   }
 
-  private final class Waiter: Sendable {
+  private struct Waiter: Sendable {
     let kind: Access.Kind
     let cancellation: Cancellation
     /// The write that may share a transaction with those before it.
     let member: GroupCommitMember?
     let wake: Wake
-
-    init(
-      _ kind: Access.Kind, _ cancellation: Cancellation, member: GroupCommitMember?,
-      wake: @escaping Wake
-    ) {
-      self.kind = kind
-      self.cancellation = cancellation
-      self.member = member
-      self.wake = wake
-    }
   }
 
   /// The thread of the access at a slot, 0 if there is none.
@@ -248,7 +238,7 @@ final class Scheduler: Sendable {
     until deadline: Moment? = nil, wake: @escaping Wake
   ) {
     do { try checkProcess() } catch { return wake(.failure(error), nil) }
-    let waiter = Waiter(kind, cancellation, member: member, wake: wake)
+    let waiter = Waiter(kind: kind, cancellation: cancellation, member: member, wake: wake)
     let lane = lane(kind)
     let now = Moment.now
     let (result, mustSetTimer) = state.withLock { state -> (Result<Int?, SQLiteError>, Bool) in
@@ -256,10 +246,8 @@ final class Scheduler: Sendable {
       guard case .success(nil) = result else { return (result, false) }
       let number = state.waiting.append(waiter, to: lane, deadline: deadline)
       cancellation.ticket.store(number, ordering: .relaxed)
-      guard let next = state.waiting.nextDeadline, state.alarm.map({ next < $0 }) ?? true else {
-        return (result, false)
-      }
-      state.alarm = next
+      guard let deadline, state.alarm.map({ deadline < $0 }) ?? true else { return (result, false) }
+      state.alarm = deadline
       return (result, true)
     }
     switch result {

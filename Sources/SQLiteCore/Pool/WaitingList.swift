@@ -1,10 +1,11 @@
 /// The accesses that wait, in the order in which they asked.
 ///
 /// They stand in lanes: only those of one lane wait for the same slots. Joining and being next take O(1), giving
-/// up O(log n), and all O(log n) with a deadline, shared out over the accesses.
-struct WaitingList<Element: AnyObject & Sendable>: Sendable {
+/// up O(log n), shared out over the accesses. Looking for deadlines takes O(n): a timer asks for them.
+struct WaitingList<Element: Sendable>: Sendable {
   private struct Place: Sendable {
     let number: UInt64
+    let deadline: Moment?
     /// Nil once it has left from the middle.
     var element: Element?
   }
@@ -19,7 +20,6 @@ struct WaitingList<Element: AnyObject & Sendable>: Sendable {
   }
 
   private var lanes: [Lane]
-  private var deadlines = DeadlineHeap()
   private var lastNumber: UInt64 = 0
 
   init(lanes: Int) {
@@ -33,7 +33,13 @@ struct WaitingList<Element: AnyObject & Sendable>: Sendable {
   var deadlineCount: Int { deadlines.count }
 
   /// The deadline that passes next.
-  var nextDeadline: Moment? { deadlines.first?.deadline }
+  var nextDeadline: Moment? { deadlines.lazy.map(\.deadline).min() }
+
+  private var deadlines: [(deadline: Moment, number: UInt64)] {
+    lanes.lazy.flatMap(\.places).compactMap { place in
+      place.element == nil ? nil : place.deadline.map { ($0, place.number) }
+    }
+  }
 
   /// Returns whether nobody waits in a lane.
   func isEmpty(_ lane: Int) -> Bool { lanes[lane].count == 0 }
@@ -43,9 +49,8 @@ struct WaitingList<Element: AnyObject & Sendable>: Sendable {
     _ element: Element, to lane: Int, deadline: Moment?
   ) -> UInt64 {
     lastNumber += 1
-    lanes[lane].places.append(Place(number: lastNumber, element: element))
+    lanes[lane].places.append(Place(number: lastNumber, deadline: deadline, element: element))
     lanes[lane].count += 1
-    if let deadline { deadlines.insert(lastNumber, deadline) }
     return lastNumber
   }
 
@@ -70,11 +75,7 @@ struct WaitingList<Element: AnyObject & Sendable>: Sendable {
 
   /// Takes out those whose deadlines have passed, the earliest deadline first.
   mutating func removeLate(_ now: Moment) -> [Element] {
-    var late: [Element] = []
-    while let (deadline, number) = deadlines.first, deadline <= now, let element = remove(number) {
-      late.append(element)
-    }
-    return late
+    deadlines.filter { $0.deadline <= now }.compactMap { remove($0.number) }
   }
 
   /// Takes out all, in order.
@@ -104,7 +105,6 @@ struct WaitingList<Element: AnyObject & Sendable>: Sendable {
     let element = lanes[lane].places[index].element
     lanes[lane].places[index].element = nil
     lanes[lane].count -= 1
-    if deadlines.count > 0 { deadlines.remove(lanes[lane].places[index].number) }
     tidy(lane)
     return element
   }
@@ -122,69 +122,5 @@ struct WaitingList<Element: AnyObject & Sendable>: Sendable {
     guard lanes[lane].places.count > 2 * lanes[lane].count + 32 else { return }
     lanes[lane].places = lanes[lane].places[lanes[lane].start...].filter { $0.element != nil }
     lanes[lane].start = 0
-  }
-}
-
-/// The deadlines of those who wait, the earliest first; any of them can be taken out.
-private struct DeadlineHeap: Sendable {
-  private var entries: [(deadline: Moment, number: UInt64)] = []
-  /// Where each number stands.
-  private var indexes: [UInt64: Int] = [:]
-
-  var count: Int { entries.count }
-
-  var first: (deadline: Moment, number: UInt64)? { entries.first }
-
-  mutating func insert(_ number: UInt64, _ deadline: Moment) {
-    entries.append((deadline, number))
-    indexes[number] = entries.count - 1
-    rise(entries.count - 1)
-  }
-
-  mutating func remove(_ number: UInt64) {
-    guard let index = indexes.removeValue(forKey: number) else { return }
-    let last = entries.removeLast()
-    guard index < entries.count else {
-      if entries.isEmpty, entries.capacity > 1_024 { self = DeadlineHeap() }
-      return
-    }
-    put(last, at: index)
-    rise(index)
-    sink(index)
-  }
-
-  private mutating func rise(_ index: Int) {
-    var index = index
-    while index > 0, entries[index].deadline < entries[(index - 1) / 2].deadline {
-      swap(index, (index - 1) / 2)
-      index = (index - 1) / 2
-    }
-  }
-
-  private mutating func sink(_ index: Int) {
-    var index = index
-    while true {
-      var least = index
-      for child in [2 * index + 1, 2 * index + 2]
-      where child < entries.count && entries[child].deadline < entries[least].deadline {
-        least = child
-      }
-      guard least != index else { return }
-      swap(index, least)
-      index = least
-    }
-  }
-
-  private mutating func swap(_ first: Int, _ second: Int) {
-    let entry = entries[first]
-    put(entries[second], at: first)
-    put(entry, at: second)
-  }
-
-  private mutating func put(
-    _ entry: (deadline: Moment, number: UInt64), at index: Int
-  ) {
-    entries[index] = entry
-    indexes[entry.number] = index
   }
 }

@@ -32,29 +32,32 @@ extension SQL {
     try quotedIdentifier(name)
   }
 
-  /// Replaces each `i?` by a quoted identifier, and returns the values for the other `?`.
+  /// Returns the statement with values for its `?`, and with quoted identifiers for its `i?`.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if an identifier is missing, or
   ///   ``ResultCode/mismatch`` if it is not text.
-  static func substituteIdentifiers(
-    in sql: String, arguments: [(any Bindable)?]
-  ) throws(SQLiteError) -> (sql: String, arguments: [(any Bindable)?]) {
+  func withArgs(_ arguments: [(any Bindable)?]) throws(SQLiteError) -> SQL {
+    try checkHasNoValues()
+    var values: [Value] = []
+    for argument in arguments { values.append(try argument?.databaseValue ?? .null) }
+    let sql = text
+    guard containsBytes(sql, "i?") else { return SQL(sql, values) }
     var scanner = SQLScanner(sql)
     var result: [UInt8] = []
     var copied = 0
     var used = 0
-    var remaining: [(any Bindable)?] = []
+    var remaining: [Value] = []
     while let (token, range) = scanner.next() {
       guard token == .parameter || token == .identifierParameter else { continue }
-      guard used < arguments.count else {
+      guard used < values.count else {
         throw SQLiteError(.range, "more parameters than the \(used) arguments", sql: sql)
       }
       defer { used += 1 }
       guard token == .identifierParameter else {
-        remaining.append(arguments[used])
+        remaining.append(values[used])
         continue
       }
-      guard case .text(let name)? = try arguments[used]?.databaseValue else {
+      guard case .text(let name) = values[used] else {
         throw SQLiteError(
           .mismatch, "argument \(used + 1) names an identifier, so it must be text", sql: sql)
       }
@@ -62,10 +65,17 @@ extension SQL {
       result += try quotedIdentifier(name).utf8
       copied = range.upperBound
     }
-    guard copied > 0 else { return (sql, arguments) }
     result += scanner.bytes[copied...]
-    remaining += arguments[used...]
-    return (String(decoding: result, as: UTF8.self), remaining)
+    return SQL(String(decoding: result, as: UTF8.self), remaining + values[used...])
+  }
+
+  /// Throws unless the values of all parameters come by other ways.
+  func checkHasNoValues() throws(SQLiteError) {
+    if let failure { throw failure.with(sql: text) }
+    guard pieces.isEmpty else {
+      throw SQLiteError(
+        .misuse, "values come by interpolation or by withArgs, not by both", sql: text)
+    }
   }
 
   private static func hexadecimal(_ bytes: [UInt8]) -> String {

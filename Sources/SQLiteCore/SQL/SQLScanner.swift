@@ -62,7 +62,26 @@ struct SQLScanner {
     return text
   }
 
-  private func text(_ range: Range<Int>) -> String { lexer.text(range) }
+  /// A token with its text.
+  struct Word {
+    let token: Token
+    let range: Range<Int>
+    /// In ASCII lower case, without quotes around it.
+    let text: String
+    let isQuoted: Bool
+
+    /// Returns whether it is a keyword or a sign.
+    func `is`(_ text: String) -> Bool { !isQuoted && self.text == text }
+  }
+
+  /// The next token with its text, or nil at the end.
+  mutating func nextWord() -> Word? {
+    guard let (token, range) = next() else { return nil }
+    let unquoted = unquoted(range).map { String(decoding: $0, as: UTF8.self) }
+    return Word(
+      token: token, range: range, text: asciiLowercased(unquoted ?? lexer.text(range)),
+      isQuoted: unquoted != nil)
+  }
 }
 
 extension SQLScanner {
@@ -74,31 +93,23 @@ extension SQLScanner {
   /// The first word in small letters, if the SQL begins with one.
   static func firstWord(_ sql: String) -> String? {
     var scanner = SQLScanner(sql)
-    while let (token, range) = scanner.next() {
-      if token == .other, scanner.bytes[range.lowerBound] == UInt8(ascii: ";") { continue }
-      return token == .word ? asciiLowercased(scanner.text(range)) : nil
+    while let word = scanner.nextWord() {
+      if !word.is(";") { return word.token == .word ? word.text : nil }
     }
     return nil
   }
 
-  /// The first words, as they are written.
-  static func words(_ sql: String, atMost count: Int) -> [String] {
+  /// The first tokens.
+  static func words(_ sql: String, atMost count: Int = .max) -> [Word] {
     var scanner = SQLScanner(sql)
-    var words: [String] = []
-    while words.count < count, let (token, range) = scanner.next() {
-      if token == .word { words.append(scanner.text(range)) }
-    }
+    var words: [Word] = []
+    while words.count < count, let word = scanner.nextWord() { words.append(word) }
     return words
   }
 
   /// Returns whether a CREATE, ALTER or DROP says that its object is temporary or in an attached database.
   static func namesOtherSchema(_ sql: String) -> Bool {
-    var scanner = SQLScanner(sql)
-    var parts: [String] = []
-    while parts.count < 8, let (_, range) = scanner.next() {
-      let quoted = scanner.unquoted(range).map { String(decoding: $0, as: UTF8.self) }
-      parts.append(asciiLowercased(quoted ?? scanner.text(range)))
-    }
+    let parts = words(sql, atMost: 8).map(\.text)
     if parts.dropFirst().first.map({ ["temp", "temporary"].contains($0) }) ?? false { return true }
     let kinds = ["table", "view", "index", "trigger"]
     let name = parts.drop { !kinds.contains($0) }.dropFirst()
@@ -108,13 +119,7 @@ extension SQLScanner {
 
   /// The savepoint that a SAVEPOINT, a RELEASE or a ROLLBACK TO names, in small letters; nil for other SQL.
   static func savepointName(_ sql: String) -> String? {
-    var scanner = SQLScanner(sql)
-    var words: [String] = []
-    while let (token, range) = scanner.next() {
-      if token == .other, scanner.bytes[range.lowerBound] == UInt8(ascii: ";") { continue }
-      let quoted = scanner.unquoted(range).map { String(decoding: $0, as: UTF8.self) }
-      words.append(asciiLowercased(quoted ?? scanner.text(range)))
-    }
+    let words = words(sql).filter { !$0.is(";") }.map(\.text)
     guard words.count > 1, let name = words.last else { return nil }
     return words[0] == "rollback" && !words.dropLast().contains("to") ? nil : name
   }
@@ -129,10 +134,8 @@ extension SQLScanner {
     guard offset < sql.utf8.count else { return true }
     var scanner = SQLScanner(sql)
     scanner.lexer.position = offset
-    while let (_, range) = scanner.next() {
-      guard range.count == 1, scanner.bytes[range.lowerBound] == UInt8(ascii: ";") else {
-        return false
-      }
+    while let word = scanner.nextWord() {
+      if !word.is(";") { return false }
     }
     return true
   }

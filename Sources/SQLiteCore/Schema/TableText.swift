@@ -127,49 +127,34 @@ extension TableText {
 
   /// Returns the entries between the commas of the statement's outer parentheses.
   fileprivate func entries() -> [Entry] {
-    let bytes = Array(sql.utf8)
-    func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
     var entries: [Entry] = []
     var entry = Entry()
     var depth = 0
     var scanner = SQLScanner(sql)
-    while let (token, range) = scanner.next() {
-      let first = bytes[range.lowerBound]
-      if token == .other, first == UInt8(ascii: "(") {
+    while let word = scanner.nextWord() {
+      if word.is("(") {
         depth += 1
         if depth == 2 {
-          entry.tokens.append(Token(range: range, name: "", isQuoted: false, isParenthesis: true))
+          entry.tokens.append(
+            Token(range: word.range, name: "", isQuoted: false, isParenthesis: true))
         }
-        continue
-      }
-      if token == .other, first == UInt8(ascii: ")") {
+      } else if word.is(")") {
         depth -= 1
-        if depth == 0 {
-          entries.append(entry)
-          break
-        }
+        if depth == 0 { return entries + [entry] }
         if depth == 1, let last = entry.tokens.indices.last {
-          entry.tokens[last].range = entry.tokens[last].range.lowerBound..<range.upperBound
+          entry.tokens[last].range = entry.tokens[last].range.lowerBound..<word.range.upperBound
         }
-        continue
-      }
-      if depth == 1, token == .other, first == UInt8(ascii: ",") {
+      } else if depth == 1, word.is(",") {
         entries.append(entry)
         entry = Entry()
-        continue
+      } else if depth == 1 {
+        entry.tokens.append(
+          Token(
+            range: word.range, name: word.text, isQuoted: word.isQuoted, isParenthesis: false))
+      } else if depth > 1, let last = entry.tokens.indices.last {
+        // Parentheses count as one token, whose name is their content.
+        entry.tokens[last].name += word.text
       }
-      let unquoted = scanner.unquoted(range)
-      let name = asciiLowercased(
-        unquoted.map { String(decoding: $0, as: UTF8.self) } ?? text(range))
-      guard depth > 1 else {
-        if depth == 1 {
-          entry.tokens.append(
-            Token(range: range, name: name, isQuoted: unquoted != nil, isParenthesis: false))
-        }
-        continue
-      }
-      // Parentheses count as one token, whose name is their content.
-      if let last = entry.tokens.indices.last { entry.tokens[last].name += name }
     }
     return entries
   }

@@ -14,36 +14,36 @@ struct ViewSizes {
   private struct Block {
     var size = ViewSizes.copy
     /// How often each name occurs that may be one of a column, a table or a view.
-    var names: [[UInt8]: Int] = [:]
+    var names: [String: Int] = [:]
     /// How often all columns are named at once.
     var asterisks = 0
     /// The blocks in parentheses, with their names if they are common table expressions.
-    var inner: [(block: Int, name: [UInt8]?)] = []
+    var inner: [(block: Int, name: String?)] = []
   }
 
   private struct Parenthesis {
     let block: Int
     /// The name in front of it.
-    let front: [UInt8]?
+    let front: String?
     /// The common table expression that it is, if it holds a SELECT.
-    let name: [UInt8]?
+    let name: String?
   }
 
-  private typealias Local = (name: [UInt8], block: Int)
+  private typealias Local = (name: String, block: Int)
 
   /// Words that never name anything.
   private static let reserved = Set(
     """
     all and as between case collate create distinct else exists from group having in intersect is isnull
     join limit not notnull null on or order select then union using values when where
-    """.split(whereSeparator: \.isWhitespace).map { Array($0.utf8) })
+    """.split(whereSeparator: \.isWhitespace).map(String.init))
 
   private var blocks: [Block] = []
-  private var views: [[UInt8]: [Int]] = [:]
+  private var views: [String: [Int]] = [:]
 
   /// Adds a view.
   mutating func add(_ name: String, sql: String) {
-    views[SQLScanner.folded(name.utf8), default: []].append(blocks.count)
+    views[asciiLowercased(name), default: []].append(blocks.count)
     read(sql)
   }
 
@@ -102,79 +102,37 @@ struct ViewSizes {
     var current = blocks.count
     blocks.append(Block())
     var open: [Parenthesis] = []
-    var last: [UInt8]?
-    var before = SQLScanner.Name.other(0)
-    while let (name, size, isQualifier) = scanner.nextName() {
-      defer { before = name }
-      if case .word(let word) = name, before == .other(UInt8(ascii: "(")),
-        ["select", "values", "with"].contains(where: { word.elementsEqual($0.utf8) })
-      {
+    var last: String?
+    var before: SQLScanner.Word?
+    var next = scanner.nextWord()
+    while let word = next {
+      next = scanner.nextWord()
+      defer { before = word }
+      func follows(_ text: String) -> Bool { before?.is(text) ?? false }
+      if follows("("), ["select", "values", "with"].contains(where: word.is) {
         blocks[current].inner.append((blocks.count, open.last?.name))
         current = blocks.count
         blocks.append(Block())
       }
-      blocks[current].size += size + 1
-      switch name {
-      case .other(UInt8(ascii: "(")):
-        let isNamed = before.isWord("as") || before.isWord("materialized")
+      blocks[current].size += word.range.count + 1
+      if word.is("(") {
+        let isNamed = follows("as") || follows("materialized")
         open.append(Parenthesis(block: current, front: last, name: isNamed ? last : nil))
         last = nil
-      case .other(UInt8(ascii: ")")):
-        guard let closed = open.popLast() else { break }
+      } else if word.is(")") {
+        guard let closed = open.popLast() else { continue }
         current = closed.block
         last = closed.front
-      case .other(UInt8(ascii: "*")):
+      } else if word.is("*") {
         // Not of a multiplication, nor of count(*).
-        let isColumns =
-          before == .other(UInt8(ascii: ",")) || before == .other(UInt8(ascii: "."))
-          || before.isWord("select") || before.isWord("distinct") || before.isWord("all")
+        let isColumns = [",", ".", "select", "distinct", "all"].contains(where: follows)
         if isColumns { blocks[current].asterisks += 1 }
-      case .other: break
-      case .word(let word) where Self.reserved.contains(word):
-        if name.isWord("using") { blocks[current].asterisks += 1 }
-      case .word(let word), .quoted(let word):
-        if name.isWord("natural") { blocks[current].asterisks += 1 }
-        if !name.isWord("materialized") { last = word }
-        if !isQualifier { blocks[current].names[word, default: 0] += 1 }
+      } else if word.token == .word || word.isQuoted {
+        if word.is("using") || word.is("natural") { blocks[current].asterisks += 1 }
+        if !word.isQuoted, Self.reserved.contains(word.text) { continue }
+        if !word.is("materialized") { last = word.text }
+        if next?.is(".") != true { blocks[current].names[word.text, default: 0] += 1 }
       }
     }
-  }
-}
-
-extension SQLScanner {
-  /// A token that may be a name.
-  enum Name: Equatable {
-    /// A word, with ASCII letters small.
-    case word([UInt8])
-    /// A text in quotes, likewise.
-    case quoted([UInt8])
-    /// Anything else, by its first byte.
-    case other(UInt8)
-
-    func isWord(_ text: StaticString) -> Bool {
-      guard case .word(let word) = self else { return false }
-      return text.withUTF8Buffer { unsafe $0.elementsEqual(word) }
-    }
-  }
-
-  static func folded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-    bytes.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
-  }
-
-  /// The next token, its length, and whether a dot follows it; nil at the end.
-  mutating func nextName() -> (name: Name, size: Int, isQualifier: Bool)? {
-    guard let (token, range) = next() else { return nil }
-    let first = bytes[range.lowerBound]
-    if token == .word {
-      return (.word(Self.folded(bytes[range])), range.count, isFollowedByDot)
-    }
-    guard let text = unquoted(range) else { return (.other(first), range.count, false) }
-    return (.quoted(Self.folded(text)), range.count, isFollowedByDot)
-  }
-
-  private var isFollowedByDot: Bool {
-    var copy = self
-    guard let (_, range) = copy.next() else { return false }
-    return bytes[range.lowerBound] == UInt8(ascii: ".")
   }
 }

@@ -1,7 +1,7 @@
 /// How SQLite runs a statement: the tables that it reads one in another, the indexes that it uses,
 /// what it sorts on the way.
 ///
-///     let plan = try database.explain("SELECT * FROM note WHERE title = 'x' ORDER BY date")
+///     let plan = try connection.explain("SELECT * FROM note WHERE title = 'x' ORDER BY date")
 ///     print(plan)                  // SEARCH note USING INDEX note_title (title=?)
 ///     print(plan.scannedTables)    // []
 ///
@@ -210,23 +210,5 @@ extension Connection {
       return own.map { QueryPlan.Step($0.detail, steps(of: $0.id)) }
     }
     return QueryPlan(steps: steps(of: 0))
-  }
-}
-
-extension Database {
-  /// Returns how SQLite would run a statement that reads, without running it.
-  ///
-  /// - Parameter sql: A single statement. Ask the connection of a `write(_:deadline:_:)` about one
-  ///   that writes.
-  /// - Throws: ``SQLiteError`` if it does not compile.
-  public func explain(_ sql: SQL) throws -> QueryPlan {
-    try read { try $0.explain(sql) }
-  }
-
-  /// As ``explain(_:)``, without blocking the task.
-  ///
-  /// - Throws: As the blocking form, or `CancellationError`.
-  public func explain(_ sql: SQL) async throws -> QueryPlan {
-    try await read { try $0.explain(sql) }
   }
 }

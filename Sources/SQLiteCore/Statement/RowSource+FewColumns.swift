@@ -102,12 +102,14 @@ extension RowSource {
       )
     }
   }
+}
 
+extension Connection {
   /// As ``firstRow(_:as:)`` of any number of columns, for one.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue>(
     _ sql: SQL, as _: A.Type
-  ) throws(Failure) -> A? {
+  ) throws(SQLiteError) -> A? {
     try firstRow(sql, columns: 1) { row, column throws(SQLiteError) in try row.next(&column) }
   }
 
@@ -115,7 +117,7 @@ extension RowSource {
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type
-  ) throws(Failure) -> (A, B)? {
+  ) throws(SQLiteError) -> (A, B)? {
     try firstRow(sql, columns: 2) { row, column throws(SQLiteError) in
       (try row.next(&column), try row.next(&column))
     }
@@ -125,7 +127,7 @@ extension RowSource {
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type
-  ) throws(Failure) -> (A, B, C)? {
+  ) throws(SQLiteError) -> (A, B, C)? {
     try firstRow(sql, columns: 3) { row, column throws(SQLiteError) in
       (try row.next(&column), try row.next(&column), try row.next(&column))
     }
@@ -135,7 +137,7 @@ extension RowSource {
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type
-  ) throws(Failure) -> (A, B, C, D)? {
+  ) throws(SQLiteError) -> (A, B, C, D)? {
     try firstRow(sql, columns: 4) { row, column throws(SQLiteError) in
       (try row.next(&column), try row.next(&column), try row.next(&column), try row.next(&column))
     }
@@ -147,7 +149,7 @@ extension RowSource {
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue
   >(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type, _: E.Type
-  ) throws(Failure) -> (A, B, C, D, E)? {
+  ) throws(SQLiteError) -> (A, B, C, D, E)? {
     try firstRow(sql, columns: 5) { row, column throws(SQLiteError) in
       (
         try row.next(&column), try row.next(&column), try row.next(&column), try row.next(&column),
@@ -162,7 +164,7 @@ extension RowSource {
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue
   >(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type, _: E.Type, _: F.Type
-  ) throws(Failure) -> (A, B, C, D, E, F)? {
+  ) throws(SQLiteError) -> (A, B, C, D, E, F)? {
     try firstRow(sql, columns: 6) { row, column throws(SQLiteError) in
       (
         try row.next(&column), try row.next(&column), try row.next(&column), try row.next(&column),
@@ -178,7 +180,7 @@ extension RowSource {
     G: ColumnValue
   >(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type, _: E.Type, _: F.Type, _: G.Type
-  ) throws(Failure) -> (A, B, C, D, E, F, G)? {
+  ) throws(SQLiteError) -> (A, B, C, D, E, F, G)? {
     try firstRow(sql, columns: 7) { row, column throws(SQLiteError) in
       (
         try row.next(&column), try row.next(&column), try row.next(&column), try row.next(&column),
@@ -195,7 +197,7 @@ extension RowSource {
   >(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type, _: E.Type, _: F.Type, _: G.Type,
     _: H.Type
-  ) throws(Failure) -> (A, B, C, D, E, F, G, H)? {
+  ) throws(SQLiteError) -> (A, B, C, D, E, F, G, H)? {
     try firstRow(sql, columns: 8) { row, column throws(SQLiteError) in
       (
         try row.next(&column), try row.next(&column), try row.next(&column), try row.next(&column),

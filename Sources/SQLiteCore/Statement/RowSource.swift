@@ -2,7 +2,7 @@
 ///
 ///     for (name, population) in try connection.rows(
 ///       "SELECT name, population FROM city", as: String.self, Int?.self) { … }
-///     let count = try database.firstRow("SELECT count(*) FROM city", as: Int.self)
+///     let names = try database.rows("SELECT name FROM city", as: String.self)
 public protocol RowSource {
   /// The error of a query.
   associatedtype Failure: Error
@@ -18,18 +18,6 @@ public protocol RowSource {
     _ sql: SQL, columns count: Int,
     _ read: (_ row: borrowing Statement, _ column: inout Int) throws(SQLiteError) -> Row
   ) throws(Failure) -> [Row]
-
-  /// Returns what `read` makes of the first row of a query, or nil if there is none.
-  ///
-  /// - Parameters:
-  ///   - sql: A single statement. One that writes is run to its end.
-  ///   - count: How many columns it must have.
-  ///   - read: Reads a row, and counts the columns that it has read.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
-  func firstRow<Row>(
-    _ sql: SQL, columns count: Int,
-    _ read: (_ row: borrowing Statement, _ column: inout Int) throws(SQLiteError) -> Row
-  ) throws(Failure) -> Row?
 }
 
 extension RowSource {
@@ -49,24 +37,6 @@ extension RowSource {
     var count = 0
     for _ in repeat each types { count += 1 }
     return try rows(sql, columns: count) { row, column throws(SQLiteError) in
-      (repeat try row.next(&column, as: (each Element).self))
-    }
-  }
-
-  /// Returns the first row of a query as a tuple, or nil.
-  ///
-  /// - Parameters:
-  ///   - sql: A single statement with as many columns as there are types. One that writes is run to
-  ///     its end.
-  ///   - types: The types of the columns, in order.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
-  @inlinable  // Benchmark `point`.
-  public func firstRow<each Element: ColumnValue>(
-    _ sql: SQL, as types: repeat (each Element).Type
-  ) throws(Failure) -> (repeat each Element)? {
-    var count = 0
-    for _ in repeat each types { count += 1 }
-    return try firstRow(sql, columns: count) { row, column throws(SQLiteError) in
       (repeat try row.next(&column, as: (each Element).self))
     }
   }
@@ -124,6 +94,24 @@ extension Connection: RowSource {
     try statement.finish()
     return row
   }
+
+  /// Returns the first row of a query as a tuple, or nil.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement with as many columns as there are types. One that writes is run to
+  ///     its end.
+  ///   - types: The types of the columns, in order.
+  /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  @inlinable  // Benchmark `point`.
+  public func firstRow<each Element: ColumnValue>(
+    _ sql: SQL, as types: repeat (each Element).Type
+  ) throws(SQLiteError) -> (repeat each Element)? {
+    var count = 0
+    for _ in repeat each types { count += 1 }
+    return try firstRow(sql, columns: count) { row, column throws(SQLiteError) in
+      (repeat try row.next(&column, as: (each Element).self))
+    }
+  }
 }
 
 extension Database: RowSource {
@@ -144,23 +132,6 @@ extension Database: RowSource {
     return rows
   }
 
-  /// Returns what `read` makes of the first row of a query, or nil if there is none.
-  ///
-  /// - Parameters:
-  ///   - sql: A single statement. One that writes is run to its end.
-  ///   - count: How many columns it must have.
-  ///   - read: Reads a row, and counts the columns that it has read.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
-  @inlinable  // Benchmark `call`.
-  public func firstRow<Row>(
-    _ sql: SQL, columns count: Int,
-    _ read: (_ row: borrowing Statement, _ column: inout Int) throws(SQLiteError) -> Row
-  ) throws -> Row? {
-    var row: Row?
-    try query(sql) { row = try $0.firstRow(sql, columns: count, read) }
-    return row
-  }
-
   /// As ``rows(_:as:)``, without blocking the task.
   ///
   /// - Throws: As the blocking form, or `CancellationError`.
@@ -170,15 +141,6 @@ extension Database: RowSource {
     try await query(sql) { try $0.rows(sql, as: repeat (each Element).self) }
   }
 
-  /// As ``firstRow(_:as:)``, without blocking the task.
-  ///
-  /// - Throws: As the blocking form, or `CancellationError`.
-  public func firstRow<each Element: ColumnValue & Sendable>(
-    _ sql: SQL, as types: repeat (each Element).Type
-  ) async throws -> (repeat each Element)? {
-    try await query(sql) { try $0.firstRow(sql, as: repeat (each Element).self) }
-  }
-
   /// As ``rows(_:as:)`` of one column, without blocking the task.
   ///
   /// - Throws: As the blocking form, or `CancellationError`.
@@ -186,15 +148,6 @@ extension Database: RowSource {
     _ sql: SQL, as type: Element.Type
   ) async throws -> [Element] {
     try await query(sql) { try $0.rows(sql, as: Element.self) }
-  }
-
-  /// As ``firstRow(_:as:)`` of one column, without blocking the task.
-  ///
-  /// - Throws: As the blocking form, or `CancellationError`.
-  public func firstRow<Element: ColumnValue & Sendable>(
-    _ sql: SQL, as type: Element.Type
-  ) async throws -> Element? {
-    try await query(sql) { try $0.firstRow(sql, as: Element.self) }
   }
 }
 

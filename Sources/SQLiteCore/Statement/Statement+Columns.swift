@@ -115,8 +115,8 @@ extension Statement {
   }
 }
 
-// The readings of ``ColumnValue``'s types: the content, or an error for another storage class.
-// `exact…` throws for NULL too, `stored…` gives nil. One look-up serves the type and the content.
+// The readings of ``ColumnValue``'s types: the content, or an error for another storage class, NULL included. One
+// look-up serves the type and the content.
 extension Statement {
   @usableFromInline func exactInteger(
     at column: Int, as type: Any.Type
@@ -127,29 +127,10 @@ extension Statement {
     return integer
   }
 
-  @usableFromInline func storedInteger(
-    at column: Int, as type: Any.Type
-  ) throws(SQLiteError) -> Int64? {
-    let content = self.column(column)
-    let storage = content.type
-    if storage == SQLITE_INTEGER { return content.convertedInteger }
-    if storage == SQLITE_NULL { return nil }
-    throw try mismatch(at: column, expected: type)
-  }
-
   /// A REAL, or an INTEGER that a Double holds exactly.
   @usableFromInline func exactReal(at column: Int) throws(SQLiteError) -> Double {
     guard let real = self.column(column).real else { return try real(instead: column) }
     return real
-  }
-
-  /// A REAL, or an INTEGER that a Double holds exactly.
-  @usableFromInline func storedReal(at column: Int) throws(SQLiteError) -> Double? {
-    let content = self.column(column)
-    let storage = content.type
-    if storage == SQLITE_FLOAT { return content.convertedReal }
-    if storage == SQLITE_NULL { return nil }
-    return try real(instead: column)
   }
 
   @inline(never) private func real(instead column: Int) throws(SQLiteError) -> Double {
@@ -161,28 +142,17 @@ extension Statement {
     return text
   }
 
-  @usableFromInline func storedText(at column: Int) throws(SQLiteError) -> String? {
-    let content = self.column(column)
-    let storage = content.type
-    if storage == SQLITE_NULL { return nil }
-    guard storage == SQLITE_TEXT, let text = content.convertedText else {
-      throw try textError(at: column)
-    }
-    return text
-  }
-
   @inline(never) private func textError(at column: Int) throws(SQLiteError) -> SQLiteError {
     self.column(column).type == SQLITE_TEXT
       ? invalidText(at: column) : try mismatch(at: column, expected: String.self)
   }
 
-  @usableFromInline func storedBytes(at column: Int) throws(SQLiteError) -> [UInt8]? {
-    let content = self.column(column)
-    let storage = content.type
-    if storage == SQLITE_NULL { return nil }
-    guard storage == SQLITE_BLOB else { throw try mismatch(at: column, expected: [UInt8].self) }
-    let bytes = unsafe content.bytes(ofText: false)
-    return unsafe copiedBytes(bytes.baseAddress, count: bytes.count)
+  @usableFromInline func exactBytes(at column: Int) throws(SQLiteError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    try unsafe withExactBytes(at: column, expected: [UInt8].self) {
+      bytes = unsafe copiedBytes($0.baseAddress, count: $0.count)
+    }
+    return bytes
   }
 
   /// Lends the bytes of a BLOB, without a copy. A closure around a span would cost another call.

@@ -202,20 +202,6 @@ extension StatementHandle {
     return column.type == SQLITE_BLOB ? unsafe column.bytes(ofText: false) : nil
   }
 
-  /// Lends the bytes of a blob, or of a text as UTF-8; nil if a column stores something else.
-  ///
-  /// - Parameters:
-  ///   - index: The column's index, from 0.
-  ///   - isText: Whether a text is wanted, or else a blob.
-  ///   - body: Reads the bytes; they are gone when it returns.
-  package func withBytes<Result>(
-    at index: Int32, ofText isText: Bool, _ body: (RawSpan) throws -> Result
-  ) rethrows -> Result? {
-    let column = column(index)
-    guard column.type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else { return nil }
-    return try unsafe body(column.bytes(ofText: isText).bytes)
-  }
-
   /// Returns the content of a column, as it is stored.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8.
@@ -308,17 +294,6 @@ extension StatementHandle {
     try check(code, parameter)
   }
 
-  /// Binds bytes that SQLite reads where they are: they outlive the run.
-  @unsafe func bind(
-    lent bytes: UnsafeRawBufferPointer, asText isText: Bool, at parameter: Int32
-  ) throws(SQLiteError) {
-    hasPassing = true
-    // A null pointer would bind NULL.
-    let start = unsafe bytes.baseAddress ?? emptyBytes
-    let code = unsafe bind(kept: start, UInt64(bytes.count), asText: isText, to: parameter)
-    try check(code, parameter)
-  }
-
   /// Lends the address of a variable to a function that asks for a pointer of `type`
   /// (`sqlite3_bind_pointer`).
   func bind(
@@ -357,9 +332,6 @@ extension StatementHandle {
     isInRow = false
     if hasPassing { clearBindings() } else { isStale = true }
   }
-
-  /// Whether bytes stay in the handle's own memory if they are bound to a row.
-  static func keeps(_ count: Int) -> Bool { unsafe count <= BindingRoom.longest }
 
   /// The number of a parameter named with its prefix, or nil if there is none.
   func parameterIndex(_ name: String) -> Int? {
@@ -405,7 +377,7 @@ extension StatementHandle {
 
   private static let capacity = 4_096
   /// Longer values are worth an allocation, and would fill the room.
-  static let longest = 512
+  private static let longest = 512
 
   init() {
     unsafe start = .allocate(byteCount: Self.capacity, alignment: 8)

@@ -18,29 +18,9 @@ public protocol ColumnValue {
   ///   - column: The column's index, from 0.
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch``.
   static func read(from statement: borrowing Statement, at column: Int) throws(SQLiteError) -> Self
-
-  /// Reads the value from the row that `statement` stands on, or nil if the column holds NULL.
-  ///
-  /// The default asks whether it does, and then reads. Implement it only to save one of both.
-  ///
-  /// - Parameters:
-  ///   - statement: A statement that stands on a row.
-  ///   - column: The column's index, from 0.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch``.
-  static func readUnlessNull(
-    from statement: borrowing Statement, at column: Int
-  ) throws(SQLiteError) -> Self?
 }
 
 extension ColumnValue {
-  /// Reads the value unless the column holds NULL.
-  @inline(__always) @inlinable  // Benchmark `fetch`.
-  public static func readUnlessNull(
-    from statement: borrowing Statement, at column: Int
-  ) throws(SQLiteError) -> Self? {
-    statement.isNull(at: column) ? nil : try read(from: statement, at: column)
-  }
-
   /// Reads a ``Value`` and makes the value from it.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -86,18 +66,6 @@ extension FixedWidthInteger where Self: ColumnValue {
     }
     return exact
   }
-
-  /// Reads an INTEGER that fits, or NULL as nil.
-  @inline(__always) @inlinable  // Benchmark `fetch`.
-  public static func readUnlessNull(
-    from statement: borrowing Statement, at column: Int
-  ) throws(SQLiteError) -> Self? {
-    guard let integer = try statement.storedInteger(at: column, as: Self.self) else { return nil }
-    guard let exact = Self(exactly: integer) else {
-      throw statement.excess(integer, at: column, of: Self.self)
-    }
-    return exact
-  }
 }
 
 extension Int: ColumnValue {}
@@ -138,15 +106,6 @@ extension Bool: ColumnValue {
     let integer = try statement.exactInteger(at: column, as: Bool.self)
     return integer == 0 ? false : integer == 1 ? true : try Bool(databaseValue: .integer(integer))
   }
-
-  /// Reads INTEGER 0 or 1, or NULL as nil.
-  @inline(__always) @inlinable  // Benchmark `fetch`.
-  public static func readUnlessNull(
-    from statement: borrowing Statement, at column: Int
-  ) throws(SQLiteError) -> Bool? {
-    guard let integer = try statement.storedInteger(at: column, as: Bool.self) else { return nil }
-    return integer == 0 ? false : integer == 1 ? true : try Bool(databaseValue: .integer(integer))
-  }
 }
 
 extension Double: ColumnValue {
@@ -169,14 +128,6 @@ extension Double: ColumnValue {
     from statement: borrowing Statement, at column: Int
   ) throws(SQLiteError) -> Double {
     try statement.exactReal(at: column)
-  }
-
-  /// Reads a REAL, or an INTEGER that a Double holds exactly, or NULL as nil.
-  @inline(__always) @inlinable  // Benchmark `fetch`.
-  public static func readUnlessNull(
-    from statement: borrowing Statement, at column: Int
-  ) throws(SQLiteError) -> Double? {
-    try statement.storedReal(at: column)
   }
 }
 
@@ -207,14 +158,6 @@ extension String: ColumnValue {
   ) throws(SQLiteError) -> String {
     try statement.exactText(at: column)
   }
-
-  /// Reads TEXT, or NULL as nil.
-  @inline(__always) @inlinable  // Benchmark `fetch`.
-  public static func readUnlessNull(
-    from statement: borrowing Statement, at column: Int
-  ) throws(SQLiteError) -> String? {
-    try statement.storedText(at: column)
-  }
 }
 
 extension [UInt8]: ColumnValue {
@@ -231,18 +174,7 @@ extension [UInt8]: ColumnValue {
   public static func read(
     from statement: borrowing Statement, at column: Int
   ) throws(SQLiteError) -> [UInt8] {
-    guard let bytes = try statement.storedBytes(at: column) else {
-      throw try statement.mismatch(at: column, expected: [UInt8].self)
-    }
-    return bytes
-  }
-
-  /// Reads a BLOB, or NULL as nil.
-  @inline(__always) @inlinable  // Benchmark `fetch`.
-  public static func readUnlessNull(
-    from statement: borrowing Statement, at column: Int
-  ) throws(SQLiteError) -> [UInt8]? {
-    try statement.storedBytes(at: column)
+    try statement.exactBytes(at: column)
   }
 }
 
@@ -257,7 +189,7 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
   public static func read(
     from statement: borrowing Statement, at column: Int
   ) throws(SQLiteError) -> Wrapped? {
-    try Wrapped.readUnlessNull(from: statement, at: column)
+    statement.isNull(at: column) ? nil : try Wrapped.read(from: statement, at: column)
   }
 }
 

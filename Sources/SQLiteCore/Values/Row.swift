@@ -4,11 +4,6 @@ public struct Row: Sendable {
   /// The values, in the order of the columns.
   public let values: [Value]
 
-  init(columns: ColumnNames, values: [Value]) {
-    self.columns = columns
-    self.values = values
-  }
-
   /// The names of the columns. Several may have one name.
   public var columnNames: [String] { columns.names }
 

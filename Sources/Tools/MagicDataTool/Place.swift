@@ -75,7 +75,7 @@ struct Place {
 
   /// Whether a database belongs to a store of objects or of assets.
   static func isStore(_ database: Database) throws -> Bool {
-    try database.tableExists("magicdata_asset_store")
+    try database.read { try $0.tableExists("magicdata_asset_store") }
   }
 
   // MARK: Writing
@@ -141,7 +141,7 @@ struct Place {
   /// Has SQLite undo the transaction that a crash has left in a rollback journal.
   func undoWhatWasCutOff() throws {
     let database = try Database(path: path, options: Self.keepingOptions)
-    _ = try database.existingTables()
+    _ = try database.read { try $0.existingTables() }
     try database.close()
   }
 }

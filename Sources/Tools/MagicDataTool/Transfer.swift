@@ -57,7 +57,9 @@ extension Command {
     }
     guard let database = try cluster ?? place?.openForReading(session) else { return .failed }
     // A node makes a database of each name that it is asked for: a slip would give an empty text.
-    if cluster != nil, try database.existingTables().allSatisfy({ $0 == Connection.tokenTable }) {
+    if cluster != nil,
+      try database.read({ try $0.existingTables() }).allSatisfy({ $0 == Connection.tokenTable })
+    {
       throw ToolError.failed("the cluster's database has nothing in it: is its name right?")
     }
     try database.dump(to: file) { try session.progress($0.words(of: "writing")) }
@@ -67,7 +69,7 @@ extension Command {
 
   /// Tells that the rows of a database name files, which no text holds.
   private static func noteFiles(of database: Database, _ session: inout Session) throws {
-    guard try database.tableExists("magicdata_asset"),
+    guard try database.read({ try $0.tableExists("magicdata_asset") }),
       let count = try database.rows(
         "SELECT count(*) FROM magicdata_asset WHERE content IS NULL", as: Int.self
       ).first, count > 0

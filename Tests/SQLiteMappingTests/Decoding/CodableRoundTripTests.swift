@@ -102,7 +102,7 @@ private func storedClasses<Content: Codable & Equatable>(
     }
     let database = try Database.fresh()
     try database.write { try $0.update(Box(id: 1, content: Point())) }
-    let json = try database.firstRow("SELECT content FROM box", as: String.self)
+    let json = try database.rows("SELECT content FROM box", as: String.self).first
     #expect(json == #"{"at":"2001-01-01 00:00:00","y":1}"#)
   }
 

@@ -233,7 +233,7 @@ import TestSupport
     var random = SplitMix64(seed: 77)
     let names = (0..<40).map { "n\($0)" }.shuffled(using: &random)
     try database.write { try $0.insert(Bag(id: 1, contents: names)) }
-    let json = try database.firstRow("SELECT contents FROM Bag", as: String.self)
+    let json = try database.rows("SELECT contents FROM Bag", as: String.self).first
     let expected = names.enumerated().sorted { $0.element < $1.element }
       .map { "\"\($0.element)\":\($0.offset + 40)" }
     #expect(json == "{\(expected.joined(separator: ","))}")

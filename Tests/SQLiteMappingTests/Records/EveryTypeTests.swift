@@ -193,7 +193,7 @@ import Testing
       let found = try database.read { try $0.objects(of: Handing.self) }
       #expect(found.map(\.members.value) == ["handed"])
     } catch is EncodingError {
-      #expect(try database.existingTables().isEmpty)
+      #expect(try database.read { try $0.existingTables() }.isEmpty)
     }
   }
 

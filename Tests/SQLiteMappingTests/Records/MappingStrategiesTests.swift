@@ -41,7 +41,7 @@ private struct Sample: Record, Equatable {
       try database.write { try $0.update(sample) }
       #expect(try database.read { try $0.objects(of: Sample.self) } == [sample])
       #expect(try database.read { try $0.object(of: Sample.self, ifPresent: sample.id) } == sample)
-      let row = try #require(try database.firstRow("SELECT * FROM Sample"))
+      let row = try #require(try database.executeQuery("SELECT * FROM Sample").first)
       return Dictionary(uniqueKeysWithValues: zip(row.columnNames, row.values))
     }
   }

@@ -32,7 +32,7 @@ import Testing
       }
       #expect(error?.message.contains("“x” is an optional of an optional") == true)
     }
-    #expect(try database.existingTables().contains("Twice") == isThere)
+    #expect(try database.read { try $0.existingTables() }.contains("Twice") == isThere)
   }
 
   @Test func `optionals in a collection come back`() throws {

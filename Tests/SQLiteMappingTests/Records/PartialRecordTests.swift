@@ -36,7 +36,7 @@ private struct Glance: Record, Equatable {
     try folder.open { database in
       try database.write { try $0.updateExisting(Part(id: 1, name: "Bob")) }
       try database.write { try $0.updateExisting(contentsOf: [Part(id: 1, name: "Cem")]) }
-      let row = try database.firstRow("SELECT name, age FROM person", as: String.self, Int.self)
+      let row = try database.rows("SELECT name, age FROM person", as: String.self, Int.self).first
       #expect(row?.0 == "Cem" && row?.1 == 30)
       let error = #expect(throws: SQLiteError.self) {
         try database.write { try $0.updateExisting(Part(id: 2, name: "nobody")) }

@@ -79,7 +79,7 @@ private struct Hostile: Record, Equatable {
       #expect(throws: SQLiteError.self) {
         try database.write { try $0.update(Hostile(["key": "1", name: "x"])) }
       }
-      #expect(try database.existingTables().isEmpty)
+      #expect(try database.read { try $0.existingTables() }.isEmpty)
     }
     try Hostile.$table.withValue(name) {
       let database = try Database.fresh()

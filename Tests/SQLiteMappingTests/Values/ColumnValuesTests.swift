@@ -12,7 +12,9 @@ import Testing
     let decimal = try #require(Decimal(string: "-12.50"))
     let database = try Database.fresh()
     let row = try #require(
-      try database.firstRow("SELECT \(date), \(uuid), \(Data([1, 0])), \(decimal), \(url), NULL"))
+      try database.executeQuery(
+        "SELECT \(date), \(uuid), \(Data([1, 0])), \(decimal), \(url), NULL"
+      ).first)
     #expect(row[0]?.asDate() == date)
     #expect(row[1]?.asUUID() == uuid)
     #expect(row[2]?.asData() == Data([1, 0]))

@@ -23,9 +23,10 @@ import TestSupport
       let text = try DateText.text(of: date)
       // SQLite rounds to milliseconds, perhaps into the next second.
       if text.utf8.count > 20, text.dropFirst(20).hasPrefix("999") { continue }
-      let row = try database.firstRow(
+      let row = try database.rows(
         "SELECT strftime('%Y-%m-%d %H:%M:%S', \(date)), unixepoch(\(date)), julianday(\(date))",
-        as: String.self, Int64.self, Double.self)
+        as: String.self, Int64.self, Double.self
+      ).first
       let (read, epoch, julianDay) = try #require(row)
       let whole = try DateStrategy.wholeSecondsSince1970.value(for: date)
       let day = try DateStrategy.julianDay.date(from: .real(julianDay))
@@ -40,11 +41,12 @@ import TestSupport
     var random = SplitMix64(seed: 92)
     for _ in 0..<10_000 {
       let second = Int64.random(in: -62_167_219_200..<253_402_300_800, using: &random)
-      let row = try database.firstRow(
+      let row = try database.rows(
         """
         SELECT datetime(\(second), 'unixepoch'), strftime('%Y-%m-%dT%H:%M:%fZ', \(second), 'unixepoch'),
           julianday(\(second), 'unixepoch')
-        """, as: Date.self, Date.self, Double.self)
+        """, as: Date.self, Date.self, Double.self
+      ).first
       let (date, zoned, julianDay) = try #require(row)
       let expected = try DateStrategy.wholeSecondsSince1970.date(from: .integer(second))
       let day = try DateStrategy.julianDay.date(from: .real(julianDay))

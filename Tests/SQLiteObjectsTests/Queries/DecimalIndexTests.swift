@@ -66,7 +66,7 @@ import TestSupport
       var options = Database.Options()
       options.mode = .readOnly
       let database = try Database(path: path + "/default.sqlite3", options: options)
-      #expect(try database.firstRow("SELECT count(*) FROM Price", as: Int.self) == 5)
+      #expect(try database.rows("SELECT count(*) FROM Price", as: Int.self).first == 5)
     }
     let magic = try MagicData.at(path)
     let search = try plan(magic, (\Price.$amount).isIn([9, 10]))
@@ -78,11 +78,11 @@ import TestSupport
         == [100, 10, Decimal(string: "9.5")])
     #expect(try magic.fetch(Price.all.aggregate(.max(\.$amount))) == 100)
     try magic.update(Price(6, 7))
-    let indexes = try magic.database.existingIndexes(of: "Price")
+    let indexes = try magic.database.read { try $0.existingIndexes(of: "Price") }
     #expect(indexes.map(\.collations) == [["magicdata_decimal"]])
     #expect(indexes.map(\.name) == ["Price(amount)"])
     #expect(try magic.check(of: Price.self).isEmpty)
-    #expect(try magic.database.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
+    #expect(try magic.database.rows("PRAGMA integrity_check", as: String.self).first == "ok")
   }
 
   @Test func `durations have an order and exact sums too`() throws {
@@ -133,7 +133,7 @@ import TestSupport
     #expect(
       try magic.fetch(Cost.ordered(by: .ascending(\.$sum)).values(\.$sum)) == amounts.sorted())
     #expect(try magic.check(of: Cost.self).isEmpty)
-    let indexes = try magic.database.existingIndexes(of: "Cost")
+    let indexes = try magic.database.read { try $0.existingIndexes(of: "Cost") }
     #expect(indexes.map(\.collations) == [["magicdata_decimal"]])
   }
 
@@ -148,7 +148,10 @@ import TestSupport
       try database.rows(
         "SELECT amount FROM Price ORDER BY amount COLLATE magicdata_decimal", as: Decimal.self)
         == amounts.sorted())
-    #expect(try database.existingIndexes(of: "Price").map(\.collations) == [["magicdata_decimal"]])
+    #expect(
+      try database.read { try $0.existingIndexes(of: "Price") }.map(\.collations) == [
+        ["magicdata_decimal"]
+      ])
   }
 
   @Test func `a hostile schema that names the collation and the functions gives values or errors`()
@@ -186,6 +189,6 @@ import TestSupport
     _ = try? magic.database.rows("SELECT p FROM v", as: Value.self)
     _ = try? magic.database.executeChange("INSERT INTO t VALUES ('2')")
     _ = try? magic.database.rows("PRAGMA integrity_check", as: Value.self)
-    #expect(try magic.database.firstRow("SELECT 1", as: Int.self) == 1)
+    #expect(try magic.database.rows("SELECT 1", as: Int.self).first == 1)
   }
 }

@@ -49,7 +49,7 @@ import TestSupport
   private func call(_ name: String, _ arguments: [Value], _ database: Database) throws -> Value? {
     let sql: SQL =
       "SELECT \(identifier: "magicdata_\(name)")(\(SQL(joining: arguments.map { "\($0)" }, separator: ", ")))"
-    return try database.firstRow(sql, as: Value.self)
+    return try database.rows(sql, as: Value.self).first
   }
 
   @Test func `every function gives a value or an error for all values, and NULL for NULL`() throws {
@@ -70,7 +70,7 @@ import TestSupport
       #expect(throws: SQLiteError.self) { try call(name, [], database) }
     }
     // The connection is as good as before.
-    #expect(try database.firstRow("SELECT magicdata_text_count('é')", as: Int.self) == 1)
+    #expect(try database.rows("SELECT magicdata_text_count('é')", as: Int.self).first == 1)
   }
 
   @Test func `text that is not UTF-8 is an error`() throws {
@@ -79,7 +79,7 @@ import TestSupport
       let argument = "CAST(x'ff' AS TEXT)"
       let arguments = Array(repeating: argument, count: count).joined(separator: ", ")
       #expect(throws: SQLiteError.self) {
-        try database.firstRow(SQL(unchecked: "SELECT magicdata_\(name)(\(arguments))"))
+        try database.executeQuery(SQL(unchecked: "SELECT magicdata_\(name)(\(arguments))")).first
       }
     }
   }
@@ -106,7 +106,7 @@ import TestSupport
       try connection.addFunction("own") { 1 }
     }
     let magic = try MagicData.at(folder.path + "/store", options: options)
-    #expect(try magic.database.firstRow("SELECT own()", as: Int.self) == 1)
+    #expect(try magic.database.rows("SELECT own()", as: Int.self).first == 1)
   }
 
   @Test func `sums of decimals are exact, in whatever order they come`() throws {
@@ -127,13 +127,15 @@ import TestSupport
       let expected = numbers.reduce(0, +)
       for _ in 0..<2 {
         let values: [Value] = try numbers.map { try $0.databaseValue } + [.null]
-        let sum = try database.firstRow(
+        let sum = try database.rows(
           "SELECT magicdata_decimal_sum(value) FROM \(values)",
-          as: Decimal.self)
+          as: Decimal.self
+        ).first
         #expect(sum == expected)
-        let average = try database.firstRow(
+        let average = try database.rows(
           "SELECT magicdata_decimal_average(value) FROM \(values)",
-          as: Decimal.self)
+          as: Decimal.self
+        ).first
         #expect(average == expected / 50)
         numbers.shuffle(using: &random)
       }

@@ -60,9 +60,10 @@ import Testing
     line.price = Decimal(string: "0.1") ?? 0
     try magic.update(line)
     #expect(
-      try magic.database.firstRow(
+      try magic.database.rows(
         "SELECT magicdata_decimal_add(magicdata_decimal_sum(price), '0.2') FROM Line",
-        as: Decimal.self) == Decimal(string: "0.3"))
+        as: Decimal.self
+      ).first == Decimal(string: "0.3"))
     #expect(
       try magic.objects(
         of: Line.self, where: Filter(sql: "magicdata_text_count(\(\Line.$name)) = 0")

@@ -77,7 +77,8 @@ private struct PlanLabel: MagicObject {
   private func plan(_ filter: Filter<PlanNode>) throws -> String {
     let condition = try filter.sql(in: magic)
     let sql: SQL = "SELECT 1 FROM PlanNode WHERE \(condition)"
-    return try magic.database.explain(sql).allSteps.map(\.detail).joined(separator: "; ")
+    return try magic.database.read { try $0.explain(sql) }.allSteps.map(\.detail).joined(
+      separator: "; ")
   }
 
   /// The number of thousands of steps of SQLite's machine that counting takes, 20,000 at most.

@@ -197,7 +197,7 @@ private enum Loose {
     #expect(throws: restriction) { try magic.removeAll(Link.where(\.$id != "d")) }
     #expect(try magic.count(of: Link.self) == 4)
     #expect(try magic.remove(contentsOf: links + [outsider]) == 4)
-    #expect(try magic.database.firstRow("PRAGMA defer_foreign_keys", as: Int.self) == 0)
+    #expect(try magic.database.rows("PRAGMA defer_foreign_keys", as: Int.self).first == 0)
     try magic.update(links)
     #expect(throws: CancellationError.self) {
       try magic.transaction {
@@ -214,7 +214,7 @@ private enum Loose {
       #expect(count == 2)
     }
     #expect(try magic.removeAll(Link.all) == 3)
-    #expect(try magic.database.firstRow("PRAGMA foreign_key_check") == nil)
+    #expect(try magic.database.executeQuery("PRAGMA foreign_key_check").first == nil)
   }
 
   @Test func `an object may need itself, and can be removed`() throws {

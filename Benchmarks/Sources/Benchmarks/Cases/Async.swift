@@ -19,13 +19,13 @@ struct Async: Case {
         try await database.readBriefly { try Item.selected(by: key, on: $0) }
       },
       .rows: calling(openDatabase) { database, key in
-        try await database.firstRow(
+        try await database.rows(
           """
           SELECT id, name, quantity, price, isActive, note, rating, payload FROM item
           WHERE id = \(key)
           """, as: Int64.self, String.self, Int64.self, Double.self, Bool.self, String?.self,
           Double?.self, Data.self
-        ).map(Item.init)
+        ).first.map(Item.init)
       },
       .record: calling(openDatabase) { database, key in
         try await database.read { try $0.object(of: Item.self, ifPresent: key) }

@@ -23,13 +23,13 @@ extension Call {
     let keys = trial.fixture.keys
     let items = try trial.measure {
       try keys.compactMap { key -> Item? in
-        let row = try database.firstRow(
+        let row = try database.rows(
           """
           SELECT id, name, quantity, price, isActive, note, rating, payload FROM item
           WHERE id = \(key)
           """, as: Int64.self, String.self, Int64.self, Double.self, Bool.self, String?.self,
           Double?.self, Data.self
-        )
+        ).first
         guard let row else { return nil }
         return Item(row)
       }

@@ -3,7 +3,7 @@ import MagicData
 extension Fetch {
   func object(_ trial: inout Trial) throws -> Checksum {
     let magic = try MagicData(settingsAt: trial.fixture.path)
-    _ = try magic.database.firstRow(SQL(unchecked: Item.warm))
+    _ = try magic.database.executeQuery(SQL(unchecked: Item.warm))
     let objects = try trial.measure { try magic.object(of: ItemObject.self) }
     return Checksum(of: objects.map(Item.init))
   }
@@ -12,7 +12,7 @@ extension Fetch {
 extension Point {
   func object(_ trial: inout Trial) throws -> Checksum {
     let magic = try MagicData(settingsAt: trial.fixture.path)
-    _ = try magic.database.firstRow(SQL(unchecked: Item.warm))
+    _ = try magic.database.executeQuery(SQL(unchecked: Item.warm))
     let keys = trial.fixture.keys
     let objects = try trial.measure {
       // One snapshot for all, as the other engines have.
@@ -27,7 +27,7 @@ extension Point {
 extension Call {
   func object(_ trial: inout Trial) throws -> Checksum {
     let magic = try MagicData(settingsAt: trial.fixture.path)
-    _ = try magic.database.firstRow(SQL(unchecked: Item.warm))
+    _ = try magic.database.executeQuery(SQL(unchecked: Item.warm))
     let keys = trial.fixture.keys
     let objects = try trial.measure {
       try keys.map { try magic.object(of: ItemObject.self, primary: Int($0)) }

@@ -11,7 +11,7 @@ extension Database {
   /// Opens the database of `fixture` and reads it into the cache.
   convenience init(warm fixture: Fixture) throws {
     try self.init(settingsAt: fixture.path)
-    _ = try firstRow(SQL(unchecked: Item.warm))
+    _ = try executeQuery(SQL(unchecked: Item.warm))
   }
 }
 

@@ -84,6 +84,6 @@ extension MagicData {
   /// Opens the store with relations, and reads it into the cache.
   convenience init(warm library: Library) throws {
     try self.init(settingsAt: library.path)
-    for sql in Library.warm { _ = try database.firstRow(SQL(unchecked: sql)) }
+    for sql in Library.warm { _ = try database.executeQuery(SQL(unchecked: sql)) }
   }
 }

@@ -36,6 +36,6 @@ extension Database {
   /// Opens the database with relations, and reads it into the cache.
   convenience init(warm library: Library) throws {
     try self.init(settingsAt: library.path)
-    for sql in Library.warm { _ = try firstRow(SQL(unchecked: sql)) }
+    for sql in Library.warm { _ = try executeQuery(SQL(unchecked: sql)) }
   }
 }

@@ -78,6 +78,6 @@ extension MagicData {
   /// Opens the store of songs, and reads it into the cache.
   convenience init(warm songs: Songs) throws {
     try self.init(settingsAt: songs.path)
-    for sql in Songs.warm { _ = try database.firstRow(SQL(unchecked: sql)) }
+    for sql in Songs.warm { _ = try database.executeQuery(SQL(unchecked: sql)) }
   }
 }

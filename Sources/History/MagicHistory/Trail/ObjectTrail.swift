@@ -15,7 +15,7 @@ public import SQLiteObjects
 /// written right after it. Writes of processes that keep no trail are missing in it.
 public final class ObjectTrail: Sendable {
   private let database: Database
-  private let registration: CommitRegistration
+  private let registration: Registration
 
   fileprivate init(_ database: Database, _ bounds: TrailBounds) throws {
     self.database = database

@@ -22,7 +22,7 @@ package final class DeltaQueue: Sendable {
   private let database: Database
   private let limit: Int
   private let tables: Set<String>
-  private let subscription = Mutex<ChangeSubscription?>(nil)
+  private let subscription = Mutex<Registration?>(nil)
 
   /// - Parameters:
   ///   - database: The database.

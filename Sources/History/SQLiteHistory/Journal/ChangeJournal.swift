@@ -36,8 +36,8 @@ public final class ChangeJournal: Sendable {
   private static let largestTotal: Int64 = 1 << 62
 
   private let database: Database
-  private let registration: CommitRegistration
-  private let subscription: ChangeSubscription
+  private let registration: Registration
+  private let subscription: Registration
   private let watcher: FileWatcher?
   let bell: JournalBell
 
