@@ -6,54 +6,54 @@ import CSQLite
 /// a ``Statement``, which is ~Copyable, hold the handle while the statement lives.
 @safe package class StatementHandle {
   /// Nil once the access is over: SQLite takes a null statement for one without rows.
-  var pointer: OpaquePointer?
+  final var pointer: OpaquePointer?
   /// The SQL as it was given.
-  package let sql: String
+  final package let sql: String
   /// The number of the highest parameter (`sqlite3_bind_parameter_count`).
-  package let parameterCount: Int
+  final package let parameterCount: Int
   /// Whether the statement writes nothing (`sqlite3_stmt_readonly`).
-  let isReadOnly: Bool
+  final let isReadOnly: Bool
   /// The word by which it begins or ends a transaction or a savepoint, if it does.
-  let control: SQLScanner.Control?
+  final let control: SQLScanner.Control?
   /// Whether it is a SELECT that writes nothing, in any of its forms.
-  private(set) lazy var isPlainQuery = isReadOnly && SQLScanner.isSelect(sql)
+  final private(set) lazy var isPlainQuery = isReadOnly && SQLScanner.isSelect(sql)
 
   /// Whether a ``Statement`` is using the handle.
-  var isCheckedOut = false
+  final var isCheckedOut = false
   /// Whether the cache has the handle, so that it outlives its use.
-  var isCached = false
+  final var isCached = false
   /// Whether rows may still come, so that a reset has something to do.
-  var isRunning = false
+  final var isRunning = false
   /// Whether parameters were given values, NULL included, since the statement was checked out.
-  var isBound = false
+  final var isBound = false
   /// Whether parameters may still have values of a former use.
-  private(set) var isStale = false
+  final private(set) var isStale = false
   /// Whether the library runs it for its own transactions.
-  var isOfLibrary = false
+  final var isOfLibrary = false
   /// When the present run began, if its time counts.
-  var began: Moment?
+  final var began: Moment?
   /// Whether the last run whose time counted was so short that a task's thread may do the next one.
-  var isShort = false
+  final var isShort = false
   /// Whether a transaction was open when the present run began.
-  var beganInTransaction = false
+  final var beganInTransaction = false
 
   /// Whether it changes the schema, or the rowids of all tables.
-  let changesSchema: Bool
+  final let changesSchema: Bool
   /// Where the recorded changes of the present run begin, if it may write and is recorded.
-  var recorded: RecordedRun?
+  final var recorded: RecordedRun?
   /// The texts of a literal by which the cache has found the statement.
-  var literal: [String]?
+  final var literal: [String]?
   /// The cache's count of uses when this one was last used.
-  var lastUse: UInt64 = 0
+  final var lastUse: UInt64 = 0
 
   /// Whether the bytes that are bound belong to a row that is bound as a whole, and are kept in ``room``.
-  private var isInRow = false
+  final private var isInRow = false
   /// Whether values are bound that do not stay as they are, or cost memory, until others are bound: those that
   /// SQLite has copied, lists, and what is lent.
-  private var hasPassing = false
-  private var room: BindingRoom?
-  private var columns: ColumnNames?
-  private var columnsPrepared: Int32 = -1
+  final private var hasPassing = false
+  final private var room: BindingRoom?
+  final private var columns: ColumnNames?
+  final private var columnsPrepared: Int32 = -1
 
   /// Takes over a pointer that `sqlite3_prepare_v3` made.
   convenience init(pointer: OpaquePointer, sql: String) {
@@ -93,14 +93,14 @@ import CSQLite
   }
 
   /// Whether the access that it came from has ended, so that its user may not touch SQLite any more.
-  var isOrphan: Bool { unsafe pointer == nil }
+  final var isOrphan: Bool { unsafe pointer == nil }
 
-  var orphanError: SQLiteError {
+  final var orphanError: SQLiteError {
     SQLiteError(.misuse, "a statement was used outside its access", sql: sql)
   }
 
   /// Finalizes the statement while its user still has it, since the access has ended.
-  func orphan() {
+  final func orphan() {
     if isCheckedOut { finalize() }
   }
 
