@@ -21,7 +21,7 @@ extension MagicData {
   ///     for try await adults in magic.observe(Person.where(\.$age >= 18)) { … }
   ///
   /// Content that isn't loaded with the objects, of an ``AsyncMagical`` or a ``ReverseMagicValue``, isn't observed.
-  /// ``ObservedResults/differences()`` returns the differences between two results. A commit costs the same whatever the
+  /// `differences()` returns the differences between two results. A commit costs the same whatever the
   /// size of the result if the objects reference no others, if the filter only compares properties with values, and if no
   /// changed object matches it; unless more than 256 KiB of rows have changed, the database isn't queried. Otherwise as
   /// ``observe(_:)-((MagicData)->Result)``.

@@ -1,7 +1,7 @@
 public import SQLiteCore
 import SQLiteMapping
 
-/// The objects of an observed query, with the differences from the previous result: ``ObservedResults/differences()``.
+/// The objects of an observed query, with the differences from the previous result: `ObservedResults.differences()`.
 public struct ObservedDifference<Object: MagicObject> {
   /// The objects, in the order of the query.
   public let objects: [Object]
