@@ -33,11 +33,11 @@ private let endlessInsert: SQL = """
 
   @Test func `writes that wait at the same time have one commit, in their order`() async throws {
     let database = try database()
-    let before = try commits.value
+    let before = try commits.mark
     let outcomes = try await database.inGroup((0..<20).map(inserting))
     #expect(outcomes.map(\.summary) == (0..<20).map { "\($0)" })
     #expect(try database.numbers() == Array(0..<20))
-    #expect(try commits.value == before + 1)
+    try commits.expect(1, since: before)
   }
 
   @Test(arguments: [1, 0, -3, 5, 19, 20])
@@ -45,11 +45,11 @@ private let endlessInsert: SQL = """
     var groupCommit = GroupCommit.unhurried
     groupCommit.maximumCount = count
     let database = try database(groupCommit)
-    let before = try commits.value
+    let before = try commits.mark
     _ = try await database.inGroup((0..<20).map(inserting))
     #expect(try database.numbers() == Array(0..<20))
     let size = max(1, count)
-    #expect(try commits.value == before + (20 + size - 1) / size)
+    try commits.expect((20 + size - 1) / size, since: before)
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
@@ -59,16 +59,16 @@ private let endlessInsert: SQL = """
     var groupCommit = GroupCommit()
     groupCommit.maximumDuration = duration
     let database = try database(groupCommit)
-    let before = try commits.value
+    let before = try commits.mark
     _ = try await database.inGroup((0..<6).map(inserting))
     #expect(try database.numbers() == Array(0..<6))
-    #expect(try commits.value == before + 6)
+    try commits.expect(6, since: before)
   }
 
   @Test func `a write of its own is not overtaken`() async throws {
     let database = try database()
     let hold = await WriterHold(database)
-    let before = try commits.value
+    let before = try commits.mark
     var tasks: [Task<Int, any Error>] = []
     for number in 0..<9 {
       tasks.append(
@@ -82,7 +82,7 @@ private let endlessInsert: SQL = """
     hold.release()
     for task in tasks { _ = try await task.value }
     #expect(try database.numbers() == Array(0..<9))
-    #expect(try commits.value == before + 6)
+    try commits.expect(6, since: before)
   }
 
   @Test func `by an option all asynchronous writes are merged`() async throws {
@@ -90,17 +90,17 @@ private let endlessInsert: SQL = """
     groupCommit.includesAsyncWrites = true
     let database = try database(groupCommit)
     let hold = await WriterHold(database)
-    let before = try commits.value
+    let before = try commits.mark
     let tasks = (0..<10).map { number in
       Task { try await database.write { try inserting(number)($0) } }
     }
     try await database.whenWaiting(10)
     hold.release()
     for task in tasks { _ = try await task.value }
-    #expect(try commits.value == before + 1)
+    try commits.expect(1, since: before)
     let plain = try commits.database(folder.file("plain"))
     try await plain.executeChange("CREATE TABLE t (a)")
-    let start = try commits.value
+    let start = try commits.mark
     let second = await WriterHold(plain)
     let others = (0..<10).map { number in
       Task { try await plain.write { try inserting(number)($0) } }
@@ -108,12 +108,12 @@ private let endlessInsert: SQL = """
     try await plain.whenWaiting(10)
     second.release()
     for task in others { _ = try await task.value }
-    #expect(try commits.value == start + 10)
+    try commits.expect(10, since: start)
   }
 
   @Test func `what one throws undoes nothing of the others`() async throws {
     let database = try database()
-    let before = try commits.value
+    let before = try commits.mark
     let outcomes = try await database.inGroup([
       inserting(0),
       { connection in
@@ -129,7 +129,7 @@ private let endlessInsert: SQL = """
     #expect(
       outcomes.map(\.summary) == ["0", "Stop()", "1 no such table: nowhere", "3"])
     #expect(try database.numbers() == [0, 3])
-    #expect(try commits.value == before + 1)
+    try commits.expect(1, since: before)
   }
 
   @Test func `a closure may return rollback`() async throws {
@@ -316,7 +316,7 @@ private let endlessInsert: SQL = """
 
   @Test func `foreign keys that lead nowhere at the end are the fault of one`() async throws {
     let database = try database()
-    let before = try commits.value
+    let before = try commits.mark
     let outcomes = try await database.inGroup([
       inserting(0),
       { try $0.executeChange("INSERT INTO child VALUES (7)").rows },
@@ -337,7 +337,7 @@ private let endlessInsert: SQL = """
         == "8")
     #expect(try database.numbers() == [0, 3])
     // A server blames nobody before the commit, so that each has run alone.
-    #expect(try commits.value == before + (Engine.current == .local ? 2 : 3))
+    try commits.expect(Engine.current == .local ? 2 : 3, since: before)
   }
 
   @Test(arguments: [true, false])

@@ -95,6 +95,8 @@ final class RecordPlan {
     let shape = try ShapeReader(strategies).columns(of: value)
     var columns = table.columns
     for var column in shape where table.index(ofColumn: column.name) == nil {
+      // Whatever the table looks like: a connection that sees it for the first time compares it later.
+      _ = try quotedIdentifier(column.name)
       // A property that a value before did not encode is optional, whatever its type.
       if !isUnknown { column.isOptional = true }
       columns.append(column)
