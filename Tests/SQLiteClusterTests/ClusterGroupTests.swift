@@ -236,6 +236,29 @@ struct ClusterGroupTests {
     }
   }
 
+  @Test(arguments: 1...7)
+  func `a commit whose answer is lost ends no other write of its group`(number: Int) async throws {
+    let transport = LostAnswer(toCommit: number)
+    let database = try shared.get().database("answer \(number)") { options in
+      options.transport = transport
+      options.database.groupCommit.maximumDuration = .milliseconds(200)
+    }
+    try await database.executeMultipleChanges(
+      """
+      CREATE TABLE parent (id INTEGER PRIMARY KEY);
+      CREATE TABLE t (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
+      """)
+    transport.isCounting.store(true, ordering: .relaxed)
+    let outcomes = await outcomes(0..<6, on: database) { connection, id in
+      // One of them fails in the commit, so that each runs alone.
+      let parent: Int? = id == 1 ? 5 : nil
+      try connection.executeChange("INSERT INTO t VALUES (\(id), \(parent))")
+    }
+    #expect(outcomes == (0..<6).map { $0 == 1 ? .failed(.foreignKeyConstraint) : .done })
+    let stored = try await database.rows("SELECT id FROM t ORDER BY id", as: Int.self)
+    #expect(stored == [0, 2, 3, 4, 5])
+  }
+
   @Test(arguments: ["", ";", " ; ;", " -- comment", " /* comment */", " /* open", "; -- comment"])
   func `a statement in a savepoint may end in any way`(_ end: String) throws {
     let cluster = try shared.get()
@@ -323,5 +346,56 @@ struct ClusterGroupTests {
     }
     let expected = (0..<300).filter { $0 % 7 != 0 } + Array(1_000...1_050)
     #expect(try database.rows("SELECT id FROM t ORDER BY id", as: Int.self) == expected)
+  }
+}
+
+/// Streams of which one is cut when the answer to a certain COMMIT has come.
+private final class LostAnswer: ClusterTransport {
+  let isCounting = Atomic(false)
+  private let number: Int
+  private let count = Atomic(0)
+
+  init(toCommit number: Int) { self.number = number }
+
+  func connect(
+    to address: String, before deadline: ContinuousClock.Instant
+  ) throws -> any ClusterStream {
+    Stream(try SocketTransport().connect(to: address, before: deadline), self)
+  }
+
+  private func isLast(_ bytes: [UInt8]) -> Bool {
+    guard isCounting.load(ordering: .relaxed),
+      String(decoding: bytes, as: UTF8.self).contains("COMMIT")
+    else { return false }
+    return count.add(1, ordering: .relaxed).newValue == number
+  }
+
+  private final class Stream: ClusterStream {
+    private let stream: any ClusterStream
+    private let transport: LostAnswer
+    private var isLast = false
+
+    var socketDescriptor: Int32? { stream.socketDescriptor }
+
+    init(_ stream: any ClusterStream, _ transport: LostAnswer) {
+      self.stream = stream
+      self.transport = transport
+    }
+
+    func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
+      isLast = transport.isLast(bytes)
+      try stream.send(bytes, before: deadline)
+    }
+
+    func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
+      let bytes = try stream.receive(atMost: count, before: deadline)
+      guard !isLast else {
+        stream.close()
+        throw SQLiteError(.cannotOpen, "the test has cut the stream")
+      }
+      return bytes
+    }
+
+    func close() { stream.close() }
   }
 }

@@ -244,6 +244,12 @@ public final class Connection {
   }
 }
 
+extension Connection {
+  /// Whether another access can run on this connection. A session may be lost after a commit that took effect, of which
+  /// nobody but the session knows.
+  var isUsable: Bool { !state.isBroken && handle.remote?.isLost != true }
+}
+
 extension Connection: StatementOwner {
   /// How many rows the connection has changed.
   package var totalChanges: Int64 { handle.totalChanges }

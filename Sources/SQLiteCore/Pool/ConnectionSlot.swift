@@ -15,7 +15,7 @@ final class ConnectionSlot: Sendable {
     lent.beginAccess()
     defer {
       lent.endAccess()
-      if lent.state.isBroken || lent.handle.remote?.isLost == true { close() }
+      if !lent.isUsable { close() }
     }
     try body(lent)
   }

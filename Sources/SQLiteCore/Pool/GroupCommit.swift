@@ -95,7 +95,7 @@ struct GroupCommitRun {
         runApart(from: culprit, on: connection)
       }
     }
-    while !members.isEmpty, !connection.state.isBroken { runFirstAlone(on: connection) }
+    while !members.isEmpty, connection.isUsable { runFirstAlone(on: connection) }
   }
 
   /// Runs all members in one transaction, and those that wait meanwhile.
@@ -196,7 +196,7 @@ struct GroupCommitRun {
 
   /// Runs together those before the culprit, and then the culprit alone.
   private mutating func runApart(from error: any Error, on connection: Connection) {
-    guard !connection.state.isBroken, !isSuspended, members.count > 1 else { return }
+    guard connection.isUsable, !isSuspended, members.count > 1 else { return }
     let culprit = members.removeLast()
     defer {
       // Its turn comes after theirs, whether they are done or not.
