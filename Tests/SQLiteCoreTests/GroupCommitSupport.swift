@@ -70,8 +70,13 @@ final class CommitCount: Sendable {
     _ count: Int, since mark: Mark, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let found = try value - mark.commits
-    if connections.load(ordering: .relaxed) > mark.connections, found > 0 { return }
+    if hasNewConnections(since: mark), found > 0 { return }
     #expect(found == count, sourceLocation: sourceLocation)
+  }
+
+  /// Whether a connection to a cluster was opened since a mark: it has replaced one that lost its leader.
+  func hasNewConnections(since mark: Mark) -> Bool {
+    connections.load(ordering: .relaxed) > mark.connections
   }
 
   private var value: Int {
