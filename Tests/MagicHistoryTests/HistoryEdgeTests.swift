@@ -22,7 +22,7 @@ private struct Note: MagicObject {
 }
 
 /// The borders of histories and deltas: tasks that are cancelled, stores that are closed, columns that are gone.
-@Suite(.timeLimit(.minutes(20))) struct HistoryEdgeTests {
+@Suite(.timeLimit(.minutes(40))) struct HistoryEdgeTests {
   let folder: TestFolder
   let magic: MagicData
 

@@ -7,7 +7,7 @@ import TestSupport
 import UndoWorkload
 
 /// Histories of random changes, over again and through kills.
-@Suite(.timeLimit(.minutes(30))) struct HistoryProofTests {
+@Suite(.timeLimit(.minutes(40))) struct HistoryProofTests {
   @Test(arguments: [1, 2, 3], [HistoryKeeping.inMemory, .inStore])
   func `undoing all gives the first state bit for bit, and redoing all the last`(
     seed: UInt64, keeping: HistoryKeeping

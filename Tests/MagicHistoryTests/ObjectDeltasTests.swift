@@ -71,7 +71,7 @@ private struct Replica: Equatable {
   }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct ObjectDeltasTests {
+@Suite(.timeLimit(.minutes(40))) struct ObjectDeltasTests {
   @Test(arguments: [1, 2, 3])
   func `a replica that is fed by deltas alone equals the objects and links after each transaction`(
     seed: UInt64

@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 import UndoWorkload
 
-@Suite(.timeLimit(.minutes(20))) struct ObjectHistoryTests {
+@Suite(.timeLimit(.minutes(40))) struct ObjectHistoryTests {
   let folder: TestFolder
   let magic: MagicData
 

@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 import UndoWorkload
 
-@Suite(.timeLimit(.minutes(20))) struct ObjectPatchTests {
+@Suite(.timeLimit(.minutes(40))) struct ObjectPatchTests {
   let folder: TestFolder
   let magic: MagicData
   let copy: MagicData

@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 import UndoWorkload
 
-@Suite(.timeLimit(.minutes(20))) struct ObjectTrailTests {
+@Suite(.timeLimit(.minutes(40))) struct ObjectTrailTests {
   let folder: TestFolder
   let magic: MagicData
 

@@ -7,7 +7,7 @@ import TestSupport
 import UndoWorkload
 
 /// Histories, trails and deltas that several handles share, and that a restore replaces.
-@Suite(.timeLimit(.minutes(20))) struct RestoredHistoryTests {
+@Suite(.timeLimit(.minutes(40))) struct RestoredHistoryTests {
   enum Copy: CaseIterable {
     case older, newer, withoutTables, withOtherColumns
   }

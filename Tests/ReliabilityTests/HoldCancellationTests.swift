@@ -10,7 +10,7 @@ import Testing
 /// while holding what a user's handler may wait for.
 ///
 /// Each test has a process of its own, which a clock ends if it hangs.
-@Suite(.timeLimit(.minutes(20))) struct HoldCancellationTests {
+@Suite(.timeLimit(.minutes(40))) struct HoldCancellationTests {
   private struct Note: MagicObject {
     @MagicValue var text: String
     init() { text = "" }

@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 /// A connection that is thrown away calls nothing any more that went with it.
-@Suite(.timeLimit(.minutes(20))) struct HoldHookTests {
+@Suite(.timeLimit(.minutes(40))) struct HoldHookTests {
   private struct Note: MagicObject {
     @MagicValue var text: String
     init() { text = "" }

@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 
 /// What commits after the call is told, whoever commits it and however.
-@Suite(.timeLimit(.minutes(20))) struct HoldObservationTests {
+@Suite(.timeLimit(.minutes(40))) struct HoldObservationTests {
   private struct Note: MagicObject {
     @MagicValue var text: String
     init() { text = "" }

@@ -260,7 +260,7 @@ import TestSupport
     #expect(try texts(a) == ["changed"])
   }
 
-  @Test(.timeLimit(.minutes(20)))
+  @Test(.timeLimit(.minutes(40)))
   func `observers are told of a restore`() async throws {
     let a = try await MagicData(path: folder.file("a"))
     try await a.update(Note.of("a1"))

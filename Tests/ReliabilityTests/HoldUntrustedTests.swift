@@ -204,7 +204,7 @@ import TestSupport
     #expect(try target.rows("SELECT count(*) FROM mine", as: Int.self).first == 0)
   }
 
-  @Test(.timeLimit(.minutes(20))) func `a restore ends with its task`() async throws {
+  @Test(.timeLimit(.minutes(40))) func `a restore ends with its task`() async throws {
     try makeSlow()
     let (reports, continuation) = AsyncStream.makeStream(of: Int.self)
     let task = Task { [file = file(false)] in

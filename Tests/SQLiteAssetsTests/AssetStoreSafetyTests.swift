@@ -69,7 +69,7 @@ import TestSupport
     }
   }
 
-  @Test(.timeLimit(.minutes(20)))
+  @Test(.timeLimit(.minutes(40)))
   func `a link, a FIFO or a folder in a file's place is refused, its target left alone`() throws {
     let records = [try store.put([1]), try store.put([2]), try store.put([3])]
     for record in records {

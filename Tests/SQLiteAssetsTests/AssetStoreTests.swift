@@ -55,7 +55,7 @@ import TestSupport
     #expect(try store.bytes(of: record.id) == bytes)
   }
 
-  @Test(.timeLimit(.minutes(20)), arguments: ["fifo", "folder", "nothing", "", "a\0b"])
+  @Test(.timeLimit(.minutes(40)), arguments: ["fifo", "folder", "nothing", "", "a\0b"])
   func `only a file can be copied, and nothing is left of another attempt`(name: String) throws {
     try fixture.temporary.makeFIFO("fifo")
     try FileManager.default.createDirectory(

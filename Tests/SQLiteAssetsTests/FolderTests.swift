@@ -34,7 +34,7 @@ import TestSupport
     #expect(temporary.files() == ["store/file", "store/link"])
   }
 
-  @Test(.timeLimit(.minutes(20)))
+  @Test(.timeLimit(.minutes(40)))
   func `only a regular file is opened, and nothing else is waited for`() throws {
     try temporary.write("secret", to: "target")
     try temporary.link("store/link", to: "\(temporary.path)/target")

@@ -151,7 +151,7 @@ struct ClusterFailoverTests {
     #expect((1...2).contains(count))
   }
 
-  @Test(.timeLimit(.minutes(30)))
+  @Test(.timeLimit(.minutes(40)))
   func `nothing is lost or doubled while nodes are killed, stopped, cut off and deposed`()
     async throws
   {

@@ -63,6 +63,7 @@ struct ClusterGroupTests {
   ) throws -> Database {
     try cluster.database(name) { options in
       options.database.groupCommit.maximumDuration = .milliseconds(200)
+      options.database.busyTimeout = .seconds(300)
     }
   }
 
@@ -242,6 +243,7 @@ struct ClusterGroupTests {
     let database = try shared.get().database("answer \(number)") { options in
       options.transport = transport
       options.database.groupCommit.maximumDuration = .milliseconds(200)
+      options.database.busyTimeout = .seconds(300)
     }
     try await database.executeMultipleChanges(
       """

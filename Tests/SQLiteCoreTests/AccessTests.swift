@@ -221,7 +221,7 @@ private let endless: SQL =
     #expect(try database.rows("SELECT a FROM t", as: Int.self).first == 8 * calls / 2)
   }
 
-  @Test(.timeLimit(.minutes(20)))
+  @Test(.timeLimit(.minutes(40)))
   func `an asynchronous access does not need a thread that others block`() async throws {
     let fixture = try Fixture(.file)
     let database = fixture.database

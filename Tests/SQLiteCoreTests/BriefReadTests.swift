@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TestSupport
 
-@Suite(.timeLimit(.minutes(20))) struct BriefReadTests {
+@Suite(.timeLimit(.minutes(40))) struct BriefReadTests {
   /// Counts up to a number: short for 1, long for a million, endless for -1.
   private static let counting: SQL =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?1) SELECT count(*) FROM n"

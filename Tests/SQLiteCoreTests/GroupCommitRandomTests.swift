@@ -61,7 +61,7 @@ private enum Deed: CaseIterable {
   }
 }
 
-@Suite(.timeLimit(.minutes(20)), .everyEngine) struct GroupCommitRandomTests {
+@Suite(.timeLimit(.minutes(40)), .everyEngine) struct GroupCommitRandomTests {
   /// Two databases that are treated alike, but for the grouping.
   private func database(_ path: String) throws -> Database {
     let interrupt = Interrupter()

@@ -11,7 +11,7 @@ private let endlessInsert: SQL = """
   INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n
   """
 
-@Suite(.timeLimit(.minutes(20)), .everyEngine) struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(40)), .everyEngine) struct GroupCommitTests {
   let folder: TestFolder
   let commits = CommitCount()
 

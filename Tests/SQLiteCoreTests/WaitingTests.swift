@@ -8,7 +8,7 @@ import Testing
 
 /// Many accesses that wait: none of them may look at all others. That these tests end at all shows it,
 /// since a hundred thousand that each look at a hundred thousand take minutes.
-@Suite(.serialized, .timeLimit(.minutes(20)), .everyEngine, .requires(.interruption))
+@Suite(.serialized, .timeLimit(.minutes(40)), .everyEngine, .requires(.interruption))
 struct WaitingTests {
   static let crowd = 100_000
 

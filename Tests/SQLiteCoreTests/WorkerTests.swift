@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(20))) struct WorkerTests {
+@Suite(.timeLimit(.minutes(40))) struct WorkerTests {
   /// Counts to a number, and lets all go on once it is reached.
   private final class Gathering: Sendable {
     private let missing: Mutex<Int>

@@ -41,7 +41,7 @@ private struct Place: Record, Equatable {
     return database
   }
 
-  @Test(.timeLimit(.minutes(20)), arguments: [true, false])
+  @Test(.timeLimit(.minutes(40)), arguments: [true, false])
   func `a reader that has read the state after a commit is not notified of it`(
     hasSubscriber: Bool
   ) async throws {
@@ -74,7 +74,7 @@ private struct Place: Record, Equatable {
     withExtendedLifetime(early) {}
   }
 
-  @Test(.timeLimit(.minutes(20)), arguments: [true, false])
+  @Test(.timeLimit(.minutes(40)), arguments: [true, false])
   func `a reader that comes while a write waits for the lock of the file is told its rows`(
     hasSubscriber: Bool
   ) async throws {

@@ -33,7 +33,7 @@ import Testing
     #expect(throws: AssetError.invalidPath(url.absoluteString)) { try magic.update(Page(asset)) }
   }
 
-  @Test(.timeLimit(.minutes(20)))
+  @Test(.timeLimit(.minutes(40)))
   func `a FIFO is no file to copy, and nobody waits for its other end`() throws {
     let path = folder + "/fifo"
     #expect(unsafe mkfifo(path, 0o600) == 0)

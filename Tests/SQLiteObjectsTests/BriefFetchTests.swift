@@ -19,7 +19,7 @@ private struct Page: Record, Equatable, Sendable {
 }
 
 /// Look-ups that run on the threads of their tasks: ``Database/readBriefly(deadline:_:)``.
-@Suite(.everyEngine, .timeLimit(.minutes(20))) struct BriefFetchTests {
+@Suite(.everyEngine, .timeLimit(.minutes(40))) struct BriefFetchTests {
   let folder: TestFolder
   let magic: MagicData
   let database: Database

@@ -14,7 +14,7 @@ private struct Account: MagicObject {
 }
 
 /// Objects that are saved by tasks whose writes are merged.
-@Suite(.everyEngine, .timeLimit(.minutes(20))) struct GroupedSavingTests {
+@Suite(.everyEngine, .timeLimit(.minutes(40))) struct GroupedSavingTests {
   let folder: TestFolder
 
   init() throws { folder = try TestFolder() }

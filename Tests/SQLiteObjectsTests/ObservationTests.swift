@@ -19,7 +19,7 @@ private struct Tag: MagicObject {
   init(_ name: String) { self.name = name }
 }
 
-@Suite(.everyEngine, .timeLimit(.minutes(20))) struct ObservationTests {
+@Suite(.everyEngine, .timeLimit(.minutes(40))) struct ObservationTests {
   let folder: TestFolder
   let magic: MagicData
 

@@ -49,7 +49,7 @@ private struct House: MagicObject, Equatable, Sendable {
   static func == (left: House, right: House) -> Bool { left.number == right.number }
 }
 
-@Suite(.everyEngine, .timeLimit(.minutes(20))) struct ObservedDifferenceTests {
+@Suite(.everyEngine, .timeLimit(.minutes(40))) struct ObservedDifferenceTests {
   @Test func `a list that takes over each difference shows what the query finds`() async throws {
     let magic = try await MagicData.fresh(.temporary)
     var random = SplitMix64(seed: 20_261_122)

@@ -46,7 +46,7 @@ private struct Lid: MagicObject {
   init(_ color: String) { self.color = color }
 }
 
-@Suite(.everyEngine, .timeLimit(.minutes(20))) struct ObservedResultsTests {
+@Suite(.everyEngine, .timeLimit(.minutes(40))) struct ObservedResultsTests {
   let folder: TestFolder
   let magic: MagicData
 

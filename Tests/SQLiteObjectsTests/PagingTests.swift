@@ -38,7 +38,7 @@ private struct Disc: MagicObject {
   }
 }
 
-@Suite(.everyEngine, .timeLimit(.minutes(10))) struct PagingTests {
+@Suite(.everyEngine, .timeLimit(.minutes(40))) struct PagingTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh() }

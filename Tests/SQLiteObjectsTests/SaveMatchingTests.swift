@@ -65,7 +65,7 @@ private struct Coupon: MagicObject {
   }
 }
 
-@Suite(.everyEngine, .timeLimit(.minutes(10))) struct SaveMatchingTests {
+@Suite(.everyEngine, .timeLimit(.minutes(40))) struct SaveMatchingTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh() }

@@ -77,7 +77,7 @@ private struct Unsearched: MagicObject {
   init() { text = "" }
 }
 
-@Suite(.everyEngine, .timeLimit(.minutes(10))) struct SearchingTests {
+@Suite(.everyEngine, .timeLimit(.minutes(40))) struct SearchingTests {
   let folder: TestFolder
   let magic: MagicData
 

@@ -43,7 +43,7 @@ private struct Chained: MagicObject {
   init(_ value: Int, before: Chained?) { (self.value, self.before) = (value, before) }
 }
 
-@Suite(.everyEngine, .timeLimit(.minutes(10))) struct UpdatingTests {
+@Suite(.everyEngine, .timeLimit(.minutes(40))) struct UpdatingTests {
   let magic: MagicData
 
   init() throws {

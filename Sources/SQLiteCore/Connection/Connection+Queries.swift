@@ -13,8 +13,15 @@ extension Connection {
     var statement = Statement(try checkOut(sql), of: self)
     // The handle keeps the short texts and bytes of a row: SQLite would allocate memory for each (benchmark `insert`).
     statement.handle.beginRow()
-    try bind(sql.pieces, to: &statement)
-    return try statement.runToEnd()
+    guard let index = try bind(sql.pieces, to: &statement, lends: handle.remote == nil),
+      case .value(.blob(let bytes)) = sql.pieces[index].parameter
+    else { return try statement.runToEnd() }
+    return try unsafe bytes.withUnsafeBytes { bytes in
+      Result { () throws(SQLiteError) in
+        try unsafe statement.handle.bind(lent: bytes, at: Int32(clamping: index + 1))
+        return try statement.runToEnd()
+      }
+    }.get()
   }
 
   /// Runs one statement that changes the database, with values for its parameters.

@@ -10,11 +10,11 @@ public enum TransactionKind: Sendable {
   /// As immediate; in journal modes other than WAL it also keeps readers out.
   case exclusive
 
-  fileprivate var beginning: String {
+  fileprivate var beginning: KeptStatement.Kind {
     switch self {
-    case .deferred: "BEGIN DEFERRED"
-    case .immediate: "BEGIN IMMEDIATE"
-    case .exclusive: "BEGIN EXCLUSIVE"
+    case .deferred: .beginDeferred
+    case .immediate: .beginImmediate
+    case .exclusive: .beginExclusive
     }
   }
 }
@@ -173,7 +173,7 @@ extension Connection {
       if let savepoint = scope.savepoint {
         try execute("RELEASE \(savepoint)", mustRun: true)
       } else {
-        try execute("COMMIT")
+        try execute(.commit)
       }
     } catch {
       let reason = scope.isOutermost ? actions.reason(for: error, self) : nil
@@ -300,12 +300,47 @@ extension Connection {
         statement.isOfLibrary = false
         takeBack(statement)
       }
-      try beginRun(of: statement)
-      let code = statement.step()
-      guard code == SQLITE_DONE else { throw failRun(of: statement, code) }
-      statement.reset()
+      try run(statement)
     }
   }
+
+  /// Runs BEGIN or COMMIT, as ``execute(_:mustRun:)`` does, by a statement that is compiled once.
+  private func execute(_ kind: KeptStatement.Kind) throws(SQLiteError) {
+    let kept = keptStatements[kind.rawValue]
+    try withoutAuthorizer { () throws(SQLiteError) in
+      if let statement = kept.handle { return try run(statement) }
+      let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+      guard let statement = try prepare(kind.sql, flags: flags).statement else { return }
+      statement.isOfLibrary = true
+      kept.handle = statement
+      try run(statement)
+    }
+  }
+
+  private func run(_ statement: StatementHandle) throws(SQLiteError) {
+    try beginRun(of: statement)
+    let code = statement.step()
+    guard code == SQLITE_DONE else { throw failRun(of: statement, code) }
+    statement.reset()
+  }
+}
+
+/// A statement that each transaction needs: to find it in the cache takes longer than to run it (benchmark `call`).
+final class KeptStatement {
+  enum Kind: Int, CaseIterable {
+    case beginDeferred, beginImmediate, beginExclusive, commit
+
+    fileprivate var sql: String {
+      switch self {
+      case .beginDeferred: "BEGIN DEFERRED"
+      case .beginImmediate: "BEGIN IMMEDIATE"
+      case .beginExclusive: "BEGIN EXCLUSIVE"
+      case .commit: "COMMIT"
+      }
+    }
+  }
+
+  var handle: StatementHandle?
 }
 
 extension Connection {

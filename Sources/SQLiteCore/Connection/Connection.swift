@@ -63,6 +63,8 @@ public final class Connection {
   let state = TransactionState()
   /// The actions that wait for the end of the outermost transaction.
   let actions = TransactionActions()
+  /// By ``KeptStatement/Kind``.
+  let keptStatements = KeptStatement.Kind.allCases.map { _ in KeptStatement() }
   var recording = Recording()
   /// Whether statements that write are refused, since the access is a read.
   var refusesWrites = false
@@ -104,6 +106,7 @@ public final class Connection {
     // Statements first: their ends may still be traced.
     cache.orphanCheckedOut()
     cache.removeAll()
+    for kept in keptStatements { kept.handle?.finalize() }
     handle.removeHooks()
     hooks = Hooks()
   }

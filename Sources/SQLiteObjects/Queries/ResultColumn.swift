@@ -15,10 +15,11 @@ import SQLiteCore
     let other: ReadingColumn = { row, column, memory in
       unsafe memory.initializeMemory(as: Result.self, to: try other(row, column))
     }
-    unsafe read =
-      plainReading(String.self, if: Result.self, orElse: other)
-      ?? plainReading(Int.self, if: Result.self, orElse: other)
-      ?? plainReading(Double.self, if: Result.self, orElse: other) ?? other
+    let plain =
+      unsafe PlainReading(String.self, if: Result.self, orElse: other)
+      ?? PlainReading(Int.self, if: Result.self, orElse: other)
+      ?? PlainReading(Double.self, if: Result.self, orElse: other)
+    if let plain { unsafe read = plain.read } else { unsafe read = other }
   }
 
   /// The column of a property.
@@ -73,25 +74,32 @@ extension Double: PlainValue {
 
 /// A way to read `result` if that is `Plain` or `Plain?`.
 ///
-/// It is specialized for each type: code for any type would ask for its metadata at each row.
-private func plainReading<Plain: PlainValue>(
-  _ type: Plain.Type, if result: Any.Type, orElse other: @escaping ReadingColumn
-) -> ReadingColumn? {
-  if result == Plain.self {
-    return { row, column, memory in
-      guard let value = Plain.plain(row, at: column) else {
-        return try unsafe other(row, column, memory)
+/// It is specialized for each type: code for any type would ask for its metadata at each row. No bare closure: an
+/// optional one is called by way of two others.
+@safe private struct PlainReading {
+  let read: ReadingColumn
+
+  init?<Plain: PlainValue>(
+    _ type: Plain.Type, if result: Any.Type, orElse other: @escaping ReadingColumn
+  ) {
+    if result == Plain.self {
+      unsafe read = { row, column, memory in
+        guard let value = Plain.plain(row, at: column) else {
+          return try unsafe other(row, column, memory)
+        }
+        unsafe memory.initializeMemory(as: Plain.self, to: value)
       }
-      unsafe memory.initializeMemory(as: Plain.self, to: value)
+    } else if result == Plain?.self {
+      unsafe read = { row, column, memory in
+        let value = Plain.plain(row, at: column)
+        guard value != nil || row.isNull(at: column) else {
+          return try unsafe other(row, column, memory)
+        }
+        unsafe memory.initializeMemory(as: Plain?.self, to: value)
+      }
+    } else {
+      return nil
     }
-  }
-  guard result == Plain?.self else { return nil }
-  return { row, column, memory in
-    let value = Plain.plain(row, at: column)
-    guard value != nil || row.isNull(at: column) else {
-      return try unsafe other(row, column, memory)
-    }
-    unsafe memory.initializeMemory(as: Plain?.self, to: value)
   }
 }
 

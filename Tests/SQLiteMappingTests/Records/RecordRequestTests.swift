@@ -3,7 +3,7 @@ import SQLiteCore
 import SQLiteMapping
 import Testing
 
-@Suite(.everyEngine, .timeLimit(.minutes(20))) struct RecordRequestTests {
+@Suite(.everyEngine, .timeLimit(.minutes(40))) struct RecordRequestTests {
   struct Town: Record, Equatable {
     static let traits: [PropertyTrait] = [.searched("notes")]
     var id: Int

@@ -45,7 +45,7 @@ private struct Shop: MagicObject {
 }
 
 /// Queries as a user who knows Swift spells them first.
-@Suite(.timeLimit(.minutes(10)), .everyEngine) struct NaturalSpellingTests {
+@Suite(.timeLimit(.minutes(40)), .everyEngine) struct NaturalSpellingTests {
   let magic: MagicData
   private let sales: [Sale]
   private let shops: [Shop]
@@ -280,7 +280,7 @@ private struct Shop: MagicObject {
 }
 
 /// Live results of what has several values.
-@Suite(.timeLimit(.minutes(10)), .everyEngine) struct ObservedTuplesTests {
+@Suite(.timeLimit(.minutes(40)), .everyEngine) struct ObservedTuplesTests {
   /// The first result, and the one after a commit that changes it.
   private func twice<Result>(
     _ observed: ObservedResults<Result>, _ change: () throws -> Void

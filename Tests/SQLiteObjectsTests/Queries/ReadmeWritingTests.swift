@@ -4,7 +4,7 @@ import MagicData
 import Testing
 
 // The code of the page on queries from "Pages" on, block by block; `.ci/checks/readme` compares the texts.
-@Suite(.timeLimit(.minutes(10)), .everyEngine) struct ReadmeWritingTests {
+@Suite(.timeLimit(.minutes(40)), .everyEngine) struct ReadmeWritingTests {
   struct Album: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var year: Int

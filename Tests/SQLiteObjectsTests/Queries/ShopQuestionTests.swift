@@ -4,7 +4,7 @@ import MagicData
 import Testing
 
 /// What a music shop asks, answered by queries and by plain Swift over the objects in memory.
-@Suite(.timeLimit(.minutes(10)), .everyEngine) struct ShopQuestionTests {
+@Suite(.timeLimit(.minutes(40)), .everyEngine) struct ShopQuestionTests {
   private typealias Artist = Chinook.Artist
   private typealias Album = Chinook.Album
   private typealias Genre = Chinook.Genre
