@@ -439,9 +439,11 @@ extension Connection {
 
   func committed() {
     state.keepSavepoints(0)
-    let pending = actions.list
-    actions.list = []
-    for case .afterCommit(let action) in pending { action(self) }
+    if actions.count > 0 {
+      let pending = actions.list
+      actions.list = []
+      for case .afterCommit(let action) in pending { action(self) }
+    }
     publishChanges()
   }
 

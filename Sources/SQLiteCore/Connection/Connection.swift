@@ -250,7 +250,7 @@ public final class Connection {
 extension Connection {
   /// Whether another access can run on this connection. A session may be lost after a commit that took effect, of which
   /// nobody but the session knows.
-  var isUsable: Bool { !state.isBroken && handle.remote?.isLost != true }
+  @inline(__always) var isUsable: Bool { !state.isBroken && handle.remote?.isLost != true }
 }
 
 extension Connection: StatementOwner {

@@ -10,7 +10,11 @@ extension Connection {
   @inlinable  // Benchmark `fetch`.
   public func fetch<Row>(_ query: RecordQuery<Row>) throws -> [Row] {
     var rows: [Row] = []
-    try forEach(query) { rows.append($0) }
+    // Not by `forEach`, whose closure would copy each row.
+    try forEachRow(query.parts) {
+      rows.append(try $0.row(as: Row.self))
+      return true
+    }
     return rows
   }
 

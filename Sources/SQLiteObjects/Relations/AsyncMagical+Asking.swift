@@ -164,7 +164,8 @@ extension AsyncMagical where Element: MagicCollection {
         throw MagicError.outOfRange(count: count)
       }
       return range.randomElement().map { $0..<$0 + 1 } ?? 0..<0
-    }.map(\.first)
+      // A key path would be made at each call: the type is generic.
+    }.map { $0.first }
   }
 
   /// The items at some positions.
