@@ -80,12 +80,23 @@ extension QueryNode {
     return depth > greatestDepth ? .failure(isTooDeep(greatestDepth)) : node(depth)
   }
 
+  /// ``node(of:levels:_:)`` for a node of two, of which most filters consist: it makes no array.
+  @inline(__always)
+  private static func node(
+    _ left: QueryNode, _ right: QueryNode, _ node: QueryNode
+  ) -> QueryNode {
+    if left.isFailure { return left }
+    if right.isFailure { return right }
+    return node.depth > greatestDepth ? .failure(isTooDeep(greatestDepth)) : node
+  }
+
   /// Compares two values.
   @inline(never)
   static func comparison(
     _ left: QueryNode, _ comparison: QueryComparison, _ right: QueryNode
   ) -> QueryNode {
-    node(of: [left, right]) { .comparing(left, comparison, right, depth: $0) }
+    let depth = max(left.depth, right.depth) + 1
+    return node(left, right, .comparing(left, comparison, right, depth: depth))
   }
 
   /// Calculates. Numbers are not joined in another order, since sums of reals, and of integers that overflow,
@@ -166,7 +177,7 @@ extension QueryNode {
       case (nil, let other?): other.prepending(left)
       case (nil, nil): QueryNodeList(left, right)
       }
-    return self.node(of: [left, right, node(joined)], levels: 0) { _ in node(joined) }
+    return self.node(left, right, node(joined))
   }
 
   /// True if the other is not.

@@ -22,7 +22,7 @@ extension AsyncMagical {
   }
 
   /// A value that was set, or the objects to request it from and the changes to be made to it.
-  indirect enum Known {
+  enum Known {
     case value(Element)
     case source(RelatedObjects, LazyState)
   }

@@ -167,7 +167,7 @@ extension RelatedObjects {
 ///
 /// The answer is made on the caller's side: only the request and what it finds travel. The blocking and the suspending
 /// form of a call differ only in how they wait for the store.
-indirect enum LazyAnswer<Result> {
+enum LazyAnswer<Result> {
   case known(Result)
   case request(
     RelatedObjects, isOneStatement: Bool, RelatedObjects.Reading,
