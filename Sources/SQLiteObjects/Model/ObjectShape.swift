@@ -1,4 +1,5 @@
 package import SQLiteCore
+import SQLiteMapping
 
 /// The properties of a type of objects, as its `encode(to:)` and its traits tell them.
 package final class ObjectShape: Sendable {
@@ -57,14 +58,16 @@ package final class ObjectShape: Sendable {
 }
 
 /// A property as it is stored.
-package struct ObjectProperty: Sendable {
+///
+/// A class, since a copy of it would retain each part (benchmark `save-graph`).
+package final class ObjectProperty: Sendable {
   package let name: String
   package let role: PropertyRole
   package let type: any MagicProperty.Type
   /// The value that rows get which are older than the property.
-  package var defaultValue: Value?
+  package let defaultValue: Value?
   /// The consequence for the object when the target of its relation is removed.
-  package var onDelete: DeleteRule?
+  package let onDelete: DeleteRule?
   /// The ``ReversePath`` of a reverse value.
   let reverse: LiveValue?
 
@@ -73,8 +76,19 @@ package struct ObjectProperty: Sendable {
     role = entry.type.role
     type = entry.type
     defaultValue = try entry.defaultValue
+    onDelete = nil
     reverse =
       if case (.reverse, .live(let path)) = (role.kind, entry.cell.form) { path } else { nil }
+  }
+
+  /// Adds what the traits of the type specify.
+  init(_ property: ObjectProperty, _ row: TablePlan.Property) {
+    name = property.name
+    role = property.role
+    type = property.type
+    defaultValue = row.column?.defaultValue
+    onDelete = row.deleteRule
+    reverse = property.reverse
   }
 
   /// Whether anything is stored for the property.

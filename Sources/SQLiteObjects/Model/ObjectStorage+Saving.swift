@@ -76,9 +76,16 @@ extension ObjectStorage {
     first: Int, settled: [(slot: Int, form: CellValue.Form)], links: [KnownLinks]?
   ) -> Former {
     let (store, count) = (content.identity, snapshot.changeCount)
-    let shape = shape
     return withState { state, slots -> Former in
-      var former = Former(state, changeCount: count)
+      if state.content == nil, state.extras == nil, links == nil, settled.isEmpty {
+        (state.content, state.zIndex) = (content, zIndex)
+        guard let counting = shape.counting, case .unset = slots[counting] else {
+          return .new(isKeyNew: false)
+        }
+        slots.fill(.stored(.integer(zIndex)), counting)
+        return .new(isKeyNew: true)
+      }
+      var former = Known(state, changeCount: count)
       let known = state.otherIdentities?.first { $0.store == store }?.state?.originals
       var links = links
       if let extras = state.extras, unsafe extras.saved != nil || extras.otherIdentities != nil,
@@ -106,10 +113,10 @@ extension ObjectStorage {
       for (slot, form) in settled where !slots.isChanged(slot, since: count) {
         slots.settle(form, slot, &former.forms)
       }
-      guard let extras = state.extras else { return former }
+      guard let extras = state.extras else { return .known(former) }
       guard unsafe extras.changeCount != count else {
         unsafe extras.originals = nil
-        return former
+        return .known(former)
       }
       // A property that was set since was saved as it was in the snapshot.
       let originals = slots.copies
@@ -117,12 +124,21 @@ extension ObjectStorage {
         originals[slot] = values[first + slot]
       }
       unsafe extras.originals = originals
-      return former
+      return .known(former)
     }
   }
 
+  /// What a save has replaced. Most objects were new, and need no memory for that.
+  enum Former: Sendable {
+    /// No store knew the object, and nothing was set since it got its storage.
+    ///
+    /// - Parameter isKeyNew: Whether the save gave a key to an object that had none.
+    case new(isKeyNew: Bool)
+    indirect case known(Known)
+  }
+
   /// What stores knew of an object before a save, and the values that the save has replaced.
-  struct Former: Sendable {
+  struct Known: Sendable {
     fileprivate let content: StoreContent?
     fileprivate let zIndex: Int64
     fileprivate let savedCount: Int
@@ -132,7 +148,7 @@ extension ObjectStorage {
     fileprivate let changeCount: Int
     fileprivate var forms: [(slot: Int, form: CellValue.Form)]?
     /// Whether the save gave a key to an object that had none.
-    fileprivate(set) var isKeyNew = false
+    fileprivate var isKeyNew = false
 
     fileprivate init(_ state: borrowing State, changeCount: Int) {
       content = state.content
@@ -144,23 +160,27 @@ extension ObjectStorage {
       self.changeCount = changeCount
     }
 
-    /// What stores knew of an object that was never saved, fetched or changed.
-    init(isKeyNew: Bool) {
-      self.init(State(), changeCount: 0)
-      self.isKeyNew = isKeyNew
-    }
+  }
 
-    /// Whether ``init(isKeyNew:)`` makes the same.
-    var isOfNewObject: Bool {
-      content == nil && otherIdentities == nil && originals == nil && changeCount == 0
-        && forms == nil
+  /// What stores know of the object now.
+  var former: Former {
+    withState { state, _ in .known(Known(state, changeCount: state.changeCount)) }
+  }
+
+  /// Undoes a save or a removal. A property that was set meanwhile stays set.
+  func restore(_ former: Former) {
+    switch former {
+    case .known(let known): restore(known)
+    case .new(let isKeyNew):
+      var known = Known(State(), changeCount: 0)
+      known.isKeyNew = isKeyNew
+      restore(known)
     }
   }
 
-  /// Undoes a save. A property that was set meanwhile stays set.
-  func restore(_ former: Former) {
+  private func restore(_ former: Known) {
     _ = withState { state, slots in
-      var undone = Former(state, changeCount: 0)
+      var undone = Known(state, changeCount: 0)
       let count = former.changeCount
       var forms = former.forms ?? []
       if former.isKeyNew, let counting = shape.counting { forms.append((counting, .unset)) }
@@ -187,27 +207,6 @@ extension ObjectStorage {
       }
       let before = (state.identity, state.otherIdentities, state.originals)
       state.removeIdentity(in: store)
-      return before
-    }
-  }
-
-  /// The identities of an object in all stores.
-  struct Identities: Sendable {
-    let last: Identity?
-    let others: [Identity]?
-  }
-
-  /// The present identities in all stores.
-  var identities: Identities {
-    withState { state, _ in Identities(last: state.identity, others: state.otherIdentities) }
-  }
-
-  /// Gives the object its former identities.
-  func restore(_ identities: Identities) {
-    _ = withState { state, _ in
-      let before = (state.identity, state.otherIdentities)
-      state.setIdentity(identities.last)
-      state.setOtherIdentities(identities.others)
       return before
     }
   }

@@ -11,6 +11,9 @@ extension ObjectStorage {
     private var middle: UInt16 = 0
     private var low: UInt32 = 0
 
+    /// The greatest number of a change.
+    static var lastChange: Int { 1 << 56 - 1 }
+
     init(_ form: consuming CellValue.Form) {
       self.form = form
     }
@@ -202,6 +205,9 @@ extension ObjectStorage {
     @inline(__always) get { unsafe start[checked(place)].form }
     set { unsafe start[checked(place)].form = newValue }
   }
+
+  /// Notes that a lazy value was changed, which its property does not count.
+  func noteChange(_ place: Int) { unsafe start[checked(place)].change = Slot.lastChange }
 
   /// The number of the last change of the property at a place.
   @inline(__always) func change(_ place: Int) -> Int { unsafe start[checked(place)].change }

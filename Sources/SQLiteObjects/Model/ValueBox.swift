@@ -89,17 +89,11 @@ final class ValueBox: Sendable {
     state.withLock { swap(&$0, &other) }
   }
 
-  /// Leads to a storage from now on.
-  ///
-  /// - Parameter bound: The storage and the property's slot in it.
-  /// - Returns: The value as the cell held it, or nil if it leads to a storage already.
-  func adopt(by bound: consuming State) -> CellValue.Form? {
-    var former = bound
+  /// Exchanges the state for another one, unless the box references a storage already.
+  func exchange(_ other: inout State) {
     state.withLock { state in
-      if case .own = state { swap(&state, &former) }
+      if case .own = state { swap(&state, &other) }
     }
-    guard case .own(let form) = former else { return nil }
-    return form
   }
 
   func missing(_ value: Any.Type) -> String {

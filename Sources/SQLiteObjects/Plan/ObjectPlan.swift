@@ -16,6 +16,8 @@ package final class ObjectPlan: Sendable {
   package let columns: [Int]
   /// The properties with links.
   package let links: [Int]
+  /// The properties that reference other objects.
+  let relations: [Int]
   /// The properties that are plain values in columns.
   let plainColumns: [Int]
   /// The properties whose stored forms depend on other objects, on assets or on the store.
@@ -97,10 +99,7 @@ package final class ObjectPlan: Sendable {
       }
     }
     search = SearchTable(rows)
-    for slot in properties.indices {
-      properties[slot].defaultValue = rows.properties[slot].column?.defaultValue
-      properties[slot].onDelete = rows.properties[slot].deleteRule
-    }
+    properties = zip(properties, rows.properties).map(Property.init)
     self.rows = rows
     readers = properties.map(PropertyReader.init)
     let shape = ObjectShape(
@@ -110,6 +109,7 @@ package final class ObjectPlan: Sendable {
     primaryType = shape.primary.map { properties[$0].type.valueType }
     columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
     links = properties.indices.filter { properties[$0].isLinked }
+    relations = properties.indices.filter { properties[$0].isRelation }
     plainColumns = properties.indices.filter { properties[$0].isPlainColumn }
     lateSlots = properties.indices.filter {
       properties[$0].isStored && !properties[$0].isPlainColumn

@@ -63,9 +63,9 @@ struct Removal: Sendable {
     }
     let isInsideAnother = isAnothers || connection.isInsideAnother
     if isInsideAnother {
-      let known = targets.map { ($0.storage, $0.storage.identities) }
+      let known = targets.map { ($0.storage, $0.storage.former) }
       connection.afterRollback { _ in
-        for (storage, identities) in known { storage.restore(identities) }
+        for (storage, former) in known { storage.restore(former) }
       }
     }
     let count = try deleteRows(on: connection)

@@ -95,12 +95,6 @@ final class UpdateStatement {
     unsafe statement = try connection.statement(plan.update(of: slots, ifStill: expected))
   }
 
-  /// Returns whether the statement writes the properties that were changed when an object's values were taken, and no
-  /// others.
-  func writes(changesIn values: SlotCopies, _ first: Int, since count: Int) -> Bool {
-    values.isChange(of: slots, among: plan.columns, first: first, since: count)
-  }
-
   /// Writes an object's stored forms.
   ///
   /// - Parameters:

@@ -10,7 +10,8 @@ extension SaveGraph {
     for node in nodes where node.plan.hasAssets {
       for place in node.late {
         // An asset that is not written needs not be opened.
-        guard !node.snapshot.isKnown || isChanged(late[place].slot, in: node) else { continue }
+        let slot = late[place].slot
+        guard !node.snapshot.isKnown || values.isChanged(slot, in: node) else { continue }
         graph.late[place].value = try staged(late[place].value, store)
       }
     }

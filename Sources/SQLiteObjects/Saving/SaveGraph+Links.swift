@@ -198,7 +198,7 @@ extension SaveGraph.Transaction {
       }
     }
     return try owners.values.flatMap { plan, keys in
-      try plan.properties.indices.filter { plan.properties[$0].isRelation }.map {
+      try plan.relations.map {
         (try store.relation(of: plan.shape, $0), keys)
       }
     }

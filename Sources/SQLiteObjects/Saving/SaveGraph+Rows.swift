@@ -13,7 +13,7 @@ extension SaveGraph.Transaction {
       if insertsOnly, index < graph.rootCount {
         guard try !isPresent(nodes[index].plan, zIndex) else { throw alreadySaved(index) }
       } else {
-        if let counting = nodes[index].plan.counting, values.isSet(counting, in: nodes[index]) {
+        if let counting = nodes[index].plan.counting, isChanged(counting, index) {
           try refuseOtherKey(index, zIndex)
         }
         if try update(index, zIndex) { return }
@@ -42,63 +42,49 @@ extension SaveGraph.Transaction {
   private mutating func update(_ index: Int, _ zIndex: Int64) throws -> Bool {
     let plan = nodes[index].plan
     singleCount += 1
-    let (first, count) = (nodes[index].first, nodes[index].snapshot.savedCount)
-    resolved.removeAll(keepingCapacity: true)
-    settled.removeAll(keepingCapacity: true)
-    let isExpected = !graph.expected.isEmpty && graph.expected[index] != nil
-    var isPresent: Bool
-    // The same properties as those of the last object (benchmark `update`).
-    if let lastUpdate, lastUpdate.plan === plan, nodes[index].late.isEmpty, !isExpected,
-      lastUpdate.writes(changesIn: values, first, since: count)
-    {
-      isPresent = try lastUpdate.run(values, first, zIndex)
-    } else {
-      var leftAlone: [Int] = []
-      for place in nodes[index].late {
-        let slot = late[place].slot
-        guard plan.properties[slot].hasColumn, isChanged(slot, index) else { continue }
-        if let value = try value(of: late[place].value, slot, index, zIndex) {
-          resolved.append((slot, value))
-        } else {
-          leftAlone.append(slot)
-        }
-      }
-      let slots = plan.columns.filter { isChanged($0, index) && !leftAlone.contains($0) }
-      isPresent = try update(index, slots, zIndex)
-      if !isPresent, isExpected {
-        throw MagicError.conflict(type: plan.typeName, zIndex: zIndex)
-      }
-    }
-    if isPresent {
-      saved[index] = SaveGraph.Saved(zIndex: zIndex, settled: settled)
-    } else {
+    try resolveChanges(index, zIndex)
+    guard try update(index, plan, zIndex) else {
       early.removeAll { $0.node == index }
+      return false
     }
-    return isPresent
+    saved[index] = SaveGraph.Saved(zIndex: zIndex, settled: settled)
+    return true
   }
 
-  /// Writes the values of some properties.
-  private mutating func update(
-    _ index: Int, _ slots: [Int], _ zIndex: Int64
-  ) throws -> Bool {
-    let plan = nodes[index].plan
+  private mutating func update(_ index: Int, _ plan: ObjectPlan, _ zIndex: Int64) throws -> Bool {
     let first = nodes[index].first
-    if slots.isEmpty, index >= graph.rootCount,
-      !plan.links.contains(where: { isChanged($0, index) })
-    {
+    if !graph.expected.isEmpty, let expected = graph.expected[index] {
+      let update = try UpdateStatement(plan, changed, ifStill: expected.map(\.slot), connection)
+      guard try update.run(values, first, zIndex, resolved, ifStill: expected.map(\.value)) else {
+        throw MagicError.conflict(type: plan.typeName, zIndex: zIndex)
+      }
       return true
     }
-    if let expected = graph.expected[index] {
-      let update = try UpdateStatement(plan, slots, ifStill: expected.map(\.slot), connection)
-      return try update.run(values, first, zIndex, resolved, ifStill: expected.map(\.value))
+    if changed.isEmpty {
+      let isReferenced = index >= graph.rootCount
+      if isReferenced, !plan.links.contains(where: { isChanged($0, index) }) { return true }
+      return try isPresent(plan, zIndex)
     }
-    if slots.isEmpty { return try isPresent(plan, zIndex) }
-    if let lastUpdate, lastUpdate.plan === plan, lastUpdate.slots == slots {
+    if let lastUpdate, lastUpdate.plan === plan, lastUpdate.slots == changed {
       return try lastUpdate.run(values, first, zIndex, resolved)
     }
-    let update = try UpdateStatement(plan, slots, connection)
+    let update = try UpdateStatement(plan, changed, connection)
     lastUpdate = update
     return try update.run(values, first, zIndex, resolved)
+  }
+
+  /// Finds the columns of an object in the store that are to be written, and the stored forms of their late values.
+  private mutating func resolveChanges(_ index: Int, _ zIndex: Int64) throws {
+    resolved.removeAll(keepingCapacity: true)
+    settled.removeAll(keepingCapacity: true)
+    changed.removeAll(keepingCapacity: true)
+    for slot in nodes[index].plan.columns where isChanged(slot, index) {
+      if let place = nodes[index].late.first(where: { late[$0].slot == slot }) {
+        guard let value = try value(of: late[place].value, slot, index, zIndex) else { continue }
+        resolved.append((slot, value))
+      }
+      changed.append(slot)
+    }
   }
 
   /// Finds the stored forms of a new object's late values.

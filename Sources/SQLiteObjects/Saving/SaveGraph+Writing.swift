@@ -146,6 +146,8 @@ extension SaveGraph {
     var insertions: [ObjectIdentifier: InsertStatement] = [:]
     /// The statements that insert links of new objects.
     var linkInsertions: [(key: PropertyKey, insertion: LinkInsertion)] = []
+    /// The columns of the present object that are written.
+    var changed: [Int] = []
     /// The statement that wrote the last changes.
     var lastUpdate: UpdateStatement?
     /// New objects of one type that are to be inserted by one statement.
@@ -279,10 +281,7 @@ extension SaveGraph.Transaction {
   }
 
   /// Returns whether a property was set or changed since the object was saved or fetched.
-  func isChanged(_ slot: Int, _ index: Int) -> Bool {
-    if values.change(nodes[index].first + slot) > nodes[index].snapshot.savedCount { return true }
-    return !nodes[index].lazies.isEmpty && graph.isChanged(slot, in: nodes[index])
-  }
+  func isChanged(_ slot: Int, _ index: Int) -> Bool { values.isChanged(slot, in: nodes[index]) }
 
   /// The key that an object brings with it: its Int primary value.
   func key(_ index: Int) -> Int64? {

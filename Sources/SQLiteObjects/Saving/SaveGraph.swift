@@ -50,8 +50,8 @@ struct SaveGraph: Sendable {
     self.matching = matching
     generation = store.generation
     var walk = Walk(store, capacity: objects.underestimatedCount)
-    roots = try walk.add(contentsOf: objects)
-    rootCount = walk.finishRoots()
+    roots = try walk.addRoots(objects)
+    rootCount = walk.nodes.count
     try walk.run()
     walk.tieRings()
     nodes = walk.nodes
@@ -198,28 +198,10 @@ extension SaveGraph {
   }
 }
 
-extension SaveGraph {
-  /// Returns whether a property was set or changed since the object was saved or fetched.
-  func isChanged(_ slot: Int, in node: Node) -> Bool {
-    if values.isSet(slot, in: node) { return true }
-    return node.lazies.contains { lazies[$0].slot == slot && lazies[$0].state.isChanged }
-  }
-}
-
 extension SlotCopies {
-  /// Returns whether a property was set since the object was saved or fetched.
-  @inline(__always) func isSet(_ slot: Int, in node: SaveGraph.Node) -> Bool {
+  /// Returns whether a property was set, or its lazy value changed, since the object was saved or fetched.
+  @inline(__always) func isChanged(_ slot: Int, in node: SaveGraph.Node) -> Bool {
     change(node.first + slot) > node.snapshot.savedCount
-  }
-
-  /// Returns whether the properties that were set are these, of those that have columns.
-  func isChange(of wanted: [Int], among columns: [Int], first: Int, since count: Int) -> Bool {
-    var index = 0
-    for slot in columns where change(first + slot) > count {
-      guard index < wanted.count, wanted[index] == slot else { return false }
-      index += 1
-    }
-    return index == wanted.count
   }
 
   /// The key that an object brings with it: its Int primary value.

@@ -5,13 +5,7 @@
 final class SaveUndo {
   private struct Object {
     weak var storage: ObjectStorage?
-    let former: Former
-  }
-
-  /// What most objects were needs no memory.
-  private enum Former {
-    case new(isKeyNew: Bool)
-    indirect case known(ObjectStorage.Former)
+    let former: ObjectStorage.Former
   }
 
   private var objects: [Object] = []
@@ -20,11 +14,8 @@ final class SaveUndo {
   init(capacity: Int) { objects.reserveCapacity(capacity) }
 
   /// Notes an object that was saved.
-  func add(_ storage: ObjectStorage, _ former: ObjectStorage.Former) {
-    objects.append(
-      Object(
-        storage: storage,
-        former: former.isOfNewObject ? .new(isKeyNew: former.isKeyNew) : .known(former)))
+  func add(_ storage: ObjectStorage, _ former: consuming ObjectStorage.Former) {
+    objects.append(Object(storage: storage, former: former))
   }
 
   /// Notes a lazy value that is saved.
@@ -32,13 +23,7 @@ final class SaveUndo {
 
   /// Makes the objects what they were.
   func run() {
-    for object in objects {
-      guard let storage = object.storage else { continue }
-      switch object.former {
-      case .new(let isKeyNew): storage.restore(ObjectStorage.Former(isKeyNew: isKeyNew))
-      case .known(let former): storage.restore(former)
-      }
-    }
+    for object in objects { object.storage?.restore(object.former) }
     for lazy in lazies { lazy.value.unsaved(lazy.state) }
   }
 }

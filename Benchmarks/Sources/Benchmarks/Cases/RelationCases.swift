@@ -1,3 +1,3 @@
 /// The cases of relations.
 let relationCases: [any Case] =
-  [Relations(), Lazy(), Reverse(), ReverseCount()] + RelationRead.all
+  [Relations(), Lazy(), Reverse(), ReverseCount(), SavedGraph()] + RelationRead.all

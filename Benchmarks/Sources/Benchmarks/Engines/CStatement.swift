@@ -18,6 +18,10 @@ import CSQLite
     try connection.check(unsafe sqlite3_bind_int64(pointer, index, value))
   }
 
+  func bind(_ value: Double, at index: Int32) throws {
+    try connection.check(unsafe sqlite3_bind_double(pointer, index, value))
+  }
+
   func bind(_ text: String, at index: Int32) throws {
     var text = text
     let code = text.withUTF8 {
@@ -31,6 +35,12 @@ import CSQLite
   }
 
   func step() throws -> Bool { try unsafe connection.step(pointer) }
+
+  /// Runs a statement that returns no rows, for it to be bound again.
+  func run() throws {
+    _ = try step()
+    try reset()
+  }
 
   func reset() throws { try connection.check(unsafe sqlite3_reset(pointer)) }
 }

@@ -21,6 +21,13 @@ struct ItemObject: MagicObject {
     take(item)
   }
 
+  /// An item that gets its key from the store.
+  static func new(_ item: Item) -> ItemObject {
+    let object = ItemObject()
+    object.take(item)
+    return object
+  }
+
   /// Takes all values but the key.
   func take(_ item: Item) {
     name = item.name

@@ -9,7 +9,7 @@ struct Counting {
     "scan", "fetch", "point", "call", "insert", "insert-tables", "insert-deltas", "update",
     "upsert",
     "delete", "json", "blob", "cache", "stream", "filter", "relations", "relation-read", "lazy",
-    "reverse", "reverse-count", "values", "groups", "query", "undoable", "undo",
+    "reverse", "reverse-count", "save-graph", "values", "groups", "query", "undoable", "undo",
   ]
 
   /// Prints a line for each case and engine: its name, its operations and its allocations.

@@ -79,9 +79,4 @@ extension CStatement {
   fileprivate func bind(_ text: String?, at index: Int32) throws {
     if let text { try bind(text, at: index) } else { try bindNull(at: index) }
   }
-
-  fileprivate func run() throws {
-    _ = try step()
-    try reset()
-  }
 }

@@ -17,6 +17,66 @@ struct MemoryReport {
     try keep("1 property", rows, OneProperties.self, OneObject.self, store)
     try keep("8 properties", rows, EightProperties.self, EightObject.self, store)
     try keep("30 properties", rows, ThirtyProperties.self, ThirtyObject.self, store)
+    try keepSaved(rows)
+  }
+
+  /// Prints the memory that a transaction needs for each object that it saves, without the objects themselves.
+  private func keepSaved(_ rows: Int) throws {
+    let items = try fixtures.fixture(rows: 10_000).items
+    print("\nBytes for each saved object that a transaction keeps on the heap, the object released")
+    let (plain, graph) = (rows / items.count, rows / SavedGraph.objects(of: items.count))
+    try keepSaved("8 properties", plain, items.count) { items.map { ItemObject.new($0) } }
+    try keepSaved("save-graph", graph, SavedGraph.objects(of: items.count)) {
+      SavedGraph.purchases(of: items)
+    }
+    print("\nPeak of resident memory for each object while one call saves all, without the objects")
+    try peak("8 properties", plain, items.count) { items.map { ItemObject.new($0) } }
+    try peak("save-graph", graph, SavedGraph.objects(of: items.count)) {
+      SavedGraph.purchases(of: items)
+    }
+  }
+
+  /// Saves parts in one transaction, each of which is released before the next one is made.
+  private func keepSaved<Object: MagicObject>(
+    _ title: String, _ parts: Int, _ size: Int, _ part: () -> [Object]
+  ) throws {
+    let magic = try MagicData(settingsAt: try freshPath())
+    var bytes = 0
+    for count in [1, max(1, parts)] {
+      // The first transaction fills the caches of SQLite and of the C library.
+      bytes = try magic.transaction {
+        let before = allocation_bytes()
+        for _ in 0..<count { _ = try magic.update(part()) }
+        return allocation_bytes() - before
+      }
+    }
+    print("  \(title): \(bytes / (max(1, parts) * size)) for \(max(1, parts) * size) objects")
+  }
+
+  /// Saves all parts by one call.
+  private func peak<Object: MagicObject>(
+    _ title: String, _ parts: Int, _ size: Int, _ part: () -> [Object]
+  ) throws {
+    let magic = try MagicData(settingsAt: try freshPath())
+    _ = try magic.update(part())
+    let objects = (0..<max(1, parts)).flatMap { _ in part() }
+    let before = allocation_bytes()
+    let (_, rise) = try PeakMemory.rise { _ = try magic.update(objects) }
+    // What the objects need in addition, once they are saved.
+    let own = allocation_bytes() - before
+    guard let rise else { throw Failure("no peak is known here") }
+    let count = max(1, parts) * size
+    withExtendedLifetime(objects) {
+      print(
+        "  \(title): \((rise - own) / count) for \(count) objects, which take \(own / count) more once saved"
+      )
+    }
+  }
+
+  private func freshPath() throws -> String {
+    let fixture = try fixtures.fixture(rows: 10_000)
+    try fixture.removeFresh()
+    return fixture.freshPath
   }
 
   /// Prints the peaks of engines in a case, and their ratios to C's.

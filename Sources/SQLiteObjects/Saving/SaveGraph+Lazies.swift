@@ -1,0 +1,115 @@
+import SQLiteCore
+
+// Lazy values.
+extension SaveGraph.Walk {
+  /// Adds a lazy value to its node as it is at this moment.
+  mutating func add(_ lazy: any LazyValue, _ slot: Int, of index: Int) throws {
+    let (plan, storage) = (nodes[index].plan, nodes[index].storage)
+    let property = plan.properties[slot]
+    let state = try plan.refusing(property) { try lazy.folded() }
+    if state.keys != nil {
+      throw MagicError.unresolvedRelation(type: plan.typeName, property: property.name)
+    }
+    // A lazy asset is saved as any other asset.
+    if let live = property.role.isAsset ? LiveValue(lazy) : state.live {
+      append(.init(slot: slot, value: lazy, state: state, isOwn: true), of: index)
+      return try add(live, slot, of: index)
+    }
+    guard let source = state.source else {
+      return late.append((slot, property.missingValue))
+    }
+    let isOwn =
+      source.slot == slot && source.shape === storage.shape
+      && storage.zIndex(in: source.content.identity) == source.zIndex
+    // Another object's value remains to be saved with that object, too.
+    append(.init(slot: slot, value: lazy, state: state, isOwn: isOwn), of: index)
+    let isWritten = isOwn || isChanged(slot, of: index) || !nodes[index].snapshot.isKnown
+    if isWritten, !state.edits.isEmpty {
+      let edits = try edits(of: state, plan, property)
+      self.edits.append(.init(slot: slot, collection: lazy, edits: edits))
+    }
+    late.append((slot, isOwn ? .untouched : .copy(source)))
+  }
+
+  private mutating func append(_ lazy: SaveGraph.Lazy, of index: Int) {
+    if lazy.state.isChanged, !isChanged(lazy.slot, of: index) {
+      values.noteChange(nodes[index].first + lazy.slot)
+    }
+    lazies.append(lazy)
+    nodes[index].lazies = nodes[index].lazies.lowerBound..<lazies.count
+  }
+
+  /// The changes of a collection whose links were left in the store.
+  private mutating func edits(
+    of state: LazyState, _ plan: ObjectPlan, _ property: ObjectProperty
+  ) throws -> [(number: Int, change: LinkEdit<SaveGraph.EditTarget>)] {
+    let removed = LazyRemovals(state.edits)
+    var edits: [(number: Int, change: LinkEdit<SaveGraph.EditTarget>)] = []
+    // An object that is added and removed by one save has no z_index before it.
+    var added: [ObjectIdentifier: SaveGraph.EditTarget] = [:]
+    func target(_ live: LiveValue) throws -> SaveGraph.EditTarget {
+      let target = SaveGraph.EditTarget.saved(try self.target(live, plan, property))
+      if let storage = live.storage { added[ObjectIdentifier(storage)] = target }
+      return target
+    }
+    for (index, edit) in state.edits.enumerated() {
+      switch edit.change {
+      case .add(let lives, let position):
+        let kept = try lives.filter { !removed.removes($0, after: index) }
+          .map { try target($0) }
+        edits.append((edit.number, .add(kept, at: position)))
+      case .put(let live, let key):
+        if removed.removes(live, after: index) {
+          edits.append((edit.number, .removeKey(key)))
+        } else {
+          edits.append((edit.number, .put(try target(live), key: key)))
+        }
+      case .remove(let live):
+        // An object that was never saved is not there.
+        guard let known = live.storage else { continue }
+        edits.append((edit.number, .remove(added[ObjectIdentifier(known)] ?? .known(known))))
+      case .removeKey(let key): edits.append((edit.number, .removeKey(key)))
+      case .removeAll: edits.append((edit.number, .removeAll))
+      }
+    }
+    return edits
+  }
+}
+
+/// The objects that later changes of a lazy collection remove: to add them before needs no save.
+private struct LazyRemovals {
+  /// The last change that removes each object.
+  private var last: [MagicIdentity: Int] = [:]
+  /// The last change that removes all objects.
+  private var all = -1
+  /// The last change that inserts something at a position, which needs the objects before it.
+  private var inserted = -1
+
+  init(_ edits: [LazyEdit]) {
+    for (index, edit) in edits.enumerated() {
+      switch edit.change {
+      case .remove(let target): last[MagicIdentity(target, in: nil)] = index
+      case .removeAll: all = index
+      case .add(_, at: .some): inserted = index
+      case .add, .put, .removeKey: break
+      }
+    }
+  }
+
+  func removes(_ target: LiveValue, after index: Int) -> Bool {
+    guard inserted <= index else { return false }
+    if all > index { return true }
+    guard !last.isEmpty else { return false }
+    return last[MagicIdentity(target, in: nil)].map { $0 > index } ?? false
+  }
+}
+
+extension LiveValue {
+  /// The storage of an object, if it has one.
+  fileprivate var storage: ObjectStorage? {
+    func storage(of object: some MagicObject) -> ObjectStorage? {
+      PropertyCollector.firstCell(of: object)?.address?.storage
+    }
+    return (value as? any MagicObject).flatMap { storage(of: $0) }
+  }
+}

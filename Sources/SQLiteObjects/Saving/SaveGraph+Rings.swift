@@ -1,0 +1,71 @@
+extension SaveGraph.Walk {
+  /// Finds the rings that the relations of the objects may have closed or opened.
+  func tieRings() {
+    if kinds.allSatisfy(\.plan.relations.isEmpty) { return }
+    // Without a fetch, whose objects are held together, only some relations can be part of a ring.
+    let isFetched = nodes.indices.contains { !(nodes[$0].context?.group.isMade ?? true) }
+    let ringProperties = isFetched ? nil : kinds.map(\.plan).ringProperties
+    let candidates = kinds.map { kind in
+      kind.plan.relations.filter {
+        ringProperties?.contains(PropertyKey(type: kind.id, slot: $0)) ?? true
+      }
+    }
+    var changed: [(ObjectStorage, FetchContext, slots: [Int])] = []
+    for index in nodes.indices where !nodes[index].isClean {
+      guard !candidates[nodes[index].kind].isEmpty, let context = nodes[index].context else {
+        continue
+      }
+      let isInRing = context.ring != nil
+      let slots = candidates[nodes[index].kind].filter {
+        context.group.isHolding(nodes[index].plan.properties[$0])
+          && (!nodes[index].snapshot.isKnown || isChanged($0, of: index))
+          && (isInRing || references($0, from: index))
+      }
+      if !slots.isEmpty { changed.append((nodes[index].storage, context, slots)) }
+    }
+    if !changed.isEmpty { RingFinder.tie(changed, through: ringProperties) }
+  }
+
+  /// Returns whether a relation references objects that are saved too.
+  private func references(_ slot: Int, from index: Int) -> Bool {
+    late[nodes[index].late].contains { entry in
+      guard entry.slot == slot else { return false }
+      switch entry.value {
+      case .object(.node): return true
+      case .links(let range, _): return !range.isEmpty
+      default: return false
+      }
+    }
+  }
+}
+
+extension [ObjectPlan] {
+  /// The relations by which objects of these types can reference each other in a ring.
+  fileprivate var ringProperties: Set<PropertyKey> {
+    /// The types that the objects of each type reference, however far.
+    var reached: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
+    let known = Set(map(\.id))
+    for plan in self {
+      reached[plan.id] = known.intersection(plan.relations.compactMap { plan.target(of: $0) })
+    }
+    for middle in known {
+      for start in known where reached[start]?.contains(middle) ?? false {
+        let further = reached[middle] ?? []
+        reached[start]?.formUnion(further)
+      }
+    }
+    return Set(
+      flatMap { plan in
+        plan.relations.filter { slot in
+          plan.target(of: slot).flatMap { reached[$0] }?.contains(plan.id) ?? false
+        }.map { PropertyKey(type: plan.id, slot: $0) }
+      })
+  }
+}
+
+extension ObjectPlan {
+  /// The type of the objects that a relation references.
+  fileprivate func target(of slot: Int) -> ObjectIdentifier? {
+    properties[slot].role.target.map { ObjectIdentifier($0) }
+  }
+}

@@ -1,0 +1,223 @@
+import SQLiteCore
+import SQLiteMapping
+
+// The values of relations and assets, and the objects that they reference.
+extension SaveGraph.Walk {
+  /// Adds the values of a node that are no plain columns.
+  mutating func addValues(of index: Int) throws {
+    let plan = nodes[index].plan
+    let isClean = nodes[index].isClean
+    let starts = (late: late.count, links: links.count, edits: edits.count)
+    nodes[index].lazies = lazies.count..<lazies.count
+    for slot in isClean ? plan.relations : plan.lateSlots {
+      let form = isClean ? nodes[index].storage[slot] : values[nodes[index].first + slot]
+      do {
+        try add(form, slot, of: index)
+      } catch is Companion.Released {
+        // Another task has set the property since its value was taken.
+        let storage = nodes[index].storage
+        try storage.reading(slot) { form, _ in try add(form, slot, of: index) }
+      }
+    }
+    if isClean {
+      late.removeLast(late.count - starts.late)
+      links.removeLast(links.count - starts.links)
+    } else {
+      nodes[index].late = starts.late..<late.count
+      nodes[index].edits = starts.edits..<edits.count
+    }
+  }
+
+  private mutating func add(_ form: CellValue.Form, _ slot: Int, of index: Int) throws {
+    let property = nodes[index].plan.properties[slot]
+    switch form {
+    case .unset:
+      if property.isLinked { late.append((slot, property.missingValue)) }
+    case .stored(let value):
+      if property.role.isAsset {
+        if let handle = nodes[index].storage.assetHandle(at: slot) {
+          late.append((slot, .kept(handle)))
+        } else if !value.isNull {
+          // The content of an object that was removed was removed with it.
+          late.append((slot, .untouched))
+        }
+      } else if property.isLinked {
+        // An optional collection that was set to nil is one without objects.
+        addLinks(from: links.count, slot, of: index)
+      } else if value.isNull, case .object = property.role.kind, !property.role.isOptional {
+        late.append((slot, .missing))
+      }
+    case .data: break
+    case .lazy: late.append((slot, .untouched))
+    case .reference(let zIndex):
+      addObject(try target(zIndex, property, nodes[index].context), slot, of: index)
+    case .links:
+      guard let context = nodes[index].context else { return late.append((slot, .untouched)) }
+      let start = links.count
+      let known = context.links(of: nodes[index].storage, slot: slot)
+      try known.forEach { links.append(($0, try target($1, property, context))) }
+      addLinks(from: start, slot, of: index)
+    case .targets(let targets):
+      let start = links.count
+      for target in targets {
+        links.append((target.key, try self.target(target, property, of: index)))
+      }
+      if property.isLinked {
+        addLinks(from: start, slot, of: index)
+      } else {
+        addObject(links.popLast()?.target ?? .none, slot, of: index)
+      }
+    case .live(let live):
+      if property.role.isLazy, let lazy = live.value as? any LazyValue {
+        try add(lazy, slot, of: index)
+      } else {
+        try add(live, slot, of: index)
+      }
+    }
+  }
+
+  /// Adds a value that was set.
+  mutating func add(_ live: LiveValue, _ slot: Int, of index: Int) throws {
+    let plan = nodes[index].plan
+    let property = plan.properties[slot]
+    try plan.refusing(property) {
+      switch property.role.kind {
+      case .column: values[nodes[index].first + slot] = .stored(try plan.stored(live, slot))
+      case .object: addObject(try target(live, plan, property), slot, of: index)
+      case .links:
+        let start = links.count
+        guard try addLinks(of: live, plan, property) else { return late.append((slot, .missing)) }
+        addLinks(from: start, slot, of: index)
+      case .asset: late.append((slot, try lateValue(of: live, slot, nodes[index].storage)))
+      case .reverse: break
+      }
+    }
+  }
+
+  private func lateValue(
+    of live: LiveValue, _ slot: Int, _ storage: ObjectStorage
+  ) throws -> SaveGraph.LateValue {
+    guard let asset = live.value as? any AssetValue else { return .missing }
+    guard let pending = try asset.pending else { return .untouched }
+    guard case .stored(let handle, nil) = pending, handle.isOf(storage, slot) else {
+      return .asset(pending)
+    }
+    return .kept(handle)
+  }
+
+  /// Returns whether a property of a node was set or changed since its object was saved or fetched.
+  func isChanged(_ slot: Int, of index: Int) -> Bool {
+    !nodes[index].isClean && values.isChanged(slot, in: nodes[index])
+  }
+
+  /// Adds a relation to one object.
+  private mutating func addObject(_ target: SaveGraph.Target, _ slot: Int, of index: Int) {
+    if case .node(let other) = target { noteReference(from: index, to: other) }
+    late.append((slot, .object(target)))
+  }
+
+  /// Adds the links of a property, which are the last ones.
+  private mutating func addLinks(from start: Int, _ slot: Int, of index: Int) {
+    late.append((slot, .links(start..<links.count, isSet: isChanged(slot, of: index))))
+  }
+
+  /// Adds the objects of a collection.
+  ///
+  /// - Returns: False if the value is no collection.
+  private mutating func addLinks(
+    of live: LiveValue, _ plan: ObjectPlan, _ property: ObjectProperty
+  ) throws -> Bool {
+    func add(_ collection: some MagicCollection) throws {
+      for link in try collection.magicLinks {
+        links.append((link.key, .node(try self.add(link.object))))
+      }
+    }
+    if try addLinksInPlace(of: live, property) { return true }
+    try plan.refuseUnresolved(live, property)
+    guard let collection = live.value as? any MagicCollection else { return false }
+    try add(collection)
+    return true
+  }
+
+  /// Adds the objects of a collection that are nothing but cells, where they lie in memory.
+  ///
+  /// - Returns: False if they must be added otherwise.
+  private mutating func addLinksInPlace(
+    of live: LiveValue, _ property: ObjectProperty
+  ) throws -> Bool {
+    guard let type = property.role.target, let collection = property.role.collection else {
+      return false
+    }
+    return try unsafe collection.withObjects(of: live) { objects in
+      if unsafe objects.isEmpty { return true }
+      let kind = try kind(of: type)
+      guard let layout = kinds[kind].plan.layout else { return false }
+      try unsafe layout.forEach(objects) { links.append((.null, .node(try add(kind, $0)))) }
+      return true
+    } ?? false
+  }
+
+  /// Adds an object that a property was set to.
+  mutating func target(
+    _ live: LiveValue, _ plan: ObjectPlan, _ property: ObjectProperty
+  ) throws -> SaveGraph.Target {
+    if let target = try targetInPlace(live, property) { return target }
+    try plan.refuseUnresolved(live, property)
+    guard let object = live.value as? any MagicObject else {
+      throw MagicError.missingValue(type: plan.typeName, property: property.name)
+    }
+    if let target = property.role.target { try ObjectPlan.refuse(type(of: object), as: target) }
+    return .node(try add(object))
+  }
+
+  /// Adds an object that is nothing but cells, where it lies in memory: a copy would count a reference for each of its
+  /// properties (benchmark `import`).
+  ///
+  /// - Returns: Nil if it must be added otherwise.
+  private mutating func targetInPlace(
+    _ live: LiveValue, _ property: ObjectProperty
+  ) throws -> SaveGraph.Target? {
+    guard let type = property.role.target else { return nil }
+    return try unsafe live.withMemory(of: ObjectIdentifier(type)) { memory in
+      let kind = try kind(of: type)
+      guard let layout = kinds[kind].plan.layout else { return nil }
+      return .node(try unsafe layout.withCells(at: memory) { try add(kind, $0) })
+    } ?? nil
+  }
+
+  /// Adds an object that a property was set to since the fetch.
+  private mutating func target(
+    _ target: RelationTarget, _ property: ObjectProperty, of index: Int
+  ) throws -> SaveGraph.Target {
+    switch target.end {
+    case .fetched(let zIndex): return try self.target(zIndex, property, nodes[index].context)
+    case .other(let live): return try self.target(live, nodes[index].plan, property)
+    case .companion(let companion):
+      guard let owner = nodes[index].context else { throw Companion.Released(companion: companion) }
+      let (context, row) = try owner.context(of: companion)
+      return .node(try add(context.storage(atRow: row), context))
+    }
+  }
+
+  /// Adds an object that a property references, if it may have changed.
+  private mutating func target(
+    _ zIndex: Int64, _ property: ObjectProperty, _ context: FetchContext?
+  ) throws -> SaveGraph.Target {
+    guard let type = property.role.target, let context else { return .stored(zIndex) }
+    guard context.store == identity else {
+      // An object of another store has another z_index here, or none yet.
+      return .node(try add(try context.storage(type, zIndex: zIndex), context))
+    }
+    // Only objects that somebody has looked at can have changed.
+    return try context.handedOutStorage(type, zIndex: zIndex).map { .node(try add($0, context)) }
+      ?? .stored(zIndex)
+  }
+}
+
+extension ObjectProperty {
+  /// The value of a relation that was never set: an optional one references no objects.
+  var missingValue: SaveGraph.LateValue {
+    guard role.isOptional else { return .missing }
+    return isLinked ? .links(0..<0, isSet: false) : .object(.none)
+  }
+}
