@@ -132,7 +132,7 @@ final class GraphLoader {
         let relation = try store.relation(of: plan.shape, slot)
         guard try relation.isStored(store.tables, connection) else { continue }
         var links = graph.tables[index].links.removeValue(forKey: slot) ?? FetchedLinks()
-        let keys = property.type.dictionary
+        let keys = plan.wrappers[slot].dictionary
         let targets = try append(
           relation, of: batch.isWhole ? nil : batch.zIndexes, to: &links
         ) { key, owner in

@@ -1,8 +1,6 @@
+package import Essentials
 import SQLiteAssets
 import SQLiteCore
-import Synchronization
-
-package import Essentials
 
 /// An asset of any type of content.
 package protocol AssetValue {
@@ -28,71 +26,13 @@ package struct AssetHandle: Sendable {
   let lastID: AssetID?
   /// The content that somebody may hold.
   let cache: AssetCache
-
-  /// The store's record of the content; nil if there is none.
-  ///
-  /// - Throws: ``AssetError/noAsset(_:)`` if the asset was deleted with its object.
-  func record(in assets: AssetStore, _ connection: Connection) throws -> AssetRecord? {
-    guard content.isCurrent else {
-      throw MagicError.restored(type: shape.typeName)
-    }
-    let column = shape.properties[slot].name
-    let row = try connection.firstRow(
-      "SELECT \(identifier: column) FROM \(identifier: shape.table) WHERE \(identifier: shape.key) = \(zIndex)",
-      as: AssetID?.self)
-    guard let row else {
-      if let lastID { throw AssetError.noAsset(lastID) }
-      return nil
-    }
-    guard let id = row else { return nil }
-    guard let record = try assets.record(id, in: connection) else {
-      throw AssetError.noAsset(id)
-    }
-    return record
-  }
-
-  /// Opens the content; nil if there is none.
-  private func open(in assets: AssetStore, _ connection: Connection) throws -> AssetReader? {
-    try record(in: assets, connection).map { try assets.open($0, in: connection) }
-  }
-
-  func record() throws -> AssetRecord? {
-    let store = try content.store
-    return try store.read { try record(in: store.assets, $0) }
-  }
-
-  func open() throws -> AssetReader? {
-    let store = try content.store
-    return try store.read { try open(in: store.assets, $0) }
-  }
-
-  nonisolated(nonsending) func record() async throws -> AssetRecord? {
-    let store = try content.store
-    return try await store.read { try record(in: store.assets, $0) }
-  }
-
-  nonisolated(nonsending) func open() async throws -> AssetReader? {
-    let store = try content.store
-    return try await store.read { try open(in: store.assets, $0) }
-  }
-
-  /// Finds the present content for a save that has written nothing yet; nil if there is none.
-  func source(in assets: AssetStore, _ connection: Connection) throws -> AssetSource? {
-    guard let record = try record(in: assets, connection) else { return nil }
-    // A file stays to the transaction's end, a content in a row only as long as the row has it.
-    let reader = record.isInRow ? try assets.open(record, in: connection) : nil
-    return AssetSource(record: record, reader: reader)
-  }
 }
 
 /// A content as it was before a save wrote anything, to be copied in the same transaction.
 package struct AssetSource: Sendable {
   let record: AssetRecord
-  fileprivate let reader: AssetReader?
-
-  func open(_ assets: AssetStore, in connection: Connection) throws -> AssetReader {
-    try reader ?? assets.open(record, in: connection)
-  }
+  /// The open content; nil for a file, which stays to the transaction's end.
+  let reader: AssetReader?
 }
 
 /// An asset's content to be saved. An extension that is nil is left as it is; `""` is none.
@@ -113,43 +53,20 @@ package indirect enum PendingAsset: Sendable {
   }
 }
 
-/// The content that was last read of an asset, as long as somebody holds the asset.
-///
-/// A value like a `String` or a `Data` cannot be referred to weakly. So the value belongs to a holder,
-/// each `MagicAsset` that was handed out has the holder, and the object knows the holder weakly.
-package final class AssetCache: Sendable {
-  /// A content that was read.
-  final class Holder: Sendable {
-    private let read = Mutex<(record: AssetRecord, value: LiveValue)?>(nil)
-
-    /// The value of exactly this content: a new content has another record.
-    func value(of record: AssetRecord) -> LiveValue? {
-      read.withLock { $0?.record == record ? $0?.value : nil }
+extension ObjectStorage {
+  /// The asset of a property, if a store has the object: it may have got content there since. Nil for a
+  /// property that was set to nil and not saved yet.
+  func assetHandle(at slot: Int) -> AssetHandle? {
+    let found = withState {
+      state, slots -> (identity: Identity, value: Value, cache: AssetCache)? in
+      guard let identity = state.identity, case .stored(let value) = slots[slot],
+        !value.isNull || !slots.isChanged(slot, since: identity.savedCount)
+      else { return nil }
+      return (identity, value, state.assetCache(of: slot))
     }
-
-    func set(_ value: LiveValue, of record: AssetRecord) {
-      // The former value is released outside of the lock: its deinit may ask for the asset.
-      _ = read.withLock { read in
-        let former = read
-        read = (record, value)
-        return former
-      }
-    }
-  }
-
-  private struct State {
-    weak var holder: Holder?
-  }
-
-  private let state = Mutex(State())
-
-  /// The holder that somebody has, or a new one.
-  var holder: Holder {
-    state.withLock { state in
-      if let holder = state.holder { return holder }
-      let holder = Holder()
-      state.holder = holder
-      return holder
-    }
+    guard let (identity, value, cache) = found else { return nil }
+    return AssetHandle(
+      content: identity.content, shape: shape, slot: slot, zIndex: identity.zIndex,
+      lastID: try? AssetID(databaseValue: value), cache: cache)
   }
 }

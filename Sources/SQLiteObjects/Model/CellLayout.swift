@@ -13,7 +13,7 @@
 /// initializer would make it.
 struct CellLayout: Sendable {
   /// The offset of each property's cell in bytes.
-  private let offsets: [Int]
+  let offsets: [Int]
 
   /// Looks at an object whose properties have been found.
   ///
@@ -38,7 +38,7 @@ struct CellLayout: Sendable {
     offsets = positions.map { all[$0] }
   }
 
-  private init(offsets: [Int]) {
+  fileprivate init(offsets: [Int]) {
     self.offsets = offsets
   }
 
@@ -157,10 +157,64 @@ extension CellLayout {
   }
 }
 
+extension ObjectStorage {
+  /// The result of letting an object's cells lead to a storage.
+  enum Adoption {
+    case all
+    /// No cell: the first one leads to another storage already.
+    case none
+    case some
+  }
+
+  /// Lets the cells of an object lead here from now on, and takes over what they hold.
+  ///
+  /// - Parameters:
+  ///   - cells: The cells.
+  ///   - copies: Gets a slot for each property if all cells lead here.
+  ///   - context: The context that the cells hold.
+  func adopt(_ cells: FoundCells, to copies: SlotCopies?, in context: FetchContext?) -> Adoption {
+    // A task that follows a cell that leads here already waits for the others.
+    withState { _, slots in
+      func adopt(_ slot: Int, _ bound: consuming ValueBox.State) -> Bool {
+        guard let form = cells.adopt(slot, by: bound) else { return false }
+        slots.fill(form, slot)
+        return true
+      }
+      var slot = 0
+      // Four at once: their references to this are counted by one atomic addition (benchmark `insert`).
+      while slot + 4 <= slots.count {
+        let first = ValueBox.State.bound(self, slot: slot, context)
+        let second = ValueBox.State.bound(self, slot: slot + 1, context)
+        let third = ValueBox.State.bound(self, slot: slot + 2, context)
+        let fourth = ValueBox.State.bound(self, slot: slot + 3, context)
+        guard adopt(slot, first) else { return slot == 0 ? .none : .some }
+        guard adopt(slot + 1, second), adopt(slot + 2, third), adopt(slot + 3, fourth) else {
+          return .some
+        }
+        slot += 4
+      }
+      while slot < slots.count {
+        guard adopt(slot, .bound(self, slot: slot, context)) else {
+          return slot == 0 ? .none : .some
+        }
+        slot += 1
+      }
+      if let copies { slots.copy(to: copies) }
+      return .all
+    }
+  }
+}
+
 /// A wrapper that is one cell in memory, and nothing else.
 protocol SingleCellProperty {}
 
 extension ObjectShape {
+  /// The positions of the cells in an object's memory, if they are known.
+  var layout: CellLayout? {
+    // A shape has the offsets of the layout that was found for its type.
+    cellOffsets.map { CellLayout(offsets: $0) }
+  }
+
   /// Makes an object of a storage that leads to no others.
   ///
   /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if its properties are not always the same.

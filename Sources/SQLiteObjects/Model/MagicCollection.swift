@@ -64,28 +64,12 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
   }
 }
 
-/// A collection whose objects lie one behind the other in memory.
-protocol ContiguousObjects: MagicCollection {
-  var contiguousObjects: [Target] { get }
-}
-
-extension ContiguousObjects {
-  /// Lends the memory of the objects of a value, without copying them.
-  ///
-  /// - Returns: Nil if the value is no such collection.
+extension Array: ContiguousObjects where Element: MagicObject {
   @unsafe static func withObjects<Result>(
     of live: LiveValue, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result? {
-    try unsafe (live.value as? Self)?.contiguousObjects.withUnsafeBytes(body)
+    try unsafe (live.value as? Self)?.withUnsafeBytes(body)
   }
-}
-
-extension Array: ContiguousObjects where Element: MagicObject {
-  var contiguousObjects: [Element] { self }
-}
-
-extension MagicalSet: ContiguousObjects {
-  var contiguousObjects: [Element] { elements }
 }
 
 /// A collection whose links have keys: a stored key may not fit its key type.

@@ -160,6 +160,14 @@ extension MagicalSet: MagicCollection {
   public var magicLinks: [MagicLink<Element>] { elements.map { MagicLink(.null, $0) } }
 }
 
+extension MagicalSet: ContiguousObjects {
+  @unsafe static func withObjects<Result>(
+    of live: LiveValue, _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result? {
+    try unsafe (live.value as? Self)?.elements.withUnsafeBytes(body)
+  }
+}
+
 extension MagicalSet: Codable {
   /// Reads objects from outside the store.
   public init(from decoder: any Decoder) throws {

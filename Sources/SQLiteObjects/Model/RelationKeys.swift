@@ -100,13 +100,6 @@ package protocol RelationResolver: Sendable {
   ) throws -> LiveValue
 }
 
-extension LiveValue {
-  /// The keys of a relation that was decoded and not resolved yet.
-  var unresolvedKeys: RelationKeys? {
-    value as? RelationKeys ?? (value as? any LazyValue)?.state.keys
-  }
-}
-
 extension Decoder {
   /// The name of the property that is being decoded.
   fileprivate var property: String { codingPath.last?.stringValue ?? "" }

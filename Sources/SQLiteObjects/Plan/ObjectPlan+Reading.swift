@@ -28,15 +28,16 @@ extension ObjectPlan {
         let place = column
         column += 1
         if let form = readers[slot].form(of: handle, at: place) { return form }
-        return try form(of: handle, at: place, properties[slot], zIndex)
+        return try form(of: handle, at: place, slot, zIndex)
       }
     }
   }
 
   /// Converts the value of a column that its reader could not read, or refuses it.
   private func form(
-    of row: StatementHandle, at column: Int32, _ property: Property, _ zIndex: Int64
+    of row: StatementHandle, at column: Int32, _ slot: Int, _ zIndex: Int64
   ) throws -> CellValue.Form {
+    let property = properties[slot]
     func refuse(_ reason: String) -> MagicError {
       .unreadableValue(
         type: typeName, property: property.name, zIndex: zIndex, reason: reason)
@@ -63,7 +64,7 @@ extension ObjectPlan {
       }
     case .column, .links, .reverse:
       do {
-        return try property.type.content(from: value).form
+        return try wrappers[slot].content(from: value).form
       } catch let error as SQLiteError {
         throw refuse(error.message)
       } catch {

@@ -12,6 +12,8 @@ package final class ObjectPlan: Sendable {
   let id: ObjectIdentifier
   /// The type of the primary property's values.
   let primaryType: ObjectIdentifier?
+  /// The type of each property's wrapper, which converts its values.
+  let wrappers: [any MagicProperty.Type]
   /// The properties with columns besides the key, in order.
   package let columns: [Int]
   /// The properties with links.
@@ -84,8 +86,10 @@ package final class ObjectPlan: Sendable {
     let object = Object()
     let entries = try PropertyCollector.entries(of: object)
     try PropertyCollector.refuseHiddenWrappers(of: object, entries)
+    let wrappers = entries.map(\.type)
+    self.wrappers = wrappers
     var properties = try entries.map(Property.init)
-    try ObjectPlan.check(type, properties)
+    try ObjectPlan.check(type, properties, wrappers)
     let counting = properties.firstIndex { $0.role.countsUp }
     let key = counting.map { properties[$0].name } ?? ObjectShape.hiddenKey
     var rows = TablePlan(type.tableName, key: .counted(key), kind: .objects)
@@ -104,9 +108,9 @@ package final class ObjectPlan: Sendable {
     readers = properties.map(PropertyReader.init)
     let shape = ObjectShape(
       type, properties, mayHoldOthers: readers.contains(where: \.mayHoldOthers),
-      layout: CellLayout(object, entries))
+      cellOffsets: CellLayout(object, entries)?.offsets)
     self.shape = shape
-    primaryType = shape.primary.map { properties[$0].type.valueType }
+    primaryType = shape.primary.map { wrappers[$0].valueType }
     columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
     links = properties.indices.filter { properties[$0].isLinked }
     relations = properties.indices.filter { properties[$0].isRelation }
@@ -142,7 +146,9 @@ package final class ObjectPlan: Sendable {
       try primaryName.map { try rows.select(SQL(identifiers: names), by: $0).checkedText } ?? ""
   }
 
-  private static func check(_ type: any MagicObject.Type, _ properties: [Property]) throws {
+  private static func check(
+    _ type: any MagicObject.Type, _ properties: [Property], _ wrappers: [any MagicProperty.Type]
+  ) throws {
     func refuse(_ reason: String) -> MagicError { .unsuitableType(type: "\(type)", reason: reason) }
     guard !properties.isEmpty else {
       throw refuse("none of its properties has a wrapper such as @MagicValue")
@@ -154,8 +160,8 @@ package final class ObjectPlan: Sendable {
       throw refuse("it has more than \(CellIndex.limit) properties")
     }
     var names: Set<String> = [ObjectShape.hiddenKey]
-    for property in properties {
-      guard !property.type.isNestedOptional else {
+    for (property, wrapper) in zip(properties, wrappers) {
+      guard !wrapper.isNestedOptional else {
         throw refuse(
           "“\(property.name)” is an optional of an optional, whose two nils would both be NULL")
       }
@@ -226,6 +232,21 @@ extension ObjectPlan {
 }
 
 extension ObjectPlan.Property {
+  /// Learns a property from the one of a new object.
+  fileprivate convenience init(_ entry: PropertyCollector.Entry) throws {
+    let role = entry.type.role
+    let reverse: LiveValue? =
+      if case (.reverse, .live(let path)) = (role.kind, entry.cell.form) { path } else { nil }
+    self.init(entry.name, role, defaultValue: try entry.defaultValue, reverse: reverse)
+  }
+
+  /// Adds what the traits of the type specify.
+  fileprivate convenience init(_ property: ObjectProperty, _ row: TablePlan.Property) {
+    self.init(
+      property.name, property.role, defaultValue: row.column?.defaultValue,
+      onDelete: row.deleteRule, reverse: property.reverse)
+  }
+
   /// The property as one of the type's table.
   fileprivate var row: TablePlan.Property {
     var column = ColumnDefinition(name, .text, isOptional: role.isOptional)
@@ -241,6 +262,22 @@ extension ObjectPlan.Property {
     column.defaultValue = defaultValue
     column.isUnique = role.isPrimary && !role.countsUp
     return .init(name, column, isRelation: isRelation)
+  }
+}
+
+extension PropertyCollector.Entry {
+  /// The value that a new object has in the property.
+  fileprivate var defaultValue: Value? {
+    get throws {
+      let role = type.role
+      guard case .column = role.kind, !role.isPrimary else { return nil }
+      switch cell.form {
+      case .stored(let value): return value.isNull ? nil : value
+      case .data(let data): return data.databaseValue
+      case .live(let live): return try type.stored(live)
+      case .unset, .reference, .links, .targets, .lazy: return nil
+      }
+    }
   }
 }
 

@@ -36,9 +36,8 @@ extension SaveGraph.Node {
   private func expected(
     _ live: LiveValue, _ slot: Int, in store: StoreIdentity
   ) throws -> (slot: Int, value: Value)? {
-    let property = storage.shape.properties[slot]
-    switch property.role.kind {
-    case .column: return (slot, try property.type.stored(live))
+    switch plan.properties[slot].role.kind {
+    case .column: return (slot, try plan.wrappers[slot].stored(live))
     case .object:
       // One that was set before the object was saved; it may have been saved since.
       guard let object = live.value as? any MagicObject, let zIndex = object.zIndex(in: store)

@@ -93,7 +93,7 @@ extension SaveGraph {
       if let address = cells[0].address { return try add(address.storage, address.context) }
       let plan = kinds[kind].plan
       if let primary = plan.primary, plan.counting == nil {
-        _ = cells[primary].primaryForm(plan.properties[primary].type)
+        _ = cells[primary].primaryForm(plan.wrappers[primary])
       }
       let storage = ObjectStorage.make(plan.shape)
       let context =
@@ -209,7 +209,7 @@ extension ObjectPlan {
 
   /// The stored form of a value of a column.
   func stored(_ live: LiveValue, _ slot: Int) throws -> Value {
-    try refusing(properties[slot]) { try properties[slot].type.stored(live) }
+    try refusing(properties[slot]) { try wrappers[slot].stored(live) }
   }
 
   /// Names the property in the error if its value cannot be stored.

@@ -1,4 +1,3 @@
-import SQLiteAssets
 import SQLiteCore
 import Synchronization
 
@@ -136,52 +135,6 @@ package final class ObjectStorage: @unchecked Sendable {
     return unsafe head.pointee.state.withLock { body(&$0, slots) }
   }
 
-  /// The result of letting an object's cells lead to a storage.
-  enum Adoption {
-    case all
-    /// No cell: the first one leads to another storage already.
-    case none
-    case some
-  }
-
-  /// Lets the cells of an object lead here from now on, and takes over what they hold.
-  ///
-  /// - Parameters:
-  ///   - cells: The cells.
-  ///   - copies: Gets a slot for each property if all cells lead here.
-  ///   - context: The context that the cells hold.
-  func adopt(_ cells: FoundCells, to copies: SlotCopies?, in context: FetchContext?) -> Adoption {
-    // A task that follows a cell that leads here already waits for the others.
-    withState { _, slots in
-      func adopt(_ slot: Int, _ bound: consuming ValueBox.State) -> Bool {
-        guard let form = cells.adopt(slot, by: bound) else { return false }
-        slots.fill(form, slot)
-        return true
-      }
-      var slot = 0
-      // Four at once: their references to this are counted by one atomic addition (benchmark `insert`).
-      while slot + 4 <= slots.count {
-        let first = ValueBox.State.bound(self, slot: slot, context)
-        let second = ValueBox.State.bound(self, slot: slot + 1, context)
-        let third = ValueBox.State.bound(self, slot: slot + 2, context)
-        let fourth = ValueBox.State.bound(self, slot: slot + 3, context)
-        guard adopt(slot, first) else { return slot == 0 ? .none : .some }
-        guard adopt(slot + 1, second), adopt(slot + 2, third), adopt(slot + 3, fourth) else {
-          return .some
-        }
-        slot += 4
-      }
-      while slot < slots.count {
-        guard adopt(slot, .bound(self, slot: slot, context)) else {
-          return slot == 0 ? .none : .some
-        }
-        slot += 1
-      }
-      if let copies { slots.copy(to: copies) }
-      return .all
-    }
-  }
-
   subscript(slot: Int) -> CellValue.Form { withState { _, slots in slots[slot] } }
 
   /// All values.
@@ -199,14 +152,6 @@ package final class ObjectStorage: @unchecked Sendable {
   /// Notes that an object is made of the storage.
   func handOut() {
     if !isHandedOut { unsafe head.pointee.handedOut.store(true, ordering: .relaxed) }
-  }
-
-  /// Sets a value, a relation in the form that keeps objects of one fetch from holding each other.
-  func set(_ form: CellValue.Form, at slot: Int, in context: FetchContext?) {
-    let property = shape.properties[slot]
-    let kept = context?.form(of: form, for: property) ?? form
-    if let context, property.isEager, kept.holdsOthers { context.group.note(holder: self) }
-    set(kept, at: slot)
   }
 
   /// The form of a property, with the number of its last change.
@@ -227,59 +172,6 @@ package final class ObjectStorage: @unchecked Sendable {
     "\(shape.typeName).\(shape.properties[slot].name) was read, but it was never set"
   }
 
-  func set(_ form: CellValue.Form, at slot: Int) {
-    let known = shape.mayHoldOthers ? originalsWithoutObjects : nil
-    _ = withState { state, slots in
-      let extras = state.madeExtras()
-      if let identity = state.identity, unsafe extras.originals == nil {
-        let isKnown = known?.isOf(identity, state.changeCount) ?? false
-        unsafe extras.originals = isKnown ? known?.forms : slots.copies
-      }
-      unsafe extras.changeCount += 1
-      slots.note(unsafe extras.changeCount, of: slot)
-      return slots.exchange(form, slot)
-    }
-  }
-
-  /// The values that a store knows, without the objects that they lead to.
-  private struct Originals: Sendable {
-    let identity: Identity
-    let changeCount: Int
-    let forms: SlotCopies
-
-    /// Whether no task has saved or set anything meanwhile.
-    func isOf(_ present: Identity, _ changeCount: Int) -> Bool {
-      changeCount == self.changeCount && present.savedCount == identity.savedCount
-        && present.zIndex == identity.zIndex && present.store == identity.store
-    }
-  }
-
-  /// The values that the store knows, without objects that they lead to: these would be kept for as long as the
-  /// change is not saved, and might lead back here. Nil if the originals are there, or no store knows the object.
-  private var originalsWithoutObjects: Originals? {
-    let found = withState { state, slots -> Originals? in
-      guard let identity = state.identity, state.originals == nil else { return nil }
-      return Originals(identity: identity, changeCount: state.changeCount, forms: slots.copies)
-    }
-    guard let known = found else { return nil }
-    for (slot, property) in shape.properties.enumerated() {
-      switch (property.role.kind, known.forms[slot]) {
-      // Links are known by their targets' numbers.
-      case (.links, _): known.forms[slot] = .unset
-      case (.object, .live(let live)) where fetchedZIndex == nil:
-        // Another object's lock is taken here, so this one's must be free.
-        guard let object = live.value as? any MagicObject else { continue }
-        known.forms[slot] =
-          object.zIndex(in: known.identity.store).map { .reference($0) } ?? .lazy
-      case (.object, .targets(let targets)):
-        known.forms[slot] =
-          targets.first?.zIndex(in: known.identity.store).map { .reference($0) } ?? .lazy
-      default: continue
-      }
-    }
-    return known
-  }
-
   /// Keeps a value that was made of the stored one, unless another task was first.
   ///
   /// - Returns: The value that is kept.
@@ -296,21 +188,5 @@ extension ObjectStorage {
   /// Returns whether a property was set since the object was saved or fetched.
   func isSet(_ slot: Int) -> Bool {
     withState { state, slots in slots.isChanged(slot, since: state.savedCount) }
-  }
-
-  /// The asset of a property, if a store has the object: it may have got content there since. Nil for a
-  /// property that was set to nil and not saved yet.
-  func assetHandle(at slot: Int) -> AssetHandle? {
-    let found = withState {
-      state, slots -> (identity: Identity, value: Value, cache: AssetCache)? in
-      guard let identity = state.identity, case .stored(let value) = slots[slot],
-        !value.isNull || !slots.isChanged(slot, since: identity.savedCount)
-      else { return nil }
-      return (identity, value, state.assetCache(of: slot))
-    }
-    guard let (identity, value, cache) = found else { return nil }
-    return AssetHandle(
-      content: identity.content, shape: shape, slot: slot, zIndex: identity.zIndex,
-      lastID: try? AssetID(databaseValue: value), cache: cache)
   }
 }

@@ -1,4 +1,3 @@
-import Essentials
 import SQLiteCore
 
 extension ObjectStorage {
@@ -126,7 +125,7 @@ extension ObjectStorage {
 /// times as long (benchmarks `insert` and `update`).
 ///
 /// Proof: it is changed only by the call that fills it, before any other thread has a reference to it.
-/// ``bind(_:to:at:)`` leaves it as it was.
+/// ``withForm(_:_:)`` is called by the one thread that writes a graph, and leaves the form as it was.
 @safe final class SlotCopies: @unchecked Sendable {
   typealias Slot = ObjectStorage.Slot
 
@@ -212,41 +211,12 @@ extension ObjectStorage {
   /// The number of the last change of the property at a place.
   @inline(__always) func change(_ place: Int) -> Int { unsafe start[checked(place)].change }
 
-  /// Binds the value at a place; returns false for a form that is none.
-  ///
-  /// What is counted is taken out and put back: a copy is counted by atomic additions, which take as long as binding
-  /// the value (benchmark `insert`). Proof: one thread at a time writes a graph, and nothing that runs here
-  /// reads the place.
+  /// Lends the form at a place to a closure, which leaves it as it was.
   @inline(__always)
-  func bind(_ place: Int, to handle: StatementHandle, at parameter: Int32) throws -> Bool {
-    let slot = unsafe start + checked(place)
-    switch unsafe slot.pointee.form {
-    case .stored(.null): try handle.bindNull(at: parameter)
-    case .stored(.integer(let integer)): try handle.bind(integer, at: parameter)
-    case .stored(.real(let real)): try handle.bind(real, at: parameter)
-    case .stored(.text), .stored(.blob), .data:
-      try unsafe withUnsafeMutablePointer(to: &slot.pointee.form) { form in
-        switch unsafe form.move() {
-        case .stored(.text(let text)):
-          defer { unsafe form.initialize(to: .stored(.text(text))) }
-          // A text that is asked for its UTF-8 in a variable is counted too.
-          let isBound: Void? = try unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
-            try unsafe handle.bind(
-              bytes: UnsafeRawBufferPointer(bytes).bytes, asText: true, at: parameter)
-          }
-          if isBound == nil { try handle.bind(text, at: parameter) }
-        case .stored(.blob(let bytes)):
-          defer { unsafe form.initialize(to: .stored(.blob(bytes))) }
-          try handle.bind(.blob(bytes), at: parameter)
-        case .data(let data):
-          defer { unsafe form.initialize(to: .data(data)) }
-          try handle.bind(bytes: data.bytes, at: parameter)
-        case let other: unsafe form.initialize(to: other)
-        }
-      }
-    case .unset, .live, .reference, .links, .targets, .lazy: return false
-    }
-    return true
+  func withForm<Result>(
+    _ place: Int, _ body: (inout CellValue.Form) throws -> Result
+  ) rethrows -> Result {
+    try unsafe body(&start[checked(place)].form)
   }
 }
 

@@ -47,9 +47,27 @@ extension PropertyRole {
     }
   }
 
+  /// Whether the property leads to other objects.
+  var isRelation: Bool {
+    switch kind {
+    case .object, .links: true
+    case .column, .asset, .reverse: false
+    }
+  }
+
   var isAsset: Bool {
     if case .asset = kind { true } else { false }
   }
+}
+
+/// A collection whose objects lie one behind the other in memory.
+protocol ContiguousObjects: SendableMetatype {
+  /// Lends the memory of the objects of a value, without copying them.
+  ///
+  /// - Returns: Nil if the value is not of this type.
+  @unsafe static func withObjects<Result>(
+    of live: LiveValue, _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result?
 }
 
 extension PropertyRole.LinkArrangement {

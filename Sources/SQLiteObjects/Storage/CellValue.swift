@@ -47,6 +47,19 @@ package struct RelationTarget: Sendable {
   let end: End
 }
 
+/// A reference to an object of the same ring, which does not hold it.
+package final class Companion: Sendable {
+  /// The object's `ObjectGroup`, which references values and is not known here.
+  weak let group: (any AnyObject & Sendable)?
+  /// The object's row in the group.
+  let row: Int
+
+  init(_ group: any AnyObject & Sendable, row: Int) {
+    self.group = group
+    self.row = row
+  }
+}
+
 /// A Swift value of any type, in a cell. Opaque.
 ///
 /// Proof: the value is reached only through the property wrapper that was declared with its type, or

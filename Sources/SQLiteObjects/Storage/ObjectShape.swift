@@ -1,5 +1,4 @@
 package import SQLiteCore
-import SQLiteMapping
 
 /// The properties of a type of objects, as its `encode(to:)` and its traits tell them.
 package final class ObjectShape: Sendable {
@@ -23,8 +22,8 @@ package final class ObjectShape: Sendable {
   let hasRelations: Bool
   /// Whether a value may lead to objects and hold them.
   let mayHoldOthers: Bool
-  /// The positions of the cells in an object's memory, if they are known.
-  let layout: CellLayout?
+  /// The offset of each property's cell in an object's memory, if they are known: see ``CellLayout``.
+  let cellOffsets: [Int]?
 
   /// The name of the table's key, unless an Int primary value is the key.
   static let hiddenKey = "z_index"
@@ -37,15 +36,15 @@ package final class ObjectShape: Sendable {
   ///   - type: The type.
   ///   - properties: Its properties in the order in which it encodes them.
   ///   - mayHoldOthers: Whether a value may lead to objects and hold them.
-  ///   - layout: The positions of the cells in an object's memory, if they are known.
+  ///   - cellOffsets: The offset of each property's cell in an object's memory, if they are known.
   init(
     _ type: any MagicObject.Type, _ properties: [ObjectProperty], mayHoldOthers: Bool,
-    layout: CellLayout?
+    cellOffsets: [Int]?
   ) {
     self.type = type
     self.properties = properties
     self.mayHoldOthers = mayHoldOthers
-    self.layout = layout
+    self.cellOffsets = cellOffsets
     primary = properties.firstIndex { $0.role.isPrimary }
     counting = properties.firstIndex { $0.role.countsUp }
     table = type.tableName
@@ -63,7 +62,6 @@ package final class ObjectShape: Sendable {
 package final class ObjectProperty: Sendable {
   package let name: String
   package let role: PropertyRole
-  package let type: any MagicProperty.Type
   /// The value that rows get which are older than the property.
   package let defaultValue: Value?
   /// The consequence for the object when the target of its relation is removed.
@@ -71,24 +69,15 @@ package final class ObjectProperty: Sendable {
   /// The ``ReversePath`` of a reverse value.
   let reverse: LiveValue?
 
-  init(_ entry: PropertyCollector.Entry) throws {
-    name = entry.name
-    role = entry.type.role
-    type = entry.type
-    defaultValue = try entry.defaultValue
-    onDelete = nil
-    reverse =
-      if case (.reverse, .live(let path)) = (role.kind, entry.cell.form) { path } else { nil }
-  }
-
-  /// Adds what the traits of the type specify.
-  init(_ property: ObjectProperty, _ row: TablePlan.Property) {
-    name = property.name
-    role = property.role
-    type = property.type
-    defaultValue = row.column?.defaultValue
-    onDelete = row.deleteRule
-    reverse = property.reverse
+  init(
+    _ name: String, _ role: PropertyRole, defaultValue: Value?, onDelete: DeleteRule? = nil,
+    reverse: LiveValue?
+  ) {
+    self.name = name
+    self.role = role
+    self.defaultValue = defaultValue
+    self.onDelete = onDelete
+    self.reverse = reverse
   }
 
   /// Whether anything is stored for the property.
@@ -125,22 +114,6 @@ package final class ObjectProperty: Sendable {
     switch role.kind {
     case .column, .object, .asset: true
     case .links, .reverse: false
-    }
-  }
-}
-
-extension PropertyCollector.Entry {
-  /// The value that a new object has in the property.
-  fileprivate var defaultValue: Value? {
-    get throws {
-      let role = type.role
-      guard case .column = role.kind, !role.isPrimary else { return nil }
-      switch cell.form {
-      case .stored(let value): return value.isNull ? nil : value
-      case .data(let data): return data.databaseValue
-      case .live(let live): return try type.stored(live)
-      case .unset, .reference, .links, .targets, .lazy: return nil
-      }
     }
   }
 }

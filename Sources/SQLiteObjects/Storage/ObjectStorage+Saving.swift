@@ -34,29 +34,6 @@ extension ObjectStorage {
     withState { state, _ in state.isOutdated(in: store) }
   }
 
-  /// The links of a property at the last save in a store, or at the fetch from it.
-  ///
-  /// - Parameters:
-  ///   - slot: The property.
-  ///   - store: The store.
-  ///   - context: The fetch of the object.
-  /// - Returns: The links, and the number of the object's changes then; nil if the object is not in the
-  ///   store.
-  func knownLinks(
-    _ slot: Int, in store: StoreIdentity, _ context: FetchContext?
-  ) -> (links: LinkTargets, changeCount: Int)? {
-    let identity = withState { state, _ in state.identity(in: store) }
-    guard let identity else { return nil }
-    let changes = identity.savedCount
-    if let known = identity.state?.links?.first(where: { $0.slot == slot }) {
-      return (known.links, changes)
-    }
-    guard let context, context.store == store, identity.zIndex == fetchedZIndex else {
-      return (.none, changes)
-    }
-    return (context.links(of: self, slot: slot), changes)
-  }
-
   /// The identity in the store of the last save or fetch.
   var lastIdentity: Identity? { withState { state, _ in state.identity } }
 

@@ -57,13 +57,3 @@ extension MagicCell {
     }
   }
 }
-
-extension PropertyRole {
-  /// Whether the property leads to other objects.
-  var isRelation: Bool {
-    switch kind {
-    case .object, .links: true
-    case .column, .asset, .reverse: false
-    }
-  }
-}

@@ -94,6 +94,33 @@ struct FetchedGraph: Sendable {
   }
 }
 
+/// The rows of one type in a fetch, once they are complete.
+final class FetchedTable: Sendable {
+  let shape: ObjectShape
+  let type: ObjectIdentifier
+  /// The first of the type's rows among those of all types.
+  let start: Int
+  /// The number of each row, by its z_index.
+  let numbers: RowNumbers
+  /// The z_index values that the query itself found, in its order.
+  let found: ArraySlice<Int64>
+  let links: [Int: FetchedLinks]
+  /// For each property the table of the objects that it leads to, or -1.
+  let targets: [Int]
+
+  init(_ rows: FetchedRows, start: Int, _ indexes: [ObjectIdentifier: Int]) {
+    shape = rows.shape
+    type = ObjectIdentifier(rows.shape.type)
+    self.start = start
+    numbers = rows.numbers
+    found = rows.found
+    links = rows.links
+    targets = rows.shape.properties.map { property in
+      property.role.target.flatMap { indexes[ObjectIdentifier($0)] } ?? -1
+    }
+  }
+}
+
 /// The numbers of rows by their keys, in the order in which they came.
 ///
 /// Rows mostly come in the order of their keys: then a key is found at the index that it would have if

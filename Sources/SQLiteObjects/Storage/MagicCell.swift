@@ -16,7 +16,7 @@ public struct MagicCell: Sendable {
   }
 
   let owner: Owner
-  private let index: CellIndex
+  let index: CellIndex
 
   init(_ owner: Owner, _ index: CellIndex) {
     self.owner = owner
@@ -53,24 +53,6 @@ public struct MagicCell: Sendable {
     }
   }
 
-  /// Sets the value, as a change to be saved.
-  package func set(_ form: CellValue.Form) {
-    switch owner {
-    case .box(let box): box.set(form)
-    case .storage(let storage): storage.set(form, at: index.slot)
-    case .row(let context): context.storage(at: index).set(form, at: index.slot, in: context)
-    }
-  }
-
-  /// Sets the value if there is none yet.
-  func setFirst(_ form: CellValue.Form) {
-    if case .box(let box) = owner {
-      box.setFirst(form)
-    } else if case .unset = self.form {
-      set(form)
-    }
-  }
-
   /// Keeps a value that was made of the stored one, which is no change.
   ///
   /// - Returns: The value that is kept: of several tasks the first one's.
@@ -104,24 +86,6 @@ public struct MagicCell: Sendable {
     guard case .box(let box) = owner else { return false }
     box.bind(to: storage, slot: slot, context: context)
     return true
-  }
-
-  /// Makes the object that a relation of a fetched object leads to.
-  ///
-  /// - Parameters:
-  ///   - memory: Room for an object of the type.
-  ///   - type: The relation's type.
-  /// - Returns: False if the cell holds no such relation, or the object must be made otherwise; then
-  ///   nothing is made.
-  @usableFromInline @unsafe func initialize(
-    _ memory: UnsafeMutableRawPointer, as type: ObjectIdentifier
-  ) -> Bool {
-    guard case .row(let context) = owner else { return false }
-    let target = context.storage(at: index).read(index.slot) { form -> Int64? in
-      if case .reference(let zIndex) = form { zIndex } else { nil }
-    }
-    guard let target else { return false }
-    return unsafe context.initialize(memory, type, target, from: index)
   }
 
   /// The message for a value that was read before it was set.

@@ -42,15 +42,18 @@ final class ValueBox: Sendable {
     return form
   }
 
-  func set(_ form: CellValue.Form) {
+  /// Sets the value unless a storage holds it.
+  ///
+  /// - Returns: The storage that holds the value, in which the caller sets it.
+  func set(
+    _ form: CellValue.Form
+  ) -> (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
     var other = State.own(form)
-    let bound = state.withLock { state -> (ObjectStorage, Int, FetchContext?)? in
+    return state.withLock { state in
       if case .bound(let storage, let slot, let context) = state { return (storage, slot, context) }
       swap(&state, &other)
       return nil
     }
-    guard let (storage, slot, context) = bound else { return }
-    storage.set(form, at: slot, in: context)
   }
 
   /// Sets the value if there is none yet: of several tasks one is the first.

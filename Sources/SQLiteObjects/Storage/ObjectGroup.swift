@@ -152,21 +152,12 @@ final class Ring: Sendable {
   }
 }
 
-/// A reference to an object of the same ring, which does not hold it.
-package final class Companion: Sendable {
-  private weak let group: ObjectGroup?
-  private let row: Int
-
-  init(_ group: ObjectGroup, row: Int) {
-    self.group = group
-    self.row = row
-  }
-
+extension Companion {
   /// The object's group and its row there.
   ///
   /// - Throws: ``Released`` if the reference was replaced since it was read.
   func place() throws(Released) -> (group: ObjectGroup, row: Int) {
-    guard let group else { throw Released(companion: self) }
+    guard let group = group as? ObjectGroup else { throw Released(companion: self) }
     return (group, row)
   }
 

@@ -17,6 +17,13 @@ extension RelationKeys {
   }
 }
 
+extension LiveValue {
+  /// The keys of a relation that was decoded and not resolved yet.
+  var unresolvedKeys: RelationKeys? {
+    value as? RelationKeys ?? (value as? any LazyValue)?.state.keys
+  }
+}
+
 /// A link by its target's key.
 private struct KeyedLink: LinkItem {
   let key: Value

@@ -1,0 +1,165 @@
+import SQLiteCore
+
+// The objects of a fetch, made of its rows.
+extension FetchContext {
+  /// The objects that the query itself found, in its order.
+  func objects<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
+    try objects(type, group.tableIndexes[ObjectIdentifier(type)].map { tables[$0].found } ?? [])
+  }
+
+  /// Objects of the fetch.
+  ///
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch did not bring one of them.
+  func objects<Object: MagicObject>(
+    _ type: Object.Type, _ zIndexes: ArraySlice<Int64>
+  ) throws -> [Object] {
+    // Room for nothing would be the empty array that all share, whose count the standard library
+    // writes all the same: ThreadSanitizer sees that.
+    if zIndexes.isEmpty { return [] }
+    let index = try table(of: type, zIndexes[zIndexes.startIndex])
+    let table = tables[index]
+    return try unsafe Array(unsafeUninitializedCapacity: zIndexes.count) { objects, count in
+      guard var object = objects.baseAddress else { return }
+      for zIndex in zIndexes {
+        let row = try row(zIndex, in: table)
+        if let layout = table.shape.layout {
+          unsafe initialize(UnsafeMutableRawPointer(object), layout, index, row)
+        } else {
+          unsafe object.initialize(to: try self.object(type, at: row))
+        }
+        count += 1
+        unsafe object += 1
+      }
+    }
+  }
+
+  /// An object of the fetch.
+  ///
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch did not bring it.
+  func object<Object: MagicObject>(_ type: Object.Type, _ zIndex: Int64) throws -> Object {
+    guard let object = try objects(type, [zIndex]).first else {
+      throw MagicError.missingTarget(type: "\(type)", zIndex: zIndex)
+    }
+    return object
+  }
+
+  /// Makes an object that a relation leads to.
+  ///
+  /// - Parameters:
+  ///   - memory: Room for an object of the type.
+  ///   - type: The object's type.
+  ///   - zIndex: The object.
+  ///   - relation: The property that leads to it.
+  /// - Returns: False if the object is not known to be nothing but cells; then nothing is made.
+  @unsafe func initialize(
+    _ memory: UnsafeMutableRawPointer, _ type: ObjectIdentifier, _ zIndex: Int64,
+    from relation: CellIndex
+  ) -> Bool {
+    guard relation.table < tables.count else { return false }
+    let index = tables[relation.table].targets[relation.slot]
+    guard index >= 0 else { return false }
+    let table = tables[index]
+    guard table.type == type, let layout = table.shape.layout, let row = table.numbers[zIndex]
+    else { return false }
+    unsafe initialize(memory, layout, index, row + table.start)
+    return true
+  }
+
+  /// Makes an object that is nothing but cells.
+  @unsafe private func initialize(
+    _ memory: UnsafeMutableRawPointer, _ layout: CellLayout, _ table: Int, _ row: Int
+  ) {
+    let storage = storages[row]
+    storage.handOut()
+    if storage.shape.needsContext {
+      unsafe layout.initialize(memory, .row(self), CellIndex(table: table, row: row))
+    } else {
+      unsafe layout.initialize(memory, .storage(storage), CellIndex(slot: 0))
+    }
+  }
+
+  /// Makes an object by its `init()`; the instance of a class is the same one as long as somebody has it.
+  private func object<Object: MagicObject>(_ type: Object.Type, at row: Int) throws -> Object {
+    let storage = storages[row]
+    let shape = storage.shape
+    if shape.isClass, let known = group.instance(at: row) as? Object { return known }
+    storage.handOut()
+    let object = try shape.bound(
+      type, to: storage, in: shape.needsContext || group.isMade ? self : nil)
+    if shape.isClass { group.note(object as AnyObject, at: row) }
+    return object
+  }
+
+  /// Makes the object at a row, to be held by a property.
+  func live(at row: Int) throws -> LiveValue {
+    func make<Object: MagicObject>(_ type: Object.Type) throws -> LiveValue {
+      LiveValue(try object(type, at: row))
+    }
+    return try make(storages[row].shape.type)
+  }
+}
+
+// Relations of fetched objects, made when they are read.
+extension FetchContext {
+  /// Makes the collection of a property that was not set since the fetch.
+  func collection<Collection: MagicCollection>(
+    _ type: Collection.Type, of storage: ObjectStorage, slot: Int
+  ) throws -> Collection {
+    let links = links(of: storage, slot: slot)
+    let objects = try objects(Collection.Target.self, links.targets)
+    if let list = objects as? Collection { return list }
+    var next = 0
+    return try Collection(
+      magicLinks: links.map { key, _ in
+        next += 1
+        return MagicLink(key, objects[next - 1])
+      })
+  }
+
+  /// Makes the collection of a property that was set since the fetch.
+  func collection<Collection: MagicCollection>(
+    _ type: Collection.Type, of targets: [RelationTarget]
+  ) throws -> Collection {
+    try Collection(
+      magicLinks: targets.map { target in
+        MagicLink(target.key, try object(Collection.Target.self, target))
+      })
+  }
+
+  /// Makes the object that a property was set to since the fetch.
+  ///
+  /// - Throws: ``Companion/Released`` if the property was set again meanwhile.
+  func object<Object: MagicObject>(
+    _ type: Object.Type, _ target: RelationTarget
+  ) throws -> Object {
+    switch target.end {
+    case .fetched(let zIndex): return try object(type, zIndex)
+    case .other(let live):
+      guard let object = live.value as? Object else { throw MagicError.notSaved(type: "\(type)") }
+      return object
+    case .companion(let companion):
+      let (context, row) = try context(of: companion)
+      return try context.object(type, at: row)
+    }
+  }
+}
+
+extension MagicCell {
+  /// Makes the object that a relation of a fetched object leads to.
+  ///
+  /// - Parameters:
+  ///   - memory: Room for an object of the type.
+  ///   - type: The relation's type.
+  /// - Returns: False if the cell holds no such relation, or the object must be made otherwise; then
+  ///   nothing is made.
+  @usableFromInline @unsafe func initialize(
+    _ memory: UnsafeMutableRawPointer, as type: ObjectIdentifier
+  ) -> Bool {
+    guard case .row(let context) = owner else { return false }
+    let target = context.storage(at: index).read(index.slot) { form -> Int64? in
+      if case .reference(let zIndex) = form { zIndex } else { nil }
+    }
+    guard let target else { return false }
+    return unsafe context.initialize(memory, type, target, from: index)
+  }
+}

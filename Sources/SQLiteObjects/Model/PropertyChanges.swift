@@ -1,0 +1,127 @@
+import SQLiteCore
+
+// Setting a property: an object that was saved or fetched keeps the values that its store knows, and notes the change.
+extension MagicCell {
+  /// Sets the value, as a change to be saved.
+  package func set(_ form: CellValue.Form) {
+    switch owner {
+    case .box(let box):
+      if let (storage, slot, context) = box.set(form) { storage.set(form, at: slot, in: context) }
+    case .storage(let storage): storage.set(form, at: index.slot)
+    case .row(let context): context.storage(at: index).set(form, at: index.slot, in: context)
+    }
+  }
+
+  /// Sets the value if there is none yet.
+  func setFirst(_ form: CellValue.Form) {
+    if case .box(let box) = owner {
+      box.setFirst(form)
+    } else if case .unset = self.form {
+      set(form)
+    }
+  }
+}
+
+extension ObjectStorage {
+  /// Sets a value, a relation in the form that keeps objects of one fetch from holding each other.
+  func set(_ form: CellValue.Form, at slot: Int, in context: FetchContext?) {
+    let property = shape.properties[slot]
+    let kept = context?.form(of: form, for: property) ?? form
+    if let context, property.isEager, kept.holdsOthers { context.group.note(holder: self) }
+    set(kept, at: slot)
+  }
+
+  /// Sets a value, and keeps the one that the store knows.
+  func set(_ form: CellValue.Form, at slot: Int) {
+    let known = shape.mayHoldOthers ? originalsWithoutObjects : nil
+    _ = withState { state, slots in
+      let extras = state.madeExtras()
+      if let identity = state.identity, unsafe extras.originals == nil {
+        let isKnown = known?.isOf(identity, state.changeCount) ?? false
+        unsafe extras.originals = isKnown ? known?.forms : slots.copies
+      }
+      unsafe extras.changeCount += 1
+      slots.note(unsafe extras.changeCount, of: slot)
+      return slots.exchange(form, slot)
+    }
+  }
+
+  /// The values that a store knows, without the objects that they lead to.
+  private struct Originals: Sendable {
+    let identity: Identity
+    let changeCount: Int
+    let forms: SlotCopies
+
+    /// Whether no task has saved or set anything meanwhile.
+    func isOf(_ present: Identity, _ changeCount: Int) -> Bool {
+      changeCount == self.changeCount && present.savedCount == identity.savedCount
+        && present.zIndex == identity.zIndex && present.store == identity.store
+    }
+  }
+
+  /// The values that the store knows, without objects that they lead to: these would be kept for as long as the
+  /// change is not saved, and might lead back here. Nil if the originals are there, or no store knows the object.
+  private var originalsWithoutObjects: Originals? {
+    let found = withState { state, slots -> Originals? in
+      guard let identity = state.identity, state.originals == nil else { return nil }
+      return Originals(identity: identity, changeCount: state.changeCount, forms: slots.copies)
+    }
+    guard let known = found else { return nil }
+    for (slot, property) in shape.properties.enumerated() {
+      switch (property.role.kind, known.forms[slot]) {
+      // Links are known by their targets' numbers.
+      case (.links, _): known.forms[slot] = .unset
+      case (.object, .live(let live)) where fetchedZIndex == nil:
+        // Another object's lock is taken here, so this one's must be free.
+        guard let object = live.value as? any MagicObject else { continue }
+        known.forms[slot] =
+          object.zIndex(in: known.identity.store).map { .reference($0) } ?? .lazy
+      case (.object, .targets(let targets)):
+        known.forms[slot] =
+          targets.first?.zIndex(in: known.identity.store).map { .reference($0) } ?? .lazy
+      default: continue
+      }
+    }
+    return known
+  }
+}
+
+extension FetchContext {
+  /// The form of a relation that is set in one of the fetch's objects: objects of the same fetch as z_index values.
+  fileprivate func form(
+    of form: CellValue.Form, for property: ObjectProperty
+  ) -> CellValue.Form {
+    guard !group.isMade, property.isEager, case .live(let live) = form else { return form }
+    if let object = live.value as? any MagicObject {
+      return zIndex(of: object).map { .reference($0) } ?? form
+    }
+    if let collection = live.value as? any MagicCollection, let targets = targets(of: collection) {
+      return .targets(targets)
+    }
+    return form
+  }
+
+  private func targets<Collection: MagicCollection>(
+    of collection: Collection
+  ) -> [RelationTarget]? {
+    // A collection that cannot be stored is refused when it is saved.
+    guard let links = try? collection.magicLinks else { return nil }
+    return links.map { link in
+      RelationTarget(
+        key: link.key,
+        end: zIndex(of: link.object).map { .fetched($0) } ?? .other(LiveValue(link.object)))
+    }
+  }
+
+  /// The z_index of an object of this fetch.
+  private func zIndex<Object: MagicObject>(of object: Object) -> Int64? {
+    guard let address = PropertyCollector.firstCell(of: object)?.address, address.context === self
+    else {
+      return nil
+    }
+    guard let store else { return nil }
+    // One that was removed and saved anew has another z_index than the fetch knows it by.
+    let zIndex = address.storage.zIndex(in: store)
+    return zIndex == address.storage.fetchedZIndex ? zIndex : nil
+  }
+}
