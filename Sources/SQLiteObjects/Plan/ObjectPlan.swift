@@ -212,7 +212,7 @@ extension ObjectPlan {
     return LinkTable(
       linkTableName(slot), form,
       from: .init(table: table, key: key), to: .init(table: target.table, key: target.key),
-      keepsTargets: properties[slot].onDelete == .restrict)
+      keepsTargets: properties[slot].deleteRule == .restrict)
   }
 
   /// The table of the objects.
@@ -226,7 +226,7 @@ extension ObjectPlan {
       // Cycles of new objects are no obstacle: foreign keys are deferred, and keys known beforehand.
       return .init(
         table: plan.table, column: plan.key,
-        onDelete: property.onDelete ?? (property.role.isOptional ? .nullify : .restrict))
+        onDelete: property.deleteRule)
     }
   }
 }

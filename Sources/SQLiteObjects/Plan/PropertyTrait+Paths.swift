@@ -51,24 +51,10 @@ extension PropertyTrait {
     PropertyTrait(.defaultValue(value), names(path))
   }
 
-  /// The consequence for an object when the target of its relation is removed.
-  ///
-  /// Unless declared, an optional relation becomes nil, and one that is not refuses the removal. A type
-  /// with the rule `DeleteRule.nullify` for a relation that is not optional is refused when it is met.
-  ///
-  /// - Parameters:
-  ///   - path: A relation, such as `\Self.$owner`.
-  ///   - rule: What happens.
-  public static func onDelete<Object: MagicObject, Property: MagicProperty>(
-    _ path: KeyPath<Object, Property>, _ rule: DeleteRule
-  ) -> PropertyTrait {
-    PropertyTrait(.onDelete(rule), names(path))
-  }
-
   /// The names of the properties that paths lead to; of a path to something else its own.
   ///
   /// For the traits of a type, which are a part of what is known of it.
-  private static func names<Object: MagicObject, each Property: MagicProperty>(
+  static func names<Object: MagicObject, each Property: MagicProperty>(
     _ paths: repeat KeyPath<Object, each Property>
   ) -> [String] {
     var list: [PartialKeyPath<Object>] = []
