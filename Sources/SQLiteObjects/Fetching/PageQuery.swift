@@ -23,11 +23,8 @@ public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
   fileprivate let outline: [String]
 }
 
-/// A query for the objects of one page, as a value that may cross threads.
-///
-/// The objects behind a place are asked for key by key: first the objects that are equal to it in all sort
-/// keys and have a greater row key, then those that are equal in all but the last one, and so on. Each is
-/// one range of an index on the sort keys, if there is one, wherever the page is.
+/// A query for the objects of one page, as a value that may cross threads: `KeysetPaging.swift` has the condition
+/// that finds the objects after a place.
 struct PageQuery<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
   let plan: ObjectPlan
@@ -64,6 +61,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
   func find(_ connection: Connection) throws -> Found {
     var found = Found(end: start)
     guard try store.isThere(plan, connection) else { return found }
+    let parts = start.map { query.parts(after: $0, plan) } ?? [query]
     // One row more than the page has tells whether there are more.
     for part in parts where !found.hasMore {
       let rest = min(limit - found.keys.count, Int.max - 1)
@@ -130,44 +128,6 @@ struct PageQuery<Object: MagicObject>: Sendable {
     var query = self
     query.start = position
     return query
-  }
-
-  /// The parts of what comes behind the start, in the order of their objects: each has the objects that are equal to it
-  /// in the first sort keys.
-  private var parts: [QueryParts] {
-    guard let start else { return [query] }
-    let order = query.order
-    func part(_ equalCount: Int, _ node: QueryNode, _ comparison: QueryComparison, _ value: Value)
-      -> QueryParts
-    {
-      let equal = (0..<equalCount).map {
-        QueryNode.comparison(order[$0].node, .equal, .value(start.values[$0]))
-      }
-      var part = query
-      part.filter = (equal + [.comparison(node, comparison, .value(value))])
-        .reduce(query.filter) { filter, next in filter.map { .and($0, next) } ?? next }
-      part.order.removeFirst(equalCount)
-      return part
-    }
-    var parts = [part(order.count, .column([]), .greater, .integer(start.key))]
-    for index in order.indices.reversed() {
-      let (node, value) = (order[index].node, start.values[index])
-      switch (order[index].isDescending, value.isNull) {
-      // Nil is less than all others.
-      case (false, true): parts.append(part(index, node, .notEqual, .null))
-      case (false, false): parts.append(part(index, node, .greater, value))
-      case (true, true): break
-      case (true, false):
-        parts.append(part(index, node, .less, value))
-        if mayBeNil(node) { parts.append(part(index, node, .equal, .null)) }
-      }
-    }
-    return parts
-  }
-
-  private func mayBeNil(_ node: QueryNode) -> Bool {
-    guard case .column(let slots) = node, slots.count == 1 else { return node.mayBeNull }
-    return plan.properties[slots[0]].role.isOptional
   }
 }
 

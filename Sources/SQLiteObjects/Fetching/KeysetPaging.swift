@@ -1,0 +1,49 @@
+import SQLiteCore
+
+extension QueryParts {
+  /// The queries for the objects after a place, in the order of their objects.
+  ///
+  /// The first query finds the objects that are equal to the place in all sort keys and have a greater row key, the
+  /// second one those that are equal in all sort keys but the last, and so on. Each reads one range of an index on the
+  /// sort keys, if there is one, so a page takes equally long wherever it is.
+  ///
+  /// - Parameters:
+  ///   - start: The place, with a value for each sort key of this query.
+  ///   - plan: The objects' type.
+  func parts<Object>(after start: PagePosition<Object>, _ plan: ObjectPlan) -> [QueryParts] {
+    func part(_ equalCount: Int, _ node: QueryNode, _ comparison: QueryComparison, _ value: Value)
+      -> QueryParts
+    {
+      let equal = (0..<equalCount).map {
+        QueryNode.comparison(order[$0].node, .equal, .value(start.values[$0]))
+      }
+      var part = self
+      part.filter = (equal + [.comparison(node, comparison, .value(value))])
+        .reduce(filter) { filter, next in filter.map { .and($0, next) } ?? next }
+      part.order.removeFirst(equalCount)
+      return part
+    }
+    var parts = [part(order.count, .column([]), .greater, .integer(start.key))]
+    for index in order.indices.reversed() {
+      let (node, value) = (order[index].node, start.values[index])
+      switch (order[index].isDescending, value.isNull) {
+      // Nil is less than all others.
+      case (false, true): parts.append(part(index, node, .notEqual, .null))
+      case (false, false): parts.append(part(index, node, .greater, value))
+      case (true, true): break
+      case (true, false):
+        parts.append(part(index, node, .less, value))
+        if node.mayBeNil(in: plan) { parts.append(part(index, node, .equal, .null)) }
+      }
+    }
+    return parts
+  }
+}
+
+extension QueryNode {
+  /// Whether the value of a sort key may be nil.
+  fileprivate func mayBeNil(in plan: ObjectPlan) -> Bool {
+    guard case .column(let slots) = self, slots.count == 1 else { return mayBeNull }
+    return plan.properties[slots[0]].role.isOptional
+  }
+}
