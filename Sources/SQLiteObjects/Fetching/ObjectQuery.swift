@@ -19,7 +19,7 @@ struct ObjectQuery: Sendable {
     self.store = store
     self.plan = plan
     condition = try query.unlimitedCondition(in: store)
-      .map { try FilterSQL.sql($0, on: plan, in: store) }
+      .map { try ExpressionSQL.sql($0, on: plan, in: store) }
     order = try query.sortKeys(in: store).map { try $0.sql(on: plan, in: store) }
     limit = query.limit
     offset = query.offset
@@ -212,7 +212,7 @@ extension ObjectStore {
 extension QueryOrder {
   /// The term of ORDER BY on the rows of a type's own table.
   func sql(on plan: ObjectPlan, in store: any ObjectStore) throws -> SQL {
-    var sql = try FilterSQL.sql(node, on: plan, in: store)
+    var sql = try ExpressionSQL.sql(node, on: plan, in: store)
     if isDescending { sql.append(text: " DESC") }
     return sql
   }

@@ -112,7 +112,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
     of objects: QueryParts, _ connection: Connection,
     _ body: (borrowing Statement) throws -> Void
   ) throws {
-    let keys = try query.order.map { try FilterSQL.sql($0.node, on: plan, in: store) }
+    let keys = try query.order.map { try ExpressionSQL.sql($0.node, on: plan, in: store) }
     let objects = try ObjectQuery(store, objects)
     try connection.forEachRow(
       objects.selection(of: SQL(joining: [objects.key] + keys, separator: ", ")), body)

@@ -83,7 +83,7 @@ extension QueryOrigin {
   func condition(in store: any ObjectStore) throws -> QueryNode {
     let (relation, owner) = try relation(in: store)
     // Nothing was ever stored for a relation without tables.
-    guard try FilterSQL(store).isStored(relation) else { return .sql(["1 = 0"]) }
+    guard try ExpressionSQL(store).isStored(relation) else { return .sql(["1 = 0"]) }
     return .sql([relation.keys.leads(from: .integer(owner))])
   }
 
@@ -91,7 +91,7 @@ extension QueryOrigin {
   func order(in store: any ObjectStore) throws -> QueryOrder? {
     let (relation, owner) = try relation(in: store)
     guard relation.table?.arrangement == .list, !relation.isReversed,
-      try FilterSQL(store).isStored(relation)
+      try ExpressionSQL(store).isStored(relation)
     else { return nil }
     return QueryOrder(.sql([relation.keys.firstPlace(from: .integer(owner))]), isDescending: false)
   }

@@ -27,8 +27,8 @@ struct ValueQuery: Sendable {
       ? try query.unlimitedCondition(in: store) : try query.limitedCondition(in: store)
     let order = try groups?.order ?? query.sortKeys(in: store)
     let isDistinct = groups == nil && query.isDistinct
-    var writer = FilterSQL(store)
-    let rows = FilterSQL.Rows(of: plan, where: filter, joinsReferences: true)
+    var writer = ExpressionSQL(store)
+    let rows = ExpressionSQL.Rows(of: plan, where: filter, joinsReferences: true)
     var sql = SQL(unchecked: isDistinct ? "SELECT DISTINCT " : "SELECT ")
     for (index, node) in nodes.enumerated() {
       if index > 0 { sql.append(text: ", ") }
@@ -127,7 +127,7 @@ struct ValueQuery: Sendable {
   }
 }
 
-extension FilterSQL {
+extension ExpressionSQL {
   /// Writes a condition on rows that may be joined with others. SQL of the user's may name a column that
   /// the joined rows have, too: such a condition is asked in a subquery, where the rows are alone.
   fileprivate mutating func write(

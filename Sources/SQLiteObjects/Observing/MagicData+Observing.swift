@@ -86,7 +86,9 @@ extension MagicData {
   private func condition<Result>(of request: Request<Result>) -> ChangeTest? {
     // The caller may be on the main actor, so it doesn't wait for the database: a filter on related objects is no
     // condition on single rows. An error in the request is thrown when it is fetched.
-    let prepared = try? FilterSQL.$mayLookAtTables.withValue(false) { try request.prepare(self) }
+    let prepared = try? ExpressionSQL.$mayLookAtTables.withValue(false) {
+      try request.prepare(self)
+    }
     guard let prepared, let filter = prepared.filter else { return nil }
     return RowCondition(filter, on: prepared.plan, in: self)?.test
   }

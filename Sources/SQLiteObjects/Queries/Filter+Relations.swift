@@ -1,7 +1,7 @@
 import Essentials
 
 // Conditions and calculations on the objects of a relation: an array, a set, a dictionary, a reverse value, and
-// further relations from there. ``FilterSQL/RelatedShape`` says what SQL they become.
+// further relations from there. ``ExpressionSQL/RelatedShape`` says what SQL they become.
 extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: MagicRelation {
   /// True if the relation leads to some object that the filter holds for.
   ///

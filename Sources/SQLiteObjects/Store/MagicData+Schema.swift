@@ -103,8 +103,8 @@ extension MagicData {
     _ make: @escaping @Sendable () throws -> Made
   ) async throws -> Made {
     do {
-      return try FilterSQL.$mayLookAtTables.withValue(false, operation: make)
-    } catch is FilterSQL.UnknownTables {
+      return try ExpressionSQL.$mayLookAtTables.withValue(false, operation: make)
+    } catch is ExpressionSQL.UnknownTables {
       return try await database.worker.run(make)
     }
   }

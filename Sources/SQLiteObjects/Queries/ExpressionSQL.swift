@@ -5,7 +5,7 @@ import SQLiteRelations
 /// `"Person"."age" > ?` with the value 30.
 ///
 /// No two rows in one statement have the same name: those of subqueries and joins are numbered.
-struct FilterSQL {
+struct ExpressionSQL {
   /// Rows in scope, by the name that their columns are qualified by.
   final class Rows {
     let plan: ObjectPlan
@@ -77,7 +77,7 @@ struct FilterSQL {
   static func sql(
     _ node: QueryNode, on plan: ObjectPlan, in store: any ObjectStore
   ) throws -> SQL {
-    var writer = FilterSQL(store)
+    var writer = ExpressionSQL(store)
     var sql = SQL(unchecked: "")
     try writer.write(node, Rows(of: plan, where: node), to: &sql)
     return sql
@@ -115,7 +115,7 @@ struct FilterSQL {
 }
 
 // The cases.
-extension FilterSQL {
+extension ExpressionSQL {
   private func key(of storage: ObjectStorage?, _ type: String) throws -> Value {
     guard let zIndex = storage?.zIndex(in: store.identity) else {
       throw MagicError.notSaved(type: type)
@@ -279,7 +279,7 @@ extension FilterSQL {
 }
 
 // Columns, and the rows that relations lead to.
-extension FilterSQL {
+extension ExpressionSQL {
   /// A column of the rows, or of rows that references lead to: by a join if the rows have joins, else by a
   /// scalar subquery, which may stand anywhere.
   mutating func column(_ slots: ArraySlice<Int>, _ rows: Rows) throws -> String {

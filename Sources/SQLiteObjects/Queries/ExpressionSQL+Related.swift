@@ -6,7 +6,7 @@ import SQLiteRelations
 // SQLite has no statistics unless the user runs ANALYZE, so its planner guesses: of two indexes it may choose the
 // one whose key half of the table has. The SQL therefore leaves it no choice that could cost more than reading each
 // row of the relation once.
-extension FilterSQL {
+extension ExpressionSQL {
   /// The form of the SQL that reads related rows.
   enum RelatedShape {
     /// A correlated subquery: it finds the related rows of one row by the index on the start of the relation.
@@ -171,7 +171,7 @@ extension FilterSQL {
   /// type looks at its tables.
   func isStored(_ relation: ObjectRelation) throws -> Bool {
     if store.isReady(relation.owner) { return true }
-    guard FilterSQL.mayLookAtTables else { throw UnknownTables() }
+    guard ExpressionSQL.mayLookAtTables else { throw UnknownTables() }
     if try store.makeReady(relation.owner) { return true }
     return try store.read { try relation.isStored(store.tables, $0) }
   }
@@ -190,7 +190,7 @@ private struct RelatedPath {
     /// The related rows and the condition that joins them to `table`, unless they are the same rows.
     var target: (table: String, condition: String)?
     /// The related rows.
-    let rows: FilterSQL.Rows
+    let rows: ExpressionSQL.Rows
   }
 
   var steps: [Step]
@@ -202,10 +202,10 @@ private struct RelatedPath {
   let start: String
 
   /// The rows at its end.
-  var rows: FilterSQL.Rows { steps[steps.count - 1].rows }
+  var rows: ExpressionSQL.Rows { steps[steps.count - 1].rows }
 
   /// FROM and its tables, for a subquery of which all other parts were written.
-  func source(_ shape: FilterSQL.RelatedShape) -> String {
+  func source(_ shape: ExpressionSQL.RelatedShape) -> String {
     // The tables of CROSS JOIN are read in their order.
     let join = shape == .lookUp ? " CROSS JOIN " : " JOIN "
     var text = ""
@@ -221,7 +221,7 @@ private struct RelatedPath {
 }
 
 // Conditions that an index serves.
-extension FilterSQL {
+extension ExpressionSQL {
   /// The number of rows that a condition is evaluated for, as far as its shape tells.
   enum Narrowing: Comparable {
     /// All rows of a table, or an unknown number.
@@ -297,7 +297,7 @@ extension FilterSQL {
 
 extension ObjectPlan {
   /// The number of rows that a condition leaves.
-  func narrowing(_ filter: QueryNode) -> FilterSQL.Narrowing {
+  func narrowing(_ filter: QueryNode) -> ExpressionSQL.Narrowing {
     if case .all(let list) = filter { return list.conditions.map(narrowing).max() ?? .all }
     guard let slots = filter.soughtColumn, slots.count <= 1 else { return .all }
     guard slots.allSatisfy(indexed.contains) else { return .all }
