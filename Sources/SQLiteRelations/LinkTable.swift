@@ -15,32 +15,14 @@ package struct LinkTable: Hashable, Sendable {
     case dictionary
   }
 
-  /// One end of the links.
-  package struct End: Hashable, Sendable {
-    /// The table that is linked.
-    package let table: String
-    /// Its integer key.
-    package let key: String
-
-    /// Names an end.
-    ///
-    /// - Parameters:
-    ///   - table: The table that is linked.
-    ///   - key: Its integer key.
-    package init(table: String, key: String) {
-      self.table = table
-      self.key = key
-    }
-  }
-
   /// The table's name.
   package let name: String
   /// The arrangement of the links of one owner.
   package let arrangement: Arrangement
   /// The rows that the links lead from.
-  package let owner: End
+  package let owner: Relation.End
   /// The rows that the links lead to.
-  package let target: End
+  package let target: Relation.End
   /// Whether a target cannot be deleted as long as there are links to it.
   package let keepsTargets: Bool
 
@@ -53,8 +35,8 @@ package struct LinkTable: Hashable, Sendable {
   ///   - target: The rows that the links lead to.
   ///   - keepsTargets: Whether a target cannot be deleted as long as there are links to it.
   package init(
-    _ name: String, _ arrangement: Arrangement, from owner: End, to target: End,
-    keepsTargets: Bool = false
+    _ name: String, _ arrangement: Arrangement, from owner: Relation.End,
+    to target: Relation.End, keepsTargets: Bool = false
   ) {
     self.name = name
     self.arrangement = arrangement
@@ -81,7 +63,7 @@ extension LinkTable {
 
   /// The table that stores the links.
   package var definition: TableDefinition {
-    func end(_ name: String, _ end: End, _ rule: DeleteRule) -> ColumnDefinition {
+    func end(_ name: String, _ end: Relation.End, _ rule: DeleteRule) -> ColumnDefinition {
       ColumnDefinition(
         name, .integer,
         reference: .init(table: end.table, column: end.key, onDelete: rule))

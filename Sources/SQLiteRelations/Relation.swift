@@ -7,8 +7,23 @@ import SQLiteMapping
 /// link table, a cross reference of records and the reverse of each are asked alike: for the ends of one
 /// start or of many, for pages of them, and for their number. All SQL about relations stands here.
 package struct Relation: Hashable, Sendable {
-  /// The rows at one end of a relation, and the column with their keys.
-  package typealias End = LinkTable.End
+  /// The rows at one end of a relation.
+  package struct End: Hashable, Sendable {
+    /// The table of the rows.
+    package let table: String
+    /// The column with their integer keys.
+    package let key: String
+
+    /// Names an end.
+    ///
+    /// - Parameters:
+    ///   - table: The table of the rows.
+    ///   - key: The column with their integer keys.
+    package init(table: String, key: String) {
+      self.table = table
+      self.key = key
+    }
+  }
 
   // All names are quoted, as SQL has them.
   /// The table of the rows that lead from key to key.
@@ -87,7 +102,7 @@ package struct Relation: Hashable, Sendable {
   }
 }
 
-extension LinkTable.End {
+extension Relation.End {
   /// The same with quoted names.
   fileprivate var quoted: Self {
     get throws(SQLiteError) {
