@@ -203,26 +203,6 @@ extension AssetStore {
     return content
   }
 
-  /// Runs `change`, by which a row gets a content, which is removed if that fails.
-  func adopt(
-    _ content: Content, in connection: Connection, _ change: () throws -> Void
-  ) throws {
-    do {
-      try change()
-    } catch {
-      opener.abandon(content.file)
-      throw error
-    }
-    if content.bytes == nil {
-      let (opener, file) = (opener, content.file)
-      opener.adopt(file, isSynced: content.isSynced)
-      connection.beforeCommit { _ in try opener.sync() }
-      connection.afterCommit { _ in opener.settle(file) }
-      connection.afterRollback { _ in opener.discard(file) }
-    }
-    if !opener.unsettled.isEmpty { scheduleUpkeep(in: connection) }
-  }
-
   /// Runs `body` in the open transaction, or in one of its own.
   func inTransaction<Result>(
     _ connection: Connection, _ body: () throws -> Result

@@ -171,37 +171,6 @@ extension Connection {
 }
 
 extension Connection {
-  /// Binds the values of a literal, from parameter 1 on.
-  ///
-  /// - Parameter lends: Whether the first long blob is left out, so that SQLite can be lent it.
-  /// - Returns: The index of that blob, if there is one.
-  @discardableResult
-  func bind(
-    _ pieces: [SQL.Piece], to statement: inout Statement, lends: Bool = false
-  ) throws(SQLiteError) -> Int? {
-    try statement.checkCount(pieces.count)
-    var lent: Int?
-    for index in pieces.indices {
-      switch pieces[index].parameter {
-      // By type, since binding a `Value` retains and releases its content (benchmark `insert`).
-      case .value(.text(let text)): try statement.bind(text, at: index + 1)
-      case .value(.blob(let bytes)):
-        if lends, lent == nil, StatementHandle.isLong(bytes.count) {
-          lent = index
-        } else {
-          try statement.bind(bytes, at: index + 1)
-        }
-      case .value(.integer(let integer)): try statement.bind(integer, at: index + 1)
-      case .value(.real(let real)): try statement.bind(real, at: index + 1)
-      case .value(.null): try statement.bindNull(at: index + 1)
-      case .list(let values): try statement.bind(list: values, at: index + 1)
-      }
-    }
-    return lent
-  }
-}
-
-extension Connection {
   /// Runs a pragma and returns its first value.
   ///
   /// - Parameters:

@@ -153,48 +153,6 @@ extension Connection {
     while try statement.step() { try body(statement) }
   }
 
-  /// Returns a statement with values bound to its parameters.
-  ///
-  /// - Parameters:
-  ///   - sql: A single statement; each `i?` takes a text as an identifier.
-  ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Throws: ``SQLiteError``.
-  public func statement(
-    _ sql: SQL, withArgs arguments: [(any Bindable)?]
-  ) throws(SQLiteError) -> Statement {
-    try boundStatement(sql.withArgs(arguments))
-  }
-
-  /// Returns a statement with values bound to its named parameters.
-  ///
-  /// - Parameters:
-  ///   - sql: A single statement.
-  ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
-  /// - Throws: ``SQLiteError``.
-  public func statement(
-    _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
-  ) throws(SQLiteError) -> Statement {
-    try sql.checkHasNoValues()
-    var statement = Statement(try checkOut(sql.text), of: self)
-    var bound = Set<Int>()
-    for (name, value) in arguments {
-      let index = try statement.parameter(named: name)
-      guard bound.insert(index).inserted else {
-        throw SQLiteError(.range, "the parameter \(name) has two values", sql: sql.text)
-      }
-      try statement.bind(value?.databaseValue ?? .null, at: index)
-    }
-    try statement.checkHasValues(bound)
-    return statement
-  }
-
-  /// A statement all of whose parameters have values.
-  @usableFromInline package func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
-    let statement = try statement(sql)
-    if sql.pieces.isEmpty { try statement.checkCount(0) }
-    return statement
-  }
-
   /// Runs a query, or returns false if its statement writes.
   ///
   /// A SELECT is a transaction of its own, on one snapshot: it is spared BEGIN and COMMIT. Others,
