@@ -1,7 +1,8 @@
 import SQLiteCore
 
-// What becomes of a content's file at the end of its transaction: a rollback removes it, and a program that ends before
-// that leaves it to ``AssetStore/recover()``, which removes files that no row names.
+// What becomes of a content's file at the end of its transaction: a rollback removes it, or the next commit if it was
+// synced for a commit that failed. A program that ends before that leaves it to ``AssetStore/recover()``, which removes
+// files that no row names.
 extension AssetStore {
   /// Runs `change`, by which a row gets a content, which is removed if that fails.
   func adopt(

@@ -1,6 +1,9 @@
 import Synchronization
 
 /// A request, from any thread, that one access end soon.
+///
+/// A cancelled task makes it (``Database/cancelling(_:_:_:)``). While a statement runs, SQLite's progress handler looks for
+/// it (``Interruption``) and stops the statement.
 final class Cancellation: Sendable {
   /// The origin of the request.
   enum Reason: UInt8 {

@@ -1,5 +1,4 @@
-// How values reach SQLite: a literal's or an argument's ``Value`` is bound by ``Statement/bind(_:at:)``, and the text and
-// bytes in it by ``StatementHandle/bind(_:at:)``, which calls `sqlite3_bind_text64` or `sqlite3_bind_blob64`.
+// The text and bytes of a value are bound in StatementHandle+Binding.swift.
 
 extension Connection {
   /// Binds the values of a literal, from parameter 1 on.

@@ -108,7 +108,7 @@ extension Database {
   }
 
   /// Runs the access of a task, and those to which its slot is left, on a thread of the worker.
-  private func start(_ first: GrantedAccess) {
+  func start(_ first: GrantedAccess) {
     worker.start { [self] in
       var next: GrantedAccess? = first
       while let granted = next {
@@ -133,32 +133,6 @@ extension Database {
       start(successor)
     }
     return outcome
-  }
-
-  /// Runs what a task waits in, so that cancelling the task ends its access.
-  ///
-  /// - Parameters:
-  ///   - access: The access.
-  ///   - task: The access as another one may follow it at its slot, if it may.
-  ///   - body: Begins the access and waits for its end.
-  func cancelling(
-    _ access: Access, _ task: TaskAccess? = nil, _ body: () async throws -> Void
-  ) async throws {
-    try Task.checkCancellation()
-    do {
-      try await withTaskCancellationHandler {
-        try await body()
-      } onCancel: {
-        access.cancellation.request(.task)
-        scheduler.giveUpCancelled(access.cancellation)
-        // The thread that resumes the task waits until its handlers have run: another one goes on.
-        if let successor = task?.takeSuccessor() { start(successor) }
-      }
-    } catch let error as SQLiteError
-      where error.code == .interrupt && access.cancellation.reason == .task
-    {
-      throw CancellationError()
-    }
   }
 
   /// Runs `body` on the connection that writes, outside any transaction, once all reads of this

@@ -3,9 +3,8 @@
 /// A handle stays in the cache while it is used, marked as checked out, so that two users of one
 /// text never share it: the second one gets a statement of its own that is not cached.
 ///
-/// A statement that was prepared against an older schema stays here: SQLite prepares it anew at its first step
-/// (`SQLITE_PREPARE_PERSISTENT` statements of `sqlite3_prepare_v3` do so), and ``StatementHandle`` then reads its columns
-/// again.
+/// A statement that was prepared against an older schema stays here: SQLite prepares it anew at its first step, as
+/// `sqlite3_prepare_v3` says, and ``StatementHandle/columnNames`` are then read again.
 final class StatementCache {
   /// The most statements that are kept.
   let capacity: Int

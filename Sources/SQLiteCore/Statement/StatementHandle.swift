@@ -27,7 +27,7 @@ import CSQLite
   /// Whether parameters were given values, NULL included, since the statement was checked out.
   final var isBound = false
   /// Whether parameters may still have values of a former use.
-  final private(set) var isStale = false
+  final var isStale = false
   /// Whether the library runs it for its own transactions.
   final var isOfLibrary = false
   /// When the present run began, if its time counts.
@@ -47,11 +47,11 @@ import CSQLite
   final var lastUse: UInt64 = 0
 
   /// Whether the bytes that are bound belong to a row that is bound as a whole, and are kept in ``room``.
-  final private var isInRow = false
+  final var isInRow = false
   /// Whether values are bound that do not stay as they are, or cost memory, until others are bound: those that
   /// SQLite has copied, lists, and what is lent.
-  final private var hasPassing = false
-  final private var room: BindingRoom?
+  final var hasPassing = false
+  final var room: BindingRoom?
   final private var columns: ColumnNames?
   final private var columnsPrepared: Int32 = -1
 
@@ -211,206 +211,4 @@ extension StatementHandle {
     }
     return value
   }
-}
-
-// MARK: - Parameters
-
-extension StatementHandle {
-  /// Binds NULL (`sqlite3_bind_null`).
-  @inline(__always) package func bindNull(at parameter: Int32) throws(SQLiteError) {
-    try check(unsafe sqlite3_bind_null(pointer, parameter), parameter)
-  }
-
-  /// Binds an integer (`sqlite3_bind_int64`).
-  @inline(__always) package func bind(_ integer: Int64, at parameter: Int32) throws(SQLiteError) {
-    try check(unsafe sqlite3_bind_int64(pointer, parameter, integer), parameter)
-  }
-
-  /// Binds a real (`sqlite3_bind_double`); a NaN is refused, since SQLite would store NULL.
-  @inline(__always) package func bind(_ real: Double, at parameter: Int32) throws(SQLiteError) {
-    if real.isNaN { throw Double.refusalOfNaN }
-    try check(unsafe sqlite3_bind_double(pointer, parameter, real), parameter)
-  }
-
-  /// Begins a row: every parameter is bound before the next run, those that have no value to NULL.
-  ///
-  /// The short texts and blobs of the row are copied into memory of the handle's own. SQLite would allocate
-  /// and free memory for each, which takes longer than the rest of binding it (benchmark `insert`).
-  package func beginRow() {
-    isInRow = true
-    unsafe room?.clear()
-  }
-
-  /// Copies bytes of a row to where they stay until the next row; nil if they are for SQLite to copy.
-  @unsafe @inline(__always) private func kept(
-    _ bytes: UnsafeRawBufferPointer
-  ) -> UnsafeRawPointer? {
-    guard isInRow else { return nil }
-    if unsafe room == nil { unsafe room = BindingRoom() }
-    return unsafe room?.copy(bytes)
-  }
-
-  /// Binds text byte for byte, embedded NULs included (`sqlite3_bind_text64`).
-  package func bind(_ text: String, at parameter: Int32) throws(SQLiteError) {
-    var text = text
-    let code = text.withUTF8 { bytes in
-      unsafe bind(UnsafeRawBufferPointer(bytes), asText: true, to: parameter)
-    }
-    try check(code, parameter)
-  }
-
-  @unsafe @inline(__always) private func bind(
-    _ bytes: UnsafeRawBufferPointer, asText isText: Bool, to parameter: Int32
-  ) -> Int32 {
-    let count = UInt64(bytes.count)
-    if let start = unsafe kept(bytes) {
-      return unsafe bind(kept: start, count, asText: isText, to: parameter)
-    }
-    hasPassing = true
-    // A null pointer would bind NULL.
-    let start = unsafe bytes.baseAddress ?? emptyBytes
-    return unsafe isText
-      ? csqlite_bind_text(pointer, parameter, start, count)
-      : csqlite_bind_blob(pointer, parameter, start, count)
-  }
-
-  /// Binds bytes that stay where they are: without a destructor SQLite takes that for granted.
-  @unsafe @inline(__always) private func bind(
-    kept start: UnsafeRawPointer, _ count: UInt64, asText isText: Bool, to parameter: Int32
-  ) -> Int32 {
-    unsafe isText
-      ? sqlite3_bind_text64(
-        pointer, parameter, start.assumingMemoryBound(to: CChar.self), count, nil,
-        UInt8(SQLITE_UTF8))
-      : sqlite3_bind_blob64(pointer, parameter, start, count, nil)
-  }
-
-  /// Binds bytes as a blob, or as a text whose UTF-8 they are. No bytes are an empty blob or text, not
-  /// NULL.
-  package func bind(
-    bytes: RawSpan, asText isText: Bool = false, at parameter: Int32
-  ) throws(SQLiteError) {
-    let code = unsafe bytes.withUnsafeBytes { unsafe bind($0, asText: isText, to: parameter) }
-    try check(code, parameter)
-  }
-
-  /// Binds a blob that SQLite reads where it is: it must outlive the run. Copying 1 MiB takes 1,000,000 instructions
-  /// (benchmark `blob`).
-  @unsafe final func bind(
-    lent bytes: UnsafeRawBufferPointer, at parameter: Int32
-  ) throws(SQLiteError) {
-    hasPassing = true
-    // A null pointer would bind NULL.
-    let start = unsafe bytes.baseAddress ?? emptyBytes
-    try check(
-      unsafe bind(kept: start, UInt64(bytes.count), asText: false, to: parameter), parameter)
-  }
-
-  /// Whether bytes are worth lending rather than copying them.
-  static func isLong(_ count: Int) -> Bool { unsafe count > BindingRoom.longest }
-
-  /// Lends the address of a variable to a function that asks for a pointer of `type`
-  /// (`sqlite3_bind_pointer`).
-  func bind(
-    pointerTo variable: UnsafeMutableRawPointer, ofType type: StaticString, at parameter: Int32
-  ) {
-    hasPassing = true
-    let name = unsafe UnsafeRawPointer(type.utf8Start).assumingMemoryBound(to: CChar.self)
-    _ = unsafe sqlite3_bind_pointer(pointer, parameter, variable, name, nil)
-  }
-
-  /// Binds a stored form.
-  package func bind(_ value: Value, at parameter: Int32) throws(SQLiteError) {
-    switch value {
-    case .null: try bindNull(at: parameter)
-    case .integer(let integer): try bind(integer, at: parameter)
-    case .real(let real): try bind(real, at: parameter)
-    case .text(let text): try bind(text, at: parameter)
-    case .blob(let bytes): try unsafe bind(bytes: bytes.span.bytes, at: parameter)
-    }
-  }
-
-  /// Makes all parameters NULL (`sqlite3_clear_bindings`).
-  func clearBindings() {
-    isInRow = false
-    isStale = false
-    hasPassing = false
-    // Unlike most of its kind it does not take a null pointer.
-    guard unsafe pointer != nil else { return }
-    unsafe sqlite3_clear_bindings(pointer)
-  }
-
-  /// Ends a use that has bound values. Those that are short stay until the next one, which mostly binds all
-  /// parameters anew; a use that does not must call ``clearBindings()`` first.
-  func endUse() {
-    isBound = false
-    isInRow = false
-    if hasPassing { clearBindings() } else { isStale = true }
-  }
-
-  /// The number of a parameter named with its prefix, or nil if there is none.
-  func parameterIndex(_ name: String) -> Int? {
-    let index = unsafe sqlite3_bind_parameter_index(pointer, name)
-    return index == 0 ? nil : Int(index)
-  }
-
-  /// The name of a parameter with its prefix, or nil (`sqlite3_bind_parameter_name`).
-  func parameterName(_ index: Int) -> String? {
-    guard let name = unsafe sqlite3_bind_parameter_name(pointer, Int32(clamping: index)) else {
-      return nil
-    }
-    return unsafe String(cString: name)
-  }
-
-  @inline(__always) private func check(_ code: Int32, _ parameter: Int32) throws(SQLiteError) {
-    guard code == SQLITE_OK else { throw refusal(code, parameter) }
-    isBound = true
-  }
-
-  @inline(never) private func refusal(_ code: Int32, _ parameter: Int32) -> SQLiteError {
-    guard !isOrphan else { return orphanError }
-    return switch code {
-    case SQLITE_RANGE:
-      SQLiteError(
-        .range, "parameter \(parameter) does not exist: there are \(parameterCount)", sql: sql)
-    case SQLITE_MISUSE:
-      SQLiteError(.misuse, "the statement must be reset before values are bound", sql: sql)
-    default: SQLiteError(ResultCode(rawValue: code), sql: sql)
-    }
-  }
-}
-
-/// Memory for the short texts and blobs of the rows that a statement binds, one row after the other.
-///
-/// Proof: the memory is freed by the handle when the statement is finalized, so that what SQLite has been lent
-/// is there as long as it is bound. It is written again by the next row, which binds every parameter before the
-/// statement runs, or by one of a later use, before which the parameters are cleared unless it binds them all too;
-/// until then SQLite does not look at what is bound.
-@unsafe private struct BindingRoom {
-  private let start: UnsafeMutableRawPointer
-  private var count = 0
-
-  private static let capacity = 4_096
-  /// Longer values are worth an allocation, and would fill the room.
-  static let longest = 512
-
-  init() {
-    unsafe start = .allocate(byteCount: Self.capacity, alignment: 8)
-  }
-
-  /// Copies bytes, or returns nil if they are too many.
-  @inline(__always) mutating func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
-    let from = unsafe count
-    let next = from + bytes.count
-    guard unsafe bytes.count <= Self.longest, unsafe next <= Self.capacity else { return nil }
-    if let source = bytes.baseAddress {
-      unsafe (start + from).copyMemory(from: source, byteCount: bytes.count)
-    }
-    unsafe count = next
-    return unsafe UnsafeRawPointer(start) + from
-  }
-
-  mutating func clear() { unsafe count = 0 }
-
-  func release() { unsafe start.deallocate() }
 }

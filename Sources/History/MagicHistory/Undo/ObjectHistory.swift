@@ -4,6 +4,9 @@ import SQLiteMapping
 public import SQLiteObjects
 import Synchronization
 
+// An undo writes rows back: those of objects and those of links. The files of assets never went: each step holds them
+// (`AssetStore+Holding.swift`) until it is forgotten.
+
 /// The place where a history is kept.
 public enum HistoryKeeping: Hashable, Sendable {
   /// In memory: it ends with the store, and is for this store alone.
