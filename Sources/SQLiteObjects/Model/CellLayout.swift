@@ -125,15 +125,13 @@ extension CellLayout {
     return unsafe box._withUnsafeGuaranteedRef { $0.storageIdentifier }
   }
 
-  /// Lets the cell of a property that has no storage lead to one.
+  /// Lets the cell of a property that has no storage lead to that of one.
   ///
   /// - Returns: The value as the cell held it, or nil if it leads to a storage already.
   @inline(__always)
-  func adopt(_ slot: Int, by bound: consuming ValueBox.State) -> CellValue.Form? {
+  func adopt(_ slot: Int, by cell: MagicCell) -> CellValue.Form? {
     guard let box = unsafe box(slot) else { return nil }
-    unsafe box._withUnsafeGuaranteedRef { $0.exchange(&bound) }
-    guard case .own(let form) = bound else { return nil }
-    return form
+    return unsafe box._withUnsafeGuaranteedRef { $0.adopt(by: cell) }
   }
 
   /// The box of a property of an object that was made. It is not retained (benchmarks `insert` and `save-graph`): the
@@ -171,35 +169,18 @@ extension ObjectStorage {
   /// - Parameters:
   ///   - cells: The cells.
   ///   - copies: Gets a slot for each property if all cells lead here.
-  ///   - context: The context that the cells hold.
-  func adopt(_ cells: FoundCells, to copies: SlotCopies?, in context: FetchContext?) -> Adoption {
+  ///   - context: The context that the cells hold, if the object needs one.
+  func adopt(_ cells: FoundCells, to copies: SlotCopies, in context: FetchContext?) -> Adoption {
+    let cell = MagicCell(context.map { .row($0) } ?? .storage(self), CellIndex(slot: 0))
     // A task that follows a cell that leads here already waits for the others.
-    withState { _, slots in
-      func adopt(_ slot: Int, _ bound: consuming ValueBox.State) -> Bool {
-        guard let form = cells.adopt(slot, by: bound) else { return false }
-        slots.fill(form, slot)
-        return true
-      }
-      var slot = 0
-      // Four at once: their references to this are counted by one atomic addition (benchmark `insert`).
-      while slot + 4 <= slots.count {
-        let first = ValueBox.State.bound(self, slot: slot, context)
-        let second = ValueBox.State.bound(self, slot: slot + 1, context)
-        let third = ValueBox.State.bound(self, slot: slot + 2, context)
-        let fourth = ValueBox.State.bound(self, slot: slot + 3, context)
-        guard adopt(slot, first) else { return slot == 0 ? .none : .some }
-        guard adopt(slot + 1, second), adopt(slot + 2, third), adopt(slot + 3, fourth) else {
-          return .some
-        }
-        slot += 4
-      }
-      while slot < slots.count {
-        guard adopt(slot, .bound(self, slot: slot, context)) else {
+    return withState { _, slots in
+      for slot in 0..<slots.count {
+        guard let form = cells.adopt(slot, by: cell.at(slot)) else {
           return slot == 0 ? .none : .some
         }
-        slot += 1
+        slots.fill(form, slot)
       }
-      if let copies { slots.copy(to: copies) }
+      slots.copy(to: copies)
       return .all
     }
   }
@@ -220,9 +201,9 @@ extension ObjectShape {
   /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if its properties are not always the same.
   func object<Object: MagicObject>(_ type: Object.Type, of storage: ObjectStorage) throws -> Object
   {
-    guard let layout else { return try bound(type, to: storage, in: nil) }
+    guard let layout else { return try bound(type, to: MagicCell(storage)) }
     return try unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { room in
-      guard let object = room.baseAddress else { return try bound(type, to: storage, in: nil) }
+      guard let object = room.baseAddress else { return try bound(type, to: MagicCell(storage)) }
       unsafe layout.initialize(
         UnsafeMutableRawPointer(object), .storage(storage), CellIndex(slot: 0))
       return unsafe object.move()
@@ -237,7 +218,7 @@ extension ObjectShape {
   ) throws -> [Object] {
     // See ``FetchContext/objects(_:_:)``.
     if storages.isEmpty { return [] }
-    guard let layout else { return try storages.map { try bound(type, to: $0, in: nil) } }
+    guard let layout else { return try storages.map { try bound(type, to: MagicCell($0)) } }
     // They are made where they stay: appending an object of a type that is not known here costs as much
     // as making it.
     return unsafe Array(unsafeUninitializedCapacity: storages.count) { objects, count in
@@ -251,13 +232,16 @@ extension ObjectShape {
     }
   }
 
-  /// Makes an object by its `init()`, and lets its wrappers lead to a storage: its own `encode(to:)` says
-  /// which of them leads where.
-  func bound<Object: MagicObject>(
-    _ type: Object.Type, to storage: ObjectStorage, in context: FetchContext?
-  ) throws -> Object {
+  /// Makes an object by its `init()`, and lets its wrappers lead to the cells of a storage: its own `encode(to:)`
+  /// says which of them leads where.
+  ///
+  /// - Parameters:
+  ///   - type: The object's type.
+  ///   - cell: The first cell.
+  func bound<Object: MagicObject>(_ type: Object.Type, to cell: MagicCell) throws -> Object {
     let object = Object()
-    guard try PropertyCollector.bind(object, to: storage, context) == properties.count else {
+    let count = try PropertyCollector.bind(object, to: cell, count: properties.count)
+    guard count == properties.count else {
       throw MagicError.unsuitableType(
         type: typeName, reason: "its encode(to:) encodes different properties each time")
     }

@@ -84,8 +84,10 @@ extension FetchContext {
     let shape = storage.shape
     if shape.isClass, let known = group.instance(at: row) as? Object { return known }
     storage.handOut()
-    let object = try shape.bound(
-      type, to: storage, in: shape.needsContext || group.isMade ? self : nil)
+    let cell =
+      shape.needsContext || group.isMade
+      ? MagicCell(.row(self), CellIndex(table: 0, row: row)) : MagicCell(storage)
+    let object = try shape.bound(type, to: cell)
     if shape.isClass { group.note(object as AnyObject, at: row) }
     return object
   }

@@ -5,8 +5,7 @@ extension MagicCell {
   /// Sets the value, as a change to be saved.
   package func set(_ form: CellValue.Form) {
     switch owner {
-    case .box(let box):
-      if let (storage, slot, context) = box.set(form) { storage.set(form, at: slot, in: context) }
+    case .box(let box): box.set(form)?.set(form)
     case .storage(let storage): storage.set(form, at: index.slot)
     case .row(let context): context.storage(at: index).set(form, at: index.slot, in: context)
     }

@@ -12,8 +12,8 @@ final class PropertyCollector: Encoder {
   fileprivate var key: (any CodingKey)?
   /// Whether to stop at the first property.
   private let onlyFirst: Bool
-  /// The storage that the wrappers are to lead to, if they are to be bound.
-  private var binding: (storage: ObjectStorage, context: FetchContext?)?
+  /// The first cell that the wrappers are to lead to and the number of cells, if they are to be bound.
+  private var binding: (cell: MagicCell, count: Int)?
   /// The number of wrappers that were met.
   private var count = 0
 
@@ -42,14 +42,18 @@ final class PropertyCollector: Encoder {
     return collector.entries.first?.cell
   }
 
-  /// Makes the wrappers of an object lead to a storage.
+  /// Makes the wrappers of an object lead to the cells of a storage.
   ///
-  /// - Returns: How many there were.
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - cell: The first cell.
+  ///   - count: The number of cells.
+  /// - Returns: How many wrappers there were.
   static func bind<Object: MagicObject>(
-    _ object: Object, to storage: ObjectStorage, _ context: FetchContext?
+    _ object: Object, to cell: MagicCell, count: Int
   ) throws -> Int {
     let collector = PropertyCollector()
-    collector.binding = (storage, context)
+    collector.binding = (cell, count)
     try object.encode(to: collector)
     return collector.count
   }
@@ -81,10 +85,8 @@ final class PropertyCollector: Encoder {
   ) throws -> Bool {
     guard let collector = encoder as? PropertyCollector else { return false }
     guard let key = collector.key else { return true }
-    if let (storage, context) = collector.binding {
-      guard collector.count < storage.shape.properties.count,
-        property.cell.bind(to: storage, slot: collector.count, context: context)
-      else {
+    if let (cell, count) = collector.binding {
+      guard collector.count < count, property.cell.bind(to: cell.at(collector.count)) else {
         collector.key = nil
         return true
       }

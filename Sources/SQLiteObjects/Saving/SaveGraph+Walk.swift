@@ -89,8 +89,10 @@ extension SaveGraph {
 
     /// Adds an object by its cells; one that has no storage yet gets it.
     mutating func add(_ kind: Int, _ cells: FoundCells) throws -> Int {
-      if let key = cells.storageIdentifier, let known = indexes.index(of: key) { return known }
-      if let address = cells[0].address { return try add(address.storage, address.context) }
+      if let key = cells.storageIdentifier {
+        if let known = indexes.index(of: key) { return known }
+        if let address = cells[0].address { return try add(address.storage, address.context) }
+      }
       let plan = kinds[kind].plan
       if let primary = plan.primary, plan.counting == nil {
         _ = cells[primary].primaryForm(plan.wrappers[primary])

@@ -23,6 +23,9 @@ public struct MagicCell: Sendable {
     self.index = index
   }
 
+  /// The first cell of an object that references no others.
+  init(_ storage: ObjectStorage) { self.init(.storage(storage), CellIndex(slot: 0)) }
+
   /// Makes a cell for a property that is being declared.
   ///
   /// The type and the line are for the message about a value that was never set, which cannot name the
@@ -79,12 +82,16 @@ public struct MagicCell: Sendable {
     }
   }
 
-  /// Lets the cell lead to a storage from now on.
+  /// The cell of a property of the object whose first cell this is.
+  @inline(__always)
+  func at(_ slot: Int) -> MagicCell { MagicCell(owner, index.at(slot)) }
+
+  /// Lets the cell lead to that of a storage from now on.
   ///
   /// - Returns: False if the cell is one of a fetched object, which keeps its storage.
-  package func bind(to storage: ObjectStorage, slot: Int, context: FetchContext?) -> Bool {
+  func bind(to cell: MagicCell) -> Bool {
     guard case .box(let box) = owner else { return false }
-    box.bind(to: storage, slot: slot, context: context)
+    box.bind(to: cell)
     return true
   }
 

@@ -3,12 +3,12 @@ import Synchronization
 
 /// The value of one property of an object that the program has made.
 ///
-/// The box holds the value itself until its object is saved; from then on the object's
-/// ``ObjectStorage`` holds the values of all its properties, and the box leads there.
+/// The box holds the value itself until its object is saved. From then on the object's ``ObjectStorage`` holds the values
+/// of all its properties, and the box has the cell of its property there.
 final class ValueBox: Sendable {
   enum State {
     case own(CellValue.Form)
-    case bound(ObjectStorage, slot: Int, FetchContext?)
+    case bound(MagicCell)
   }
 
   /// A value's `deinit` may read the property: so no value is released while this is locked.
@@ -31,26 +31,25 @@ final class ValueBox: Sendable {
       })
   }
 
+  /// The cell of the property in the object's storage, if the object was saved or fetched.
+  private var bound: MagicCell? {
+    state.withLock { if case .bound(let cell) = $0 { cell } else { nil } }
+  }
+
   var form: CellValue.Form {
-    let (form, bound) = state.withLock { state -> (CellValue.Form, (ObjectStorage, Int)?) in
-      switch state {
-      case .own(let form): (form, nil)
-      case .bound(let storage, let slot, _): (.unset, (storage, slot))
-      }
+    switch state.withLock({ $0 }) {
+    case .own(let form): form
+    case .bound(let cell): cell.form
     }
-    if let (storage, slot) = bound { return storage[slot] }
-    return form
   }
 
   /// Sets the value unless a storage holds it.
   ///
-  /// - Returns: The storage that holds the value, in which the caller sets it.
-  func set(
-    _ form: CellValue.Form
-  ) -> (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
+  /// - Returns: The cell in the storage that holds the value, by which the caller sets it.
+  func set(_ form: CellValue.Form) -> MagicCell? {
     var other = State.own(form)
     return state.withLock { state in
-      if case .bound(let storage, let slot, let context) = state { return (storage, slot, context) }
+      if case .bound(let cell) = state { return cell }
       swap(&state, &other)
       return nil
     }
@@ -63,44 +62,37 @@ final class ValueBox: Sendable {
     }
   }
 
-  func cache(_ live: LiveValue) -> LiveValue {
-    let bound = state.withLock { state -> (ObjectStorage, Int)? in
-      if case .bound(let storage, let slot, _) = state { return (storage, slot) }
-      return nil
-    }
-    // A cell on its own holds the value that was set.
-    return bound.map { storage, slot in storage.cache(live, at: slot) } ?? live
-  }
+  /// A box of its own holds the value that was set.
+  func cache(_ live: LiveValue) -> LiveValue { bound?.cache(live) ?? live }
 
-  var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
-    if case .bound(let storage, let slot, let context) = state.withLock({ $0 }) {
-      (storage, slot, context)
-    } else {
-      nil
-    }
-  }
+  var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? { bound?.address }
 
   /// The identity of the object's storage, or nil if it has none.
   var storageIdentifier: ObjectIdentifier? {
     state.withLock { state in
-      if case .bound(let storage, _, _) = state { ObjectIdentifier(storage) } else { nil }
+      if case .bound(let cell) = state { cell.storageIdentifier } else { nil }
     }
   }
 
-  func bind(to storage: ObjectStorage, slot: Int, context: FetchContext?) {
-    var other = State.bound(storage, slot: slot, context)
+  func bind(to cell: MagicCell) {
+    var other = State.bound(cell)
     state.withLock { swap(&$0, &other) }
   }
 
-  /// Exchanges the state for another one, unless the box references a storage already.
-  func exchange(_ other: inout State) {
+  /// Leads to a cell of a storage from now on.
+  ///
+  /// - Returns: The value as the box held it, or nil if it leads to a storage already.
+  func adopt(by cell: MagicCell) -> CellValue.Form? {
+    var former = State.bound(cell)
     state.withLock { state in
-      if case .own = state { swap(&state, &other) }
+      if case .own = state { swap(&state, &former) }
     }
+    guard case .own(let form) = former else { return nil }
+    return form
   }
 
   func missing(_ value: Any.Type) -> String {
-    if let (storage, slot, _) = address { return storage.missing(slot) }
+    if let bound { return bound.missing(value) }
     return "the property of type \(value) that \(type) declares in line \(line) was read, "
       + "but it was never set"
   }
