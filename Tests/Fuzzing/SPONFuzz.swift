@@ -45,9 +45,57 @@ package enum SPONFuzz {
 
   private static func rewritten(_ bytes: [UInt8], isPretty: Bool) throws -> [UInt8] {
     do {
-      return try Formatter(isPretty: isPretty, sortsKeys: false).format(bytes, maximumDepth: 512)
+      let document = try Document(bytes)
+      var scalars = TextBuffer()
+      let root = part(0, of: document, isMember: false, &scalars)
+      return NodeWriter.text(of: root, scalars, isPretty: isPretty, sortsKeys: false)
     } catch {
       throw Failure(reason: "what was written is refused: \(error)")
+    }
+  }
+
+  /// A value of a document as an encoder would have made it.
+  private static func part(
+    _ token: Int, of document: Document, isMember: Bool, _ scalars: inout TextBuffer
+  ) -> EncodedNode.Part {
+    switch document.tokens[token].kind {
+    case .scalar:
+      let start = scalars.bytes.count
+      append(token, of: document, isMember: isMember, to: &scalars)
+      return .scalar(start..<scalars.bytes.count)
+    case .array:
+      let node = EncodedNode(.array)
+      for element in document.children(of: token) {
+        node.append(part(element, of: document, isMember: false, &scalars))
+      }
+      return .node(node)
+    case .object:
+      let name = document.typeName(of: token)
+      let node = EncodedNode(.object, typeName: name.isEmpty ? [] : Array(":\(name)".utf8))
+      for member in document.children(of: token) {
+        let part = part(member, of: document, isMember: true, &scalars)
+        _ = node.append(part, key: document.key(of: member))
+      }
+      return .node(node)
+    }
+  }
+
+  private static func append(
+    _ token: Int, of document: Document, isMember: Bool, to scalars: inout TextBuffer
+  ) {
+    let designator = document.tokens[token].designator
+    let content = document.text(of: token)
+    if designator == .null || designator == .described && content == "<null>" {
+      return scalars.appendNull()
+    }
+    let isBare =
+      ![.text, .date, .described].contains(designator)
+      && content.utf8.allSatisfy { $0.isBareElement } && (designator == .data || !content.isEmpty)
+    if !isMember, isBare {
+      scalars.append(plain: content, designator, isMember: false)
+    } else {
+      scalars.append(
+        content, designator == .described ? .text : designator, isMember: isMember)
     }
   }
 

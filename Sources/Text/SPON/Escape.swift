@@ -88,31 +88,17 @@ extension UInt8 {
 extension TextBuffer {
   /// Appends text, and escapes what must not stand between back-quotes.
   package mutating func appendEscaped(_ text: String) {
-    var text = text
-    text.withUTF8 { unsafe appendEscaped($0) }
-  }
-
-  @unsafe mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
-    var copied = 0
-    for index in text.indices {
-      let byte = unsafe text[index]
-      guard byte.isEscaped else { continue }
-      unsafe bytes.append(contentsOf: text[copied..<index])
-      copied = index + 1
+    guard text.utf8.contains(where: \.isEscaped) else {
+      return bytes.append(contentsOf: text.utf8)
+    }
+    for byte in text.utf8 {
       switch byte {
       case Byte.ampersand: append("&00;")
       case Byte.quote: append("&01;")
-      default:
-        append("&u")
-        if byte > 15 { bytes.append(Hex.uppercase(byte >> 4)) }
-        bytes.append(Hex.uppercase(byte & 15))
-        bytes.append(Byte.semicolon)
+      case _ where byte.isEscaped:
+        bytes.append(contentsOf: "&u\(String(byte, radix: 16, uppercase: true));".utf8)
+      default: append(byte)
       }
-    }
-    if copied == 0 {
-      unsafe bytes.append(contentsOf: text)
-    } else {
-      unsafe bytes.append(contentsOf: text[copied...])
     }
   }
 }

@@ -69,7 +69,7 @@ extension UInt8 {
 
   /// Returns whether an element may hold the byte without quotes: the bytes of numbers, words and
   /// base64.
-  @inline(__always) var isBareElement: Bool {
+  @inline(__always) package var isBareElement: Bool {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "+"), UInt8(ascii: "-"),
@@ -89,7 +89,7 @@ struct KeyText: Hashable {
   let text: String
 
   static func == (left: KeyText, right: KeyText) -> Bool {
-    left.text.utf8.elementsEqual(right.text.utf8)
+    left.text == right.text && left.text.utf8.elementsEqual(right.text.utf8)
   }
 
   func hash(into hasher: inout Hasher) {

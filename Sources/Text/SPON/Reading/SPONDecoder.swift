@@ -14,11 +14,11 @@ public struct SPONDecoder: Sendable {
   /// How dates are read.
   public var dateDecodingStrategy = DateDecodingStrategy.text
   /// How `Data` is read.
-  public var dataDecodingStrategy = DataDecodingStrategy.base64
+  public var dataDecodingStrategy = JSONDecoder.DataDecodingStrategy.base64
   /// Which texts are read as infinite numbers or as no number.
   public var nonConformingFloatDecodingStrategy = NonConformingFloatDecodingStrategy.literal
   /// How keys are read.
-  public var keyDecodingStrategy = KeyDecodingStrategy.useDefaultKeys
+  public var keyDecodingStrategy = JSONDecoder.KeyDecodingStrategy.useDefaultKeys
   /// Values for the `init(from:)` of the types.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// How deep containers may be nested, the outermost being at depth 1.
@@ -78,16 +78,6 @@ extension SPONDecoder {
     case custom(@Sendable (any Decoder) throws -> Date)
   }
 
-  /// How `Data` is read.
-  public enum DataDecodingStrategy: Sendable {
-    /// From base64.
-    case base64
-    /// As `Data` decodes itself: from an array of bytes.
-    case deferredToData
-    /// As a function decodes it.
-    case custom(@Sendable (any Decoder) throws -> Data)
-  }
-
   /// Which texts are read as infinite numbers or as no number.
   public enum NonConformingFloatDecodingStrategy: Sendable {
     /// The words `inf`, `-inf` and `nan` of a number.
@@ -96,15 +86,5 @@ extension SPONDecoder {
     case `throw`
     /// Other words, in a text.
     case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
-  }
-
-  /// How keys are read.
-  public enum KeyDecodingStrategy: Sendable {
-    /// As they are.
-    case useDefaultKeys
-    /// `first_name` as `firstName`, by the rules of Foundation's coders.
-    case convertFromSnakeCase
-    /// As a function makes them of the path to the value, the key itself being last.
-    case custom(@Sendable ([any CodingKey]) -> any CodingKey)
   }
 }

@@ -237,7 +237,6 @@ struct Tokenizer {
     var hasEscapes = false
     var bits: UInt8 = 0
     while index < input.count {
-      bits |= skipOrdinary(input, &index)
       let byte = input[index]
       bits |= byte
       if byte == Byte.quote {
@@ -256,26 +255,6 @@ struct Tokenizer {
       index += 1
     }
     throw SPONSyntaxError(start - 1, "a back-quote without its partner")
-  }
-
-  /// Passes over eight bytes at a time as long as none of them is a back-quote or an `&`, leaves one
-  /// byte at least, and returns the bits that were set in any of them.
-  @inline(__always)
-  private func skipOrdinary(_ input: Span<UInt8>, _ index: inout Int) -> UInt8 {
-    var bits: UInt64 = 0
-    while index + 8 < input.count {
-      // In bounds, and any eight bytes are an integer.
-      let word = unsafe input.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-      let quotes = word ^ 0x6060_6060_6060_6060
-      let ampersands = word ^ 0x2626_2626_2626_2626
-      let isSpecial =
-        (quotes &- 0x0101_0101_0101_0101) & ~quotes
-        | (ampersands &- 0x0101_0101_0101_0101) & ~ampersands
-      guard isSpecial & 0x8080_8080_8080_8080 == 0 else { break }
-      bits |= word
-      index += 8
-    }
-    return bits & 0x8080_8080_8080_8080 == 0 ? 0 : 0x80
   }
 
   @inline(never)
@@ -365,48 +344,16 @@ extension Tokenizer {
 
 extension Tokenizer {
   /// Refuses an object that has a key twice.
-  mutating func checkKeys(of object: Int, _ input: Span<UInt8>) throws(SPONSyntaxError) {
-    if tokens[object].count > 16 { return try checkManyKeys(of: object, input) }
-    var first = object + 1
-    let end = Int(tokens[object].next)
-    while first < end {
-      var second = Int(tokens[first].next)
-      while second < end {
-        if haveSameKey(first, second, input) { throw twice(second, input) }
-        second = Int(tokens[second].next)
-      }
-      first = Int(tokens[first].next)
-    }
-  }
-
-  private func haveSameKey(_ first: Int, _ second: Int, _ input: Span<UInt8>) -> Bool {
-    if tokens[first].keyHasEscapes || tokens[second].keyHasEscapes {
-      return keyText(first, input) == keyText(second, input)
-    }
-    let start = Int(tokens[first].keyStart)
-    let other = Int(tokens[second].keyStart)
-    let count = Int(tokens[first].keyEnd) - start
-    guard Int(tokens[second].keyEnd) - other == count else { return false }
-    for index in 0..<count where input[start + index] != input[other + index] { return false }
-    return true
-  }
-
-  private func checkManyKeys(of object: Int, _ input: Span<UInt8>) throws(SPONSyntaxError) {
+  private func checkKeys(of object: Int, _ input: Span<UInt8>) throws(SPONSyntaxError) {
     var keys = Set<KeyText>(minimumCapacity: Int(tokens[object].count))
     var member = object + 1
     while member < tokens[object].next {
-      guard keys.insert(keyText(member, input)).inserted else { throw twice(member, input) }
-      member = Int(tokens[member].next)
+      let token = tokens[member]
+      let key = text(input, token.keyRange, hasEscapes: token.keyHasEscapes)
+      guard keys.insert(KeyText(text: key)).inserted else {
+        throw SPONSyntaxError(Int(token.keyStart), "the key “\(key)” comes twice")
+      }
+      member = Int(token.next)
     }
-  }
-
-  private func keyText(_ member: Int, _ input: Span<UInt8>) -> KeyText {
-    let token = tokens[member]
-    return KeyText(text: text(input, token.keyRange, hasEscapes: token.keyHasEscapes))
-  }
-
-  private func twice(_ member: Int, _ input: Span<UInt8>) -> SPONSyntaxError {
-    SPONSyntaxError(
-      Int(tokens[member].keyStart), "the key “\(keyText(member, input).text)” comes twice")
   }
 }

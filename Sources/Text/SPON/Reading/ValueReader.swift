@@ -1,4 +1,3 @@
-import Essentials
 import ExactText
 
 /// A value that is being read: the decoder that a type's `init(from:)` gets.
@@ -15,7 +14,7 @@ struct ValueReader: Decoder {
     guard state.document.tokens[token].kind == .object else {
       throw mismatch([String: Any].self, "an object")
     }
-    return KeyedDecodingContainer(KeyedReader(reader: self))
+    return KeyedDecodingContainer(KeyedReader(self))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -32,6 +31,12 @@ struct ValueReader: Decoder {
     state.document.tokens[token].kind == .scalar
       && state.document.tokens[token].designator == designator
   }
+
+  /// Whether the value is text of an unknown type, as the seed wrote dates and most integers.
+  var isDescribed: Bool { has(.described) && !isNull }
+
+  /// The text of a scalar.
+  var text: String { state.document.text(of: token) }
 
   /// The kind of the value, in words.
   private var found: String {
@@ -62,13 +67,12 @@ struct ValueReader: Decoder {
 
   /// Whether there is no value; the seed wrote that as the text `<null>`.
   var isNull: Bool {
-    if has(.null) { return true }
-    return has(.described) && state.document.text(of: token) == "<null>"
+    has(.null) || has(.described) && text == "<null>"
   }
 
   func bool() throws -> Bool {
     guard has(.bool) else { throw mismatch(Bool.self, "a Boolean (%)") }
-    switch state.document.text(of: token) {
+    switch text {
     case "true": return true
     case "false": return false
     default: throw corrupted("a Boolean is true or false")
@@ -76,18 +80,18 @@ struct ValueReader: Decoder {
   }
 
   func string() throws -> String {
-    guard has(.text) || (has(.described) && !isNull) else {
+    guard has(.text) || isDescribed else {
       throw mismatch(String.self, "text ($)")
     }
-    return state.document.text(of: token)
+    return text
   }
 }
 
 extension ValueReader {
   func integer<Integer: FixedWidthInteger>(as type: Integer.Type) throws -> Integer {
-    guard has(.integer) || (has(.described) && !isNull) else { return try wholeNumber(as: type) }
+    guard has(.integer) || isDescribed else { return try wholeNumber(as: type) }
     guard let integer = state.document.integer(of: token, as: type) else {
-      throw corrupted("“\(state.document.text(of: token))” is no \(Integer.self)")
+      throw corrupted("“\(text)” is no \(Integer.self)")
     }
     return integer
   }
@@ -98,7 +102,7 @@ extension ValueReader {
     guard let number = state.document.double(of: token),
       let integer = Integer(exactly: number)
     else {
-      throw corrupted("“\(state.document.text(of: token))” is no \(Integer.self)")
+      throw corrupted("“\(text)” is no \(Integer.self)")
     }
     return integer
   }
@@ -120,7 +124,7 @@ extension ValueReader {
       return try nonFinite(as: type)
     }
     guard let number else {
-      throw corrupted("“\(state.document.text(of: token))” is no \(type) without rounding")
+      throw corrupted("“\(text)” is no \(type) without rounding")
     }
     if number.isFinite { return number }
     guard case .literal = state.decoder.nonConformingFloatDecodingStrategy else {
@@ -131,7 +135,7 @@ extension ValueReader {
 
   private func found<Number>(_ number: Number?) throws -> Number {
     guard let number else {
-      throw corrupted("“\(state.document.text(of: token))” is not a number")
+      throw corrupted("“\(text)” is not a number")
     }
     return number
   }
@@ -142,7 +146,7 @@ extension ValueReader {
       case .convertFromString(let positive, let negative, let nan) =
         state.decoder.nonConformingFloatDecodingStrategy
     {
-      switch state.document.text(of: token) {
+      switch text {
       case positive: return .infinity
       case negative: return -.infinity
       case nan: return .nan
@@ -155,91 +159,12 @@ extension ValueReader {
 
 extension ValueReader {
   /// Reads a value of any type.
-  ///
-  /// Where the type is known, the compiler leaves one branch of it.
-  @inline(__always) func read<T: Decodable>(_ type: T.Type) throws -> T {
-    if type == String.self { return same(try string(), as: T.self) }
-    if type == Int.self { return same(try integer(as: Int.self), as: T.self) }
-    if type == Double.self { return same(try number(as: Double.self), as: T.self) }
-    if type == Bool.self { return same(try bool(), as: T.self) }
-    if type == Float.self { return same(try number(as: Float.self), as: T.self) }
-    if type == Int8.self { return same(try integer(as: Int8.self), as: T.self) }
-    if type == Int16.self { return same(try integer(as: Int16.self), as: T.self) }
-    if type == Int32.self { return same(try integer(as: Int32.self), as: T.self) }
-    if type == Int64.self { return same(try integer(as: Int64.self), as: T.self) }
-    if type == Int128.self { return same(try integer(as: Int128.self), as: T.self) }
-    if type == UInt.self { return same(try integer(as: UInt.self), as: T.self) }
-    if type == UInt8.self { return same(try integer(as: UInt8.self), as: T.self) }
-    if type == UInt16.self { return same(try integer(as: UInt16.self), as: T.self) }
-    if type == UInt32.self { return same(try integer(as: UInt32.self), as: T.self) }
-    if type == UInt64.self { return same(try integer(as: UInt64.self), as: T.self) }
-    if type == UInt128.self { return same(try integer(as: UInt128.self), as: T.self) }
-    return try readOther(type)
-  }
-
-  @inline(never) private func readOther<T: Decodable>(_ type: T.Type) throws -> T {
-    if type == Date.self { return same(try date(), as: T.self) }
-    if type == Data.self { return same(try data(), as: T.self) }
-    if type == URL.self { return same(try url(), as: T.self) }
-    if type == Decimal.self { return same(try decimal(), as: T.self) }
+  func read<T: Decodable>(_ type: T.Type) throws -> T {
+    func open<Known: SPONScalar>(_ scalar: Known.Type) throws -> T {
+      same(try scalar.read(self), as: type)
+    }
+    if let scalar = type as? any SPONScalar.Type { return try open(scalar) }
     return try T(from: self)
-  }
-
-  private func date() throws -> Date {
-    switch state.decoder.dateDecodingStrategy {
-    case .text, .iso8601:
-      guard has(.date) || has(.text) || (has(.described) && !isNull) else {
-        throw mismatch(Date.self, "a date (#)")
-      }
-      let text = state.document.text(of: token)
-      guard let date = DateText.date(from: text) else { throw corrupted("“\(text)” is not a date") }
-      return date
-    case .deferredToDate:
-      return Date(timeIntervalSinceReferenceDate: try number(as: Double.self))
-    case .secondsSince1970:
-      return Date(timeIntervalSince1970: try number(as: Double.self))
-    case .millisecondsSince1970:
-      return Date(timeIntervalSince1970: try number(as: Double.self) / 1_000)
-    case .custom(let decode):
-      return try decode(self)
-    }
-  }
-
-  private func data() throws -> Data {
-    switch state.decoder.dataDecodingStrategy {
-    case .base64:
-      guard has(.data) || has(.text) else { throw mismatch(Data.self, "bytes (*)") }
-      let range = state.document.tokens[token].range
-      guard let data = Data(base64Encoded: Data(state.document.bytes[range])) else {
-        throw corrupted("the text is not base64")
-      }
-      return data
-    case .deferredToData:
-      return try Data(from: self)
-    case .custom(let decode):
-      return try decode(self)
-    }
-  }
-
-  private func url() throws -> URL {
-    let text = try string()
-    guard let url = URL(string: text) else { throw corrupted("“\(text)” is no URL") }
-    return url
-  }
-
-  private func decimal() throws -> Decimal {
-    guard has(.text) || has(.integer) || has(.double) || has(.float) || has(.described) else {
-      throw mismatch(Decimal.self, "text ($) or a number")
-    }
-    let text = state.document.text(of: token)
-    // `Decimal` would read the beginning of a text and leave out the rest.
-    let isNumber =
-      !text.isEmpty
-      && text.utf8.allSatisfy { (48...57).contains($0) || [43, 45, 46, 69, 101].contains($0) }
-    guard isNumber || text == "NaN", let decimal = Decimal(string: text) else {
-      throw corrupted("“\(text)” is not a decimal number")
-    }
-    return decimal
   }
 }
 
@@ -256,68 +181,52 @@ extension ValueReader: SingleValueDecodingContainer {
 
 /// An object that is being read.
 struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  let reader: ValueReader
+  private let reader: ValueReader
+  /// Of keys that a strategy makes equal the first counts.
+  private let members: [KeyText: Int]
+
+  init(_ reader: ValueReader) {
+    self.reader = reader
+    let document = reader.state.document
+    var members: [KeyText: Int] = [:]
+    members.reserveCapacity(Int(document.tokens[reader.token].count))
+    for member in document.children(of: reader.token) {
+      let key = KeyText(text: reader.state.convertedKey(of: member))
+      if members[key] == nil { members[key] = member }
+    }
+    self.members = members
+  }
 
   var codingPath: [any CodingKey] { reader.codingPath }
-
   var allKeys: [Key] {
-    var keys: [Key] = []
-    keys.reserveCapacity(Int(reader.state.document.tokens[reader.token].count))
-    reader.state.forEachMember(of: reader.token) { member in
-      if let key = Key(stringValue: reader.state.convertedKey(of: member)) { keys.append(key) }
+    members.sorted { $0.value < $1.value }.compactMap { Key(stringValue: $0.key.text) }
+  }
+
+  private func member(_ key: some CodingKey) -> ValueReader? {
+    members[KeyText(text: key.stringValue)].map { ValueReader(state: reader.state, token: $0) }
+  }
+
+  private func value(_ key: some CodingKey) throws -> ValueReader {
+    guard let value = member(key) else {
+      throw DecodingError.keyNotFound(
+        key,
+        DecodingError.Context(
+          codingPath: codingPath,
+          debugDescription: "the object has no member “\(key.stringValue)”"))
     }
-    return keys
+    return value
   }
 
-  func contains(_ key: Key) -> Bool {
-    reader.state.member(key.stringValue, of: reader.token) != nil
-  }
-
-  /// The value of a key.
-  @inline(__always) private func value(_ key: some CodingKey) throws -> ValueReader {
-    guard let member = reader.state.member(key.stringValue, of: reader.token) else {
-      throw missing(key)
-    }
-    return ValueReader(state: reader.state, token: member)
-  }
-
-  /// The value of a key, unless there is none.
-  @inline(__always) private func present(_ key: Key) -> ValueReader? {
-    guard let member = reader.state.member(key.stringValue, of: reader.token) else { return nil }
-    let value = ValueReader(state: reader.state, token: member)
-    return value.isNull ? nil : value
-  }
-
-  @inline(never) private func missing(_ key: any CodingKey) -> DecodingError {
-    .keyNotFound(
-      key,
-      DecodingError.Context(
-        codingPath: codingPath,
-        debugDescription: "the object has no member “\(key.stringValue)”"))
-  }
-
+  func contains(_ key: Key) -> Bool { member(key) != nil }
   func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
-
-  @inline(__always) func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     try value(key).read(type)
   }
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try value(key).read(type) }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try value(key).read(type) }
-
-  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try present(key)?.bool()
-  }
-  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try present(key)?.string()
-  }
-  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try present(key)?.number(as: type)
-  }
-  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try present(key)?.integer(as: type)
-  }
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    try present(key)?.read(type)
+    guard let value = member(key), !value.isNull else { return nil }
+    return try value.read(type)
   }
 
   func nestedContainer<NestedKey: CodingKey>(
@@ -353,7 +262,6 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   var isAtEnd: Bool { element >= end }
 
   /// Reads the next element; after an error it is the next one still.
-  @inline(__always)
   private mutating func next<Result>(
     _ type: Any.Type, _ read: (ValueReader) throws -> Result
   ) throws -> Result {
@@ -364,7 +272,7 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
     return result
   }
 
-  @inline(never) private func ended(_ type: Any.Type) -> DecodingError {
+  private func ended(_ type: Any.Type) -> DecodingError {
     .valueNotFound(
       type,
       DecodingError.Context(
@@ -378,7 +286,7 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
     return try next(Never.self) { _ in true }
   }
 
-  @inline(__always) mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
     try next(type) { try $0.read(type) }
   }
   mutating func decode(_ type: Int128.Type) throws -> Int128 {

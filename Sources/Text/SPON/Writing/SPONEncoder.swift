@@ -15,11 +15,11 @@ public struct SPONEncoder: Sendable {
   /// How dates are written.
   public var dateEncodingStrategy = DateEncodingStrategy.text
   /// How `Data` is written.
-  public var dataEncodingStrategy = DataEncodingStrategy.base64
+  public var dataEncodingStrategy = JSONEncoder.DataEncodingStrategy.base64
   /// How numbers that are infinite or not a number are written.
   public var nonConformingFloatEncodingStrategy = NonConformingFloatEncodingStrategy.literal
   /// How keys are written.
-  public var keyEncodingStrategy = KeyEncodingStrategy.useDefaultKeys
+  public var keyEncodingStrategy = JSONEncoder.KeyEncodingStrategy.useDefaultKeys
   /// Values for the `encode(to:)` of the types.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// How deep containers may be nested, the outermost being at depth 1. Deeper values throw, rather
@@ -50,14 +50,12 @@ public struct SPONEncoder: Sendable {
 
   package func encodeBytes(_ value: some Encodable) throws -> [UInt8] {
     let state = EncodingState(self)
-    let output = EncodingOutput(state, path: [], depth: 0)
-    try output.encodeRoot(value)
-    let bytes = try output.finished()
-    guard !outputFormatting.isDisjoint(with: [.prettyPrinted, .sortedKeys]) else { return bytes }
-    return try Formatter(
-      isPretty: outputFormatting.contains(.prettyPrinted),
-      sortsKeys: outputFormatting.contains(.sortedKeys)
-    ).format(bytes, maximumDepth: maximumDepth)
+    let root = ValueWriter(state: state, node: EncodedNode(), codingPath: [])
+    try root.encode(value)
+    if let failure = state.failure { throw failure }
+    return NodeWriter.text(
+      of: .node(root.node), state.scalars, isPretty: outputFormatting.contains(.prettyPrinted),
+      sortsKeys: outputFormatting.contains(.sortedKeys))
   }
 }
 
@@ -99,16 +97,6 @@ extension SPONEncoder {
     case custom(@Sendable (Date, any Encoder) throws -> Void)
   }
 
-  /// How `Data` is written.
-  public enum DataEncodingStrategy: Sendable {
-    /// As base64 with the mark `*`.
-    case base64
-    /// As `Data` encodes itself: an array of bytes.
-    case deferredToData
-    /// As a function encodes it.
-    case custom(@Sendable (Data, any Encoder) throws -> Void)
-  }
-
   /// How numbers that are infinite or not a number are written.
   public enum NonConformingFloatEncodingStrategy: Sendable {
     /// As `inf`, `-inf` and `nan` with the mark of a number.
@@ -117,15 +105,5 @@ extension SPONEncoder {
     case `throw`
     /// As text.
     case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
-  }
-
-  /// How keys are written.
-  public enum KeyEncodingStrategy: Sendable {
-    /// As they are.
-    case useDefaultKeys
-    /// `firstName` as `first_name`, by the rules of Foundation's coders.
-    case convertToSnakeCase
-    /// As a function makes them of the path to the value, the key itself being last.
-    case custom(@Sendable ([any CodingKey]) -> any CodingKey)
   }
 }

@@ -58,7 +58,7 @@ struct SPONLines: DumpFormat {
     case .array: return .row(try values(of: 0, in: document))
     case .object:
       let kind = document.typeName(of: 0)
-      let fields = try elements(of: 0, in: document).map { member in
+      let fields = try document.children(of: 0).map { member in
         let isList = document.tokens[member].kind == .array
         return (
           name: document.key(of: member),
@@ -71,19 +71,8 @@ struct SPONLines: DumpFormat {
     }
   }
 
-  private func elements(of container: Int, in document: Document) -> [Int] {
-    var elements: [Int] = []
-    elements.reserveCapacity(Int(document.tokens[container].count))
-    var element = container + 1
-    while element < document.tokens[container].next {
-      elements.append(element)
-      element = Int(document.tokens[element].next)
-    }
-    return elements
-  }
-
   private func values(of array: Int, in document: Document) throws -> [Value] {
-    try elements(of: array, in: document).map { try value($0, of: document) }
+    try document.children(of: array).map { try value($0, of: document) }
   }
 
   private func value(_ token: Int, of document: Document) throws -> Value {
