@@ -33,7 +33,7 @@ struct Calls {
   private func note(_ error: any Error) {
     switch error {
     case is SQLiteError, is MagicError, is AssetError, is PatchError, is HistoryError, is DumpError,
-      is CodableStoreError, is RowDecodingError, is SchemaError, is UndecodableItemsError:
+      is CodableStoreError, is RowDecodingError, is SchemaError:
       break
     default: say("strange \(type(of: error)): \(error)")
     }

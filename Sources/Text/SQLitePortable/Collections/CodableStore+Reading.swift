@@ -9,23 +9,20 @@ extension CodableStore {
   /// - Parameters:
   ///   - table: The table, or nil for that of the type. One that does not exist has no items.
   ///   - filter: Says which items to take.
-  /// - Throws: ``UndecodableItemsError`` if there is a value that is no such item, `SQLiteError`, or
-  ///   what `filter` throws.
+  /// - Throws: ``CodableStoreError/undecodable(table:count:first:)`` if there is a value that is no such
+  ///   item, `SQLiteError`, or what `filter` throws.
   /// - Complexity: O(*n*) in the number of items in the table.
   public func read<Item: Codable & Equatable>(
     from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }
   ) throws -> [Item] {
-    let name = try self.table(of: Item.self, table)
-    return try database.read { try collection(of: Item.self, name, $0).read(filter) }
+    try reading(Item.self, table) { try $0.read(filter) }
   }
 
   /// As ``read(from:filter:)``, without blocking the task.
   public func read<Item: Codable & Equatable & Sendable>(
     from table: String? = nil, filter: @escaping @Sendable (Item) throws -> Bool = { _ in true }
   ) async throws -> [Item] {
-    let name = try self.table(of: Item.self, table)
-    return try await database.read { [self] in try collection(of: Item.self, name, $0).read(filter)
-    }
+    try await reading(Item.self, table) { try $0.read(filter) }
   }
 
   /// Reads what can be read of a table, and says what cannot.
@@ -37,16 +34,14 @@ extension CodableStore {
   public func readReport<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil
   ) throws -> ReadReport<Item> {
-    let name = try self.table(of: type, table)
-    return try database.read { try collection(of: type, name, $0).report() }
+    try reading(type, table) { try $0.report() }
   }
 
   /// As ``readReport(of:from:)``, without blocking the task.
   public func readReport<Item: Codable & Equatable & Sendable>(
     of type: Item.Type, from table: String? = nil
   ) async throws -> ReadReport<Item> {
-    let name = try self.table(of: type, table)
-    return try await database.read { [self] in try collection(of: Item.self, name, $0).report() }
+    try await reading(type, table) { try $0.report() }
   }
 
   /// Returns whether an item that equals one is stored.
@@ -59,21 +54,15 @@ extension CodableStore {
   public func contains<Item: Codable & Equatable>(
     item: Item, in table: String? = nil
   ) throws -> Bool {
-    let name = try self.table(of: Item.self, table)
     // Keys may have to be made.
-    return try database.write {
-      try !collection(of: Item.self, name, $0).positions(of: item).isEmpty
-    }
+    try writing(Item.self, table) { try !$0.positions(of: item).isEmpty }
   }
 
   /// As ``contains(item:in:)``, without blocking the task.
   public func contains<Item: Codable & Equatable & Sendable>(
     item: Item, in table: String? = nil
   ) async throws -> Bool {
-    let name = try self.table(of: Item.self, table)
-    return try await database.write { [self] in
-      try !collection(of: Item.self, name, $0).positions(of: item).isEmpty
-    }
+    try await writing(Item.self, table) { try !$0.positions(of: item).isEmpty }
   }
 
   /// The number of values in a table, whether they can be read or not.
@@ -85,16 +74,14 @@ extension CodableStore {
   public func count<Item: Codable & Equatable>(
     of type: Item.Type, in table: String? = nil
   ) throws -> Int {
-    let name = try self.table(of: type, table)
-    return try database.read { try collection(of: type, name, $0).count() }
+    try reading(type, table) { try $0.count() }
   }
 
   /// As ``count(of:in:)``, without blocking the task.
   public func count<Item: Codable & Equatable & Sendable>(
     of type: Item.Type, in table: String? = nil
   ) async throws -> Int {
-    let name = try self.table(of: type, table)
-    return try await database.read { [self] in try collection(of: Item.self, name, $0).count() }
+    try await reading(type, table) { try $0.count() }
   }
 
   /// Deletes the values of a table that cannot be read as items.
@@ -108,8 +95,7 @@ extension CodableStore {
   public func removeUndecodable<Item: Codable & Equatable>(
     in table: String? = nil, as type: Item.Type
   ) throws -> [UndecodableItem] {
-    let name = try self.table(of: type, table)
-    return try database.write { try collection(of: type, name, $0).removeUndecodable() }
+    try writing(type, table) { try $0.removeUndecodable() }
   }
 
   /// As ``removeUndecodable(in:as:)``, without blocking the task.
@@ -117,10 +103,7 @@ extension CodableStore {
   public func removeUndecodable<Item: Codable & Equatable & Sendable>(
     in table: String? = nil, as type: Item.Type
   ) async throws -> [UndecodableItem] {
-    let name = try self.table(of: type, table)
-    return try await database.write { [self] in
-      try collection(of: Item.self, name, $0).removeUndecodable()
-    }
+    try await writing(type, table) { try $0.removeUndecodable() }
   }
 }
 
@@ -133,7 +116,7 @@ extension ItemCollection {
       count += 1
       first = first ?? undecodable
     }
-    if let first { throw UndecodableItemsError(table: name, count: count, first: first) }
+    if let first { throw CodableStoreError.undecodable(table: name, count: count, first: first) }
     return items
   }
 

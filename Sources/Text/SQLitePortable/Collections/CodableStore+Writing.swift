@@ -31,16 +31,14 @@ extension CodableStore {
   public func insert<Items: Sequence>(
     on table: String? = nil, items: Items
   ) throws where Items.Element: Codable & Equatable {
-    let name = try self.table(of: Items.Element.self, table)
-    try database.write { try collection(of: Items.Element.self, name, $0).insert(items) }
+    try writing(Items.Element.self, table) { try $0.insert(items) }
   }
 
   /// As ``insert(on:items:)``, without blocking the task.
   public func insert<Item: Codable & Equatable & Sendable>(
     on table: String? = nil, items: [Item]
   ) async throws {
-    let name = try self.table(of: Item.self, table)
-    try await database.write { [self] in try collection(of: Item.self, name, $0).insert(items) }
+    try await writing(Item.self, table) { try $0.insert(items) }
   }
 
   /// Replaces each item that equals one.
@@ -77,8 +75,7 @@ extension CodableStore {
   public func update<Items: Sequence>(
     items: Items, from table: String? = nil
   ) throws -> Int where Items.Element: Codable & Equatable {
-    let name = try self.table(of: Items.Element.self, table)
-    return try database.write { try collection(of: Items.Element.self, name, $0).update(items) }
+    try writing(Items.Element.self, table) { try $0.update(items) }
   }
 
   /// As ``update(items:from:)``, without blocking the task.
@@ -86,10 +83,7 @@ extension CodableStore {
   public func update<Item: Codable & Equatable & Sendable>(
     items: [Item], from table: String? = nil
   ) async throws -> Int {
-    let name = try self.table(of: Item.self, table)
-    return try await database.write { [self] in
-      try collection(of: Item.self, name, $0).update(items)
-    }
+    try await writing(Item.self, table) { try $0.update(items) }
   }
 
   /// Changes all items that a filter takes.
@@ -106,10 +100,7 @@ extension CodableStore {
     of type: Item.Type, from table: String? = nil, changes: (Item) throws -> Item,
     filter: (Item) throws -> Bool = { _ in true }
   ) throws -> Int {
-    let name = try self.table(of: type, table)
-    return try database.write { connection in
-      try collection(of: type, name, connection).updateAll(changes, filter)
-    }
+    try writing(type, table) { try $0.updateAll(changes, filter) }
   }
 
   /// As ``updateAllItems(of:from:changes:filter:)``, without blocking the task.
@@ -119,10 +110,7 @@ extension CodableStore {
     changes: @escaping @Sendable (Item) throws -> Item,
     filter: @escaping @Sendable (Item) throws -> Bool = { _ in true }
   ) async throws -> Int {
-    let name = try self.table(of: type, table)
-    return try await database.write { [self] in
-      try collection(of: Item.self, name, $0).updateAll(changes, filter)
-    }
+    try await writing(type, table) { try $0.updateAll(changes, filter) }
   }
 
   /// Deletes each item that equals one.
@@ -159,8 +147,7 @@ extension CodableStore {
   public func delete<Items: Sequence>(
     items: Items, from table: String? = nil
   ) throws -> Int where Items.Element: Codable & Equatable {
-    let name = try self.table(of: Items.Element.self, table)
-    return try database.write { try collection(of: Items.Element.self, name, $0).delete(items) }
+    try writing(Items.Element.self, table) { try $0.delete(items) }
   }
 
   /// As ``delete(items:from:)``, without blocking the task.
@@ -168,10 +155,7 @@ extension CodableStore {
   public func delete<Item: Codable & Equatable & Sendable>(
     items: [Item], from table: String? = nil
   ) async throws -> Int {
-    let name = try self.table(of: Item.self, table)
-    return try await database.write { [self] in
-      try collection(of: Item.self, name, $0).delete(items)
-    }
+    try await writing(Item.self, table) { try $0.delete(items) }
   }
 
   /// Deletes all items that a filter takes.
@@ -186,8 +170,7 @@ extension CodableStore {
   public func deleteAllItems<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }
   ) throws -> Int {
-    let name = try self.table(of: type, table)
-    return try database.write { try collection(of: type, name, $0).deleteAll(filter) }
+    try writing(type, table) { try $0.deleteAll(filter) }
   }
 
   /// As ``deleteAllItems(of:from:filter:)``, without blocking the task.
@@ -196,10 +179,7 @@ extension CodableStore {
     of type: Item.Type, from table: String? = nil,
     filter: @escaping @Sendable (Item) throws -> Bool = { _ in true }
   ) async throws -> Int {
-    let name = try self.table(of: type, table)
-    return try await database.write { [self] in
-      try collection(of: Item.self, name, $0).deleteAll(filter)
-    }
+    try await writing(type, table) { try $0.deleteAll(filter) }
   }
 }
 

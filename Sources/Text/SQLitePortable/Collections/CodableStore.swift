@@ -19,7 +19,7 @@ import Synchronization
 /// transaction; they may call the store again.
 ///
 /// A stored value that is no `Item` (any more) stays as it is, whatever you do, until you delete it by
-/// `removeUndecodable(in:as:)` or `clear()`. `read(from:filter:)` throws ``UndecodableItemsError``
+/// `removeUndecodable(in:as:)` or `clear()`. `read(from:filter:)` throws ``CodableStoreError/undecodable(table:count:first:)``
 /// that counts such values; `readReport(of:from:)` hands out the others.
 public final class CodableStore: Sendable {
   /// The database that the items are in.
@@ -42,18 +42,22 @@ public final class CodableStore: Sendable {
     fileURL = nil
   }
 
-  /// Makes a store in memory with what another one has saved.
+  /// Makes a store in memory, which is deleted with this value unless it is saved.
   ///
-  ///     let store = try CodableStore(data: data, fileURL: url)
+  ///     let store = try CodableStore(fileURL: url)
+  ///     try store.insert(item: person)
+  ///     try store.save()
   ///
   /// - Parameters:
   ///   - coder: How items are stored.
-  ///   - data: The result of `data()` of a store, or nil.
-  ///   - fileURL: The file that `save(to:)` and `load(from:)` use. If it is there, it is loaded instead
+  ///   - data: What another store has saved, the result of its `data()`, or nil.
+  ///   - fileURL: The file that `save(to:)` and `load(from:)` use. If it exists, it is loaded instead
   ///     of `data`.
   /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`, such as for a URL that names no
   ///   file.
-  public init(coder: any NestedCoder = SPONCoder(), data: Data?, fileURL: URL? = nil) throws {
+  public init(
+    coder: any NestedCoder = SPONCoder(), data: Data? = nil, fileURL: URL? = nil
+  ) throws {
     database = try Database.memory()
     self.coder = coder
     self.fileURL = fileURL
@@ -62,20 +66,6 @@ public final class CodableStore: Sendable {
     } else if let data {
       try set(data: data)
     }
-  }
-
-  /// Makes a store in memory with what a file holds, if it is there.
-  ///
-  ///     let store = try CodableStore(fileURL: url)
-  ///     try store.insert(item: person)
-  ///     try store.save()
-  ///
-  /// - Parameters:
-  ///   - coder: How items are stored.
-  ///   - fileURL: The file that `save(to:)` and `load(from:)` use.
-  /// - Throws: As ``init(coder:data:fileURL:)``.
-  public convenience init(coder: any NestedCoder = SPONCoder(), fileURL: URL) throws {
-    try self.init(coder: coder, data: nil, fileURL: fileURL)
   }
 
   /// As ``init(coder:data:fileURL:)``, storing items as JSON by coders of yours.
@@ -91,14 +81,6 @@ public final class CodableStore: Sendable {
   ) throws {
     try self.init(
       coder: JSONCoder(encoder: encoder, decoder: decoder), data: data, fileURL: fileURL)
-  }
-
-  /// Makes a store in memory, which is gone with this value unless it is saved.
-  ///
-  /// - Parameter coder: How items are stored.
-  /// - Throws: `SQLiteError`.
-  public convenience init(coder: any NestedCoder = SPONCoder()) throws {
-    self.init(database: try Database.memory(), coder: coder)
   }
 
   /// Opens a store in a database file, where every change lasts at once.
@@ -125,11 +107,40 @@ public final class CodableStore: Sendable {
     return name
   }
 
-  /// The items of a type in a table, for one transaction.
-  func collection<Item>(
-    of type: Item.Type, _ name: String, _ connection: Connection
-  ) -> ItemCollection<Item> {
-    ItemCollection(name: name, connection: connection, coder: coder)
+  /// Reads the items of a type in a table.
+  func reading<Item, Result>(
+    _ type: Item.Type, _ table: String?, _ body: (ItemCollection<Item>) throws -> Result
+  ) throws -> Result {
+    let name = try self.table(of: type, table)
+    return try database.read { try body(ItemCollection(name: name, connection: $0, coder: coder)) }
+  }
+
+  func reading<Item: Sendable, Result: Sendable>(
+    _ type: Item.Type, _ table: String?,
+    _ body: @escaping @Sendable (ItemCollection<Item>) throws -> Result
+  ) async throws -> Result {
+    let name = try self.table(of: type, table)
+    return try await database.read { [coder] in
+      try body(ItemCollection(name: name, connection: $0, coder: coder))
+    }
+  }
+
+  /// Changes the items of a type in a table, in one transaction.
+  func writing<Item, Result>(
+    _ type: Item.Type, _ table: String?, _ body: (ItemCollection<Item>) throws -> Result
+  ) throws -> Result {
+    let name = try self.table(of: type, table)
+    return try database.write { try body(ItemCollection(name: name, connection: $0, coder: coder)) }
+  }
+
+  func writing<Item: Sendable, Result: Sendable>(
+    _ type: Item.Type, _ table: String?,
+    _ body: @escaping @Sendable (ItemCollection<Item>) throws -> Result
+  ) async throws -> Result {
+    let name = try self.table(of: type, table)
+    return try await database.write { [coder] in
+      try body(ItemCollection(name: name, connection: $0, coder: coder))
+    }
   }
 
   /// Deletes all items of all types.

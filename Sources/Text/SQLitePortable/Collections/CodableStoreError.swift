@@ -8,6 +8,9 @@ public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
   case notAStore(String)
   /// There is no file to save to or to load from: none was named when the store was made, nor now.
   case noFile
+  /// Some of the values in a table could not be read as items. They are still there: the table, their number
+  /// and the first of them.
+  case undecodable(table: String, count: Int, first: UndecodableItem)
 
   /// The error in words.
   public var description: String {
@@ -16,6 +19,9 @@ public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
       "another type has the table “\(name)”: name the table of \(type)"
     case .notAStore(let reason): "this is not a store of collections: \(reason)"
     case .noFile: "no file was named to save to or to load from"
+    case .undecodable(let table, let count, let first):
+      "\(count) values in the table “\(table)” cannot be read, the first (\(first.position)) because: "
+        + first.reason
     }
   }
 
@@ -31,22 +37,6 @@ public struct UndecodableItem: Error, Hashable, Sendable {
   public let position: Int64
   /// Why.
   public let reason: String
-}
-
-/// Some of the values in a table could not be read as items. They are still there.
-public struct UndecodableItemsError: Error, Hashable, CustomStringConvertible {
-  /// The table.
-  public let table: String
-  /// How many values could not be read.
-  public let count: Int
-  /// The first of them.
-  public let first: UndecodableItem
-
-  /// The table, the number and the first reason.
-  public var description: String {
-    "\(count) values in the table “\(table)” cannot be read, the first (\(first.position)) because: "
-      + first.reason
-  }
 }
 
 /// The content of a table.
