@@ -50,7 +50,7 @@ extension FixedWidthInteger where Self: ColumnValue {
       throw databaseValue.mismatch(expected: Self.self)
     }
     guard let exact = Self(exactly: integer) else {
-      throw SQLiteError(.range, "the stored integer \(integer) does not fit \(Self.self)")
+      throw SQLiteError(.range, "the stored integer does not fit \(Self.self)")
     }
     self = exact
   }
@@ -93,7 +93,7 @@ extension Bool: ColumnValue {
       throw databaseValue.mismatch(expected: Bool.self)
     }
     guard let value = Bool(stored: integer) else {
-      throw SQLiteError(.range, "the stored integer \(integer) is neither 0 nor 1, so not a Bool")
+      throw SQLiteError(.range, "the stored integer is neither 0 nor 1, so not a Bool")
     }
     self = value
   }
@@ -115,7 +115,7 @@ extension Double: ColumnValue {
     case .real(let real): self = real
     case .integer(let integer):
       guard let exact = Double(exactly: integer) else {
-        throw SQLiteError(.range, "the stored integer \(integer) does not fit Double exactly")
+        throw SQLiteError(.range, "the stored integer does not fit Double exactly")
       }
       self = exact
     default: throw databaseValue.mismatch(expected: Double.self)
@@ -136,7 +136,7 @@ extension Float: ColumnValue {
   public init(databaseValue: Value) throws(SQLiteError) {
     let real = try Double(databaseValue: databaseValue)
     guard let exact = Float(exactly: real) else {
-      throw SQLiteError(.range, "the stored real \(real) does not fit Float exactly")
+      throw SQLiteError(.range, "the stored real does not fit Float exactly")
     }
     self = exact
   }

@@ -1,45 +1,56 @@
-/// The place where the value of one column is found.
-protocol ColumnSource {
-  var codingPath: [any CodingKey] { get }
-  /// Throws if the value is not there any more.
-  func check() throws
-  var isNull: Bool { get }
-  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar
-  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result
-  /// Returns a decoder for the nested value that is stored.
-  func nested() throws -> any Decoder
-}
+import SQLiteCore
 
-/// Decodes one column: the value itself, or the JSON in it for a type with containers.
-struct ColumnDecoder<Source: ColumnSource>: Decoder {
-  let source: Source
+/// Decodes a stored value: the value itself, or the nested value in it for a type with containers.
+final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
+  private let value: Value
+  private let strategies: MappingStrategies
+  /// The column of the value, which errors name; nil outside of rows.
+  private let place: (row: DecodedRow, number: Int, column: Int32)?
 
-  var codingPath: [any CodingKey] { source.codingPath }
+  init(_ value: Value, _ strategies: MappingStrategies) {
+    self.value = value
+    self.strategies = strategies
+    place = nil
+  }
+
+  init(_ row: DecodedRow, _ column: Int32) throws(RowDecodingError) {
+    do {
+      value = try row.handle.value(at: column)
+    } catch {
+      throw row.error(error.message, at: column)
+    }
+    strategies = row.strategies
+    place = (row, row.mark.row, column)
+  }
+
+  /// The row, unless the decoder was kept after its row was read.
+  private var row: DecodedRow? {
+    place.flatMap { $0.row.mark.row == $0.number ? $0.row : nil }
+  }
+
+  var codingPath: [any CodingKey] { place.flatMap { row?.path(to: $0.column) } ?? [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    try source.nested().container(keyedBy: type)
+    try naming { try strategies.nested.decoder(of: value) }.container(keyedBy: type)
   }
-
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    try source.nested().unkeyedContainer()
+    try naming { try strategies.nested.decoder(of: value) }.unkeyedContainer()
   }
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-  func singleValueContainer() throws -> any SingleValueDecodingContainer {
-    try source.check()
-    return self
-  }
-}
-
-extension ColumnDecoder: SingleValueDecodingContainer {
-  func decodeNil() -> Bool { source.isNull }
-  func decode(_ type: Bool.Type) throws -> Bool { try source.take(type) }
-  func decode(_ type: String.Type) throws -> String { try source.take(type) }
-  func decode(_ type: Double.Type) throws -> Double { try source.take(type) }
-  func decode(_ type: Int.Type) throws -> Int { try source.take(type) }
-  func decode(_ type: Int64.Type) throws -> Int64 { try source.take(type) }
-
+  func decodeNil() -> Bool { value.isNull }
   dynamic func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
-    try source.decode(type)
+    try naming { try strategies.value(type, of: value) }
+  }
+
+  private func naming<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as DecodingError {
+      throw row?.error(error, at: place?.column) ?? error
+    } catch let error as SQLiteError {
+      throw row?.error(error.message, at: place?.column) ?? error
+    }
   }
 }

@@ -1,48 +1,68 @@
 import SQLiteCore
 
-/// The place where one value of a column goes to.
-protocol ColumnSink {
-  func put<Scalar: ScalarValue>(_ scalar: Scalar) throws
-  func putNil() throws
-  func put(any value: some Encodable) throws
-  /// Returns whether the value may be encoded, after it is known whether it has containers.
-  func begin(isNested: Bool) -> Bool
+/// A stored value, and the type of a column for it.
+struct StoredForm {
+  var type: ColumnType
+  var isOptional = false
+  var value: Value
 }
 
 /// Encodes one value: as the single value that it encodes, or as the strategy for nested values does if it
 /// has containers.
-struct ColumnEncoder<Sink: ColumnSink>: Encoder {
-  let sink: Sink
+final class ColumnEncoder: Encoder, SingleValueEncodingContainer {
+  private let strategies: MappingStrategies
+  private var form: StoredForm?
+  private var isDone = false
 
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
+  private init(_ strategies: MappingStrategies) {
+    self.strategies = strategies
+  }
+
+  /// Returns the stored form of a value of a type without a form of its own.
+  ///
+  /// - Throws: ``SQLiteError`` if it cannot be stored, or what its encoding throws.
+  static func form<Source: Encodable>(
+    of value: Source, _ strategies: MappingStrategies
+  ) throws -> StoredForm {
+    let encoder = ColumnEncoder(strategies)
+    // If the value keeps its encoder, that throws from then on.
+    defer { encoder.isDone = true }
+    do {
+      try value.encode(to: encoder)
+    } catch is NestingSignal {
+      encoder.form = nil
+    }
+    var form =
+      try encoder.form
+      ?? StoredForm(type: strategies.nested.columnType, value: strategies.nested.stored(value))
+    if let optional = Source.self as? any OptionalValue.Type {
+      form.type = Storage(of: optional.wrappedType, strategies).columnType
+      form.isOptional = true
+    }
+    return form
+  }
+
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    nesting().container(keyedBy: type)
+    nesting.container(keyedBy: type)
+  }
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { nesting.unkeyedContainer() }
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+  /// Containers of nested values, all of which throw.
+  private var nesting: TreeEncoder {
+    TreeEncoder(refusing: isDone ? SQLiteError.keptEncoder : NestingSignal())
   }
 
-  func unkeyedContainer() -> any UnkeyedEncodingContainer { nesting().unkeyedContainer() }
+  func encodeNil() throws { try set(StoredForm(type: .blob, isOptional: true, value: .null)) }
+  dynamic func encode(_ value: some Encodable) throws { try set(strategies.form(of: value)) }
 
-  func singleValueContainer() -> any SingleValueEncodingContainer {
-    _ = sink.begin(isNested: false)
-    return self
+  private func set(_ form: StoredForm) throws {
+    if isDone { throw SQLiteError.keptEncoder }
+    self.form = form
   }
-
-  /// Notes that the value has containers, all of which throw.
-  private func nesting() -> TreeEncoder {
-    TreeEncoder(
-      refusing: sink.begin(isNested: true) ? NestingSignal() : SQLiteError.keptEncoder)
-  }
-}
-
-extension ColumnEncoder: SingleValueEncodingContainer {
-  func encodeNil() throws { try sink.putNil() }
-  func encode(_ value: Bool) throws { try sink.put(value) }
-  func encode(_ value: String) throws { try sink.put(value) }
-  func encode(_ value: Double) throws { try sink.put(value) }
-  func encode(_ value: Int) throws { try sink.put(value) }
-  func encode(_ value: Int64) throws { try sink.put(value) }
-  dynamic func encode(_ value: some Encodable) throws { try sink.put(any: value) }
 }
 
 /// Thrown by a value that turns out to have containers.

@@ -169,11 +169,11 @@ final class DecodedRow {
   }
 
   /// The only column of the row.
-  func onlyColumn(for wanted: String) throws -> ColumnDecoder<RowColumn> {
+  func onlyColumn(for wanted: String) throws -> ColumnDecoder {
     guard columns.count == 1, prefix.isEmpty else {
       throw error("\(wanted) needs one column, and there are \(columns.count)", at: nil)
     }
-    return ColumnDecoder(source: RowColumn(self, 0))
+    return try ColumnDecoder(self, 0)
   }
 
   /// The way to a column's value.
@@ -253,7 +253,7 @@ extension DecodedRow {
       return try value(type, as: scalar, at: column)
     }
     do {
-      return try Result(from: ColumnDecoder(source: RowColumn(self, column)))
+      return try Result(from: ColumnDecoder(self, column))
     } catch let error as DecodingError {
       throw self.error(error, at: column)
     }
@@ -273,55 +273,4 @@ extension DecodedRow {
 
   /// Returns whether a type is a scalar, so that a column is all of it.
   func isScalar(_ type: Any.Type) -> Bool { unsafe scalars.scalar(of: type, at: 0) != nil }
-}
-
-/// A column of the row that is being read.
-///
-/// Three words, so that a decoder of it needs no memory of its own as `any Decoder`. One that is kept
-/// throws when its row has ended.
-struct RowColumn: ColumnSource {
-  private let content: DecodedRow
-  /// The number of its row.
-  private let number: Int
-  private let column: Int32
-
-  init(_ row: DecodedRow, _ column: Int32) {
-    content = row
-    number = row.mark.row
-    self.column = column
-  }
-
-  /// The row of the column; throws if it has ended.
-  private var row: DecodedRow {
-    @inline(__always) get throws {
-      if content.mark.row != number { throw DecodedRow.gone }
-      return content
-    }
-  }
-
-  var codingPath: [any CodingKey] { (try? row)?.path(to: column) ?? [] }
-
-  func check() throws { _ = try row }
-
-  // It cannot throw, but the next call does.
-  var isNull: Bool { (try? row)?.handle.isNull(at: column) ?? false }
-
-  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar {
-    try row.scalar(type, at: column)
-  }
-
-  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
-    try row.value(type, at: column)
-  }
-
-  func nested() throws -> any Decoder {
-    let row = try self.row
-    do {
-      return try row.strategies.nested.decoder(of: row.handle.value(at: column))
-    } catch let error as DecodingError {
-      throw row.error(error, at: column)
-    } catch let error as SQLiteError {
-      throw row.error(error.message, at: column)
-    }
-  }
 }

@@ -11,8 +11,6 @@ final class EncodedRow {
   let forms: ScalarForms
   /// The number of the row that is being encoded.
   let mark = RowMark()
-  /// Set while a value is encoded that may yet turn out to have containers.
-  var isNested = false
 
   /// The column of each parameter, and the same in lower case.
   private var columns: [String]
@@ -233,16 +231,11 @@ extension EncodedRow {
     if let scalar = unsafe scalars.scalar(of: Source.self, at: parameter) {
       return try bind(value, as: scalar, at: parameter)
     }
-    isNested = true
     do {
-      try value.encode(to: ColumnEncoder(sink: RowParameter(self, parameter)))
-    } catch is NestingSignal {
-      isNested = true
+      try set(ColumnEncoder.form(of: value, strategies), at: parameter)
+    } catch let error as SQLiteError {
+      throw named(error, parameter)
     }
-    guard isNested else { return }
-    isNested = false
-    let stored = try strategies.nested.stored(value)
-    try set(StoredForm(type: strategies.nested.columnType, value: stored), at: parameter)
   }
 
   /// Encodes a value, or nil, of an optional property.
@@ -284,6 +277,7 @@ extension EncodedRow {
       unsafe collected[Int(parameter) - 1].form = form
       return
     }
+    if form.value.isNull { return bindNil(at: parameter) }
     try handle.bind(form.value, at: parameter)
     mark(parameter)
   }
@@ -339,44 +333,6 @@ extension EncodedRow {
       .mismatch,
       "“\(name(of: parameter))” is an optional of an optional, and NULL is only one nil")
   }
-}
-
-/// The parameter of a row that is being bound.
-///
-/// Three words, so that an encoder of it needs no memory of its own as `any Encoder`. Of one that is kept,
-/// everything throws when its row has ended.
-private struct RowParameter: ColumnSink {
-  private let content: EncodedRow
-  /// The number of its row.
-  private let number: Int
-  private let parameter: Int32
-
-  init(_ row: EncodedRow, _ parameter: Int32) {
-    content = row
-    number = row.mark.row
-    self.parameter = parameter
-  }
-
-  /// The row of the parameter; throws if it has ended.
-  private var row: EncodedRow {
-    @inline(__always) get throws {
-      if content.mark.row != number { throw SQLiteError.keptEncoder }
-      return content
-    }
-  }
-
-  func begin(isNested: Bool) -> Bool {
-    guard let row = try? row else { return false }
-    row.isNested = isNested
-    return true
-  }
-
-  func put<Scalar: ScalarValue>(_ scalar: Scalar) throws {
-    try row.encode(scalar: scalar, at: parameter)
-  }
-
-  func putNil() throws { try row.bindNil(at: parameter) }
-  func put(any value: some Encodable) throws { try row.encode(value, at: parameter) }
 }
 
 /// A property that the statement has no parameter for.

@@ -99,7 +99,7 @@ import SQLiteCore
 
   func decoder(forKey key: some CodingKey) throws -> any Decoder {
     try check()
-    if let column = row.column(of: key) { return ColumnDecoder(source: RowColumn(row, column)) }
+    if let column = row.column(of: key) { return try ColumnDecoder(row, column) }
     guard let child = row.child(of: key) else { throw row.missing(key) }
     return child.decoder
   }

@@ -135,7 +135,7 @@ package import SQLiteCore
   }
 
   /// A decoder for the only column.
-  fileprivate func only(_ wanted: String) throws -> ColumnDecoder<RowColumn> {
+  fileprivate func only(_ wanted: String) throws -> ColumnDecoder {
     try lend { try $0.onlyColumn(for: wanted) }
   }
 }

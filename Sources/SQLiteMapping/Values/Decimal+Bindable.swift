@@ -18,12 +18,4 @@ extension Decimal: Bindable, ColumnValue {
 extension Decimal: ScalarValue {
   static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
   static func collation(_ forms: ScalarForms) -> String? { DecimalOrder.collation }
-
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
-    try DecimalText.value(for: self)
-  }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Decimal {
-    try DecimalText.decimal(from: stored)
-  }
 }

@@ -2,32 +2,14 @@ import SQLiteCore
 
 // How the primitive types of Codable are stored: integers, Bool, Double, Float and String; and bytes and optionals.
 
-/// Returns an error of a number that a type cannot hold, which does not contain the number.
-private func excess(_ type: Any.Type) -> SQLiteError {
-  SQLiteError(.range, "the stored number does not fit \(type) exactly")
-}
-
 extension ScalarValue where Self: FixedWidthInteger {
   static func columnType(_ forms: ScalarForms) -> ColumnType { .integer }
-
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
-    guard let exact = Int64(exactly: self) else {
-      throw SQLiteError(.range, "the number does not fit SQLite's 64-bit integer")
-    }
-    return .integer(exact)
-  }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Self {
-    guard case .integer(let integer) = stored else { throw stored.mismatch(expected: Self.self) }
-    guard let exact = Self(exactly: integer) else { throw excess(Self.self) }
-    return exact
-  }
 
   @inline(__always) func bind(
     to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
   ) throws(SQLiteError) {
     guard let exact = Int64(exactly: self) else {
-      _ = try stored(forms)
+      _ = try databaseValue
       return
     }
     try handle.bind(exact, at: parameter)
@@ -59,15 +41,6 @@ extension UInt64: ScalarValue {}
 extension Bool: ScalarValue {
   static var kind: ScalarKind { .boolean }
   static func columnType(_ forms: ScalarForms) -> ColumnType { .integer }
-  func stored(_ forms: ScalarForms) -> Value { .integer(self ? 1 : 0) }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Bool {
-    guard case .integer(let integer) = stored else { throw stored.mismatch(expected: Bool.self) }
-    guard let value = Bool(stored: integer) else {
-      throw SQLiteError(.range, "the stored integer is neither 0 nor 1, so not a Bool")
-    }
-    return value
-  }
 
   @inline(__always) func bind(
     to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
@@ -86,12 +59,6 @@ extension Bool: ScalarValue {
 extension Double: ScalarValue {
   static var kind: ScalarKind { .real }
   static func columnType(_ forms: ScalarForms) -> ColumnType { .real }
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try databaseValue }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Double {
-    // A column without REAL affinity stores what was bound as an integer.
-    try stored.real(for: Double.self)
-  }
 
   @inline(__always) func bind(
     to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
@@ -106,14 +73,6 @@ extension Double: ScalarValue {
 
 extension Float: ScalarValue {
   static func columnType(_ forms: ScalarForms) -> ColumnType { .real }
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try databaseValue }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Float {
-    guard let exact = Float(exactly: try Double.value(of: stored, forms)) else {
-      throw excess(Float.self)
-    }
-    return exact
-  }
 
   @inline(__always) static func read(
     from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
@@ -126,11 +85,6 @@ extension Float: ScalarValue {
 extension String: ScalarValue {
   static var kind: ScalarKind { .text }
   static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
-  func stored(_ forms: ScalarForms) -> Value { .text(self) }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> String {
-    try String(databaseValue: stored)
-  }
 
   @inline(__always) func bind(
     to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
@@ -145,11 +99,6 @@ extension String: ScalarValue {
 
 extension [UInt8]: ScalarValue {
   static func columnType(_ forms: ScalarForms) -> ColumnType { .blob }
-  func stored(_ forms: ScalarForms) -> Value { .blob(self) }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> [UInt8] {
-    try [UInt8](databaseValue: stored)
-  }
 }
 
 extension Optional: ScalarValue where Wrapped: ScalarValue {

@@ -4,7 +4,7 @@ package import SQLiteCore
 /// integers of all widths, and Foundation's values.
 ///
 /// The rules of how such a type is stored stand here, once: records, objects and keys use them.
-protocol ScalarValue: SendableMetatype {
+protocol ScalarValue: Bindable, ColumnValue, SendableMetatype {
   /// How a property of the type may be read and bound by callers that open-code it.
   static var kind: ScalarKind { get }
 
@@ -106,6 +106,10 @@ extension ScalarValue {
   static func collation(_ forms: ScalarForms) -> String? { nil }
   static var isOptional: Bool { false }
   var isNil: Bool { false }
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try databaseValue }
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Self {
+    try Self(databaseValue: stored)
+  }
 
   func bind(
     to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms

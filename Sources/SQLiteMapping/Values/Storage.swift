@@ -113,7 +113,7 @@ extension MappingStrategies {
       try same(scalar.value(of: stored, scalars), as: type)
     }
     if let scalar = type as? any ScalarValue.Type, let value = try open(scalar) { return value }
-    return try Result(from: ColumnDecoder(source: StoredColumn(value: stored, strategies: self)))
+    return try Result(from: ColumnDecoder(stored, self))
   }
 
   /// Returns the stored form of a value that can be bound.
@@ -125,7 +125,7 @@ extension MappingStrategies {
   /// Returns how a value is stored.
   func form<Source: Encodable>(of value: Source) throws -> StoredForm {
     if let form = try scalarForm(of: value) { return form }
-    return try CollectedForm.of(value, self)
+    return try ColumnEncoder.form(of: value, self)
   }
 
   /// Returns how a value is stored, or nil if its type is no scalar.
@@ -190,85 +190,6 @@ extension NestedStrategy {
         .mismatch, "expected JSON as \(columnType.rawValue), found \(stored.storageClass)")
     }
   }
-}
-
-/// A stored value, and the type of a column for it.
-struct StoredForm {
-  var type: ColumnType
-  var isOptional = false
-  var value: Value
-}
-
-/// The form in which a value is stored, collected by its encoder.
-private final class CollectedForm: ColumnSink {
-  private let strategies: MappingStrategies
-  private var form: StoredForm?
-  private var isDone = false
-
-  private init(_ strategies: MappingStrategies) {
-    self.strategies = strategies
-  }
-
-  /// Returns the stored form of a value of a type without a form of its own.
-  ///
-  /// - Throws: ``SQLiteError`` if it cannot be stored, or what its encoding throws.
-  static func of<Source: Encodable>(
-    _ value: Source, _ strategies: MappingStrategies
-  ) throws -> StoredForm {
-    let collected = CollectedForm(strategies)
-    // If the value keeps its encoder, that throws from then on.
-    defer { collected.isDone = true }
-    do {
-      try value.encode(to: ColumnEncoder(sink: collected))
-    } catch is NestingSignal {
-      collected.form = nil
-    }
-    var form =
-      try collected.form
-      ?? StoredForm(type: strategies.nested.columnType, value: strategies.nested.stored(value))
-    if let optional = Source.self as? any OptionalValue.Type {
-      form.type = Storage(of: optional.wrappedType, strategies).columnType
-      form.isOptional = true
-    }
-    return form
-  }
-
-  private func set(_ form: StoredForm) throws {
-    if isDone { throw SQLiteError.keptEncoder }
-    self.form = form
-  }
-
-  func begin(isNested: Bool) -> Bool { !isDone }
-
-  func putNil() throws { try set(StoredForm(type: .blob, isOptional: true, value: .null)) }
-
-  func put<Scalar: ScalarValue>(_ scalar: Scalar) throws {
-    try set(
-      StoredForm(
-        type: Scalar.columnType(strategies.scalars), value: scalar.stored(strategies.scalars)))
-  }
-
-  func put(any value: some Encodable) throws { try set(strategies.form(of: value)) }
-}
-
-/// A stored value outside of a row, such as an operand or what a cell holds.
-private struct StoredColumn: ColumnSource {
-  let value: Value
-  let strategies: MappingStrategies
-
-  var codingPath: [any CodingKey] { [] }
-  func check() {}
-  var isNull: Bool { value.isNull }
-
-  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar {
-    try type.value(of: value, strategies.scalars)
-  }
-
-  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
-    try strategies.value(type, of: value)
-  }
-
-  func nested() throws -> any Decoder { try strategies.nested.decoder(of: value) }
 }
 
 /// Finds out the column type of a `Decodable` type without a value: its `init(from:)` runs until it asks for

@@ -1,23 +1,77 @@
 public import Essentials
+import ExactText
 public import SQLiteCore
 
 extension URL: Bindable, ColumnValue {
   /// The text of the absolute string; a URL relative to a base is refused.
   public var databaseValue: Value {
-    get throws(SQLiteError) { try URLText.value(for: self) }
+    get throws(SQLiteError) {
+      guard baseURL == nil else {
+        throw SQLiteError(
+          .mismatch, "a URL relative to a base cannot be stored; use its absoluteURL")
+      }
+      return .text(absoluteString)
+    }
   }
 
-  /// Makes a URL from text.
+  /// Makes a URL from text; text that `URL` would change is refused, such as a space that is not escaped.
   public init(databaseValue: Value) throws(SQLiteError) {
-    self = try URLText.url(from: databaseValue)
+    guard case .text(let text) = databaseValue else {
+      throw databaseValue.mismatch(expected: URL.self)
+    }
+    guard let url = URL(string: text), url.absoluteString == text else {
+      throw SQLiteError(.mismatch, "the stored text is not a URL")
+    }
+    self = url
   }
 }
 
 extension URL: ScalarValue {
   static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try URLText.value(for: self) }
+}
 
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> URL {
-    try URLText.url(from: stored)
+extension URL {
+  /// The path that a file URL names, byte for byte.
+  ///
+  /// - Throws: `SQLiteError` with `cannotOpen` for a URL of something else than a file of this machine,
+  ///   with a query or a fragment, or whose path is not UTF-8.
+  package func filePath() throws(SQLiteError) -> String {
+    func refused(_ reason: String) -> SQLiteError {
+      SQLiteError(.cannotOpen, "the URL \(absoluteString) names no file: \(reason)")
+    }
+    guard isFileURL else { throw refused("its scheme is not “file”") }
+    let host = host(percentEncoded: false) ?? ""
+    guard host.isEmpty || host == "localhost" else { throw refused("the host is another machine") }
+    guard query(percentEncoded: true) == nil, fragment(percentEncoded: true) == nil else {
+      throw refused("a path has no query and no fragment")
+    }
+    guard var bytes = Self.unescaped(absoluteURL.path(percentEncoded: true)) else {
+      throw refused("its escapes are wrong")
+    }
+    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    guard !bytes.isEmpty, !bytes.contains(0) else {
+      throw refused("its path is empty or contains a NUL")
+    }
+    guard let path = String(validating: bytes, as: UTF8.self) else {
+      throw refused("its path is not UTF-8")
+    }
+    return path
+  }
+
+  private static func unescaped(_ text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8.makeIterator()
+    while let byte = rest.next() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.next().flatMap(Hex.value), let low = rest.next().flatMap(Hex.value)
+      else {
+        return nil
+      }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
   }
 }

@@ -4,12 +4,7 @@ extension Value {
   /// The real that stores a `type`, or the integer if a `Double` holds it exactly.
   package func real(for type: Any.Type) throws(SQLiteError) -> Double {
     switch self {
-    case .real(let real): return real
-    case .integer(let integer):
-      guard let real = Double(exactly: integer) else {
-        throw SQLiteError(.range, "the stored integer does not fit Double exactly")
-      }
-      return real
+    case .real, .integer: return try Double(databaseValue: self)
     default: throw mismatch(expected: type)
     }
   }
