@@ -69,11 +69,8 @@ extension AssetStore {
     to path: String, deadline: ContinuousClock.Instant? = nil,
     progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
   ) async throws -> AssetBackup {
-    try await workUntilCancelled { check in
-      try self.backup(to: path, deadline: deadline) {
-        try check()
-        try progress($0)
-      }
+    try await CancellableWork.run(on: worker, progress) {
+      try self.backup(to: path, deadline: deadline, progress: $1)
     }
   }
 

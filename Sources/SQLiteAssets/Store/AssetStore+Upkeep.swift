@@ -1,5 +1,4 @@
 import SQLiteCore
-import Synchronization
 import SystemFiles
 
 /// How far a work on all assets is.
@@ -32,12 +31,7 @@ extension AssetStore {
   nonisolated(nonsending) public func verify(
     progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
   ) async throws -> [AssetError] {
-    try await workUntilCancelled { check in
-      try self.verify {
-        try check()
-        try progress($0)
-      }
-    }
+    try await CancellableWork.run(on: worker, progress) { try self.verify(progress: $1) }
   }
 
   /// Finds faults in assets, in the memory of some of them.
@@ -85,20 +79,6 @@ extension AssetStore {
         done.bytes = done.bytes.addingReportingOverflow(record.size).partialValue
         try progress(done)
       }
-    }
-  }
-
-  /// Runs `body` on a thread that may wait for files, without blocking the task.
-  ///
-  /// - Parameter body: Gets a function that throws once the task is cancelled.
-  nonisolated(nonsending) func workUntilCancelled<Result: Sendable>(
-    _ body: @escaping @Sendable (_ check: @Sendable () throws -> Void) throws -> Result
-  ) async throws -> Result {
-    let cancellation = CancellationFlag()
-    return try await withTaskCancellationHandler {
-      try await worker.run { try body { try cancellation.check() } }
-    } onCancel: {
-      cancellation.raise()
     }
   }
 
@@ -208,17 +188,6 @@ extension AssetStore {
     } catch let error as AssetError {
       return error
     }
-  }
-}
-
-/// Whether the task that waits for a work was cancelled.
-private final class CancellationFlag: Sendable {
-  private let isRaised = Atomic(false)
-
-  func raise() { isRaised.store(true, ordering: .relaxed) }
-
-  func check() throws {
-    if isRaised.load(ordering: .relaxed) { throw CancellationError() }
   }
 }
 

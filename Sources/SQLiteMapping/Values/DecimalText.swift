@@ -29,17 +29,6 @@ package enum DecimalText {
   }
 
   private static func decimal(from number: PlainDecimal) throws(SQLiteError) -> Decimal {
-    if number.whole.utf8.count + number.fraction.utf8.count <= 18 {
-      var significand: UInt64 = 0
-      for digits in [number.whole, number.fraction] {
-        for digit in digits.utf8 {
-          significand = significand * 10 + UInt64(digit - UInt8(ascii: "0"))
-        }
-      }
-      return Decimal(
-        sign: number.isNegative ? .minus : .plus, exponent: -number.fraction.utf8.count,
-        significand: Decimal(significand))
-    }
     // `Decimal` rounds numbers that it cannot hold, so the result is written again and compared.
     let text = number.text
     guard let decimal = Decimal(string: text), decimal.description == text else {

@@ -53,37 +53,15 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
 
   private static let perSecond: UInt128 = 1_000_000_000_000_000_000
 
+  /// The exact number of seconds in plain decimal notation.
   private static func text(of duration: Duration) -> String {
     let (seconds, rest) = duration.attoseconds.magnitude.quotientAndRemainder(dividingBy: perSecond)
-    // Seconds may have 21 digits, more than 64 bits.
-    let (high, low) = seconds.quotientAndRemainder(dividingBy: perSecond)
-    return unsafe String(unsafeUninitializedCapacity: 41) { buffer in
-      var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
-      if duration < .zero { output.append(UInt8(ascii: "-")) }
-      if high > 0 { append(UInt64(high), minimumDigits: 1, to: &output) }
-      append(UInt64(low), minimumDigits: high > 0 ? 18 : 1, to: &output)
-      if rest > 0 {
-        output.append(UInt8(ascii: "."))
-        append(UInt64(rest), minimumDigits: 18, to: &output)
-        while output.span[output.count - 1] == UInt8(ascii: "0") { output.removeLast(1) }
-      }
-      return unsafe output.finalize(for: buffer)
-    }
-  }
-
-  private static func append(
-    _ number: UInt64, minimumDigits: Int, to output: inout OutputSpan<UInt8>
-  ) {
-    var place: UInt64 = 1
-    var digits = 1
-    while digits < minimumDigits || number / place >= 10 {
-      place *= 10
-      digits += 1
-    }
-    while place > 0 {
-      output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / place % 10))
-      place /= 10
-    }
+    var text = "\(duration < .zero ? "-" : "")\(seconds)"
+    guard rest > 0 else { return text }
+    let digits = "\(rest)"
+    text += "." + String(repeating: "0", count: 18 - digits.utf8.count) + digits
+    while text.utf8.last == UInt8(ascii: "0") { text.removeLast() }
+    return text
   }
 
   private static func seconds(of duration: Duration) -> Double {

@@ -23,20 +23,4 @@ extension UUID: ScalarValue {
   static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> UUID {
     try forms.uuids.uuid(from: stored)
   }
-
-  func bind(
-    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
-  ) throws(SQLiteError) {
-    guard forms.uuids == .text else { return try handle.bind(stored(forms), at: parameter) }
-    try handle.bind(textUpTo: UUID.textLength, at: parameter) { append(to: &$0) }
-  }
-
-  static func read(
-    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
-  ) -> UUID? {
-    guard forms.uuids == .text else { return nil }
-    var uuid: UUID?
-    handle.lendBytes(at: column, ofText: true) { uuid = UUID(utf8: Span<UInt8>(_bytes: $0)) }
-    return uuid
-  }
 }

@@ -21,7 +21,7 @@ import TestSupport
       }
       guard let url = URL(string: text) else { continue }
       made += 1
-      let read = try URLText.url(from: URLText.value(for: url))
+      let read = try URL(databaseValue: url.databaseValue)
       if read != url { Issue.record("\(url)") }
     }
   }
@@ -29,19 +29,19 @@ import TestSupport
   @Test(arguments: ["https://example.org", "file:///tmp/a%20b", "mailto:a@b.c", "a/b?c#d"])
   func `a URL is stored as its absolute string`(text: String) throws {
     let url = try #require(URL(string: text))
-    #expect(try URLText.value(for: url) == .text(text))
-    #expect(try URLText.url(from: .text(text)) == url)
+    #expect(try url.databaseValue == .text(text))
+    #expect(try URL(databaseValue: .text(text)) == url)
   }
 
   @Test func `a URL with a base is refused`() throws {
     let base = try #require(URL(string: "https://example.org/a/"))
     let url = try #require(URL(string: "b", relativeTo: base))
-    #expect(throws: SQLiteError.self) { try URLText.value(for: url) }
-    #expect(try URLText.value(for: url.absoluteURL) == .text("https://example.org/a/b"))
+    #expect(throws: SQLiteError.self) { try url.databaseValue }
+    #expect(try url.absoluteURL.databaseValue == .text("https://example.org/a/b"))
   }
 
   @Test(arguments: [Value.null, .integer(1), .blob([97]), .text(""), .text("a b")])
   func `another value is refused`(value: Value) {
-    #expect(throws: SQLiteError.self) { try URLText.url(from: value) }
+    #expect(throws: SQLiteError.self) { try URL(databaseValue: value) }
   }
 }

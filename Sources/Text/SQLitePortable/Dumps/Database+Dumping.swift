@@ -26,7 +26,7 @@ extension Database {
     to file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
     guard let format = file.format else {
-      return try await CancellableWork.run(progress) { [self] in try copy(to: file.path, $1) }
+      return try await CancellableWork.run(on: Worker(), progress) { [self] in try copy(to: file.path, $1) }
     }
     try await read { try Self.dump($0, to: file.path, format, progress) }
   }
@@ -68,7 +68,7 @@ extension Database {
     from file: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
-    try await CancellableWork.run(progress) { [self] in
+    try await CancellableWork.run(on: Worker(), progress) { [self] in
       try restore(
         from: file, CopyWork(deadline: deadline, cancellation: $0, report: $1))
     }
@@ -120,7 +120,7 @@ extension Database {
     options.limits[.attachedDatabases] = 0
     let database = try Database.temporary(options: options)
     if server == nil { try database.setPageSize(pageSize) }
-    work.cancellation.interrupts(database)
+    work.cancellation.onCancel { [weak database] in database?.interrupt() }
     var reader = try DumpReader(path, format, work)
     try reader.fill(database)
     return database
@@ -152,7 +152,7 @@ extension DataFile {
     to target: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
-    try await CancellableWork.run(progress) {
+    try await CancellableWork.run(on: Worker(), progress) {
       try copy(to: target, CopyWork(deadline: deadline, cancellation: $0, report: $1))
     }
   }
