@@ -24,15 +24,8 @@ final class DecodedRow {
 
   // Used by one thread at a time: the check for exclusive access would cost as much as reading a column.
   @exclusivity(unchecked) private var life: Int
-  @exclusivity(unchecked) private var container: ReusedContainer?
-  @exclusivity(unchecked) private var containerKey: ObjectIdentifier?
-  /// Tells whether somebody has ``container``, without counting references; nil as long as there is none.
-  @exclusivity(unchecked) private var keeping: ReusedContainer.Keeping?
-  @exclusivity(unchecked) private var others:
-    [(key: ObjectIdentifier, container: ReusedContainer)] = []
+  @exclusivity(unchecked) private var containers = ContainerCache()
   @exclusivity(unchecked) private var scalars: ScalarCache
-  /// Whether there are ``others`` or ``children``.
-  @exclusivity(unchecked) private var hasMore = false
   /// The columns of nested types, nil for a property that has none.
   @exclusivity(unchecked) private var children: [(property: String, row: DecodedRow?)] = []
 
@@ -79,51 +72,20 @@ final class DecodedRow {
 
   /// Whether somebody still has one of the containers.
   private var isKept: Bool {
-    if let keeping = unsafe keeping, keeping.isKept { return true }
-    if unsafe !hasMore { return false }
-    return unsafe others.contains { $0.container.keeping.isKept }
-      || children.contains { $0.row?.isKept ?? false }
+    if unsafe containers.isKept { return true }
+    return unsafe !children.isEmpty && children.contains { $0.row?.isKept ?? false }
   }
 
   /// Forgets the containers, which hold this.
   func close() {
-    unsafe container = nil
-    unsafe keeping = nil
-    unsafe containerKey = nil
-    unsafe others.removeAll()
+    unsafe containers.removeAll()
     for (_, child) in unsafe children { child?.close() }
     unsafe children.removeAll()
-    unsafe hasMore = false
   }
 
   /// The container for a type of keys.
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-    if unsafe containerKey == ObjectIdentifier(type), let container = unsafe container {
-      // An object is stored together with the identity of the key type that it was made for.
-      return unsafe unsafeDowncast(container, to: Boxed<KeyedDecodingContainer<Key>>.self).copy()
-    }
-    return newContainer(keyedBy: type).copy()
-  }
-
-  @inline(never)
-  private func newContainer<Key: CodingKey>(
-    keyedBy type: Key.Type
-  ) -> Boxed<KeyedDecodingContainer<Key>> {
-    if let last = unsafe container, let key = unsafe containerKey {
-      unsafe others.append((key, last))
-      unsafe hasMore = true
-    }
-    let index = unsafe others.firstIndex { $0.key == ObjectIdentifier(type) }
-    let fitting =
-      index.map {
-        // The object was stored for this type of keys.
-        unsafe unsafeDowncast(
-          others.remove(at: $0).container, to: Boxed<KeyedDecodingContainer<Key>>.self)
-      } ?? .decoding(self)
-    unsafe container = fitting
-    unsafe keeping = fitting.keeping
-    unsafe containerKey = ObjectIdentifier(type)
-    return fitting
+    unsafe containers.container(for: type) { .decoding(self) }
   }
 
   /// The column of a property, or nil.
@@ -151,7 +113,6 @@ final class DecodedRow {
     }
     let known = child.ownColumns.isEmpty ? nil : child
     unsafe children.append((name, known))
-    unsafe hasMore = true
     return known
   }
 

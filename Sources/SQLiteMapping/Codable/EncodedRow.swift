@@ -25,16 +25,11 @@ final class EncodedRow {
 
   // Used by one thread at a time: the check for exclusive access would cost as much as binding a value.
   @exclusivity(unchecked) private var life = RowMark.newLife()
-  @exclusivity(unchecked) private var container: ReusedContainer?
-  /// Tells whether somebody has ``container``, without counting references; nil as long as there is none.
-  @exclusivity(unchecked) private var keeping: ReusedContainer.Keeping?
-  @exclusivity(unchecked) private var containerKey: ObjectIdentifier?
-  /// Whether more than one type of keys was asked for, of which the first containers are not known.
-  @exclusivity(unchecked) private var hasOthers = false
+  @exclusivity(unchecked) private var containers = ContainerCache()
   @exclusivity(unchecked) private var scalars: ScalarCache
   /// The nested values that a type builds up piece by piece; those of properties that are passed over have
   /// the parameter 0.
-  @exclusivity(unchecked) private var trees: [(parameter: Int32, node: JSONNode)] = []
+  @exclusivity(unchecked) private var trees: [(parameter: Int32, node: NestedNode)] = []
 
   /// Prepares to bind.
   init(
@@ -93,36 +88,19 @@ final class EncodedRow {
   func end() {
     mark.end()
     if unsafe !trees.isEmpty { dropTrees() }
-    guard unsafe hasOthers || keeping?.isKept ?? false else { return }
+    guard unsafe containers.isKept else { return }
     close()
     unsafe life = RowMark.newLife()
-    unsafe hasOthers = false
   }
 
-  /// Forgets the container, which holds this.
-  func close() {
-    unsafe container = nil
-    unsafe keeping = nil
-    unsafe containerKey = nil
-  }
+  /// Forgets the containers, which hold this.
+  func close() { unsafe containers.removeAll() }
 
   /// The container for a type of keys.
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    if unsafe containerKey == ObjectIdentifier(type), let container = unsafe container {
-      // An object is stored together with the identity of the key type that it was made for.
-      return unsafe unsafeDowncast(container, to: Boxed<KeyedEncodingContainer<Key>>.self).copy()
+    unsafe containers.container(for: type) {
+      Boxed(KeyedEncodingContainer(RowEncodingContainer<Key>(self)))
     }
-    return newContainer(keyedBy: type)
-  }
-
-  @inline(never)
-  private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    let boxed = Boxed(KeyedEncodingContainer(RowEncodingContainer<Key>(self)))
-    unsafe hasOthers = container != nil
-    unsafe container = boxed
-    unsafe keeping = boxed.keeping
-    unsafe containerKey = ObjectIdentifier(type)
-    return boxed.copy()
   }
 
   /// Returns whether the row has bound something that is not NULL.
@@ -185,19 +163,14 @@ final class EncodedRow {
     if parameter > 0, let known = unsafe trees.first(where: { $0.parameter == parameter }) {
       return TreeEncoder(known.node, [key])
     }
-    let node = JSONNode()
+    let node = NestedNode()
     unsafe trees.append((parameter, node))
     return TreeEncoder(node, [key])
   }
 
   private func encodeTrees() throws {
     for (parameter, node) in unsafe trees where parameter > 0 {
-      if case .coder = strategies.nested {
-        throw named(
-          SQLiteError(.misuse, "a nested container needs JSON, and another coder is set"),
-          parameter)
-      }
-      let stored = try strategies.nested.stored(json: node.data())
+      let stored = try strategies.nested.stored(node)
       try set(
         StoredForm(type: strategies.nested.columnType, value: stored), at: parameter)
     }

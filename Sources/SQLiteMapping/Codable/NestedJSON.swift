@@ -47,35 +47,26 @@ struct Passthrough: Decodable {
   }
 }
 
-/// A nested value that a type encodes piece by piece with `nestedContainer` or `superEncoder`.
-final class JSONNode {
+/// A nested value that a type encodes piece by piece with `nestedContainer` or `superEncoder`. The strategy
+/// for nested values encodes it when it is complete.
+final class NestedNode: Encodable {
   private enum Content {
     case nothing
-    case value(Data)
-    /// The members, sorted by their names.
-    case object([(name: String, node: JSONNode)])
-    case array([JSONNode])
+    case value(any Encodable)
+    case object([String: NestedNode])
+    case array([NestedNode])
     /// Nothing can be encoded: the row has ended, or there is no place for the value.
     case refused(any Error)
-    /// Something in it is nested too deeply.
-    case tooDeep
   }
 
-  private var content: Content
-  private let depth: Int
+  private var content = Content.nothing
 
   /// Makes a value that nothing was encoded into.
-  convenience init() { self.init(depth: 1) }
-
-  private init(depth: Int) {
-    content = .nothing
-    self.depth = depth
-  }
+  init() {}
 
   /// Makes a value that throws `error` when something is encoded into it.
   init(refusing error: any Error) {
     content = .refused(error)
-    depth = 1
   }
 
   var count: Int {
@@ -87,9 +78,9 @@ final class JSONNode {
     var open = [self]
     while let node = open.popLast() {
       switch node.content {
-      case .object(let members): open += members.map(\.node)
+      case .object(let members): open += members.values
       case .array(let elements): open += elements
-      case .nothing, .value, .refused, .tooDeep: break
+      case .nothing, .value, .refused: break
       }
       node.content = .refused(SQLiteError.keptEncoder)
     }
@@ -97,103 +88,79 @@ final class JSONNode {
 
   func set(_ value: some Encodable) throws {
     if case .refused(let error) = content { throw error }
-    content = .value(try NestedJSON.data(of: value))
+    // Throws what the value cannot encode.
+    try checkDepth(of: value)
+    content = .value(value)
   }
 
   func beginObject() {
     switch content {
-    case .object, .refused, .tooDeep: return
-    case .nothing, .value, .array: content = .object([])
+    case .object, .refused: return
+    case .nothing, .value, .array: content = .object([:])
     }
   }
 
   func beginArray() {
     switch content {
-    case .array, .refused, .tooDeep: return
+    case .array, .refused: return
     case .nothing, .value, .object: content = .array([])
     }
   }
 
-  /// A node outside the value, which refuses everything if this one does.
-  private var sibling: JSONNode {
-    if case .refused(let error) = content { JSONNode(refusing: error) } else { JSONNode() }
+  private var sibling: NestedNode {
+    if case .refused(let error) = content { NestedNode(refusing: error) } else { NestedNode() }
   }
 
-  /// Makes a value in this one, or nil if it would be nested too deeply.
-  private func child() -> JSONNode? {
-    guard depth < maximumJSONDepth else {
-      content = .tooDeep
-      return nil
-    }
-    return JSONNode(depth: depth + 1)
-  }
-
-  /// The member of a name, made if there is none.
-  func member(_ name: String) -> JSONNode {
+  /// The member of a name, which is made if it is missing.
+  func member(_ name: String) -> NestedNode {
     guard case .object(var members) = content else { return sibling }
-    var range = members.indices
-    while let middle = range.isEmpty ? nil : (range.lowerBound + range.upperBound) / 2 {
-      if members[middle].name == name { return members[middle].node }
-      range =
-        members[middle].name < name
-        ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    guard let node = child() else { return JSONNode(refusing: EncodingError.isTooDeep(name)) }
+    if let member = members[name] { return member }
+    let member = NestedNode()
     content = .nothing
-    members.insert((name, node), at: range.lowerBound)
+    members[name] = member
     content = .object(members)
-    return node
+    return member
   }
 
-  /// A new element at the end.
-  func element() -> JSONNode {
+  /// A new element.
+  func element() -> NestedNode {
     guard case .array(var elements) = content else { return sibling }
-    guard let node = child() else { return JSONNode(refusing: EncodingError.isTooDeep(0)) }
+    let element = NestedNode()
     content = .nothing
-    elements.append(node)
+    elements.append(element)
     content = .array(elements)
-    return node
+    return element
   }
 
-  /// The JSON of the value; one that encoded nothing is an empty object.
-  func data() throws -> Data {
+  func encode(to encoder: any Encoder) throws {
     switch content {
-    case .nothing, .refused: return Data("{}".utf8)
-    case .tooDeep: throw EncodingError.isTooDeep(0)
-    case .value(let data): return data
+    case .value(let value):
+      var container = encoder.singleValueContainer()
+      try container.encode(value)
     case .array(let elements):
-      return try Self.joined(elements.map { try $0.data() }, "[", "]")
+      var container = encoder.unkeyedContainer()
+      for element in elements { try container.encode(element) }
     case .object(let members):
-      return try Self.joined(
-        members.map { try NestedJSON.encoder().encode($0.name) + Data(":".utf8) + $0.node.data() },
-        "{", "}")
+      var container = encoder.container(keyedBy: PathKey.self)
+      for (name, member) in members { try container.encode(member, forKey: PathKey(name)) }
+    case .nothing, .refused: _ = encoder.container(keyedBy: PathKey.self)
     }
-  }
-
-  private static func joined(_ parts: [Data], _ opening: String, _ closing: String) -> Data {
-    var data = Data(opening.utf8)
-    for (index, part) in parts.enumerated() {
-      if index > 0 { data.append(UInt8(ascii: ",")) }
-      data.append(part)
-    }
-    data.append(contentsOf: closing.utf8)
-    return data
   }
 }
 
-/// Encodes into a ``JSONNode``.
+/// Encodes into a ``NestedNode``.
 struct TreeEncoder: Encoder {
-  let node: JSONNode
+  let node: NestedNode
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  init(_ node: JSONNode, _ codingPath: [any CodingKey]) {
+  init(_ node: NestedNode, _ codingPath: [any CodingKey]) {
     self.node = node
     self.codingPath = codingPath
   }
 
   /// Throws `error` at the first value that is encoded.
-  init(refusing error: any Error) { self.init(JSONNode(refusing: error), []) }
+  init(refusing error: any Error) { self.init(NestedNode(refusing: error), []) }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     node.beginObject()
@@ -214,7 +181,7 @@ extension TreeEncoder: SingleValueEncodingContainer {
 }
 
 private struct TreeKeyedContainer<Key: CodingKey>: NestingKeyedEncoding {
-  let node: JSONNode
+  let node: NestedNode
   let codingPath: [any CodingKey]
 
   func encodeNil(forKey key: Key) throws { try node.member(key.stringValue).set(Bool?.none) }
@@ -229,7 +196,7 @@ private struct TreeKeyedContainer<Key: CodingKey>: NestingKeyedEncoding {
 }
 
 private struct TreeUnkeyedContainer: NestingUnkeyedEncoding {
-  let node: JSONNode
+  let node: NestedNode
   let codingPath: [any CodingKey]
   var count: Int { node.count }
 

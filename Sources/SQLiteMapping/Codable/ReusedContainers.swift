@@ -60,6 +60,45 @@ class ReusedContainer {
   func copy() -> Content { unsafe content.pointee }
 }
 
+/// The container that a row hands out again for each row of a statement.
+struct ContainerCache {
+  private var container: ReusedContainer?
+  /// The type of its keys.
+  private var keys: ObjectIdentifier?
+  /// Tells whether somebody has ``container``, without counting references; nil as long as there is none.
+  private var keeping: ReusedContainer.Keeping?
+  /// Those of other types of keys in this row, which somebody may borrow from.
+  private var others: [ReusedContainer] = []
+
+  /// Whether somebody may still have one of the containers.
+  @inline(__always)
+  var isKept: Bool { keeping?.isKept ?? false || !others.isEmpty }
+
+  /// Forgets the containers.
+  mutating func removeAll() { self = ContainerCache() }
+
+  /// The container for a type of keys.
+  @inline(__always)
+  mutating func container<Container>(
+    for keys: Any.Type, _ make: () -> Boxed<Container>
+  ) -> Container {
+    if self.keys == ObjectIdentifier(keys), let container {
+      // An object is stored together with the identity of the key type that it was made for.
+      return unsafe unsafeDowncast(container, to: Boxed<Container>.self).copy()
+    }
+    return add(make(), keys)
+  }
+
+  @inline(never)
+  private mutating func add<Container>(_ new: Boxed<Container>, _ keys: Any.Type) -> Container {
+    if let container { others.append(container) }
+    container = new
+    keeping = new.keeping
+    self.keys = ObjectIdentifier(keys)
+    return new.copy()
+  }
+}
+
 /// The layout of the standard library's keyed containers.
 enum ContainerLayout {
   /// Whether each of them is one reference to an object. If a library does it otherwise, containers are

@@ -171,12 +171,9 @@ extension NestedStrategy {
   /// Returns the stored form of a value that has containers.
   func stored(_ value: some Encodable) throws -> Value {
     if case .coder(let coder) = self { return try coder.encode(value) }
-    return stored(json: try NestedJSON.data(of: value))
-  }
-
-  /// Returns the stored form of JSON.
-  func stored(json: Data) -> Value {
-    columnType == .text ? .text(String(decoding: json, as: UTF8.self)) : .blob(json.byteArray)
+    let json = try NestedJSON.data(of: value)
+    return columnType == .text
+      ? .text(String(decoding: json, as: UTF8.self)) : .blob(json.byteArray)
   }
 
   /// Returns a decoder for a nested value.

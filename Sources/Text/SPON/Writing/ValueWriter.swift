@@ -56,9 +56,10 @@ extension ValueWriter {
   fileprivate func inside(
     _ key: any CodingKey, _ type: Any.Type? = nil, isMember: Bool
   ) -> ValueWriter {
-    ValueWriter(
-      state: state, node: EncodedNode(), codingPath: codingPath + [key], type: type,
-      isMember: isMember)
+    // After an error, which may be one of depth, paths grow no longer.
+    let path = state.failure == nil ? codingPath + [key] : codingPath
+    return ValueWriter(
+      state: state, node: EncodedNode(), codingPath: path, type: type, isMember: isMember)
   }
 
   fileprivate func null() -> EncodedNode.Part {
@@ -160,7 +161,7 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   private func inside(_ key: some CodingKey) -> ValueWriter {
     let inner = writer.inside(key, isMember: true)
     do {
-      try append(.node(inner.node), key)
+      if writer.state.failure == nil { try append(.node(inner.node), key) }
     } catch {
       writer.state.fail(error)
     }
@@ -196,7 +197,7 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
 
   private func inside() -> ValueWriter {
     let inner = writer.inside(PathKey(index: count), isMember: false)
-    writer.node.append(.node(inner.node))
+    if writer.state.failure == nil { writer.node.append(.node(inner.node)) }
     return inner
   }
 }

@@ -26,7 +26,9 @@ extension Database {
     to file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
     guard let format = file.format else {
-      return try await CancellableWork.run(on: Worker(), progress) { [self] in try copy(to: file.path, $1) }
+      return try await CancellableWork.run(on: Worker(), progress) { [self] in
+        try copy(to: file.path, $1)
+      }
     }
     try await read { try Self.dump($0, to: file.path, format, progress) }
   }
