@@ -64,112 +64,66 @@ extension Connection {
     let keys = try keyValues(of: lefts)
     begin()
     if keys.isEmpty { return [] }
+    // By the values themselves: only SQLite knows how those of a column sort, and which are equal.
+    var first: [Value: Int] = [:]
+    var repeated: [(Int, Int)] = []
+    for (index, key) in keys.enumerated() {
+      if let first = first[key] { repeated.append((index, first)) } else { first[key] = index }
+    }
     return try reading(reference, without: []) { links in
-      let relation = links.relation
-      if let starts = IntegerStarts(keys) {
-        let isSorted = order != nil || links.isUnordered
-        let integers = starts.integers
-        let source = relation.rows(
-          from: isSorted ? .integers(integers) : .unsorted(integers), orderedBy: order?.sql)
-        var cursor = starts.cursor(checksEnds: !isSorted)
-        try forEachRow(of: Right.self, besides: relation.columns, from: source) { reader, besides in
-          guard let index = cursor.index(of: besides) else { return false }
-          try row(reader, index) { try besides.value(at: 1) }
-          return true
-        }
-        if !cursor.isDisordered { return starts.repeated }
-        if !isSorted { links.isUnordered = true }
+      func read(isSorted: Bool) throws -> Bool {
+        try forEachRow(
+          of: Right.self, links.relation, from: keys, first,
+          orderedBy: isSorted ? .some(order?.sql) : nil, row)
+      }
+      // An index of the links has their order, which costs nothing to look for.
+      if order == nil, !links.isUnordered {
+        if try read(isSorted: false) { return repeated }
+        links.isUnordered = true
         begin()
       }
-      // By the values themselves: only SQLite knows how those of a column sort, and which are equal.
-      var first: [Value: Int] = [:]
-      var repeated: [(Int, Int)] = []
-      for (index, key) in keys.enumerated() {
-        if let first = first[key] { repeated.append((index, first)) } else { first[key] = index }
-      }
-      let source = relation.rows(from: .many(keys), orderedBy: order?.sql)
-      try forEachRow(of: Right.self, besides: relation.columns, from: source) { reader, besides in
-        if let index = first[try besides.value(at: 0)] {
-          try row(reader, index) { try besides.value(at: 1) }
-        }
-        return true
-      }
+      _ = try read(isSorted: true)
       return repeated
     }
   }
-}
 
-/// The keys of records, if all are integers, in ascending order.
-private struct IntegerStarts {
-  /// Each key with the index of its record.
-  private var keys: [(key: Int64, index: Int)] = []
-
-  /// Takes keys; nil if one of them is something else.
-  init?(_ values: [Value]) {
-    keys.reserveCapacity(values.count)
-    var isAscending = true
-    for (index, value) in values.enumerated() {
-      guard case .integer(let key) = value else { return nil }
-      if let last = keys.last, last.key >= key { isAscending = false }
-      keys.append((key, index))
-    }
-    // Of equal keys that of the first record comes first.
-    if !isAscending { keys.sort { $0 < $1 } }
-  }
-
-  var integers: [Int64] { keys.map(\.key) }
-
-  /// The indexes of records with the key of another one, each with the index of the first one.
-  var repeated: [(index: Int, first: Int)] {
-    var repeated: [(Int, Int)] = []
-    var first = keys[0]
-    for entry in keys.dropFirst() {
-      if entry.key == first.key {
-        repeated.append((entry.index, first.index))
-      } else {
-        first = entry
+  /// Reads linked rows.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys of the records on the left.
+  ///   - indexes: The index of each key.
+  ///   - order: The order of the rows of each key, with nil for that of their own keys. If there is none,
+  ///     rows are read as they come.
+  ///   - row: Takes a row.
+  /// - Returns: Whether the rows came in order. As soon as they do not, reading ends.
+  private func forEachRow<Right: Record>(
+    of type: Right.Type, _ relation: Relation, from keys: [Value], _ indexes: [Value: Int],
+    orderedBy order: SQL??, _ row: (RowReader, Int, () throws -> Value) throws -> Void
+  ) throws -> Bool {
+    let source = relation.rows(from: .init(keys), orderedBy: order)
+    var isDone = Array(repeating: false, count: keys.count)
+    var start: Value?
+    var index: Int?
+    var lastEnd = Int64.min
+    var isInOrder = true
+    try forEachRow(of: type, besides: relation.columns, from: source) { reader, besides in
+      let next = try besides.value(at: 0)
+      if next != start {
+        if let index { isDone[index] = true }
+        (start, index, lastEnd) = (next, indexes[next], .min)
+        isInOrder = !(index.map { isDone[$0] } ?? false)
       }
-    }
-    return repeated
-  }
-
-  func cursor(checksEnds: Bool) -> Cursor { Cursor(keys: keys, checksEnds: checksEnds) }
-
-  /// Finds the records of rows, which come in the order of their keys.
-  struct Cursor {
-    fileprivate let keys: [(key: Int64, index: Int)]
-    /// Whether the ends of each key ought to be integers in ascending order too.
-    fileprivate let checksEnds: Bool
-    private var place = 0
-    private var lastEnd: Int64?
-    /// Whether a row has come that was not to come now.
-    private(set) var isDisordered = false
-
-    fileprivate init(keys: [(key: Int64, index: Int)], checksEnds: Bool) {
-      self.keys = keys
-      self.checksEnds = checksEnds
-    }
-
-    /// Returns the index of a row's record, or nil if the rows are in disorder.
-    mutating func index(of row: ColumnsBesides) -> Int? {
-      guard let start = row.integer(at: 0) else { return disorder() }
-      if keys[place].key != start {
-        repeat { place += 1 } while place < keys.count && keys[place].key < start
-        guard place < keys.count, keys[place].key == start else { return disorder() }
-        lastEnd = nil
-      }
-      if checksEnds {
-        guard let end = row.integer(at: 1) else { return disorder() }
-        if let lastEnd, lastEnd > end { return disorder() }
+      guard let index else { return true }
+      if order == nil {
+        guard isInOrder, let end = besides.integer(at: 1), lastEnd <= end else {
+          isInOrder = false
+          return false
+        }
         lastEnd = end
       }
-      return keys[place].index
+      try row(reader, index) { try besides.value(at: 1) }
+      return true
     }
-
-    private mutating func disorder() -> Int? {
-      isDisordered = true
-      place = 0
-      return nil
-    }
+    return isInOrder
   }
 }

@@ -326,7 +326,9 @@ extension Connection {
     of type: Found.Type, through relation: Relation, from key: Value, _ order: SQL? = nil
   ) throws -> [Found] {
     var found: [Found] = []
-    try forEachRow(of: type, besides: [], from: relation.rows(from: .one(key), orderedBy: order)) {
+    try forEachRow(
+      of: type, besides: [], from: relation.rows(from: .one(key), orderedBy: .some(order))
+    ) {
       reader, _ in
       found.append(try reader.row(as: type))
       return true

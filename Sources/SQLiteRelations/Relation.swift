@@ -194,33 +194,33 @@ extension Relation {
   /// comes several times, one directly behind the other.
   package var rowsOfParameter: SQL { "\(joinedSQL) WHERE \(startSQL) = ? ORDER BY \(orderSQL)" }
 
-  /// The part of a query behind FROM that finds the rows of the destination that keys lead to, start by
-  /// start.
+  /// The rows that one or several keys lead to.
   ///
   /// - Parameters:
-  ///   - keys: The starts: one, or many.
-  ///   - order: The order of the rows of each start, or nil for that of their keys.
-  func rows(from keys: Starts, orderedBy order: SQL?) -> SQL {
+  ///   - keys: The keys.
+  ///   - order: The order of the rows of each key, with nil for that of their own keys; without one they come
+  ///     as SQLite finds them.
+  func rows(from keys: Starts, orderedBy order: SQL??) -> SQL {
+    var sql: SQL = "\(joinedSQL) WHERE \(startSQL)"
     switch keys {
-    case .one(let key):
-      "\(joinedSQL) WHERE \(startSQL) = \(key) ORDER BY \(order ?? endSQL)"
-    case .many(let keys):
-      "\(joinedSQL) WHERE \(startSQL) IN \(keys) ORDER BY \(startSQL), \(order ?? endSQL)"
-    case .integers(let keys):
-      "\(joinedSQL) WHERE \(startSQL) IN \(keys) ORDER BY \(startSQL), \(order ?? endSQL)"
-    case .unsorted(let keys):
-      "\(joinedSQL) WHERE \(startSQL) IN \(keys)"
+    case .one(let key): sql.append(" = \(key)")
+    case .many(let keys): sql.append(" IN \(keys)")
+    case .integers(let keys): sql.append(" IN \(keys)")
     }
+    if let order { sql.append(" ORDER BY \(startSQL), \(order ?? endSQL)") }
+    return sql
   }
 
-  /// The starts of a query.
+  /// The keys that relations start at.
   enum Starts {
     case one(Value)
     case many([Value])
     case integers([Int64])
-    /// The same as they come. SQLite looks integers up in ascending order, in an index which most often has the
-    /// ends of each in theirs, but sorts all that it finds if it is told to.
-    case unsorted([Int64])
+
+    init(_ keys: [Value]) {
+      let integers = keys.compactMap { if case .integer(let key) = $0 { key } else { nil } }
+      self = integers.count == keys.count ? .integers(integers) : .many(keys)
+    }
   }
 
   /// The columns with start and end.

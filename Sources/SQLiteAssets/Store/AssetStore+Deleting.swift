@@ -93,9 +93,7 @@ extension AssetStore {
     guard try connection.firstRow("SELECT 1 FROM main.magicdata_asset_trash LIMIT 1") != nil else {
       return nil
     }
-    if try connection.firstRow(
-      "SELECT 1 FROM main.sqlite_schema WHERE name = 'magicdata_asset_seen'") == nil
-    {
+    if try !connection.tableExists("magicdata_asset_seen") {
       try connection.executeChange(
         """
         CREATE TABLE IF NOT EXISTS main.magicdata_asset_seen (

@@ -107,8 +107,7 @@ extension AssetStore {
 extension AssetSchema {
   /// Whether anybody has ever held a file.
   static func hasHolds(_ connection: Connection) throws -> Bool {
-    try connection.firstRow(
-      "SELECT 1 FROM main.sqlite_schema WHERE name = 'magicdata_asset_held'") != nil
+    try connection.tableExists("magicdata_asset_held")
   }
 
   /// A condition that is true if anybody holds a file.

@@ -302,9 +302,7 @@ enum AssetSchema {
 
   /// The identity of the store, or nil if the tables are missing.
   static func identity(in connection: Connection) throws -> AssetID? {
-    let tables = try connection.firstRow(
-      "SELECT count(*) FROM main.sqlite_master WHERE name = 'magicdata_asset_store'", as: Int.self)
-    guard tables == 1 else { return nil }
+    guard try connection.tableExists("magicdata_asset_store") else { return nil }
     let row = try connection.firstRow(
       "SELECT id, format FROM main.magicdata_asset_store", as: AssetID.self, Int.self)
     guard let (identity, found) = row else { throw AssetError.unknownFormat(0) }

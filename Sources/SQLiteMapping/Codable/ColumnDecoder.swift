@@ -37,14 +37,18 @@ final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
     try naming { try strategies.nested.decoder(of: value) }.unkeyedContainer()
   }
-  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+  func singleValueContainer() throws -> any SingleValueDecodingContainer {
+    try naming { self }
+  }
 
   func decodeNil() -> Bool { value.isNull }
   dynamic func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
     try naming { try strategies.value(type, of: value) }
   }
 
+  /// Runs `body`, whose errors name the column; throws if the row has ended.
   private func naming<Result>(_ body: () throws -> Result) throws -> Result {
+    if place != nil, row == nil { throw DecodedRow.gone }
     do {
       return try body()
     } catch let error as DecodingError {

@@ -15,8 +15,7 @@ struct CollectionCatalog {
   let connection: Connection
 
   func exists() throws -> Bool {
-    try connection.firstRow(
-      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = \(Self.name)") != nil
+    try connection.tableExists(Self.name)
   }
 
   func entry(_ name: String) throws -> Entry? {

@@ -281,9 +281,7 @@ struct ClusterFilling {
   /// The highest row id that a table with AUTOINCREMENT has given.
   private func copySequence(of step: Step, at position: Position) throws {
     let value = try source.read { connection -> Int64? in
-      guard
-        try connection.firstRow("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'") != nil
-      else { return nil }
+      guard try connection.tableExists("sqlite_sequence") else { return nil }
       return try connection.firstRow(
         "SELECT seq FROM sqlite_sequence WHERE name = \(step.name)", as: Int64?.self) ?? nil
     }
@@ -295,9 +293,7 @@ struct ClusterFilling {
   }
 
   private func finish(_ position: Position) throws {
-    let hasStatistics = try source.read {
-      try $0.firstRow("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'") != nil
-    }
+    let hasStatistics = try source.read { try $0.tableExists("sqlite_stat1") }
     try change(from: position, to: position) { connection in
       if hasStatistics { try connection.executeChange("ANALYZE") }
       try connection.executeChange("DROP TABLE magicdata_restore")

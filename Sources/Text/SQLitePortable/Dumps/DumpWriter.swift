@@ -59,9 +59,7 @@ struct DumpWriter {
   }
 
   private mutating func writeSequences() throws {
-    guard
-      try connection.firstRow("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'") != nil
-    else { return }
+    guard try connection.tableExists("sqlite_sequence") else { return }
     let sequences = try connection.rows(
       "SELECT name, seq FROM sqlite_sequence", as: String.self, Int64?.self)
     for (table, value) in sequences where !SchemaObject.isOwn(table, in: connection) {
