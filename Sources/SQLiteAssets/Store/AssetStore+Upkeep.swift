@@ -165,6 +165,11 @@ extension AssetStore {
     return plan
   }
 
+  /// As ``upkeepPlan()``, without blocking the task.
+  nonisolated(nonsending) public func upkeepPlan() async throws -> UpkeepPlan {
+    try await worker.run { try self.upkeepPlan() }
+  }
+
   /// Returns the error in a content, if the asset still has it.
   private func fault(of record: AssetRecord) throws -> AssetError? {
     let reader = Result { try database.read { try open(record, in: $0) } }
