@@ -156,32 +156,23 @@ extension CellLayout {
 }
 
 extension ObjectStorage {
-  /// The result of letting an object's cells lead to a storage.
-  enum Adoption {
-    case all
-    /// No cell: the first one leads to another storage already.
-    case none
-    case some
-  }
-
   /// Lets the cells of an object lead here from now on, and takes over what they hold.
   ///
   /// - Parameters:
   ///   - cells: The cells.
   ///   - copies: Gets a slot for each property if all cells lead here.
   ///   - context: The context that the cells hold, if the object needs one.
-  func adopt(_ cells: FoundCells, to copies: SlotCopies, in context: FetchContext?) -> Adoption {
+  /// - Returns: The number of cells until the first one that leads to another storage already.
+  func adopt(_ cells: FoundCells, to copies: SlotCopies, in context: FetchContext?) -> Int {
     let cell = MagicCell(context.map { .row($0) } ?? .storage(self), CellIndex(slot: 0))
     // A task that follows a cell that leads here already waits for the others.
     return withState { _, slots in
       for slot in 0..<slots.count {
-        guard let form = cells.adopt(slot, by: cell.at(slot)) else {
-          return slot == 0 ? .none : .some
-        }
+        guard let form = cells.adopt(slot, by: cell.at(slot)) else { return slot }
         slots.fill(form, slot)
       }
       slots.copy(to: copies)
-      return .all
+      return slots.count
     }
   }
 }

@@ -11,18 +11,16 @@ extension SaveGraph.Transaction {
   /// objects with a key of their own: none of the others may get that key.
   mutating func reserveKeys() throws {
     for (kind, known) in graph.kinds.enumerated() where known.needsKeys {
-      if reservedStarts.isEmpty { reservedStarts = Array(repeating: nil, count: graph.kinds.count) }
-      reservedStarts[kind] = try reserve(known)
+      inserts[kind].firstKey = try reserve(known)
     }
   }
 
   /// The key that a new object will get, if it is known before: its own, or one that was reserved.
   func reservedKey(_ index: Int) -> Int64? {
     if let key = key(index) { return key }
-    guard !reservedStarts.isEmpty, let ordinal = nodes[index].ordinal,
-      let start = reservedStarts[nodes[index].kind]
+    guard let first = inserts[nodes[index].kind].firstKey, let ordinal = nodes[index].ordinal
     else { return nil }
-    return start + Int64(ordinal)
+    return first + Int64(ordinal)
   }
 
   /// Reserves keys for the new objects of a type, and returns the first.
@@ -50,15 +48,20 @@ extension SaveGraph.Transaction {
 
 // Many new objects, inserted by one statement.
 extension SaveGraph.Transaction {
-  /// The state of inserting many objects of a type.
-  struct InsertBatch {
+  /// The state of inserting objects of a type.
+  struct InsertState {
     /// The most objects that one statement inserts. It updates the table's counter once, whose cost is
     /// half that of a row (benchmark `insert`).
     static var maximumSize: Int { 16 }
 
-    /// How many objects one statement inserts; 1 if each needs its own.
-    var size = 1
-    var statement: InsertStatement?
+    /// The first of the keys that were reserved, if some were.
+    var firstKey: Int64?
+    /// The statement that inserted the last object by itself: most objects of a type need the same.
+    var single: InsertStatement?
+    /// How many objects one statement inserts; 1 if each needs its own, 0 if that is not known yet.
+    var size = 0
+    /// The statement that inserts as many.
+    var batch: InsertStatement?
     /// The highest key that the table has or had, once it was asked for.
     var lastKey: Int64?
     /// The number of rows that had been written outside of batches then: they may have other keys.
@@ -68,35 +71,31 @@ extension SaveGraph.Transaction {
   /// Returns whether a new object can be inserted together with others of its type: if the keys are known before, if no
   /// trigger can skip a row or insert others, and if nothing else is written with it.
   mutating func mayBatch(_ index: Int) throws -> Bool {
-    guard nodes.count >= InsertBatch.maximumSize, !nodes[index].snapshot.isKnown,
+    guard nodes.count >= InsertState.maximumSize, !nodes[index].snapshot.isKnown,
       graph.matching.isEmpty, graph.expected.isEmpty
     else { return false }
-    if let first = pending.first, nodes[first].plan === nodes[index].plan { return true }
-    let plan = nodes[index].plan
-    if let known = batches[plan.id] {
-      pendingLimit = known.size
-      return known.size > 1
-    }
-    var batch = InsertBatch()
+    let kind = nodes[index].kind
+    if inserts[kind].size == 0 { inserts[kind].size = try batchSize(nodes[index].plan) }
+    return inserts[kind].size > 1
+  }
+
+  private func batchSize(_ plan: ObjectPlan) throws -> Int {
     let isKeyKnown = plan.primary == nil || plan.counting != nil
     let room = connection.maximumParameterCount / (plan.columns.count + 1)
-    if isKeyKnown, !plan.hasAssets, !plan.columns.isEmpty, room > 1,
+    guard isKeyKnown, !plan.hasAssets, !plan.columns.isEmpty, room > 1,
       try connection.firstRow(
         "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = \(plan.table) COLLATE NOCASE"
       ) == nil
-    {
-      batch.size = min(room, InsertBatch.maximumSize)
-    }
-    batches[plan.id] = batch
-    pendingLimit = batch.size
-    return batch.size > 1
+    else { return 1 }
+    return min(room, InsertState.maximumSize)
   }
 
   /// Lets a new object wait until there are as many of its type as one statement inserts.
   mutating func addToBatch(_ index: Int) throws {
-    if let first = pending.first, nodes[first].plan !== nodes[index].plan { try insertPending() }
+    let kind = nodes[index].kind
+    if let first = pending.first, nodes[first].kind != kind { try insertPending() }
     pending.append(index)
-    if pending.count >= pendingLimit { try insertBatch() }
+    if pending.count >= inserts[kind].size { try insertBatch(kind) }
   }
 
   /// Inserts the waiting objects one by one.
@@ -107,15 +106,15 @@ extension SaveGraph.Transaction {
   }
 
   /// Inserts as many objects as one statement takes.
-  private mutating func insertBatch() throws {
-    let plan = nodes[pending[0]].plan
-    var batch = batches[plan.id] ?? InsertBatch()
-    if batch.singleCount != singleCount { batch.lastKey = nil }
+  private mutating func insertBatch(_ kind: Int) throws {
+    let plan = graph.kinds[kind].plan
+    var state = inserts[kind]
+    if state.singleCount != singleCount { state.lastKey = nil }
     let statement =
-      try batch.statement
+      try state.batch
       ?? InsertStatement(
-        plan, hasKey: true, rows: batch.size, mustBeNew: insertsOnly, connection)
-    batch.statement = statement
+        plan, hasKey: true, rows: state.size, mustBeNew: insertsOnly, connection)
+    state.batch = statement
     // The keys that this batch has given already, and that the table does not know.
     var highest: Int64 = 0
     for (row, index) in pending.enumerated() {
@@ -123,28 +122,28 @@ extension SaveGraph.Transaction {
       if let own = reservedKey(index) {
         key = own
       } else {
-        let last = try batch.lastKey ?? max(connection.greatestKey(of: plan.rows), highest)
+        let last = try state.lastKey ?? max(connection.greatestKey(of: plan.rows), highest)
         // The greatest key is used: SQLite looks for a free one, or reports an error.
-        guard last < .max else { return try insertEachInstead(plan.id) }
+        guard last < .max else { return try insertEachInstead(kind) }
         key = last + 1
-        batch.lastKey = key
+        state.lastKey = key
       }
       highest = max(highest, key)
-      if let last = batch.lastKey { batch.lastKey = max(last, key) }
+      if let last = state.lastKey { state.lastKey = max(last, key) }
       isNew[index] = true
       try resolve(index)
       try statement.bind(values, nodes[index].first, key: key, row: row, resolved)
       isInserted[index] = insertsOnly || self.key(index) == nil
       saved[index] = SaveGraph.Saved(zIndex: key)
     }
-    batch.singleCount = singleCount
-    batches[plan.id] = batch
+    state.singleCount = singleCount
+    inserts[kind] = state
     let count: Int
     do {
       count = try statement.run()
     } catch let error as SQLiteError where insertsOnly && error.code.primary == .constraint {
       // One by one, to tell which of them is there.
-      return try insertEachInstead(plan.id)
+      return try insertEachInstead(kind)
     }
     guard count == pending.count else {
       // The table's own constraints let rows be skipped.
@@ -153,8 +152,8 @@ extension SaveGraph.Transaction {
     pending.removeAll(keepingCapacity: true)
   }
 
-  private mutating func insertEachInstead(_ type: ObjectIdentifier) throws {
-    batches[type]?.size = 1
+  private mutating func insertEachInstead(_ kind: Int) throws {
+    inserts[kind].size = 1
     try insertPending()
   }
 }

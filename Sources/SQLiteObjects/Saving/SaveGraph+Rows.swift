@@ -121,7 +121,7 @@ extension SaveGraph.Transaction {
       return
     }
     let key = reservedKey(index)
-    let insertion = try insertion(plan, hasKey: key != nil, mustBeNew: insertsOnly || isMatched)
+    let insertion = try insertion(index, hasKey: key != nil, mustBeNew: insertsOnly || isMatched)
     try insertion.bind(values, first, key: key, resolved)
     saved[index] = SaveGraph.Saved(zIndex: try run(insertion, key, index), settled: settled)
     // An object with a key of its own may have taken the place of another one.
@@ -186,16 +186,17 @@ extension SaveGraph.Transaction {
     return present
   }
 
-  /// The statement that inserts one object of a type.
+  /// The statement that inserts an object.
   private mutating func insertion(
-    _ plan: ObjectPlan, hasKey: Bool, mustBeNew: Bool
+    _ index: Int, hasKey: Bool, mustBeNew: Bool
   ) throws -> InsertStatement {
-    let type = ObjectIdentifier(plan.type)
-    if let known = insertions[type], known.hasKey == hasKey, known.mustBeNew == mustBeNew {
+    let kind = nodes[index].kind
+    if let known = inserts[kind].single, known.hasKey == hasKey, known.mustBeNew == mustBeNew {
       return known
     }
-    let insertion = try InsertStatement(plan, hasKey: hasKey, mustBeNew: mustBeNew, connection)
-    insertions[type] = insertion
+    let insertion = try InsertStatement(
+      nodes[index].plan, hasKey: hasKey, mustBeNew: mustBeNew, connection)
+    inserts[kind].single = insertion
     return insertion
   }
 

@@ -101,17 +101,17 @@ extension SaveGraph {
       let context =
         plan.shape.hasRelations ? FetchContext(of: ObjectGroup(of: storage), in: nil) : nil
       let (first, lives) = (values.count, values.liveCount)
-      switch storage.adopt(cells, to: values, in: context) {
-      case .all:
+      let adopted = storage.adopt(cells, to: values, in: context)
+      if adopted == plan.properties.count {
         if !indexes.isEmpty {
           _ = indexes.index(of: ObjectIdentifier(storage), orElse: nodes.count)
         }
         return try append(
           Node(plan, kind, storage, context, .ofNewObject, first: first), since: lives)
-      case .none:
+      }
+      if adopted == 0, let address = cells[0].address {
         // Another task has begun to save the object, and made its storage.
-        if let address = cells[0].address { return try add(address.storage, address.context) }
-      case .some: break
+        return try add(address.storage, address.context)
       }
       throw MagicError.unsuitableType(
         type: plan.typeName, reason: "its properties belong to several objects")

@@ -142,8 +142,8 @@ extension SaveGraph {
     var resolved: ResolvedValues = []
     /// The forms that the store made of the present object's properties.
     var settled: [(slot: Int, form: CellValue.Form)] = []
-    /// The statement that inserted the last object of each type: most objects of a type need the same.
-    var insertions: [ObjectIdentifier: InsertStatement] = [:]
+    /// The state of inserting objects, for each of ``SaveGraph/kinds``.
+    var inserts: [InsertState]
     /// The statements that insert links of new objects.
     var linkInsertions: [(key: PropertyKey, insertion: LinkInsertion)] = []
     /// The columns of the present object that are written.
@@ -152,14 +152,8 @@ extension SaveGraph {
     var lastUpdate: UpdateStatement?
     /// New objects of one type that are to be inserted by one statement.
     var pending: [Int] = []
-    /// How many of them one statement inserts.
-    var pendingLimit = 1
-    /// The state of inserting many objects, for each type.
-    var batches: [ObjectIdentifier: InsertBatch] = [:]
     /// The number of rows that were written outside of batches.
     var singleCount = 0
-    /// The first of the keys that were reserved for each of ``SaveGraph/kinds``; empty if there are none.
-    var reservedStarts: [Int64?] = []
     /// References to objects that were not written yet, with the keys that they were to have.
     var early: [(node: Int, slot: Int, target: Int, key: Int64)] = []
 
@@ -172,6 +166,7 @@ extension SaveGraph {
       values = graph.values
       late = graph.late
       insertsOnly = graph.insertsOnly
+      inserts = Array(repeating: InsertState(), count: graph.kinds.count)
       saved = Array(repeating: nil, count: nodes.count)
       isNew = Array(repeating: false, count: nodes.count)
       isInserted = Array(repeating: false, count: nodes.count)

@@ -85,13 +85,40 @@ public struct LiveValue: @unchecked Sendable {
   }
 }
 
-/// Releases values that may lead to other objects, without recursion: a chain of objects may be as long as
+/// Releases values that may lead to other objects, with few levels of recursion: a chain of objects may be as long as
 /// memory is, the stack is not.
 ///
 /// A holder of such values passes them on in its `deinit`. The outermost call releases one value after the
-/// other; calls inside it, from the holders that go meanwhile, only add theirs.
+/// other; calls inside it, from the holders that are released meanwhile, only add theirs, unless they are on one of the
+/// first levels.
 struct IterativeRelease: ~Copyable {
-  private var pending: [CellValue.Form]
+  private var pending: [CellValue.Form] = []
+  private var depth = 0
+
+  /// Each level takes some 2 KB of the stack.
+  private static let maximumDepth = 16
+
+  /// Destroys a holder of values.
+  ///
+  /// - Parameters:
+  ///   - destroy: Destroys the holder with the values that it still has.
+  ///   - take: Takes the values out of the holder.
+  static func holder(_ destroy: () -> Void, taking take: () -> [CellValue.Form]) {
+    guard let key else { return destroy() }
+    guard let outer = unsafe pthread_getspecific(key) else {
+      var release = IterativeRelease()
+      return unsafe withUnsafeMutablePointer(to: &release) { unsafe run($0, key, destroy) }
+    }
+    let release = unsafe outer.assumingMemoryBound(to: IterativeRelease.self)
+    if unsafe release.pointee.depth < maximumDepth {
+      unsafe release.pointee.depth += 1
+      destroy()
+      unsafe release.pointee.depth -= 1
+    } else {
+      unsafe release.pointee.pending += take()
+      destroy()
+    }
+  }
 
   /// Releases values, now or in the outermost call.
   ///
@@ -104,11 +131,17 @@ struct IterativeRelease: ~Copyable {
       return
     }
     var release = IterativeRelease(pending: consume forms)
-    unsafe withUnsafeMutablePointer(to: &release) { pointer in
-      unsafe pthread_setspecific(key, pointer)
-      defer { pthread_setspecific(key, nil) }
-      while let next = unsafe pointer.pointee.pending.popLast() { _ = consume next }
-    }
+    unsafe withUnsafeMutablePointer(to: &release) { unsafe run($0, key) {} }
+  }
+
+  /// Runs the outermost call.
+  @unsafe private static func run(
+    _ release: UnsafeMutablePointer<IterativeRelease>, _ key: pthread_key_t, _ destroy: () -> Void
+  ) {
+    unsafe pthread_setspecific(key, release)
+    defer { pthread_setspecific(key, nil) }
+    destroy()
+    while let next = unsafe release.pointee.pending.popLast() { _ = consume next }
   }
 
   // Proof: the pointer is to a variable of a caller on this thread, which takes it back before it

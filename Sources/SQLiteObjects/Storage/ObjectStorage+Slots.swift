@@ -112,12 +112,12 @@ extension ObjectStorage {
       }
     }
 
+    /// Whether a value may hold other objects.
+    var holdsOthers: Bool { (0..<count).contains { self[$0].holdsOthers } }
+
     /// Takes out the values that may hold other objects.
     func takeHolders(_ held: inout [CellValue.Form]) {
-      for slot in 0..<count where self[slot].holdsOthers {
-        if held.isEmpty { held.reserveCapacity(count - slot) }
-        held.append(exchange(.unset, slot))
-      }
+      for slot in 0..<count where self[slot].holdsOthers { held.append(exchange(.unset, slot)) }
     }
   }
 }

@@ -110,16 +110,19 @@ package final class ObjectStorage: @unchecked Sendable {
   static func make(_ shape: ObjectShape) -> ObjectStorage { make(shape, nil) { _ in .unset } }
 
   deinit {
-    let held = takeHolders()
-    unsafe slots.deinitialize(count: Int(head.pointee.count))
-    unsafe head.deinitialize(count: 1)
-    IterativeRelease.forms(consume held)
+    func destroy() {
+      unsafe slots.deinitialize(count: Int(head.pointee.count))
+      unsafe head.deinitialize(count: 1)
+    }
+    let holdsOthers =
+      shape.mayHoldOthers
+      && withState { state, slots in slots.holdsOthers || state.originals != nil }
+    if holdsOthers { IterativeRelease.holder(destroy) { takeHolders() } } else { destroy() }
   }
 
   /// Takes out the values that may hold other objects.
   private func takeHolders() -> [CellValue.Form] {
-    guard shape.mayHoldOthers else { return [] }
-    return withState { state, slots in
+    withState { state, slots in
       var held: [CellValue.Form] = []
       slots.takeHolders(&held)
       guard let extras = state.extras, let originals = unsafe extras.originals else { return held }
