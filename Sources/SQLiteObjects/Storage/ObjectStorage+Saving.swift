@@ -105,13 +105,13 @@ extension ObjectStorage {
     }
   }
 
-  /// What a save has replaced. Most objects were new, and need no memory for that.
+  /// What a save has replaced.
   enum Former: Sendable {
     /// No store knew the object, and nothing was set since it got its storage.
     ///
     /// - Parameter isKeyNew: Whether the save gave a key to an object that had none.
     case new(isKeyNew: Bool)
-    indirect case known(Known)
+    case known(Known)
   }
 
   /// What stores knew of an object before a save, and the values that the save has replaced.
