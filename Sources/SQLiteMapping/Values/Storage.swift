@@ -167,28 +167,6 @@ extension Optional: OptionalValue {
   package var isNone: Bool { self == nil }
 }
 
-extension NestedStrategy {
-  /// Returns the stored form of a value that has containers.
-  func stored(_ value: some Encodable) throws -> Value {
-    if case .coder(let coder) = self { return try coder.encode(value) }
-    let json = try NestedJSON.data(of: value)
-    return columnType == .text
-      ? .text(String(decoding: json, as: UTF8.self)) : .blob(json.byteArray)
-  }
-
-  /// Returns a decoder for a nested value.
-  func decoder(of stored: Value) throws -> any Decoder {
-    switch (self, stored) {
-    case (.coder(let coder), _): return try coder.decode(Passthrough.self, from: stored).decoder
-    case (.text, .text(let json)): return try NestedJSON.decoder(of: Data(json.utf8))
-    case (.blob, .blob(let json)): return try NestedJSON.decoder(of: Data(json))
-    case (.text, _), (.blob, _):
-      throw SQLiteError(
-        .mismatch, "expected JSON as \(columnType.rawValue), found \(stored.storageClass)")
-    }
-  }
-}
-
 /// Finds out the column type of a `Decodable` type without a value: its `init(from:)` runs until it asks for
 /// something.
 struct DecodingProbe: Decoder, SingleValueDecodingContainer {
