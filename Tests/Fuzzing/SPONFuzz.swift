@@ -102,7 +102,7 @@ package enum SPONFuzz {
   private static func content(of document: Document) -> [String] {
     document.tokens.indices.map { token in
       let value = document.tokens[token]
-      let isMember = value.parent >= 0 && document.tokens[Int(value.parent)].kind == .object
+      let isMember = value.parent >= 0 && document.tokens[value.parent].kind == .object
       let key = isMember ? document.key(of: token) : ""
       let text = value.kind == .scalar ? document.text(of: token) : ""
       return "\(value.kind) \(value.designator) \(key) \(text)"

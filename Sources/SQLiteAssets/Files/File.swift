@@ -87,8 +87,21 @@ extension File {
     return String(path[..<end])
   }
 
+  /// The number of bytes.
+  package var size: Int {
+    get throws(AssetError) { try status().size }
+  }
+
+  /// Reads all bytes.
+  package func readAll() throws(AssetError) -> [UInt8] { try read(size, at: 0) }
+
+  /// The SHA-256 of the bytes, taken in constant memory.
+  package func sha256() throws(AssetError) -> AssetDigest { try forEachPiece().sha256 }
+
   /// Opens a user's file for reading, through links if need be.
-  static func open(path: String, _ operations: any FileOperations) throws(AssetError) -> File {
+  package static func open(
+    path: String, _ operations: any FileOperations = SystemFileOperations()
+  ) throws(AssetError) -> File {
     let path = try absolute(path)
     // SQLite would lose its locks on the file when it is closed here.
     guard !OpenDatabases.contains(path) else { throw .openDatabase(path: path) }
@@ -96,36 +109,6 @@ extension File {
       try operations.open(path: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     }
     return try File(Descriptor(number, operations), path: path)
-  }
-}
-
-/// A file of the user's, outside any store, open for reading.
-package struct UserFile: Sendable {
-  private let file: File
-
-  /// Opens a regular file, through links if need be.
-  package init(path: String) throws(AssetError) {
-    file = try File.open(path: path, SystemFileOperations())
-  }
-
-  /// The number of bytes.
-  package var size: Int {
-    get throws(AssetError) { try file.status().size }
-  }
-
-  /// Reads all bytes.
-  package func readAll() throws(AssetError) -> [UInt8] {
-    try file.read(size, at: 0)
-  }
-
-  /// Opens and reads a regular file, without blocking the task.
-  package nonisolated(nonsending) static func contents(of path: String) async throws -> [UInt8] {
-    try await Worker().run { try UserFile(path: path).readAll() }
-  }
-
-  /// The SHA-256 of the bytes, taken in constant memory.
-  package func sha256() throws(AssetError) -> AssetDigest {
-    try file.forEachPiece().sha256
   }
 }
 

@@ -1,11 +1,20 @@
 import SQLiteCore
 
+/// The rows that a column belongs to.
+protocol ColumnRows: AnyObject {
+  /// The number of the row that is being read.
+  var rowNumber: Int { get }
+  func path(to column: Int32) -> [any CodingKey]
+  /// Returns an error that names the column.
+  func named(_ error: any Error, at column: Int32) -> any Error
+}
+
 /// Decodes a stored value: the value itself, or the nested value in it for a type with containers.
 final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
   private let value: Value
   private let strategies: MappingStrategies
-  /// The column of the value, which errors name; nil outside of rows.
-  private let place: (row: DecodedRow, number: Int, column: Int32)?
+  /// The column of the value; nil outside of rows.
+  private let place: (rows: any ColumnRows, number: Int, column: Int32)?
 
   init(_ value: Value, _ strategies: MappingStrategies) {
     self.value = value
@@ -13,22 +22,18 @@ final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
     place = nil
   }
 
-  init(_ row: DecodedRow, _ column: Int32) throws(RowDecodingError) {
-    do {
-      value = try row.handle.value(at: column)
-    } catch {
-      throw row.error(error.message, at: column)
-    }
-    strategies = row.strategies
-    place = (row, row.mark.row, column)
+  init(_ value: Value, _ strategies: MappingStrategies, in rows: any ColumnRows, _ column: Int32) {
+    self.value = value
+    self.strategies = strategies
+    place = (rows, rows.rowNumber, column)
   }
 
-  /// The row, unless the decoder was kept after its row was read.
-  private var row: DecodedRow? {
-    place.flatMap { $0.row.mark.row == $0.number ? $0.row : nil }
-  }
+  /// Whether the decoder was kept after its row was read.
+  private var isGone: Bool { place.map { $0.rows.rowNumber != $0.number } ?? false }
 
-  var codingPath: [any CodingKey] { place.flatMap { row?.path(to: $0.column) } ?? [] }
+  var codingPath: [any CodingKey] {
+    isGone ? [] : place.map { $0.rows.path(to: $0.column) } ?? []
+  }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -46,15 +51,22 @@ final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
     try naming { try strategies.value(type, of: value) }
   }
 
-  /// Runs `body`, whose errors name the column; throws if the row has ended.
+  /// Runs `body`, whose errors name the column.
   private func naming<Result>(_ body: () throws -> Result) throws -> Result {
-    if place != nil, row == nil { throw DecodedRow.gone }
+    if isGone { throw DecodingError.gone }
     do {
       return try body()
-    } catch let error as DecodingError {
-      throw row?.error(error, at: place?.column) ?? error
-    } catch let error as SQLiteError {
-      throw row?.error(error.message, at: place?.column) ?? error
+    } catch {
+      throw isGone ? error : place.map { $0.rows.named(error, at: $0.column) } ?? error
+    }
+  }
+}
+
+extension DecodingError {
+  static var gone: DecodingError {
+    @inline(never) get {
+      .dataCorrupted(
+        .init(codingPath: [], debugDescription: "it was kept after its row was read"))
     }
   }
 }

@@ -134,7 +134,7 @@ final class DecodedRow {
     guard columns.count == 1, prefix.isEmpty else {
       throw error("\(wanted) needs one column, and there are \(columns.count)", at: nil)
     }
-    return try ColumnDecoder(self, 0)
+    return try decoder(ofColumn: 0)
   }
 
   /// The way to a column's value.
@@ -179,14 +179,6 @@ final class DecodedRow {
   func named(_ error: any Error) -> any Error {
     (error as? DecodingError).map { self.error($0, at: nil) } ?? error
   }
-
-  /// The error of a decoder or a container that is kept.
-  static var gone: DecodingError {
-    @inline(never) get {
-      .dataCorrupted(
-        .init(codingPath: [], debugDescription: "it was kept after its row was read"))
-    }
-  }
 }
 
 extension DecodedRow {
@@ -208,13 +200,22 @@ extension DecodedRow {
     }
   }
 
+  /// A decoder of one column.
+  func decoder(ofColumn column: Int32) throws -> ColumnDecoder {
+    do throws(SQLiteError) {
+      return ColumnDecoder(try handle.value(at: column), strategies, in: self, column)
+    } catch {
+      throw self.error(error.message, at: column)
+    }
+  }
+
   /// Reads a column as any type.
   func value<Result: Decodable>(_ type: Result.Type, at column: Int32) throws -> Result {
     if let scalar = unsafe scalars.scalar(of: type, at: column) {
       return try value(type, as: scalar, at: column)
     }
     do {
-      return try Result(from: ColumnDecoder(self, column))
+      return try Result(from: decoder(ofColumn: column))
     } catch let error as DecodingError {
       throw self.error(error, at: column)
     }
@@ -234,4 +235,16 @@ extension DecodedRow {
 
   /// Returns whether a type is a scalar, so that a column is all of it.
   func isScalar(_ type: Any.Type) -> Bool { unsafe scalars.scalar(of: type, at: 0) != nil }
+}
+
+extension DecodedRow: ColumnRows {
+  var rowNumber: Int { mark.row }
+
+  func named(_ error: any Error, at column: Int32) -> any Error {
+    switch error {
+    case let error as DecodingError: self.error(error, at: column)
+    case let error as SQLiteError: self.error(error.message, at: column)
+    default: error
+    }
+  }
 }

@@ -43,7 +43,7 @@ import SQLiteCore
   /// Throws if the row has ended.
   @inline(__always)
   private func check() throws {
-    guard permission.isValid else { throw DecodedRow.gone }
+    guard permission.isValid else { throw DecodingError.gone }
   }
 
   var allKeys: [Key] {
@@ -99,7 +99,7 @@ import SQLiteCore
 
   func decoder(forKey key: some CodingKey) throws -> any Decoder {
     try check()
-    if let column = row.column(of: key) { return try ColumnDecoder(row, column) }
+    if let column = row.column(of: key) { return try row.decoder(ofColumn: column) }
     guard let child = row.child(of: key) else { throw row.missing(key) }
     return child.decoder
   }
@@ -155,7 +155,7 @@ import SQLiteCore
   private func lend<Result>(
     _ body: (RowDecodingContainer<Key>) throws -> Result
   ) throws -> Result {
-    guard permission.isValid else { throw DecodedRow.gone }
+    guard permission.isValid else { throw DecodingError.gone }
     return try unsafe container._withUnsafeGuaranteedRef(body)
   }
 }

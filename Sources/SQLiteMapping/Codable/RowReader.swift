@@ -116,7 +116,7 @@ package import SQLiteCore
   /// Lends the row; throws if it has ended.
   @inline(__always)
   fileprivate func lend<Result>(_ body: (DecodedRow) throws -> Result) throws -> Result {
-    guard mark.row == row else { throw DecodedRow.gone }
+    guard mark.row == row else { throw DecodingError.gone }
     return try unsafe content._withUnsafeGuaranteedRef(body)
   }
 

@@ -230,35 +230,28 @@ extension Database {
   /// - Returns: A line for each step, below one for each migration.
   /// - Throws: As `migrate(_:)`.
   public func migrationPlan(of migrations: [Migration]) throws -> [String] {
-    do {
-      return try write { try $0.tryOut(migrations) }
-    } catch let plan as MigrationPlan {
-      return plan.lines
-    }
+    try write { try $0.tryOut(migrations) }
   }
 
   /// As ``migrationPlan(of:)``, without blocking the task.
   ///
   /// - Throws: As the blocking form, or `CancellationError`.
   public func migrationPlan(of migrations: [Migration]) async throws -> [String] {
-    do {
-      return try await write { try $0.tryOut(migrations) }
-    } catch let plan as MigrationPlan {
-      return plan.lines
-    }
+    try await write { try $0.tryOut(migrations) }
   }
 }
 
-/// The steps of migrations that were tried, thrown so that they are undone.
-private struct MigrationPlan: Error {
-  let lines: [String]
-}
-
 extension Connection {
-  /// Makes the migrations that are pending, and always throws: their ``MigrationPlan``, so that they are
-  /// undone.
+  /// Makes the migrations that are pending, and undoes them.
+  ///
+  /// - Returns: A line for each step, below one for each migration.
   fileprivate func tryOut(_ migrations: [Migration]) throws -> [String] {
-    throw MigrationPlan(lines: try makePending(of: migrations))
+    var lines: [String] = []
+    _ = try savepoint {
+      lines = try makePending(of: migrations)
+      return TransactionOutcome.rollback
+    }
+    return lines
   }
 
   /// Makes the migrations that are pending, as part of the open transaction.

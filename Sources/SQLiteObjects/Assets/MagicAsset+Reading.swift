@@ -57,7 +57,9 @@ extension MagicAsset {
     switch state {
     case .empty: return nil
     case .value(let live): return try (live.value as? Element)?.assetData
-    case .file(let url): return Data(try await UserFile.contents(of: MagicAsset.path(of: url)))
+    case .file(let url):
+      let path = try MagicAsset.path(of: url)
+      return Data(try await Worker().run { try File.open(path: path).readAll() })
     case .staged(let staged): return Data(try await staged.readAll())
     case .stored(let handle):
       guard let reader = try await handle.open() else { return nil }
@@ -157,8 +159,8 @@ extension MagicAsset {
     }
   }
 
-  private static func userFile(_ url: URL) throws -> UserFile {
-    try UserFile(path: path(of: url))
+  private static func userFile(_ url: URL) throws -> File {
+    try File.open(path: path(of: url))
   }
 
   /// The value of this content that somebody has read and still holds.

@@ -13,7 +13,7 @@ struct Escape {
 
   /// Reads the escape that an `&` begins, if it begins one.
   init?(_ input: Span<UInt8>, at start: Int, before end: Int) {
-    guard end - start >= 4 else { return nil }
+    guard input[start] == Byte.ampersand, end - start >= 4 else { return nil }
     switch (input[start + 1], input[start + 2], input[start + 3]) {
     case (UInt8(ascii: "0"), UInt8(ascii: "0"), Byte.semicolon):
       self.init(scalar: "&", count: 4, isSeeds: false)
@@ -49,31 +49,26 @@ struct Escape {
 // Reading.
 
 /// The text of a range with its escapes resolved.
-func text(_ input: Span<UInt8>, _ range: Range<Int>, hasEscapes: Bool) -> String {
+func text(_ input: Span<UInt8>, _ range: Range<Int>) -> String {
+  var hasEscapes = false
+  for index in range where input[index] == Byte.ampersand { hasEscapes = true }
   guard hasEscapes else {
     return unsafe input.extracting(range).withUnsafeBufferPointer {
       unsafe String(decoding: $0, as: UTF8.self)
     }
   }
-  return String(decoding: resolved(input, range), as: UTF8.self)
-}
-
-/// The bytes of a range with its escapes resolved.
-func resolved(_ input: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
   var bytes: [UInt8] = []
-  bytes.reserveCapacity(range.count)
   var index = range.lowerBound
   while index < range.upperBound {
-    let byte = input[index]
-    if byte == Byte.ampersand, let escape = Escape(input, at: index, before: range.upperBound) {
+    if let escape = Escape(input, at: index, before: range.upperBound) {
       bytes.append(contentsOf: UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter)
       index += escape.count
     } else {
-      bytes.append(byte)
+      bytes.append(input[index])
       index += 1
     }
   }
-  return bytes
+  return String(decoding: bytes, as: UTF8.self)
 }
 
 // Writing.

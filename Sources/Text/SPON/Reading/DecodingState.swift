@@ -25,12 +25,11 @@ final class DecodingState {
   func path(to token: Int) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var token = token
-    while token >= 0, document.tokens[token].parent >= 0 {
-      let parent = Int(document.tokens[token].parent)
+    while document.tokens[token].parent >= 0 {
+      let parent = document.tokens[token].parent
       path.append(
         document.tokens[parent].kind == .array
-          ? PathKey(index: Int(document.tokens[token].keyStart))
-          : PathKey(document.key(of: token)))
+          ? PathKey(index: document.tokens[token].index) : PathKey(document.key(of: token)))
       token = parent
     }
     return path.reversed()

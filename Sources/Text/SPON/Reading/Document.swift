@@ -14,15 +14,13 @@ package struct Document {
   package init(
     _ bytes: [UInt8], maximumDepth: Int = 512, maximumSize: Int = 1 << 30
   ) throws(SPONSyntaxError) {
-    // Offsets have 32 bits.
-    let limit = min(maximumSize, Int(Int32.max) - 1)
-    guard bytes.count <= limit else {
+    guard bytes.count <= maximumSize else {
       throw SPONSyntaxError(
-        limit, "the text has \(bytes.count) bytes, of which \(limit) are allowed")
+        maximumSize, "the text has \(bytes.count) bytes, of which \(maximumSize) are allowed")
     }
     var tokenizer = Tokenizer(maximumDepth: maximumDepth)
     try tokenizer.run(bytes.span)
-    if tokenizer.hasNonASCII { try Self.checkUTF8(bytes) }
+    try Self.checkUTF8(bytes)
     self.bytes = bytes
     tokens = tokenizer.tokens
   }
@@ -37,26 +35,19 @@ package struct Document {
   }
 
   /// The text of a scalar.
-  package func text(of token: Int) -> String {
-    let token = tokens[token]
-    return SPON.text(bytes.span, token.range, hasEscapes: token.hasEscapes)
-  }
+  package func text(of token: Int) -> String { SPON.text(bytes.span, tokens[token].range) }
 
   /// The key of a member.
-  package func key(of member: Int) -> String {
-    let token = tokens[member]
-    return SPON.text(bytes.span, token.keyRange, hasEscapes: token.keyHasEscapes)
-  }
+  package func key(of member: Int) -> String { SPON.text(bytes.span, tokens[member].key) }
 
   /// The name of an object's type, or nothing.
   package func typeName(of object: Int) -> String {
-    SPON.text(bytes.span, tokens[object].range, hasEscapes: false)
+    String(decoding: bytes[tokens[object].range], as: UTF8.self)
   }
 
   /// The members of an object, or the elements of an array.
   package func children(of container: Int) -> [Int] {
-    let end = Int(tokens[container].next)
-    return sequence(first: container + 1) { Int(tokens[$0].next) }.prefix { $0 < end }
+    sequence(first: container + 1) { tokens[$0].next }.prefix { $0 < tokens[container].next }
   }
 }
 

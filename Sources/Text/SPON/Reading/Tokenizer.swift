@@ -8,34 +8,24 @@ package struct Token {
 
   package let kind: Kind
   package let designator: Designator
-  /// Whether the text between the quotes has escapes.
-  var hasEscapes = false
-  /// Whether the key has escapes.
-  var keyHasEscapes = false
-  /// The first and the last byte of a scalar's text, the bytes of a container's type name.
-  package var start: UInt32
-  package var end: UInt32
-  /// Where the key's text is; for an element its number in the array.
-  var keyStart: UInt32 = 0
-  var keyEnd: UInt32 = 0
+  /// A scalar's text, or a container's type name.
+  let range: Range<Int>
+  /// The key of a member.
+  var key = 0..<0
+  /// The number of an element in its array.
+  var index = 0
   /// The container, or -1.
-  package var parent: Int32 = -1
+  package var parent = -1
   /// The token behind this value.
-  package var next: Int32 = 0
+  var next = 0
   /// How many values a container has.
-  package var count: Int32 = 0
-  /// The member that was looked up last.
-  var cursor: Int32 = 0
+  package var count = 0
 
   init(_ kind: Kind, _ designator: Designator, _ range: Range<Int>) {
     self.kind = kind
     self.designator = designator
-    start = UInt32(truncatingIfNeeded: range.lowerBound)
-    end = UInt32(truncatingIfNeeded: range.upperBound)
+    self.range = range
   }
-
-  var range: Range<Int> { Int(start)..<max(Int(start), Int(end)) }
-  var keyRange: Range<Int> { Int(keyStart)..<max(Int(keyStart), Int(keyEnd)) }
 }
 
 /// Finds the values of a text, in one pass over its bytes and without recursion.
@@ -49,16 +39,12 @@ struct Tokenizer {
   var escape: Int?
   private var open = -1
   private var depth = 0
-  private var highBits: UInt8 = 0
   /// The key of the member whose value comes next.
-  private var key = (range: 0..<0, hasEscapes: false)
+  private var key = 0..<0
 
   init(maximumDepth: Int) {
     self.maximumDepth = maximumDepth
   }
-
-  /// Whether any byte is above ASCII.
-  var hasNonASCII: Bool { highBits & 0x80 != 0 }
 
   mutating func run(_ input: Span<UInt8>) throws(SPONSyntaxError) {
     // A thirtieth of the bytes of typical texts are tokens, and an array doubles by itself.
@@ -107,12 +93,9 @@ struct Tokenizer {
       key = try readQuoted(input)
     } else {
       let start = position
-      while position < input.count, input[position].isBareKey {
-        highBits |= input[position]
-        position += 1
-      }
+      while position < input.count, input[position].isBareKey { position += 1 }
       guard position > start else { throw unexpected("a key", input) }
-      key = (start..<position, false)
+      key = start..<position
     }
     guard position < input.count else { throw unexpected("the mark of a value", input) }
     if input[position] == Byte.equals {
@@ -132,12 +115,11 @@ struct Tokenizer {
     else { throw unexpected("“=`”", input) }
     position += 1
     if designator == .described { note(seeds: "the mark “?”") }
-    let (range, hasEscapes) = try readQuoted(input)
-    add(scalar: designator, range, hasEscapes: hasEscapes)
+    add(scalar: designator, try readQuoted(input))
   }
 
   private mutating func readElement(_ input: Span<UInt8>) throws(SPONSyntaxError) {
-    key = (0..<0, false)
+    key = 0..<0
     guard position < input.count else { throw unexpected("a value", input) }
     switch input[position] {
     case Byte.at: try readContainer(input)
@@ -166,7 +148,6 @@ struct Tokenizer {
         guard byte >= 0x20, byte != Byte.quote else {
           throw unexpected("the name of a type", input)
         }
-        highBits |= byte
         position += 1
       }
       name = start + 5..<position
@@ -190,20 +171,18 @@ struct Tokenizer {
   private mutating func close(_ input: Span<UInt8>) throws(SPONSyntaxError) {
     position += 1
     depth -= 1
-    tokens[open].next = Int32(truncatingIfNeeded: tokens.count)
+    tokens[open].next = tokens.count
     if tokens[open].kind == .object { try checkKeys(of: open, input) }
-    open = Int(tokens[open].parent)
+    open = tokens[open].parent
   }
 
   private mutating func add(_ token: Token) {
     var token = token
-    token.parent = Int32(truncatingIfNeeded: open)
-    token.next = Int32(truncatingIfNeeded: tokens.count + 1)
-    token.keyStart = UInt32(truncatingIfNeeded: key.range.lowerBound)
-    token.keyEnd = UInt32(truncatingIfNeeded: key.range.upperBound)
-    token.keyHasEscapes = key.hasEscapes
+    token.parent = open
+    token.next = tokens.count + 1
+    token.key = key
     if open >= 0 {
-      if tokens[open].kind == .array { token.keyStart = UInt32(tokens[open].count) }
+      token.index = tokens[open].count
       tokens[open].count += 1
     }
     tokens.append(token)
@@ -222,31 +201,21 @@ struct Tokenizer {
     if seeds == nil { seeds = (position, what) }
   }
 
-  mutating func add(scalar designator: Designator, _ range: Range<Int>, hasEscapes: Bool = false) {
-    var token = Token(.scalar, designator, range)
-    token.hasEscapes = hasEscapes
-    add(token)
+  mutating func add(scalar designator: Designator, _ range: Range<Int>) {
+    add(Token(.scalar, designator, range))
   }
 
   /// Reads text from one back-quote to the next, and returns where it is between them.
-  mutating func readQuoted(
-    _ input: Span<UInt8>
-  ) throws(SPONSyntaxError) -> (range: Range<Int>, hasEscapes: Bool) {
+  mutating func readQuoted(_ input: Span<UInt8>) throws(SPONSyntaxError) -> Range<Int> {
     let start = position + 1
     var index = start
-    var hasEscapes = false
-    var bits: UInt8 = 0
     while index < input.count {
-      let byte = input[index]
-      bits |= byte
-      if byte == Byte.quote {
-        highBits |= bits
+      if input[index] == Byte.quote {
         position = index + 1
-        return (start..<index, hasEscapes)
+        return start..<index
       }
-      if byte == Byte.ampersand {
+      if input[index] == Byte.ampersand {
         if let found = Escape(input, at: index, before: input.count) {
-          hasEscapes = true
           if !found.isSeeds, escape == nil { escape = index }
         } else if seeds == nil {
           seeds = (index, "a bare “&”")
@@ -273,15 +242,15 @@ struct Tokenizer {
 extension Tokenizer {
   /// Reads quoted text and its mark; the seed wrote text in arrays without one.
   mutating func readQuotedElement(_ input: Span<UInt8>) throws(SPONSyntaxError) {
-    let (range, hasEscapes) = try readQuoted(input)
+    let range = try readQuoted(input)
     guard position < input.count, let designator = Designator(rawValue: input[position]) else {
       note(seeds: "text without a mark")
-      return add(scalar: .text, range, hasEscapes: hasEscapes)
+      return add(scalar: .text, range)
     }
     guard designator != .null else { throw unexpected("the mark of quoted text", input) }
     if designator == .described { note(seeds: "the mark “?”") }
     position += 1
-    add(scalar: designator, range, hasEscapes: hasEscapes)
+    add(scalar: designator, range)
   }
 
   /// Reads what stands without quotes: a number, a word or base64, and its mark.
@@ -345,15 +314,15 @@ extension Tokenizer {
 extension Tokenizer {
   /// Refuses an object that has a key twice.
   private func checkKeys(of object: Int, _ input: Span<UInt8>) throws(SPONSyntaxError) {
-    var keys = Set<KeyText>(minimumCapacity: Int(tokens[object].count))
+    var keys = Set<KeyText>(minimumCapacity: tokens[object].count)
     var member = object + 1
     while member < tokens[object].next {
       let token = tokens[member]
-      let key = text(input, token.keyRange, hasEscapes: token.keyHasEscapes)
+      let key = text(input, token.key)
       guard keys.insert(KeyText(text: key)).inserted else {
-        throw SPONSyntaxError(Int(token.keyStart), "the key “\(key)” comes twice")
+        throw SPONSyntaxError(token.key.lowerBound, "the key “\(key)” comes twice")
       }
-      member = Int(token.next)
+      member = token.next
     }
   }
 }

@@ -48,7 +48,7 @@ struct ValueReader: Decoder {
     }
   }
 
-  private var offset: Int { Int(state.document.tokens[token].start) }
+  private var offset: Int { state.document.tokens[token].range.lowerBound }
 
   func mismatch(_ type: Any.Type, _ expected: String) -> DecodingError {
     let hint =
@@ -189,7 +189,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     self.reader = reader
     let document = reader.state.document
     var members: [KeyText: Int] = [:]
-    members.reserveCapacity(Int(document.tokens[reader.token].count))
+    members.reserveCapacity(document.tokens[reader.token].count)
     for member in document.children(of: reader.token) {
       let key = KeyText(text: reader.state.convertedKey(of: member))
       if members[key] == nil { members[key] = member }
@@ -254,11 +254,11 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   init(reader: ValueReader) {
     self.reader = reader
     element = reader.token + 1
-    end = Int(reader.state.document.tokens[reader.token].next)
+    end = reader.state.document.tokens[reader.token].next
   }
 
   var codingPath: [any CodingKey] { reader.codingPath }
-  var count: Int? { Int(reader.state.document.tokens[reader.token].count) }
+  var count: Int? { reader.state.document.tokens[reader.token].count }
   var isAtEnd: Bool { element >= end }
 
   /// Reads the next element; after an error it is the next one still.
@@ -267,7 +267,7 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   ) throws -> Result {
     guard element < end else { throw ended(type) }
     let result = try read(ValueReader(state: reader.state, token: element))
-    element = Int(reader.state.document.tokens[element].next)
+    element = reader.state.document.tokens[element].next
     currentIndex += 1
     return result
   }

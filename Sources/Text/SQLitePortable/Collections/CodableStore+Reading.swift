@@ -33,14 +33,14 @@ extension CodableStore {
   /// - Throws: `SQLiteError`.
   public func readReport<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil
-  ) throws -> ReadReport<Item> {
+  ) throws -> (items: [Item], undecodable: [UndecodableItem]) {
     try reading(type, table) { try $0.report() }
   }
 
   /// As ``readReport(of:from:)``, without blocking the task.
   public func readReport<Item: Codable & Equatable & Sendable>(
     of type: Item.Type, from table: String? = nil
-  ) async throws -> ReadReport<Item> {
+  ) async throws -> (items: [Item], undecodable: [UndecodableItem]) {
     try await reading(type, table) { try $0.report() }
   }
 
@@ -126,8 +126,8 @@ extension ItemCollection {
     return undecodable
   }
 
-  func report() throws -> ReadReport<Item> {
-    var report = ReadReport<Item>()
+  func report() throws -> (items: [Item], undecodable: [UndecodableItem]) {
+    var report: (items: [Item], undecodable: [UndecodableItem]) = ([], [])
     try forEach({ report.items.append($0.item) }, undecodable: { report.undecodable.append($0) })
     return report
   }

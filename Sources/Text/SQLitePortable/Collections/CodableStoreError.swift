@@ -38,13 +38,3 @@ public struct UndecodableItem: Error, Hashable, Sendable {
   /// Why.
   public let reason: String
 }
-
-/// The content of a table.
-public struct ReadReport<Item> {
-  /// The items, in the order in which they were inserted.
-  public var items: [Item] = []
-  /// The values that could not be read, in the same order.
-  public var undecodable: [UndecodableItem] = []
-}
-
-extension ReadReport: Sendable where Item: Sendable {}
