@@ -65,7 +65,7 @@ extension Connection {
     begin()
     if keys.isEmpty { return [] }
     // By the values themselves: only SQLite knows how those of a column sort, and which are equal.
-    var first: [Value: Int] = [:]
+    var first = [Value: Int](minimumCapacity: keys.count)
     var repeated: [(Int, Int)] = []
     for (index, key) in keys.enumerated() {
       if let first = first[key] { repeated.append((index, first)) } else { first[key] = index }
@@ -103,15 +103,20 @@ extension Connection {
     let source = relation.rows(from: .init(keys), orderedBy: order)
     var isDone = Array(repeating: false, count: keys.count)
     var start: Value?
+    // Integers are compared without making a value of each row.
+    var startInteger: Int64?
     var index: Int?
     var lastEnd = Int64.min
     var isInOrder = true
     try forEachRow(of: type, besides: relation.columns, from: source) { reader, besides in
-      let next = try besides.value(at: 0)
-      if next != start {
-        if let index { isDone[index] = true }
-        (start, index, lastEnd) = (next, indexes[next], .min)
-        isInOrder = !(index.map { isDone[$0] } ?? false)
+      let integer = besides.integer(at: 0)
+      if integer == nil || integer != startInteger {
+        let next = try besides.value(at: 0)
+        if next != start {
+          if let index { isDone[index] = true }
+          (start, startInteger, index, lastEnd) = (next, integer, indexes[next], .min)
+          isInOrder = !(index.map { isDone[$0] } ?? false)
+        }
       }
       guard let index else { return true }
       if order == nil {
