@@ -201,14 +201,13 @@ extension Relation {
   ///   - order: The order of the rows of each key, with nil for that of their own keys; without one they come
   ///     as SQLite finds them.
   func rows(from keys: Starts, orderedBy order: SQL??) -> SQL {
-    var sql: SQL = "\(joinedSQL) WHERE \(startSQL)"
-    switch keys {
-    case .one(let key): sql.append(" = \(key)")
-    case .many(let keys): sql.append(" IN \(keys)")
-    case .integers(let keys): sql.append(" IN \(keys)")
+    var sorting: SQL { order.map { " ORDER BY \(startSQL), \($0 ?? endSQL)" } ?? "" }
+    return switch keys {
+    case .one(let key):
+      "\(joinedSQL) WHERE \(startSQL) = \(key) ORDER BY \((order ?? nil) ?? endSQL)"
+    case .many(let keys): "\(joinedSQL) WHERE \(startSQL) IN \(keys)\(sorting)"
+    case .integers(let keys): "\(joinedSQL) WHERE \(startSQL) IN \(keys)\(sorting)"
     }
-    if let order { sql.append(" ORDER BY \(startSQL), \(order ?? endSQL)") }
-    return sql
   }
 
   /// The keys that relations start at.
