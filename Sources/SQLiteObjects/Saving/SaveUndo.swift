@@ -5,38 +5,32 @@
 final class SaveUndo {
   private struct Object {
     weak var storage: ObjectStorage?
-    let former: Former
+    let state: State
   }
 
   /// What an object was. Most objects were new, and take no memory for that.
-  private enum Former {
+  private enum State {
+    /// No store knew it. The save may have given it a key.
     case new(isKeyNew: Bool)
-    // Indirect here only: a save without a transaction around it allocates nothing (benchmark `update`).
-    indirect case known(ObjectStorage.Known)
-
-    init(_ former: consuming ObjectStorage.Former) {
-      switch former {
-      case .new(let isKeyNew): self = .new(isKeyNew: isKeyNew)
-      case .known(let known): self = .known(known)
-      }
-    }
-
-    var whole: ObjectStorage.Former {
-      switch self {
-      case .new(let isKeyNew): .new(isKeyNew: isKeyNew)
-      case .known(let known): .known(known)
-      }
-    }
+    /// The next of ``known``.
+    case known
   }
 
   private var objects: [Object] = []
+  private var known: [ObjectStorage.Known] = []
   private var lazies: [SaveGraph.Lazy] = []
 
   init(capacity: Int) { objects.reserveCapacity(capacity) }
 
   /// Notes an object that was saved.
   func add(_ storage: ObjectStorage, _ former: consuming ObjectStorage.Former) {
-    objects.append(Object(storage: storage, former: Former(former)))
+    switch former {
+    case .new(let isKeyNew):
+      objects.append(Object(storage: storage, state: .new(isKeyNew: isKeyNew)))
+    case .known(let state):
+      objects.append(Object(storage: storage, state: .known))
+      known.append(state)
+    }
   }
 
   /// Notes a lazy value that is saved.
@@ -44,7 +38,15 @@ final class SaveUndo {
 
   /// Makes the objects what they were.
   func run() {
-    for object in objects { object.storage?.restore(object.former.whole) }
+    var states = known.makeIterator()
+    for object in objects {
+      switch object.state {
+      case .new(let isKeyNew): object.storage?.restore(.new(isKeyNew: isKeyNew))
+      case .known:
+        guard let state = states.next() else { continue }
+        object.storage?.restore(.known(state))
+      }
+    }
     for lazy in lazies { lazy.value.unsaved(lazy.state) }
   }
 }
