@@ -87,9 +87,11 @@ extension Connection {
       let all = try plan.columns("\(identifier: plan.name).*", on: self)
       let list = SQL(joining: [all] + besides, separator: ", ")
       var print: [Value]?
+      var first: Int32?
       try forEachRow("SELECT \(list) FROM \(source)", { plan.reader(of: $0) }, &print) { reader in
-        let first = reader.content.columns.count - columns.count
-        return try body(reader, ColumnsBesides(handle: reader.handle, first: Int32(first)))
+        let index = first ?? Int32(reader.content.columns.count - columns.count)
+        first = index
+        return try body(reader, ColumnsBesides(handle: reader.handle, first: index))
       }
     }
   }
