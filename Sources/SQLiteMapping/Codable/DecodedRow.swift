@@ -85,7 +85,18 @@ final class DecodedRow {
 
   /// The container for a type of keys.
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-    unsafe containers.container(for: type) { .decoding(self) }
+    if let container = unsafe containers.container(for: type) {
+      // An object is stored together with the identity of the key type that it was made for.
+      return unsafe unsafeDowncast(container, to: Boxed<KeyedDecodingContainer<Key>>.self).copy()
+    }
+    return newContainer(keyedBy: type)
+  }
+
+  @inline(never)
+  private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+    let boxed = Boxed<KeyedDecodingContainer<Key>>.decoding(self)
+    unsafe containers.add(boxed, for: type)
+    return boxed.copy()
   }
 
   /// The column of a property, or nil.

@@ -98,9 +98,18 @@ final class EncodedRow {
 
   /// The container for a type of keys.
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    unsafe containers.container(for: type) {
-      Boxed(KeyedEncodingContainer(RowEncodingContainer<Key>(self)))
+    if let container = unsafe containers.container(for: type) {
+      // An object is stored together with the identity of the key type that it was made for.
+      return unsafe unsafeDowncast(container, to: Boxed<KeyedEncodingContainer<Key>>.self).copy()
     }
+    return newContainer(keyedBy: type)
+  }
+
+  @inline(never)
+  private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    let boxed = Boxed(KeyedEncodingContainer(RowEncodingContainer<Key>(self)))
+    unsafe containers.add(boxed, for: type)
+    return boxed.copy()
   }
 
   /// Returns whether the row has bound something that is not NULL.

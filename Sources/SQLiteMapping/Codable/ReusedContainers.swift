@@ -77,25 +77,17 @@ struct ContainerCache {
   /// Forgets the containers.
   mutating func removeAll() { self = ContainerCache() }
 
-  /// The container for a type of keys.
+  /// The container for a type of keys; nil if it is not the last one that was added.
   @inline(__always)
-  mutating func container<Container>(
-    for keys: Any.Type, _ make: () -> Boxed<Container>
-  ) -> Container {
-    if self.keys == ObjectIdentifier(keys), let container {
-      // An object is stored together with the identity of the key type that it was made for.
-      return unsafe unsafeDowncast(container, to: Boxed<Container>.self).copy()
-    }
-    return add(make(), keys)
+  func container(for keys: Any.Type) -> ReusedContainer? {
+    self.keys == ObjectIdentifier(keys) ? container : nil
   }
 
-  @inline(never)
-  private mutating func add<Container>(_ new: Boxed<Container>, _ keys: Any.Type) -> Container {
+  mutating func add(_ new: ReusedContainer, for keys: Any.Type) {
     if let container { others.append(container) }
     container = new
     keeping = new.keeping
     self.keys = ObjectIdentifier(keys)
-    return new.copy()
   }
 }
 

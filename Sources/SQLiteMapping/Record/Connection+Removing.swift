@@ -29,7 +29,11 @@ extension Connection {
       try reading(plan, without: 0) {
         var remover = try RecordRemover(plan, on: self)
         var count = 0
-        for value in values where try remover.remove(value) { count += 1 }
+        try unsafe forEachBuffer(of: values) { buffer in
+          for index in buffer.indices where try unsafe remover.remove(buffer[index]) {
+            count += 1
+          }
+        }
         return count
       }
     }
