@@ -170,7 +170,7 @@ extension MagicAsset {
 
   /// Shares what was read.
   func keep(_ value: Element, of record: AssetRecord) -> Element {
-    holder?.set(LiveValue(value), of: record)
+    holder?.set(_LiveValue(value), of: record)
     return value
   }
 }

@@ -22,7 +22,7 @@ public struct MagicAsset<Element: AssetConvertible> {
     /// There is none.
     case empty
     /// It was set, and will be saved with the object.
-    case value(LiveValue)
+    case value(_LiveValue)
     /// It is in a file of the user's, and will be copied when the object is saved.
     case file(URL)
     /// It was streamed into a store.
@@ -54,7 +54,7 @@ public struct MagicAsset<Element: AssetConvertible> {
   ///   - pathExtension: The extension of the file's name, such as `"jpeg"`. In an object that has one
   ///     already nil keeps it, and `""` is none.
   public init(value: Element, pathExtension: String? = nil) {
-    self.init(.value(LiveValue(value)), extension: pathExtension)
+    self.init(.value(_LiveValue(value)), extension: pathExtension)
   }
 
   /// Makes an asset of a content that was streamed into a store.
@@ -70,7 +70,7 @@ public struct MagicAsset<Element: AssetConvertible> {
   ///
   /// - Parameter value: The new content; nil for none.
   public mutating func set(_ value: Element?) {
-    state = value.map { .value(LiveValue($0)) } ?? .empty
+    state = value.map { .value(_LiveValue($0)) } ?? .empty
     holder = nil
   }
 

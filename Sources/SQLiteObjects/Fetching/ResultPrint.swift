@@ -12,7 +12,7 @@ struct ResultPrint: Sendable {
   fileprivate struct Rows {
     let shape: ObjectShape
     let numbers: RowNumbers
-    let forms: [[CellValue.Form]]
+    let forms: [[_CellValue.Form]]
     let foundCount: Int
     let links: [Int: FetchedLinks]
 
@@ -81,7 +81,7 @@ extension ResultPrint: Equatable {
 
   /// Returns whether two forms that were read from rows are of one value.
   @inline(never)
-  fileprivate static func isSame(_ left: CellValue.Form, _ right: CellValue.Form) -> Bool {
+  fileprivate static func isSame(_ left: _CellValue.Form, _ right: _CellValue.Form) -> Bool {
     switch (left, right) {
     case (.stored(let one), .stored(let other)): one == other
     case (.data(let one), .data(let other)): one == other

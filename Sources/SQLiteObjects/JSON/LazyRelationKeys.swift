@@ -17,7 +17,7 @@ extension RelationKeys {
   }
 }
 
-extension LiveValue {
+extension _LiveValue {
   /// The keys of a relation that was decoded and not resolved yet.
   var unresolvedKeys: RelationKeys? {
     value as? RelationKeys ?? (value as? any LazyValue)?.state.keys
@@ -31,11 +31,11 @@ private struct KeyedLink: LinkItem {
 
   func identity(_ store: StoreIdentity?) -> Value { target }
 
-  static func identity(of target: LiveValue, _ store: StoreIdentity?) -> Value {
+  static func identity(of target: _LiveValue, _ store: StoreIdentity?) -> Value {
     (try? make(.null, target))?.target ?? .null
   }
 
-  static func make(_ key: Value, _ target: LiveValue) throws -> KeyedLink {
+  static func make(_ key: Value, _ target: _LiveValue) throws -> KeyedLink {
     KeyedLink(
       key: key, target: try RelationKeys(of: target.value).targets.first?.target ?? .null)
   }

@@ -57,7 +57,7 @@ extension MagicData {
   /// The value of a relation that is being decoded, blocking the thread.
   package func relation<Relation, Object: MagicObject>(
     _ type: Relation.Type, to target: Object.Type, _ keys: RelationKeys
-  ) throws -> LiveValue {
+  ) throws -> _LiveValue {
     let objects = try keys.objects(target, among: targets(target, keys))
     guard let value = try RelationMaker.value(type, objects) else {
       throw MagicError.missingValue(type: "\(target)", property: keys.property)
@@ -129,7 +129,7 @@ extension MagicProperty {
   /// A value of the property that leads to objects, or nil if the property is no relation to them.
   fileprivate static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
-  ) throws -> LiveValue? {
+  ) throws -> _LiveValue? {
     try RelationMaker.value(Value.self, targets)
   }
 }
@@ -138,13 +138,13 @@ extension MagicProperty {
 private protocol RelationWrapper {
   static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
-  ) throws -> LiveValue?
+  ) throws -> _LiveValue?
 }
 
 extension Optional: RelationWrapper {
   fileprivate static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
-  ) throws -> LiveValue? {
+  ) throws -> _LiveValue? {
     try RelationMaker.value(Wrapped.self, targets)
   }
 }
@@ -152,31 +152,31 @@ extension Optional: RelationWrapper {
 extension AsyncMagical: RelationWrapper {
   fileprivate static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
-  ) throws -> LiveValue? {
+  ) throws -> _LiveValue? {
     let live = try RelationMaker.value(Element.self, targets)
-    return (live?.value as? Element).map { LiveValue(AsyncMagical(value: $0)) }
+    return (live?.value as? Element).map { _LiveValue(AsyncMagical(value: $0)) }
   }
 }
 
 private enum RelationMaker {
   static func value<Object: MagicObject>(
     _ type: Any.Type, _ targets: [(key: SQLiteCore.Value, object: Object)]
-  ) throws -> LiveValue? {
+  ) throws -> _LiveValue? {
     if let type = type as? any RelationWrapper.Type { return try type.relation(to: targets) }
-    if type == Object.self { return targets.first.map { LiveValue($0.object) } }
+    if type == Object.self { return targets.first.map { _LiveValue($0.object) } }
     guard let type = type as? any MagicCollection<Object>.Type else { return nil }
     return try collection(type, targets)
   }
 
   private static func collection<Collection: MagicCollection>(
     _ type: Collection.Type, _ targets: [(key: SQLiteCore.Value, object: Collection.Target)]
-  ) throws -> LiveValue {
+  ) throws -> _LiveValue {
     do {
-      return LiveValue(try Collection(magicLinks: targets.map { MagicLink($0.key, $0.object) }))
+      return _LiveValue(try Collection(magicLinks: targets.map { _MagicLink($0.key, $0.object) }))
     } catch {
       // Coders write the number that is a key of a dictionary as text.
-      let links = targets.map { MagicLink(number($0.key) ?? $0.key, $0.object) }
-      return LiveValue(try Collection(magicLinks: links))
+      let links = targets.map { _MagicLink(number($0.key) ?? $0.key, $0.object) }
+      return _LiveValue(try Collection(magicLinks: links))
     }
   }
 

@@ -1,13 +1,13 @@
 import SQLiteCore
 
-extension MagicCell {
+extension _MagicCell {
   /// Writes the value by a coder of the user's, a relation as its targets' keys.
   ///
   /// The keys of a lazy relation that was not set are read from its store, blocking the thread.
   ///
   /// - Returns: False if there is no value.
   func encode<Value: Codable>(_ type: Value.Type, to encoder: any Encoder) throws -> Bool {
-    let role = PropertyRole.of(type)
+    let role = _PropertyRole.of(type)
     guard role.isRelation else {
       guard let value = value(type) else { return false }
       // By a container, so that the encoder's strategies for dates and data hold.
@@ -40,20 +40,20 @@ extension MagicCell {
   /// Reads a value from a coder of the user's; of a relation only the keys, to be resolved later unless the
   /// decoder knows the store.
   func decode<Value: Codable>(_ type: Value.Type, from decoder: any Decoder) throws {
-    let role = PropertyRole.of(type)
+    let role = _PropertyRole.of(type)
     let container = try decoder.singleValueContainer()
     guard let target = role.target else { return setValue(try container.decode(type)) }
     let lazy = type as? any LazyValue.Type
     if let lazy, container.decodeNil() {
-      return set(.live(LiveValue(lazy.init(source: nil))))
+      return set(.live(_LiveValue(lazy.init(source: nil))))
     }
     let keys = try RelationKeys(role.kind, from: decoder)
     if let store = decoder.userInfo[.magicData] as? any RelationResolver {
       set(.live(try store.relation(type, to: target, keys)))
     } else if let lazy {
-      set(.live(LiveValue(lazy.init(unresolved: keys))))
+      set(.live(_LiveValue(lazy.init(unresolved: keys))))
     } else {
-      set(.live(LiveValue(keys)))
+      set(.live(_LiveValue(keys)))
     }
   }
 }

@@ -45,7 +45,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameter value: The value.
   public init(value: Element) {
-    let live = LiveValue((value as? any AssetValue)?.resting ?? value)
+    let live = _LiveValue((value as? any AssetValue)?.resting ?? value)
     box = Box(LazyState(.set(live), number: 1))
   }
 
@@ -69,7 +69,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameter value: The value.
   public func set(_ value: Element) {
-    let live = LiveValue((value as? any AssetValue)?.resting ?? value)
+    let live = _LiveValue((value as? any AssetValue)?.resting ?? value)
     _ = box.state.withLock { state in
       let former = state
       state.set(live)
@@ -78,11 +78,11 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   }
 
   /// Notes a change of a collection.
-  func change(_ change: LinkEdit<LiveValue>) where Element: MagicCollection {
+  func change(_ change: LinkEdit<_LiveValue>) where Element: MagicCollection {
     // A value that was never set has no objects.
     let none = try? Element(magicLinks: [])
     box.state.withLock { state in
-      if case .unset = state.content, let none { state.content = .set(LiveValue(none)) }
+      if case .unset = state.content, let none { state.content = .set(_LiveValue(none)) }
       state.change(change)
     }
   }
@@ -102,7 +102,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
 }
 
 extension AsyncMagical: LazyValue {
-  package static var role: PropertyRole { .of(Element.self) }
+  package static var role: _PropertyRole { .of(Element.self) }
 
   package var state: LazyState { box.state.withLock { $0 } }
 
@@ -157,7 +157,7 @@ extension AsyncMagical: Codable {
 
 extension AsyncMagical: AssetValue where Element: AssetValue {
   package init(_ handle: AssetHandle?) {
-    box = Box(LazyState(.set(LiveValue(Element(handle)))))
+    box = Box(LazyState(.set(_LiveValue(Element(handle)))))
   }
 
   package var pending: PendingAsset? {
@@ -179,7 +179,7 @@ extension AsyncMagical where Element: MagicCollection {
   ///
   /// - Parameter object: The object.
   public func remove(_ object: Element.Target) {
-    change(.remove(LiveValue(object)))
+    change(.remove(_LiveValue(object)))
   }
 
   /// Removes all objects that the collection has when the change is saved, those included that others
@@ -197,7 +197,7 @@ extension AsyncMagical {
   ///
   /// - Parameter object: The object. It is saved with the change.
   public func append<Object: MagicObject>(_ object: Object) where Element == [Object] {
-    change(.add([LiveValue(object)], at: nil))
+    change(.add([_LiveValue(object)], at: nil))
   }
 
   /// Adds objects at the end, behind those that others have added before the change is saved.
@@ -206,7 +206,7 @@ extension AsyncMagical {
   public func append<Object: MagicObject>(
     contentsOf objects: some Sequence<Object>
   ) where Element == [Object] {
-    change(.add(objects.map { LiveValue($0) }, at: nil))
+    change(.add(objects.map { _LiveValue($0) }, at: nil))
   }
 
   /// Inserts an object at a position that is counted off when the change is saved.
@@ -218,14 +218,14 @@ extension AsyncMagical {
   /// - Complexity: O(`position`) when it is saved.
   public func insert<Object: MagicObject>(_ object: Object, at position: Int)
   where Element == [Object] {
-    change(.add([LiveValue(object)], at: position))
+    change(.add([_LiveValue(object)], at: position))
   }
 
   /// Inserts an object into a set, unless it is there.
   ///
   /// - Parameter object: The object. It is saved with the change.
   public func insert<Object: MagicObject>(_ object: Object) where Element == MagicalSet<Object> {
-    change(.add([LiveValue(object)], at: nil))
+    change(.add([_LiveValue(object)], at: nil))
   }
 
   /// Inserts objects into a set, except those that are there.
@@ -234,7 +234,7 @@ extension AsyncMagical {
   public func insert<Object: MagicObject>(
     contentsOf objects: some Sequence<Object>
   ) where Element == MagicalSet<Object> {
-    change(.add(objects.map { LiveValue($0) }, at: nil))
+    change(.add(objects.map { _LiveValue($0) }, at: nil))
   }
 
   /// Sets or removes the object of a key of a dictionary.
@@ -249,7 +249,7 @@ extension AsyncMagical {
     _ object: Object?, forKey key: Key
   ) throws where Element == [Key: Object] {
     let stored = try stored(key: key)
-    change(object.map { .put(LiveValue($0), key: stored) } ?? .removeKey(stored))
+    change(object.map { .put(_LiveValue($0), key: stored) } ?? .removeKey(stored))
   }
 
   /// The stored form of a key.

@@ -3,15 +3,15 @@ import SQLiteAssets
 import SQLiteCore
 import SQLiteMapping
 
-extension MagicCell {
+extension _MagicCell {
   /// Sets a value of a type that is not SQLite's.
   ///
   /// The value is moved: a copy of an object retains each of its properties (benchmark `save-graph`).
   @usableFromInline func setLive<Value: Codable>(_ value: consuming Value) {
     if Value.self is any AssetValue.Type, let asset = copy value as? any AssetValue {
-      set(.live(LiveValue(asset.resting)))
+      set(.live(_LiveValue(asset.resting)))
     } else {
-      set(.live(LiveValue(value)))
+      set(.live(_LiveValue(value)))
     }
   }
 
@@ -41,16 +41,16 @@ extension MagicCell {
     let asset = type.init(address.storage.assetHandle(at: address.slot))
     // A lazy value is kept, so that the next save finds changes that are made through it.
     guard asset is any LazyValue else { return asset.handedOut as? Value }
-    return self.asset(cache(LiveValue(asset)))
+    return self.asset(cache(_LiveValue(asset)))
   }
 
   /// The asset that was set, or a lazy one that was made before.
-  private func asset<Value>(_ live: LiveValue) -> Value? {
+  private func asset<Value>(_ live: _LiveValue) -> Value? {
     (live.value as? any AssetValue)?.handedOut as? Value
   }
 
   /// A value that was set or decoded.
-  private func held<Value>(_ live: LiveValue) -> Value? {
+  private func held<Value>(_ live: _LiveValue) -> Value? {
     if let keys = live.value as? RelationKeys {
       // Programmer error: a relation of a decoded object was read before it was resolved.
       fatalError(keys.unresolved)
@@ -72,7 +72,7 @@ extension MagicCell {
   }
 
   private func related<Value>(
-    _ type: Value.Type, _ form: CellValue.Form, _ storage: ObjectStorage, _ slot: Int,
+    _ type: Value.Type, _ form: _CellValue.Form, _ storage: ObjectStorage, _ slot: Int,
     _ context: FetchContext?
   ) throws -> Value? {
     switch form {
@@ -101,25 +101,25 @@ extension MagicCell {
       }
       // If the object was removed, each call of the value throws. The value is kept, so that the next save
       // finds changes that are made through it.
-      return cache(LiveValue(type.init(source: source))).value as? Value
+      return cache(_LiveValue(type.init(source: source))).value as? Value
     case .unset, .stored, .data, .live: return nil
     }
   }
 }
 
-extension CellValue {
+extension _CellValue {
   /// The content of a cell for a stored value: checked here, so that reading it later cannot fail.
   static func of<Value: Codable>(
     _ type: Value.Type, stored: SQLiteCore.Value
-  ) throws -> CellValue {
-    if Storage.plainValue(type, of: stored) != nil { return CellValue(.stored(stored)) }
+  ) throws -> _CellValue {
+    if Storage.plainValue(type, of: stored) != nil { return _CellValue(.stored(stored)) }
     let value = try Storage.value(type, of: stored)
-    if let data = value as? Data { return CellValue(.data(data)) }
-    return CellValue(.live(LiveValue(value)))
+    if let data = value as? Data { return _CellValue(.data(data)) }
+    return _CellValue(.live(_LiveValue(value)))
   }
 }
 
-extension LiveValue {
+extension _LiveValue {
   /// The stored form of a value of the type.
   func stored<Value: Codable>(as type: Value.Type) throws -> SQLiteCore.Value {
     guard let value = value as? Value else {
@@ -129,23 +129,23 @@ extension LiveValue {
   }
 }
 
-extension PropertyRole {
+extension _PropertyRole {
   /// The role of a property of the type.
-  static func of(_ type: Any.Type) -> PropertyRole {
+  static func of(_ type: Any.Type) -> _PropertyRole {
     if let type = type as? any LazyValue.Type {
       var role = type.role
       role.isLazy = true
       return role
     }
-    if let type = type as? any MagicObject.Type { return PropertyRole(.object(type)) }
+    if let type = type as? any MagicObject.Type { return _PropertyRole(.object(type)) }
     if let type = type as? any MagicCollection.Type {
       var role = type.magicRole
       role.collection = type as? any ContiguousObjects.Type
       return role
     }
-    if type is any AssetValue.Type { return PropertyRole(.asset) }
+    if type is any AssetValue.Type { return _PropertyRole(.asset) }
     let storage = Storage(of: type)
-    var role = PropertyRole(.column(storage))
+    var role = _PropertyRole(.column(storage))
     role.isOptional = storage.isOptional
     return role
   }
@@ -154,7 +154,7 @@ extension PropertyRole {
 // The values of the types that SQLite stores as they are. What is inlinable here is compiled for each
 // type in the module that declares the property, where the comparisons of types cost nothing
 // (benchmark `fetch`). Each cast is from a type to itself, which the comparison before it has proved.
-extension MagicCell {
+extension _MagicCell {
   /// The value, or nil if there is none.
   @inlinable func value<Value: Codable>(_ type: Value.Type) -> Value? {
     if Value.self == String.self {
@@ -172,8 +172,8 @@ extension MagicCell {
     } else if Value.self == Data.self {
       if let data { return unsafe unsafeBitCast(data, to: type) }
     } else if MemoryLayout<Value>.size > 0,
-      MemoryLayout<Value>.size.isMultiple(of: MemoryLayout<MagicCell>.size),
-      MemoryLayout<Value>.alignment == MemoryLayout<MagicCell>.alignment
+      MemoryLayout<Value>.size.isMultiple(of: MemoryLayout<_MagicCell>.size),
+      MemoryLayout<Value>.alignment == MemoryLayout<_MagicCell>.alignment
     {
       // It may be an object that is nothing but cells.
       if let object = object(type) { return object }
@@ -242,7 +242,7 @@ extension MagicCell {
 
   @usableFromInline func setReal(_ real: Double) {
     // A NaN is kept as it is, and refused when it is saved.
-    set(real.isNaN ? .live(LiveValue(real)) : .stored(.real(real)))
+    set(real.isNaN ? .live(_LiveValue(real)) : .stored(.real(real)))
   }
 
   @usableFromInline func setData(_ data: Data) { set(.data(data)) }

@@ -25,11 +25,11 @@ struct CellLayout: Sendable {
       mirror.children.allSatisfy({
         type(of: $0.value) is any SingleCellProperty.Type && !($0.value is any Error)
       }),
-      MemoryLayout<MagicCell>.size == MemoryLayout<MagicCell>.stride,
-      MemoryLayout<Object>.size == mirror.children.count * MemoryLayout<MagicCell>.size,
-      MemoryLayout<Object>.alignment == MemoryLayout<MagicCell>.alignment
+      MemoryLayout<_MagicCell>.size == MemoryLayout<_MagicCell>.stride,
+      MemoryLayout<Object>.size == mirror.children.count * MemoryLayout<_MagicCell>.size,
+      MemoryLayout<Object>.alignment == MemoryLayout<_MagicCell>.alignment
     else { return nil }
-    let all = (0..<mirror.children.count).map { $0 * MemoryLayout<MagicCell>.stride }
+    let all = (0..<mirror.children.count).map { $0 * MemoryLayout<_MagicCell>.stride }
     let cells = CellLayout(offsets: all).withCells(of: object) { found in
       all.indices.map { found[$0] }
     }
@@ -62,7 +62,7 @@ struct CellLayout: Sendable {
   @unsafe func forEach(
     _ objects: UnsafeRawBufferPointer, _ body: (FoundCells) throws -> Void
   ) rethrows {
-    let size = offsets.count * MemoryLayout<MagicCell>.stride
+    let size = offsets.count * MemoryLayout<_MagicCell>.stride
     guard var start = objects.baseAddress else { return }
     for _ in 0..<objects.count / size {
       try body(unsafe FoundCells(start, offsets))
@@ -77,7 +77,7 @@ struct CellLayout: Sendable {
   ///   - owner: The owner of the object's cells.
   ///   - index: The first property.
   @unsafe func initialize(
-    _ memory: UnsafeMutableRawPointer, _ owner: MagicCell.Owner, _ index: CellIndex
+    _ memory: UnsafeMutableRawPointer, _ owner: _MagicCell.Owner, _ index: CellIndex
   ) {
     unsafe offsets.withUnsafeBufferPointer { offsets in
       var slot = 0
@@ -99,9 +99,9 @@ struct CellLayout: Sendable {
 
 extension CellLayout {
   @unsafe @inline(__always) private static func initialize(
-    _ memory: UnsafeMutableRawPointer, _ owner: MagicCell.Owner, _ index: CellIndex
+    _ memory: UnsafeMutableRawPointer, _ owner: _MagicCell.Owner, _ index: CellIndex
   ) {
-    unsafe memory.initializeMemory(as: MagicCell.self, to: MagicCell(owner, index))
+    unsafe memory.initializeMemory(as: _MagicCell.self, to: _MagicCell(owner, index))
   }
 }
 
@@ -115,8 +115,8 @@ extension CellLayout {
     self.offsets = offsets
   }
 
-  subscript(slot: Int) -> MagicCell {
-    @inline(__always) get { unsafe start.load(fromByteOffset: offsets[slot], as: MagicCell.self) }
+  subscript(slot: Int) -> _MagicCell {
+    @inline(__always) get { unsafe start.load(fromByteOffset: offsets[slot], as: _MagicCell.self) }
   }
 
   /// The identity of the object's storage, or nil if it has none.
@@ -129,7 +129,7 @@ extension CellLayout {
   ///
   /// - Returns: The value as the cell held it, or nil if it leads to a storage already.
   @inline(__always)
-  func adopt(_ slot: Int, by cell: MagicCell) -> CellValue.Form? {
+  func adopt(_ slot: Int, by cell: _MagicCell) -> _CellValue.Form? {
     guard let box = unsafe box(slot) else { return nil }
     return unsafe box._withUnsafeGuaranteedRef { $0.adopt(by: cell) }
   }
@@ -138,19 +138,19 @@ extension CellLayout {
   /// memory holds it as long as it is lent.
   @inline(__always)
   private func box(_ slot: Int) -> Unmanaged<ValueBox>? {
-    let cell = unsafe (start + offsets[slot]).assumingMemoryBound(to: MagicCell.self)
+    let cell = unsafe (start + offsets[slot]).assumingMemoryBound(to: _MagicCell.self)
     guard case .box(let box) = unsafe cell.pointee.owner else { return nil }
     return unsafe .passUnretained(box)
   }
 
   /// Lends cells that were found by encoding the object.
   static func with<Result>(
-    _ cells: [MagicCell], _ body: (FoundCells) throws -> Result
+    _ cells: [_MagicCell], _ body: (FoundCells) throws -> Result
   ) rethrows -> Result? {
     try unsafe cells.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return nil }
       return try body(
-        unsafe FoundCells(start, cells.indices.map { $0 * MemoryLayout<MagicCell>.stride }))
+        unsafe FoundCells(start, cells.indices.map { $0 * MemoryLayout<_MagicCell>.stride }))
     }
   }
 }
@@ -164,7 +164,7 @@ extension ObjectStorage {
   ///   - context: The context that the cells hold, if the object needs one.
   /// - Returns: The number of cells until the first one that leads to another storage already.
   func adopt(_ cells: FoundCells, to copies: SlotCopies, in context: FetchContext?) -> Int {
-    let cell = MagicCell(context.map { .row($0) } ?? .storage(self), CellIndex(slot: 0))
+    let cell = _MagicCell(context.map { .row($0) } ?? .storage(self), CellIndex(slot: 0))
     // A task that follows a cell that leads here already waits for the others.
     return withState { _, slots in
       for slot in 0..<slots.count {
@@ -192,9 +192,9 @@ extension ObjectShape {
   /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if its properties are not always the same.
   func object<Object: MagicObject>(_ type: Object.Type, of storage: ObjectStorage) throws -> Object
   {
-    guard let layout else { return try bound(type, to: MagicCell(storage)) }
+    guard let layout else { return try bound(type, to: _MagicCell(storage)) }
     return try unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { room in
-      guard let object = room.baseAddress else { return try bound(type, to: MagicCell(storage)) }
+      guard let object = room.baseAddress else { return try bound(type, to: _MagicCell(storage)) }
       unsafe layout.initialize(
         UnsafeMutableRawPointer(object), .storage(storage), CellIndex(slot: 0))
       return unsafe object.move()
@@ -209,7 +209,7 @@ extension ObjectShape {
   ) throws -> [Object] {
     // See ``FetchContext/objects(_:_:)``.
     if storages.isEmpty { return [] }
-    guard let layout else { return try storages.map { try bound(type, to: MagicCell($0)) } }
+    guard let layout else { return try storages.map { try bound(type, to: _MagicCell($0)) } }
     // They are made where they stay: appending an object of a type that is not known here costs as much
     // as making it.
     return unsafe Array(unsafeUninitializedCapacity: storages.count) { objects, count in
@@ -229,7 +229,7 @@ extension ObjectShape {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - cell: The first cell.
-  func bound<Object: MagicObject>(_ type: Object.Type, to cell: MagicCell) throws -> Object {
+  func bound<Object: MagicObject>(_ type: Object.Type, to cell: _MagicCell) throws -> Object {
     let object = Object()
     let count = try PropertyCollector.bind(object, to: cell, count: properties.count)
     guard count == properties.count else {

@@ -86,16 +86,16 @@ extension FetchContext {
     storage.handOut()
     let cell =
       shape.needsContext || group.isMade
-      ? MagicCell(.row(self), CellIndex(table: 0, row: row)) : MagicCell(storage)
+      ? _MagicCell(.row(self), CellIndex(table: 0, row: row)) : _MagicCell(storage)
     let object = try shape.bound(type, to: cell)
     if shape.isClass { group.note(object as AnyObject, at: row) }
     return object
   }
 
   /// Makes the object at a row, to be held by a property.
-  func live(at row: Int) throws -> LiveValue {
-    func make<Object: MagicObject>(_ type: Object.Type) throws -> LiveValue {
-      LiveValue(try object(type, at: row))
+  func live(at row: Int) throws -> _LiveValue {
+    func make<Object: MagicObject>(_ type: Object.Type) throws -> _LiveValue {
+      _LiveValue(try object(type, at: row))
     }
     return try make(storages[row].shape.type)
   }
@@ -114,7 +114,7 @@ extension FetchContext {
     return try Collection(
       magicLinks: links.map { key, _ in
         next += 1
-        return MagicLink(key, objects[next - 1])
+        return _MagicLink(key, objects[next - 1])
       })
   }
 
@@ -124,7 +124,7 @@ extension FetchContext {
   ) throws -> Collection {
     try Collection(
       magicLinks: targets.map { target in
-        MagicLink(target.key, try object(Collection.Target.self, target))
+        _MagicLink(target.key, try object(Collection.Target.self, target))
       })
   }
 
@@ -146,7 +146,7 @@ extension FetchContext {
   }
 }
 
-extension MagicCell {
+extension _MagicCell {
   /// Makes the object that a relation of a fetched object leads to.
   ///
   /// - Parameters:

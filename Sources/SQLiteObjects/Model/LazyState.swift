@@ -17,7 +17,7 @@ package struct LazySource: Sendable {
 struct LazyEdit: Sendable {
   /// The running number of the change.
   let number: Int
-  let change: LinkEdit<LiveValue>
+  let change: LinkEdit<_LiveValue>
 }
 
 /// The links of a lazy collection as they were when they were last fetched or saved.
@@ -42,7 +42,7 @@ package struct LazyState: Sendable {
     /// The keys of a relation that was decoded and not resolved yet.
     case decoded(RelationKeys)
     /// A value that was set.
-    case set(LiveValue)
+    case set(_LiveValue)
   }
 
   var content: Content
@@ -61,7 +61,7 @@ package struct LazyState: Sendable {
   }
 
   /// The value that was set, or nil.
-  var live: LiveValue? {
+  var live: _LiveValue? {
     if case .set(let live) = content { live } else { nil }
   }
 
@@ -79,11 +79,11 @@ package struct LazyState: Sendable {
   var isChanged: Bool { number > saved }
 
   /// The changes of what is in the store.
-  var changes: [LinkEdit<LiveValue>] { edits.map(\.change) }
+  var changes: [LinkEdit<_LiveValue>] { edits.map(\.change) }
 
   /// The values that may lead to other objects.
-  var held: [CellValue.Form] {
-    var held: [CellValue.Form] = live.map { [.live($0)] } ?? []
+  var held: [_CellValue.Form] {
+    var held: [_CellValue.Form] = live.map { [.live($0)] } ?? []
     for edit in edits {
       switch edit.change {
       case .add(let targets, _): held += targets.map { .live($0) }
@@ -97,14 +97,14 @@ package struct LazyState: Sendable {
 
 extension LazyState {
   /// Notes a value.
-  mutating func set(_ live: LiveValue) {
+  mutating func set(_ live: _LiveValue) {
     content = .set(live)
     edits = []
     number += 1
   }
 
   /// Notes a change of a collection.
-  mutating func change(_ change: LinkEdit<LiveValue>) {
+  mutating func change(_ change: LinkEdit<_LiveValue>) {
     number += 1
     edits.append(LazyEdit(number: number, change: change))
   }
@@ -137,7 +137,7 @@ extension LazyState {
       let collection = live.value as? any MagicCollection
     else { return self }
     var folded = self
-    folded.content = .set(LiveValue(try collection.applying(changes, in: nil)))
+    folded.content = .set(_LiveValue(try collection.applying(changes, in: nil)))
     folded.edits = []
     return folded
   }
@@ -146,7 +146,7 @@ extension LazyState {
 /// A value that is fetched on demand.
 package protocol LazyValue: Codable, Sendable {
   /// The role of the property in its table.
-  static var role: PropertyRole { get }
+  static var role: _PropertyRole { get }
   /// Makes a value that will be fetched, or of which nothing is left if there is no source.
   init(source: LazySource?)
   /// Makes a value that was decoded.

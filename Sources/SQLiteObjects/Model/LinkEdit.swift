@@ -154,33 +154,33 @@ extension MagicCollection {
   ///
   /// - Parameter store: The store by whose z_index objects are told apart, or nil for the one that they
   ///   were saved in last.
-  func applying(_ changes: [LinkEdit<LiveValue>], in store: StoreIdentity?) throws -> Self {
+  func applying(_ changes: [LinkEdit<_LiveValue>], in store: StoreIdentity?) throws -> Self {
     guard !changes.isEmpty else { return self }
     var links = try magicLinks
-    try MagicLink.apply(changes, to: &links, Self.arrangement, in: store)
+    try _MagicLink.apply(changes, to: &links, Self.arrangement, in: store)
     return try Self(magicLinks: links)
   }
 }
 
-extension MagicLink: LinkItem {
+extension _MagicLink: LinkItem {
   func identity(_ store: StoreIdentity?) -> MagicIdentity { MagicIdentity(object, in: store) }
 
-  static func identity(of target: LiveValue, _ store: StoreIdentity?) -> MagicIdentity {
+  static func identity(of target: _LiveValue, _ store: StoreIdentity?) -> MagicIdentity {
     MagicIdentity(target, in: store)
   }
 
-  static func make(_ key: Value, _ target: LiveValue) throws -> MagicLink {
+  static func make(_ key: Value, _ target: _LiveValue) throws -> _MagicLink {
     guard let object = target.value as? Object else {
       throw MagicError.notSaved(type: "\(Object.self)")
     }
-    return MagicLink(key, object)
+    return _MagicLink(key, object)
   }
 }
 
 /// A link of a lazy collection: one that is in the store, or one that was added since.
 enum LazyItem: LinkItem, Sendable {
   case stored(StoredLink, StoreIdentity)
-  case added(Value, LiveValue)
+  case added(Value, _LiveValue)
 
   var key: Value {
     switch self {
@@ -196,11 +196,11 @@ enum LazyItem: LinkItem, Sendable {
     }
   }
 
-  static func identity(of target: LiveValue, _ store: StoreIdentity?) -> MagicIdentity {
+  static func identity(of target: _LiveValue, _ store: StoreIdentity?) -> MagicIdentity {
     MagicIdentity(target, in: store)
   }
 
-  static func make(_ key: Value, _ target: LiveValue) -> LazyItem { .added(key, target) }
+  static func make(_ key: Value, _ target: _LiveValue) -> LazyItem { .added(key, target) }
 
   /// The link in the store, or nil.
   var link: StoredLink? {

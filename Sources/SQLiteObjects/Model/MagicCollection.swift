@@ -18,40 +18,40 @@ public protocol MagicCollection<Target>: MagicRelation, Codable, SendableMetatyp
   associatedtype MagicItem
 
   /// The role of the relation in its table. Opaque.
-  static var magicRole: PropertyRole { get }
+  static var magicRole: _PropertyRole { get }
   /// Makes one item. Opaque.
-  static func magicItem(of link: MagicLink<Target>) throws -> MagicItem
+  static func magicItem(of link: _MagicLink<Target>) throws -> MagicItem
   /// Makes the collection of its objects in their order. Opaque.
-  init(magicLinks: [MagicLink<Target>]) throws
+  init(magicLinks: [_MagicLink<Target>]) throws
   /// The objects with the keys of their links. Opaque.
-  var magicLinks: [MagicLink<Target>] { get throws }
+  var magicLinks: [_MagicLink<Target>] { get throws }
 }
 
 extension Array: MagicCollection where Element: MagicObject {
   /// The role of the relation in its table. Opaque.
-  public static var magicRole: PropertyRole { PropertyRole(.links(.list, Element.self)) }
+  public static var magicRole: _PropertyRole { _PropertyRole(.links(.list, Element.self)) }
 
   /// Makes one item. Opaque.
-  public static func magicItem(of link: MagicLink<Element>) -> Element { link.object }
+  public static func magicItem(of link: _MagicLink<Element>) -> Element { link.object }
 
   /// Makes the collection of its objects in their order. Opaque.
-  public init(magicLinks: [MagicLink<Element>]) { self = magicLinks.map(\.object) }
+  public init(magicLinks: [_MagicLink<Element>]) { self = magicLinks.map(\.object) }
 
   /// The objects with the keys of their links. Opaque.
-  public var magicLinks: [MagicLink<Element>] { map { MagicLink(.null, $0) } }
+  public var magicLinks: [_MagicLink<Element>] { map { _MagicLink(.null, $0) } }
 }
 
 extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
   /// The role of the relation in its table. Opaque.
-  public static var magicRole: PropertyRole { PropertyRole(.links(.dictionary, Value.self)) }
+  public static var magicRole: _PropertyRole { _PropertyRole(.links(.dictionary, Value.self)) }
 
   /// Makes one item. Opaque.
-  public static func magicItem(of link: MagicLink<Value>) throws -> (key: Key, value: Value) {
+  public static func magicItem(of link: _MagicLink<Value>) throws -> (key: Key, value: Value) {
     (try Storage.value(Key.self, of: link.key), link.object)
   }
 
   /// Makes the collection of its objects. Opaque.
-  public init(magicLinks: [MagicLink<Value>]) throws {
+  public init(magicLinks: [_MagicLink<Value>]) throws {
     self.init(minimumCapacity: magicLinks.count)
     for link in magicLinks {
       self[try Storage.value(Key.self, of: link.key)] = link.object
@@ -59,14 +59,14 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
   }
 
   /// The objects with the keys of their links. Opaque.
-  public var magicLinks: [MagicLink<Value>] {
-    get throws { try map { MagicLink(try Storage.stored($0.key), $0.value) } }
+  public var magicLinks: [_MagicLink<Value>] {
+    get throws { try map { _MagicLink(try Storage.stored($0.key), $0.value) } }
   }
 }
 
 extension Array: ContiguousObjects where Element: MagicObject {
   @unsafe static func withObjects<Result>(
-    of live: LiveValue, _ body: (UnsafeRawBufferPointer) throws -> Result
+    of live: _LiveValue, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result? {
     try unsafe (live.value as? Self)?.withUnsafeBytes(body)
   }
@@ -89,7 +89,7 @@ extension Optional: KeyedCollection where Wrapped: KeyedCollection {
 }
 
 /// An object in a collection, of a dictionary with its key. Opaque.
-public struct MagicLink<Object: MagicObject> {
+public struct _MagicLink<Object: MagicObject> {
   let key: SQLiteCore.Value
   let object: Object
 

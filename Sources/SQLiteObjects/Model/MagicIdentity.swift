@@ -54,7 +54,7 @@ extension MagicIdentity {
     }
   }
 
-  init(_ live: LiveValue, in store: StoreIdentity?) {
+  init(_ live: _LiveValue, in store: StoreIdentity?) {
     if let object = live.value as? any MagicObject {
       self.init(object, in: store)
     } else {

@@ -8,13 +8,13 @@ public protocol MagicProperty: Codable, SendableMetatype {
   /// The type of the property.
   associatedtype Value
   /// The storage of the property's value.
-  var cell: MagicCell { get }
+  var cell: _MagicCell { get }
   /// The role of the property in its table.
-  static var role: PropertyRole { get }
+  static var role: _PropertyRole { get }
   /// Makes the content of a cell from a stored value.
-  static func content(from stored: SQLiteCore.Value) throws -> CellValue
+  static func content(from stored: SQLiteCore.Value) throws -> _CellValue
   /// Makes the stored form of a value.
-  static func stored(_ live: LiveValue) throws -> SQLiteCore.Value
+  static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value
 }
 
 extension MagicProperty {

@@ -13,7 +13,7 @@ public import SQLiteCore
 @dynamicMemberLookup
 public struct MagicValue<Value: Codable>: MagicProperty {
   /// The storage of the value. Opaque.
-  public let cell: MagicCell
+  public let cell: _MagicCell
 
   /// Makes a property without a value.
   ///
@@ -22,7 +22,7 @@ public struct MagicValue<Value: Codable>: MagicProperty {
   ///   - line: Given by the compiler, for messages.
   @inlinable  // Benchmark `fetch`.
   public init(type: StaticString = #function, line: UInt32 = #line) {
-    cell = MagicCell(type: type, line: line)
+    cell = _MagicCell(type: type, line: line)
   }
 
   /// Makes a property with a value.
@@ -34,7 +34,7 @@ public struct MagicValue<Value: Codable>: MagicProperty {
   @inlinable public init(
     wrappedValue: Value, type: StaticString = #function, line: UInt32 = #line
   ) {
-    cell = MagicCell(type: type, line: line)
+    cell = _MagicCell(type: type, line: line)
     cell.setValue(wrappedValue)
   }
 
@@ -61,15 +61,15 @@ extension MagicValue: Sendable where Value: Sendable {}
 
 extension MagicValue {
   /// The role of the property in its table.
-  public static var role: PropertyRole { .of(Value.self) }
+  public static var role: _PropertyRole { .of(Value.self) }
 
   /// Makes the content of a cell from a stored value.
-  public static func content(from stored: SQLiteCore.Value) throws -> CellValue {
+  public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
     try .of(Value.self, stored: stored)
   }
 
   /// Makes the stored form of a value.
-  public static func stored(_ live: LiveValue) throws -> SQLiteCore.Value {
+  public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Value.self)
   }
 

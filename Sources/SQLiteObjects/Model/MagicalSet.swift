@@ -148,21 +148,21 @@ extension MagicalSet: MagicRelation {
 
 extension MagicalSet: MagicCollection {
   /// The role of the relation in its table. Opaque.
-  public static var magicRole: PropertyRole { PropertyRole(.links(.set, Element.self)) }
+  public static var magicRole: _PropertyRole { _PropertyRole(.links(.set, Element.self)) }
 
   /// Makes one item. Opaque.
-  public static func magicItem(of link: MagicLink<Element>) -> Element { link.object }
+  public static func magicItem(of link: _MagicLink<Element>) -> Element { link.object }
 
   /// Makes the collection of its objects. Opaque.
-  public init(magicLinks: [MagicLink<Element>]) { self.init(magicLinks.map(\.object)) }
+  public init(magicLinks: [_MagicLink<Element>]) { self.init(magicLinks.map(\.object)) }
 
   /// The objects with the keys of their links. Opaque.
-  public var magicLinks: [MagicLink<Element>] { elements.map { MagicLink(.null, $0) } }
+  public var magicLinks: [_MagicLink<Element>] { elements.map { _MagicLink(.null, $0) } }
 }
 
 extension MagicalSet: ContiguousObjects {
   @unsafe static func withObjects<Result>(
-    of live: LiveValue, _ body: (UnsafeRawBufferPointer) throws -> Result
+    of live: _LiveValue, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result? {
     try unsafe (live.value as? Self)?.elements.withUnsafeBytes(body)
   }

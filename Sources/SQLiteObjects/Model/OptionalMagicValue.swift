@@ -10,7 +10,7 @@ public struct OptionalMagicValue<Wrapped: Codable>: MagicProperty {
   public typealias Value = Wrapped?
 
   /// The storage of the value. Opaque.
-  public let cell: MagicCell
+  public let cell: _MagicCell
 
   /// Makes a property that is nil.
   ///
@@ -19,7 +19,7 @@ public struct OptionalMagicValue<Wrapped: Codable>: MagicProperty {
   ///   - line: Given by the compiler, for messages.
   @inlinable  // Benchmark `fetch`.
   public init(type: StaticString = #function, line: UInt32 = #line) {
-    cell = MagicCell(type: type, line: line)
+    cell = _MagicCell(type: type, line: line)
   }
 
   /// Makes a property with a value.
@@ -31,7 +31,7 @@ public struct OptionalMagicValue<Wrapped: Codable>: MagicProperty {
   @inlinable public init(
     wrappedValue: Wrapped?, type: StaticString = #function, line: UInt32 = #line
   ) {
-    cell = MagicCell(type: type, line: line)
+    cell = _MagicCell(type: type, line: line)
     set(wrappedValue)
   }
 
@@ -56,19 +56,19 @@ extension OptionalMagicValue: Sendable where Wrapped: Sendable {}
 
 extension OptionalMagicValue {
   /// The role of the property in its table.
-  public static var role: PropertyRole {
-    var role = PropertyRole.of(Wrapped.self)
+  public static var role: _PropertyRole {
+    var role = _PropertyRole.of(Wrapped.self)
     role.isOptional = true
     return role
   }
 
   /// Makes the content of a cell from a stored value.
-  public static func content(from stored: SQLiteCore.Value) throws -> CellValue {
-    stored.isNull ? CellValue(.stored(.null)) : try .of(Wrapped.self, stored: stored)
+  public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
+    stored.isNull ? _CellValue(.stored(.null)) : try .of(Wrapped.self, stored: stored)
   }
 
   /// Makes the stored form of a value.
-  public static func stored(_ live: LiveValue) throws -> SQLiteCore.Value {
+  public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Wrapped.self)
   }
 

@@ -10,7 +10,7 @@ import SQLiteMapping
 @propertyWrapper
 public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendable {
   /// The storage of the value. Opaque.
-  public let cell: MagicCell
+  public let cell: _MagicCell
 
   /// Makes a property with a value of its own.
   ///
@@ -19,7 +19,7 @@ public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendab
   ///   - line: Given by the compiler, for messages.
   @inlinable  // Benchmark `fetch`.
   public init(type: StaticString = #function, line: UInt32 = #line) {
-    cell = MagicCell(type: type, line: line)
+    cell = _MagicCell(type: type, line: line)
   }
 
   /// Makes a property with a value.
@@ -31,7 +31,7 @@ public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendab
   @inlinable public init(
     wrappedValue: Value, type: StaticString = #function, line: UInt32 = #line
   ) {
-    cell = MagicCell(type: type, line: line)
+    cell = _MagicCell(type: type, line: line)
     cell.setValue(wrappedValue)
   }
 
@@ -56,20 +56,20 @@ extension PrimaryMagicValue: SingleCellProperty {}
 
 extension PrimaryMagicValue {
   /// The role of the property in its table.
-  public static var role: PropertyRole {
-    var role = PropertyRole.of(Value.self)
+  public static var role: _PropertyRole {
+    var role = _PropertyRole.of(Value.self)
     role.isPrimary = true
     role.countsUp = Value.self == Int.self
     return role
   }
 
   /// Makes the content of a cell from a stored value.
-  public static func content(from stored: SQLiteCore.Value) throws -> CellValue {
+  public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
     try .of(Value.self, stored: stored)
   }
 
   /// Makes the stored form of a value.
-  public static func stored(_ live: LiveValue) throws -> SQLiteCore.Value {
+  public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Value.self)
   }
 
@@ -99,17 +99,17 @@ extension KeyedDecodingContainer {
 
 /// A property that makes a value for itself.
 private protocol FreshProperty {
-  static func makeFresh(in cell: MagicCell)
+  static func makeFresh(in cell: _MagicCell)
 }
 
 extension PrimaryMagicValue: FreshProperty {
   /// Makes a value for a new object whose type makes its own.
-  static func makeFresh(in cell: MagicCell) {
+  static func makeFresh(in cell: _MagicCell) {
     _ = cell.fresh(Value.self)
   }
 }
 
-extension MagicCell {
+extension _MagicCell {
   /// The stored form of the primary value, which is made now if need be.
   func primaryForm(_ type: any MagicProperty.Type) -> SQLiteCore.Value? {
     if case .unset = form { (type as? any FreshProperty.Type)?.makeFresh(in: self) }
@@ -123,7 +123,7 @@ extension MagicCell {
   /// A value made now, if there is none and the type makes its own.
   @usableFromInline func fresh<Value: MagicPrimaryValue>(_ type: Value.Type) -> Value? {
     guard case .unset = form, let fresh = Value.fresh else { return nil }
-    setFirst(Storage.plain(fresh).map { .stored($0) } ?? .live(LiveValue(fresh)))
+    setFirst(Storage.plain(fresh).map { .stored($0) } ?? .live(_LiveValue(fresh)))
     return value(type)
   }
 }

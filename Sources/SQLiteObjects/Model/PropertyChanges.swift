@@ -1,9 +1,9 @@
 import SQLiteCore
 
 // Setting a property: an object that was saved or fetched keeps the values that its store knows, and notes the change.
-extension MagicCell {
+extension _MagicCell {
   /// Sets the value, as a change to be saved.
-  package func set(_ form: CellValue.Form) {
+  package func set(_ form: _CellValue.Form) {
     switch owner {
     case .box(let box): box.set(form)?.set(form)
     case .storage(let storage): storage.set(form, at: index.slot)
@@ -12,7 +12,7 @@ extension MagicCell {
   }
 
   /// Sets the value if there is none yet.
-  func setFirst(_ form: CellValue.Form) {
+  func setFirst(_ form: _CellValue.Form) {
     if case .box(let box) = owner {
       box.setFirst(form)
     } else if case .unset = self.form {
@@ -23,7 +23,7 @@ extension MagicCell {
 
 extension ObjectStorage {
   /// Sets a value, a relation in the form that keeps objects of one fetch from holding each other.
-  func set(_ form: CellValue.Form, at slot: Int, in context: FetchContext?) {
+  func set(_ form: _CellValue.Form, at slot: Int, in context: FetchContext?) {
     let property = shape.properties[slot]
     let kept = context?.form(of: form, for: property) ?? form
     if let context, property.isEager, kept.holdsOthers { context.group.note(holder: self) }
@@ -31,7 +31,7 @@ extension ObjectStorage {
   }
 
   /// Sets a value, and keeps the one that the store knows.
-  func set(_ form: CellValue.Form, at slot: Int) {
+  func set(_ form: _CellValue.Form, at slot: Int) {
     let known = shape.mayHoldOthers ? originalsWithoutObjects : nil
     _ = withState { state, slots in
       let extras = state.madeExtras()
@@ -88,8 +88,8 @@ extension ObjectStorage {
 extension FetchContext {
   /// The form of a relation that is set in one of the fetch's objects: objects of the same fetch as z_index values.
   fileprivate func form(
-    of form: CellValue.Form, for property: ObjectProperty
-  ) -> CellValue.Form {
+    of form: _CellValue.Form, for property: ObjectProperty
+  ) -> _CellValue.Form {
     guard !group.isMade, property.isEager, case .live(let live) = form else { return form }
     if let object = live.value as? any MagicObject {
       return zIndex(of: object).map { .reference($0) } ?? form
@@ -108,7 +108,7 @@ extension FetchContext {
     return links.map { link in
       RelationTarget(
         key: link.key,
-        end: zIndex(of: link.object).map { .fetched($0) } ?? .other(LiveValue(link.object)))
+        end: zIndex(of: link.object).map { .fetched($0) } ?? .other(_LiveValue(link.object)))
     }
   }
 

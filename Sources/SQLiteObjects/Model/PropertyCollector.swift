@@ -3,7 +3,7 @@ final class PropertyCollector: Encoder {
   /// A property as it was met.
   struct Entry {
     let name: String
-    let cell: MagicCell
+    let cell: _MagicCell
     let type: any MagicProperty.Type
   }
 
@@ -13,7 +13,7 @@ final class PropertyCollector: Encoder {
   /// Whether to stop at the first property.
   private let onlyFirst: Bool
   /// The first cell that the wrappers are to lead to and the number of cells, if they are to be bound.
-  private var binding: (cell: MagicCell, count: Int)?
+  private var binding: (cell: _MagicCell, count: Int)?
   /// The number of wrappers that were met.
   private var count = 0
 
@@ -35,7 +35,7 @@ final class PropertyCollector: Encoder {
   }
 
   /// The cell of an object's first wrapper, by which its storage is found.
-  static func firstCell<Object: MagicObject>(of object: Object) -> MagicCell? {
+  static func firstCell<Object: MagicObject>(of object: Object) -> _MagicCell? {
     let collector = PropertyCollector(onlyFirst: true)
     // The collector throws when it has found one; an object that cannot be encoded has none.
     try? object.encode(to: collector)
@@ -50,7 +50,7 @@ final class PropertyCollector: Encoder {
   ///   - count: The number of cells.
   /// - Returns: How many wrappers there were.
   static func bind<Object: MagicObject>(
-    _ object: Object, to cell: MagicCell, count: Int
+    _ object: Object, to cell: _MagicCell, count: Int
   ) throws -> Int {
     let collector = PropertyCollector()
     collector.binding = (cell, count)

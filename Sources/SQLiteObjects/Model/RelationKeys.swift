@@ -20,7 +20,7 @@ package struct RelationKeys: Sendable {
   }
 
   /// Returns whether there is something to write: a relation to one object may lead nowhere.
-  func isThere(_ kind: PropertyRole.Kind) -> Bool {
+  func isThere(_ kind: _PropertyRole.Kind) -> Bool {
     if case .object = kind { !targets.isEmpty } else { true }
   }
 
@@ -53,7 +53,7 @@ package struct RelationKeys: Sendable {
 
 extension RelationKeys {
   /// Reads what ``encode(_:to:)`` has written.
-  init(_ kind: PropertyRole.Kind, from decoder: any Decoder) throws {
+  init(_ kind: _PropertyRole.Kind, from decoder: any Decoder) throws {
     property = decoder.property
     switch kind {
     case .links(.dictionary, _):
@@ -74,7 +74,7 @@ extension RelationKeys {
   }
 
   /// Writes a key, an array of keys, or an object of keys.
-  func encode(_ kind: PropertyRole.Kind, to encoder: any Encoder) throws {
+  func encode(_ kind: _PropertyRole.Kind, to encoder: any Encoder) throws {
     switch kind {
     case .links(.dictionary, _):
       var container = encoder.container(keyedBy: DictionaryKey.self)
@@ -97,7 +97,7 @@ package protocol RelationResolver: Sendable {
   /// - Throws: ``MagicError/notFound(type:primary:)`` if an object is not in the store.
   func relation<Relation, Object: MagicObject>(
     _ type: Relation.Type, to target: Object.Type, _ keys: RelationKeys
-  ) throws -> LiveValue
+  ) throws -> _LiveValue
 }
 
 extension Decoder {

@@ -88,11 +88,11 @@ struct RingFinder {
     }
   }
 
-  fileprivate static func targets(of live: LiveValue) -> [RelationTarget] {
+  fileprivate static func targets(of live: _LiveValue) -> [RelationTarget] {
     func targets(_ collection: some MagicCollection) -> [RelationTarget] {
       // A collection that cannot be stored is refused when it is saved.
       ((try? collection.magicLinks) ?? []).map {
-        RelationTarget(key: $0.key, end: .other(LiveValue($0.object)))
+        RelationTarget(key: $0.key, end: .other(_LiveValue($0.object)))
       }
     }
     if let lazy = live.value as? any LazyValue { return lazy.state.live.map(Self.targets) ?? [] }
@@ -207,7 +207,7 @@ struct RingFinder {
     relation.storage.replace(relation.slot, .targets(targets), since: relation.change)
   }
 
-  private func companion(_ live: LiveValue, _ group: ObjectGroup) -> RelationTarget.End? {
+  private func companion(_ live: _LiveValue, _ group: ObjectGroup) -> RelationTarget.End? {
     guard let storage = live.address?.storage, let row = group.row(of: storage) else { return nil }
     if storage.shape.isClass { group.note(live.value as AnyObject, at: row) }
     return .companion(Companion(group, row: row))
@@ -216,7 +216,7 @@ struct RingFinder {
 
 extension Ring {
   /// Whether a value references an object of the ring.
-  func isReferenced(by live: LiveValue) -> Bool {
+  func isReferenced(by live: _LiveValue) -> Bool {
     RingFinder.targets(of: live).contains { target in
       guard case .other(let object) = target.end else { return false }
       return object.address?.context?.ring === self
@@ -232,10 +232,10 @@ extension FetchContext {
   }
 }
 
-extension LiveValue {
+extension _LiveValue {
   /// Where the first property of an object is, if the object was saved or fetched.
   fileprivate var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
-    func address(_ object: some MagicObject) -> MagicCell? {
+    func address(_ object: some MagicObject) -> _MagicCell? {
       PropertyCollector.firstCell(of: object)
     }
     return (value as? any MagicObject).flatMap { address($0)?.address }

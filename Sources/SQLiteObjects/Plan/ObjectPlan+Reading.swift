@@ -36,7 +36,7 @@ extension ObjectPlan {
   /// Converts the value of a column that its reader could not read, or refuses it.
   private func form(
     of row: StatementHandle, at column: Int32, _ slot: Int, _ zIndex: Int64
-  ) throws -> CellValue.Form {
+  ) throws -> _CellValue.Form {
     let property = properties[slot]
     func refuse(_ reason: String) -> MagicError {
       .unreadableValue(
@@ -140,7 +140,7 @@ struct PropertyReader: Sendable {
   /// Reads a column.
   ///
   /// - Returns: Nil if the value must be converted or refused.
-  @inline(__always) func form(of row: StatementHandle, at column: Int32) -> CellValue.Form? {
+  @inline(__always) func form(of row: StatementHandle, at column: Int32) -> _CellValue.Form? {
     switch kind {
     case .scalar(.data):
       if let data = Data.blob(in: row, at: column) { return .data(data) }

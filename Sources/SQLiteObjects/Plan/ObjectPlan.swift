@@ -235,7 +235,7 @@ extension ObjectPlan.Property {
   /// Learns a property from the one of a new object.
   fileprivate convenience init(_ entry: PropertyCollector.Entry) throws {
     let role = entry.type.role
-    let reverse: LiveValue? =
+    let reverse: _LiveValue? =
       if case (.reverse, .live(let path)) = (role.kind, entry.cell.form) { path } else { nil }
     self.init(entry.name, role, defaultValue: try entry.defaultValue, reverse: reverse)
   }

@@ -76,7 +76,7 @@ public struct Assignment<Object: MagicObject>: Sendable {
           type: "\(Object.self)", reason: "\(Column.self) cannot be set of many objects at once"))
     }
     do {
-      return .value(try Column.stored(LiveValue(value)))
+      return .value(try Column.stored(_LiveValue(value)))
     } catch {
       return .failure(error)
     }

@@ -11,19 +11,19 @@ public protocol MagicColumn<Element>: SendableMetatype {
   /// The type of the property without the optional.
   associatedtype Element: Codable
   /// The properties that lead there from an object. Opaque.
-  var route: ColumnRoute { get }
+  var route: _ColumnRoute { get }
   /// Makes a value of a stored one.
   static func value(from stored: SQLiteCore.Value) throws -> Value
 }
 
 /// The properties that lead from an object to a column. Opaque.
-public struct ColumnRoute: Sendable {
+public struct _ColumnRoute: Sendable {
   /// The first property on the way.
-  let cell: MagicCell
+  let cell: _MagicCell
   /// The slots of the properties behind it; nil if the path leads to none.
   let rest: [Int]?
 
-  init(_ cell: MagicCell, _ rest: [Int]? = []) {
+  init(_ cell: _MagicCell, _ rest: [Int]? = []) {
     self.cell = cell
     self.rest = rest
   }
@@ -33,7 +33,7 @@ extension MagicValue: MagicColumn {
   /// The type of the property.
   public typealias Element = Value
   /// The properties that lead there.
-  public var route: ColumnRoute { ColumnRoute(cell) }
+  public var route: _ColumnRoute { _ColumnRoute(cell) }
   /// Makes a value of a stored one.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try Storage.value(Value.self, of: stored)
@@ -44,7 +44,7 @@ extension OptionalMagicValue: MagicColumn {
   /// The type of the property without the optional.
   public typealias Element = Wrapped
   /// The properties that lead there.
-  public var route: ColumnRoute { ColumnRoute(cell) }
+  public var route: _ColumnRoute { _ColumnRoute(cell) }
   /// Makes a value of a stored one.
   public static func value(from stored: SQLiteCore.Value) throws -> Wrapped? {
     stored.isNull ? nil : try Storage.value(Wrapped.self, of: stored)
@@ -55,7 +55,7 @@ extension PrimaryMagicValue: MagicColumn {
   /// The type of the property.
   public typealias Element = Value
   /// The properties that lead there.
-  public var route: ColumnRoute { ColumnRoute(cell) }
+  public var route: _ColumnRoute { _ColumnRoute(cell) }
   /// Makes a value of a stored one.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try Storage.value(Value.self, of: stored)

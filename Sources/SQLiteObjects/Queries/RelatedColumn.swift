@@ -12,13 +12,13 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
   public typealias Element = Column.Element
 
   /// The properties that lead there.
-  public let route: ColumnRoute
+  public let route: _ColumnRoute
 
   fileprivate init<Object: MagicObject>(
-    behind route: ColumnRoute, _ path: KeyPath<Object, Column>
+    behind route: _ColumnRoute, _ path: KeyPath<Object, Column>
   ) {
     let rest = Prototype<Object>.slots(path)
-    self.route = ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
+    self.route = _ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
   }
 
   /// Makes a value of a stored one.
@@ -89,11 +89,11 @@ public struct RelatedCollection<Target: MagicObject>: MagicColumn {
   public typealias Element = [Target]
 
   /// The properties that lead there.
-  public let route: ColumnRoute
+  public let route: _ColumnRoute
 
-  init<Object: MagicObject>(behind route: ColumnRoute, _ path: KeyPath<Object, some MagicColumn>) {
+  init<Object: MagicObject>(behind route: _ColumnRoute, _ path: KeyPath<Object, some MagicColumn>) {
     let rest = Prototype<Object>.slots(path)
-    self.route = ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
+    self.route = _ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
   }
 
   /// Always throws: the objects are in no column.

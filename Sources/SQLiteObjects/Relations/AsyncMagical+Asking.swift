@@ -288,13 +288,13 @@ extension AsyncMagical where Element: MagicCollection {
 
   /// Puts together the links that were fetched and those that were added.
   private func joined(
-    _ items: ArraySlice<LazyItem>, _ links: [StoredLink], _ fetched: [MagicLink<Element.Target>]
+    _ items: ArraySlice<LazyItem>, _ links: [StoredLink], _ fetched: [_MagicLink<Element.Target>]
   ) throws -> [Element.MagicItem] {
     var next = 0
     return try items.compactMap { item in
       switch item {
       case .added(let key, let target):
-        return try Element.magicItem(of: MagicLink.make(key, target))
+        return try Element.magicItem(of: _MagicLink.make(key, target))
       case .stored(let link, _):
         // Links to objects that are gone since were left out.
         guard next < links.count, links[next] == link else { return nil }

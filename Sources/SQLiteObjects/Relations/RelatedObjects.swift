@@ -155,11 +155,11 @@ extension RelatedObjects {
   /// Makes the objects of a read of links.
   func links<Object: MagicObject>(
     to type: Object.Type, _ found: Found
-  ) throws -> [MagicLink<Object>] {
+  ) throws -> [_MagicLink<Object>] {
     guard case .graph(let graph) = found.fetched else { return [] }
     let objects = try FetchContext(store, graph)
       .objects(type, found.links.map(\.target)[...])
-    return zip(found.links, objects).map { MagicLink($0.place, $1) }
+    return zip(found.links, objects).map { _MagicLink($0.place, $1) }
   }
 }
 

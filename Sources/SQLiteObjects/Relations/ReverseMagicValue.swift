@@ -18,7 +18,7 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
   public typealias Value = AsyncReverseMagicSet<Owner>
 
   /// The cell by which the storage of the object is found. Opaque.
-  public let cell: MagicCell
+  public let cell: _MagicCell
 
   /// Names the other type's relation.
   ///
@@ -30,13 +30,13 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
     _ path: any KeyPath<Owner, Property> & Sendable, type: StaticString = #function,
     line: UInt32 = #line
   ) {
-    cell = MagicCell(type: type, line: line)
+    cell = _MagicCell(type: type, line: line)
     // All objects of the type have the same: what is fetched takes it from the plan.
-    cell.set(.live(LiveValue(ReversePath<Owner> { Prototype<Owner>.slots(path) })))
+    cell.set(.live(_LiveValue(ReversePath<Owner> { Prototype<Owner>.slots(path) })))
   }
 
   /// Leads nowhere: no object has the cell.
-  fileprivate init(cell: MagicCell) {
+  fileprivate init(cell: _MagicCell) {
     self.cell = cell
   }
 
@@ -75,17 +75,17 @@ extension ReversePath: ReverseRelation {
 
 extension ReverseMagicValue {
   /// The role of the property in its table.
-  public static var role: PropertyRole { PropertyRole(.reverse) }
+  public static var role: _PropertyRole { _PropertyRole(.reverse) }
 
   /// Nothing is stored.
-  public static func content(from stored: SQLiteCore.Value) -> CellValue { CellValue(.unset) }
+  public static func content(from stored: SQLiteCore.Value) -> _CellValue { _CellValue(.unset) }
 
   /// Nothing is stored.
-  public static func stored(_ live: LiveValue) -> SQLiteCore.Value { .null }
+  public static func stored(_ live: _LiveValue) -> SQLiteCore.Value { .null }
 
   /// Makes a value that leads nowhere: a decoded object has its owners once it was fetched.
   public init(from decoder: any Decoder) {
-    self.init(cell: MagicCell(type: "a decoded object", line: 0))
+    self.init(cell: _MagicCell(type: "a decoded object", line: 0))
   }
 
   /// Writes null: a reverse value has no content outside the store.
@@ -101,7 +101,7 @@ extension KeyedDecodingContainer {
   public func decode<Owner>(
     _ type: ReverseMagicValue<Owner>.Type, forKey key: Key
   ) throws -> ReverseMagicValue<Owner> {
-    ReverseMagicValue(cell: MagicCell(type: "a decoded object", line: 0))
+    ReverseMagicValue(cell: _MagicCell(type: "a decoded object", line: 0))
   }
 }
 
@@ -112,9 +112,9 @@ extension KeyedDecodingContainer {
 /// It contains each object once, in the order in which they were first saved, and is empty for an object that was never
 /// saved. It also starts queries, such as `sub.parents.where(…)`.
 public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
-  let cell: MagicCell
+  let cell: _MagicCell
 
-  init(of cell: MagicCell) {
+  init(of cell: _MagicCell) {
     self.cell = cell
   }
 
@@ -175,7 +175,7 @@ extension AsyncReverseMagicSet: ExpressibleByArrayLiteral {
   /// - Parameter elements: None. A literal with objects does not compile, since they would be in no
   ///   relation.
   public init(arrayLiteral elements: Never...) {
-    let cell = MagicCell(type: "an empty set", line: 0)
+    let cell = _MagicCell(type: "an empty set", line: 0)
     self.init(of: cell)
   }
 }
@@ -236,7 +236,7 @@ extension ReverseMagicValue: MagicColumn {
   /// The objects that reference this one.
   public typealias Element = AsyncReverseMagicSet<Owner>
   /// The path to the property.
-  public var route: ColumnRoute { ColumnRoute(cell) }
+  public var route: _ColumnRoute { _ColumnRoute(cell) }
   /// Always throws: the objects are in no column.
   public static func value(
     from stored: SQLiteCore.Value

@@ -55,7 +55,7 @@ private struct RelationOrigin: QueryOrigin {
   private let storage: ObjectStorage?
   private let slot: Int
 
-  init(_ cell: MagicCell) {
+  init(_ cell: _MagicCell) {
     storage = cell.address?.storage
     slot = cell.address?.slot ?? 0
   }

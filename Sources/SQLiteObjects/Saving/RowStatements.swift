@@ -169,7 +169,7 @@ extension SlotCopies {
   }
 }
 
-extension CellValue.Form {
+extension _CellValue.Form {
   /// The value that is bound for a stored form; nil for a form that is none.
   var boundValue: Value? {
     switch self {

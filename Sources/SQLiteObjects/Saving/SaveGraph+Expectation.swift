@@ -34,7 +34,7 @@ extension SaveGraph.Node {
   }
 
   private func expected(
-    _ live: LiveValue, _ slot: Int, in store: StoreIdentity
+    _ live: _LiveValue, _ slot: Int, in store: StoreIdentity
   ) throws -> (slot: Int, value: Value)? {
     switch plan.properties[slot].role.kind {
     case .column: return (slot, try plan.wrappers[slot].stored(live))

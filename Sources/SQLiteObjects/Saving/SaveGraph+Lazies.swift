@@ -11,7 +11,7 @@ extension SaveGraph.Walk {
       throw MagicError.unresolvedRelation(type: plan.typeName, property: property.name)
     }
     // A lazy asset is saved as any other asset.
-    if let live = property.role.isAsset ? LiveValue(lazy) : state.live {
+    if let live = property.role.isAsset ? _LiveValue(lazy) : state.live {
       append(.init(slot: slot, value: lazy, state: state, isOwn: true), of: index)
       return try add(live, slot, of: index)
     }
@@ -47,7 +47,7 @@ extension SaveGraph.Walk {
     var edits: [(number: Int, change: LinkEdit<SaveGraph.EditTarget>)] = []
     // An object that is added and removed by one save has no z_index before it.
     var added: [ObjectIdentifier: SaveGraph.EditTarget] = [:]
-    func target(_ live: LiveValue) throws -> SaveGraph.EditTarget {
+    func target(_ live: _LiveValue) throws -> SaveGraph.EditTarget {
       let target = SaveGraph.EditTarget.saved(try self.target(live, plan, property))
       if let storage = live.storage { added[ObjectIdentifier(storage)] = target }
       return target
@@ -96,7 +96,7 @@ private struct LazyRemovals {
     }
   }
 
-  func removes(_ target: LiveValue, after index: Int) -> Bool {
+  func removes(_ target: _LiveValue, after index: Int) -> Bool {
     guard inserted <= index else { return false }
     if all > index { return true }
     guard !last.isEmpty else { return false }
@@ -104,7 +104,7 @@ private struct LazyRemovals {
   }
 }
 
-extension LiveValue {
+extension _LiveValue {
   /// The storage of an object, if it has one.
   fileprivate var storage: ObjectStorage? {
     func storage(of object: some MagicObject) -> ObjectStorage? {

@@ -28,7 +28,7 @@ extension SaveGraph.Walk {
     }
   }
 
-  private mutating func add(_ form: CellValue.Form, _ slot: Int, of index: Int) throws {
+  private mutating func add(_ form: _CellValue.Form, _ slot: Int, of index: Int) throws {
     let property = nodes[index].plan.properties[slot]
     switch form {
     case .unset:
@@ -77,7 +77,7 @@ extension SaveGraph.Walk {
   }
 
   /// Adds a value that was set.
-  mutating func add(_ live: LiveValue, _ slot: Int, of index: Int) throws {
+  mutating func add(_ live: _LiveValue, _ slot: Int, of index: Int) throws {
     let plan = nodes[index].plan
     let property = plan.properties[slot]
     try plan.refusing(property) {
@@ -95,7 +95,7 @@ extension SaveGraph.Walk {
   }
 
   private func lateValue(
-    of live: LiveValue, _ slot: Int, _ storage: ObjectStorage
+    of live: _LiveValue, _ slot: Int, _ storage: ObjectStorage
   ) throws -> SaveGraph.LateValue {
     guard let asset = live.value as? any AssetValue else { return .missing }
     guard let pending = try asset.pending else { return .untouched }
@@ -125,7 +125,7 @@ extension SaveGraph.Walk {
   ///
   /// - Returns: False if the value is no collection.
   private mutating func addLinks(
-    of live: LiveValue, _ plan: ObjectPlan, _ property: ObjectProperty
+    of live: _LiveValue, _ plan: ObjectPlan, _ property: ObjectProperty
   ) throws -> Bool {
     func add(_ collection: some MagicCollection) throws {
       for link in try collection.magicLinks {
@@ -143,7 +143,7 @@ extension SaveGraph.Walk {
   ///
   /// - Returns: False if they must be added otherwise.
   private mutating func addLinksInPlace(
-    of live: LiveValue, _ property: ObjectProperty
+    of live: _LiveValue, _ property: ObjectProperty
   ) throws -> Bool {
     guard let type = property.role.target, let collection = property.role.collection else {
       return false
@@ -159,7 +159,7 @@ extension SaveGraph.Walk {
 
   /// Adds an object that a property was set to.
   mutating func target(
-    _ live: LiveValue, _ plan: ObjectPlan, _ property: ObjectProperty
+    _ live: _LiveValue, _ plan: ObjectPlan, _ property: ObjectProperty
   ) throws -> SaveGraph.Target {
     if let target = try targetInPlace(live, property) { return target }
     try plan.refuseUnresolved(live, property)
@@ -175,7 +175,7 @@ extension SaveGraph.Walk {
   ///
   /// - Returns: Nil if it must be added otherwise.
   private mutating func targetInPlace(
-    _ live: LiveValue, _ property: ObjectProperty
+    _ live: _LiveValue, _ property: ObjectProperty
   ) throws -> SaveGraph.Target? {
     guard let type = property.role.target else { return nil }
     return try unsafe live.withMemory(of: ObjectIdentifier(type)) { memory in

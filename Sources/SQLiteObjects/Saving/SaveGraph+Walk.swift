@@ -192,13 +192,13 @@ extension ObjectPlan {
   }
 
   /// Refuses a relation of a decoded object that has only the keys of its objects yet.
-  func refuseUnresolved(_ live: LiveValue, _ property: Property) throws {
+  func refuseUnresolved(_ live: _LiveValue, _ property: Property) throws {
     guard live.unresolvedKeys != nil else { return }
     throw MagicError.unresolvedRelation(type: typeName, property: property.name)
   }
 
   /// The cells of an object's properties, found by its `encode(to:)`.
-  fileprivate func cells<Object: MagicObject>(of object: Object) throws -> [MagicCell] {
+  fileprivate func cells<Object: MagicObject>(of object: Object) throws -> [_MagicCell] {
     // Fetched objects are known by their first cell.
     if let first = PropertyCollector.firstCell(of: object), first.address != nil { return [first] }
     let entries = try PropertyCollector.entries(of: object)
@@ -210,7 +210,7 @@ extension ObjectPlan {
   }
 
   /// The stored form of a value of a column.
-  func stored(_ live: LiveValue, _ slot: Int) throws -> Value {
+  func stored(_ live: _LiveValue, _ slot: Int) throws -> Value {
     try refusing(properties[slot]) { try wrappers[slot].stored(live) }
   }
 

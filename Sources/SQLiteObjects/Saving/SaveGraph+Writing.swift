@@ -6,16 +6,16 @@ extension SaveGraph {
   struct Saved: Sendable {
     let zIndex: Int64
     /// The forms that the store made of properties, such as the id of an asset.
-    fileprivate(set) var settled: [(slot: Int, form: CellValue.Form)]
+    fileprivate(set) var settled: [(slot: Int, form: _CellValue.Form)]
     /// The links that were written.
     fileprivate(set) var links: [KnownLinks]?
 
-    init(zIndex: Int64, settled: [(slot: Int, form: CellValue.Form)] = []) {
+    init(zIndex: Int64, settled: [(slot: Int, form: _CellValue.Form)] = []) {
       self.zIndex = zIndex
       self.settled = settled
     }
 
-    mutating func settle(_ slot: Int, _ form: CellValue.Form) { settled.append((slot, form)) }
+    mutating func settle(_ slot: Int, _ form: _CellValue.Form) { settled.append((slot, form)) }
 
     mutating func note(_ known: KnownLinks) { links = (links ?? []) + [known] }
   }
@@ -141,7 +141,7 @@ extension SaveGraph {
     /// The stored forms of the present object's late values.
     var resolved: ResolvedValues = []
     /// The forms that the store made of the present object's properties.
-    var settled: [(slot: Int, form: CellValue.Form)] = []
+    var settled: [(slot: Int, form: _CellValue.Form)] = []
     /// The state of inserting objects, for each of ``SaveGraph/kinds``.
     var inserts: [InsertState]
     /// The statements that insert links of new objects.

@@ -8,14 +8,14 @@ import Synchronization
 package final class AssetCache: Sendable {
   /// A content that was read.
   final class Holder: Sendable {
-    private let read = Mutex<(record: AssetRecord, value: LiveValue)?>(nil)
+    private let read = Mutex<(record: AssetRecord, value: _LiveValue)?>(nil)
 
     /// The value of exactly this content: a new content has another record.
-    func value(of record: AssetRecord) -> LiveValue? {
+    func value(of record: AssetRecord) -> _LiveValue? {
       read.withLock { $0?.record == record ? $0?.value : nil }
     }
 
-    func set(_ value: LiveValue, of record: AssetRecord) {
+    func set(_ value: _LiveValue, of record: AssetRecord) {
       // The former value is released outside of the lock: its deinit may ask for the asset.
       _ = read.withLock { read in
         let former = read

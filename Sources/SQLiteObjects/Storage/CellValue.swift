@@ -3,7 +3,7 @@ import Platform
 package import SQLiteCore
 
 /// The value of a property as its cell holds it. Opaque.
-public struct CellValue: Sendable {
+public struct _CellValue: Sendable {
   package enum Form: Sendable {
     /// Nothing yet.
     case unset
@@ -14,7 +14,7 @@ public struct CellValue: Sendable {
     /// A value that is more than SQLite stores: an object, a collection, an asset, a nested value.
     ///
     /// Indirect, so that the other forms stay small.
-    indirect case live(LiveValue)
+    indirect case live(_LiveValue)
     /// Another object, by its z_index.
     case reference(Int64)
     /// Links that were fetched with the object.
@@ -38,7 +38,7 @@ package struct RelationTarget: Sendable {
   package enum End: Sendable {
     case fetched(Int64)
     /// An object of another fetch, or one that was made. It is held.
-    case other(LiveValue)
+    case other(_LiveValue)
     /// An object of the same ring. It is not held.
     case companion(Companion)
   }
@@ -66,7 +66,7 @@ package final class Companion: Sendable {
 /// through a ``MagicAsset`` of its type, and these are Sendable only if that type is. An object with a
 /// value that is not Sendable therefore never leaves its isolation domain, and neither does the value:
 /// what the store takes to other threads are the stored forms made of it where the object lives.
-public struct LiveValue: @unchecked Sendable {
+public struct _LiveValue: @unchecked Sendable {
   package let value: Any
 
   package init(_ value: Any) {
@@ -92,7 +92,7 @@ public struct LiveValue: @unchecked Sendable {
 /// other; calls inside it, from the holders that are released meanwhile, only add theirs, unless they are on one of the
 /// first levels.
 struct IterativeRelease: ~Copyable {
-  private var pending: [CellValue.Form] = []
+  private var pending: [_CellValue.Form] = []
   private var depth = 0
 
   /// Each level takes some 2 KB of the stack.
@@ -103,7 +103,7 @@ struct IterativeRelease: ~Copyable {
   /// - Parameters:
   ///   - destroy: Destroys the holder with the values that it still has.
   ///   - take: Takes the values out of the holder.
-  static func holder(_ destroy: () -> Void, taking take: () -> [CellValue.Form]) {
+  static func holder(_ destroy: () -> Void, taking take: () -> [_CellValue.Form]) {
     guard let key else { return destroy() }
     guard let outer = unsafe pthread_getspecific(key) else {
       var release = IterativeRelease()
@@ -124,7 +124,7 @@ struct IterativeRelease: ~Copyable {
   ///
   /// The caller must keep none of them, not even in a variable: they would be released at its end, by
   /// recursion.
-  static func forms(_ forms: consuming [CellValue.Form]) {
+  static func forms(_ forms: consuming [_CellValue.Form]) {
     guard !forms.isEmpty, let key else { return }
     if let outer = unsafe pthread_getspecific(key) {
       unsafe outer.assumingMemoryBound(to: IterativeRelease.self).pointee.pending += forms
@@ -153,7 +153,7 @@ struct IterativeRelease: ~Copyable {
   }()
 }
 
-extension CellValue.Form {
+extension _CellValue.Form {
   /// Whether the value may lead to objects and hold them.
   var holdsOthers: Bool {
     switch self {

@@ -4,7 +4,7 @@ import SQLiteCore
 ///
 /// The properties of a fetched object live in its `ObjectStorage`, each in its slot. A property of an
 /// object that the program has made lives on its own, until the object is saved.
-public struct MagicCell: Sendable {
+public struct _MagicCell: Sendable {
   /// The object that a property belongs to.
   enum Owner: Sendable {
     /// A property of an object that was made and not fetched.
@@ -44,11 +44,11 @@ public struct MagicCell: Sendable {
   }
 
   /// The value as the cell holds it.
-  package var form: CellValue.Form { read { $0 } }
+  package var form: _CellValue.Form { read { $0 } }
 
   /// Lends the form of the value, which costs more to copy than to look at.
   @inline(__always)
-  func read<Result: Sendable>(_ body: (CellValue.Form) -> Result) -> Result {
+  func read<Result: Sendable>(_ body: (_CellValue.Form) -> Result) -> Result {
     switch owner {
     case .box(let box): body(box.form)
     case .storage(let storage): storage.read(index.slot, body)
@@ -59,7 +59,7 @@ public struct MagicCell: Sendable {
   /// Keeps a value that was made of the stored one, which is no change.
   ///
   /// - Returns: The value that is kept: of several tasks the first one's.
-  package func cache(_ live: LiveValue) -> LiveValue {
+  package func cache(_ live: _LiveValue) -> _LiveValue {
     if case .box(let box) = owner { return box.cache(live) }
     return storage?.cache(live, at: index.slot) ?? live
   }
@@ -84,12 +84,12 @@ public struct MagicCell: Sendable {
 
   /// The cell of a property of the object whose first cell this is.
   @inline(__always)
-  func at(_ slot: Int) -> MagicCell { MagicCell(owner, index.at(slot)) }
+  func at(_ slot: Int) -> _MagicCell { _MagicCell(owner, index.at(slot)) }
 
   /// Lets the cell lead to that of a storage from now on.
   ///
   /// - Returns: False if the cell is one of a fetched object, which keeps its storage.
-  func bind(to cell: MagicCell) -> Bool {
+  func bind(to cell: _MagicCell) -> Bool {
     guard case .box(let box) = owner else { return false }
     box.bind(to: cell)
     return true
@@ -114,9 +114,9 @@ public struct MagicCell: Sendable {
   }
 }
 
-extension MagicCell: Equatable {
+extension _MagicCell: Equatable {
   /// Returns whether both are the cell of one property of one object.
-  public static func == (left: MagicCell, right: MagicCell) -> Bool {
+  public static func == (left: _MagicCell, right: _MagicCell) -> Bool {
     left.index.slot == right.index.slot && left.identity == right.identity
   }
 }

@@ -176,7 +176,7 @@ extension ObjectStorage {
   /// form, which another task has set or tied in between. If the same reference is read again, that order was
   /// violated, and an error is thrown.
   func reading<Result>(
-    _ slot: Int, _ body: (CellValue.Form, _ change: Int) throws -> Result
+    _ slot: Int, _ body: (_CellValue.Form, _ change: Int) throws -> Result
   ) throws -> Result {
     var released: Companion?
     while true {

@@ -61,17 +61,17 @@ package final class ObjectShape: Sendable {
 /// A class, since a copy of it would retain each part (benchmark `save-graph`).
 package final class ObjectProperty: Sendable {
   package let name: String
-  package let role: PropertyRole
+  package let role: _PropertyRole
   /// The value that rows get which are older than the property.
   package let defaultValue: Value?
   /// The consequence for the object when the target of its relation is removed.
   package let onDelete: DeleteRule?
   /// The ``ReversePath`` of a reverse value.
-  let reverse: LiveValue?
+  let reverse: _LiveValue?
 
   init(
-    _ name: String, _ role: PropertyRole, defaultValue: Value?, onDelete: DeleteRule? = nil,
-    reverse: LiveValue?
+    _ name: String, _ role: _PropertyRole, defaultValue: Value?, onDelete: DeleteRule? = nil,
+    reverse: _LiveValue?
   ) {
     self.name = name
     self.role = role

@@ -50,7 +50,7 @@ extension ObjectStorage {
   /// - Returns: What was replaced. It is for ``restore(_:)``, and must not be released while the state is locked.
   func saved(
     as zIndex: Int64, in content: StoreContent, _ snapshot: Snapshot, _ values: SlotCopies,
-    first: Int, settled: [(slot: Int, form: CellValue.Form)], links: [KnownLinks]?
+    first: Int, settled: [(slot: Int, form: _CellValue.Form)], links: [KnownLinks]?
   ) -> Former {
     let (store, count) = (content.identity, snapshot.changeCount)
     return withState { state, slots -> Former in
@@ -123,7 +123,7 @@ extension ObjectStorage {
     fileprivate let otherIdentities: [Identity]?
     fileprivate let originals: SlotCopies?
     fileprivate let changeCount: Int
-    fileprivate var forms: [(slot: Int, form: CellValue.Form)]?
+    fileprivate var forms: [(slot: Int, form: _CellValue.Form)]?
     /// Whether the save gave a key to an object that had none.
     fileprivate var isKeyNew = false
 

@@ -3,7 +3,7 @@ import SQLiteCore
 extension ObjectStorage {
   /// A property: its value, and the number of its last change.
   struct Slot: Sendable {
-    var form: CellValue.Form
+    var form: _CellValue.Form
     // In the rest of the form's third word: a number of 56 bits, which an object that changes all the time reaches
     // in years.
     private var high: UInt8 = 0
@@ -13,7 +13,7 @@ extension ObjectStorage {
     /// The greatest number of a change.
     static var lastChange: Int { 1 << 56 - 1 }
 
-    init(_ form: consuming CellValue.Form) {
+    init(_ form: consuming _CellValue.Form) {
       self.form = form
     }
 
@@ -43,14 +43,14 @@ extension ObjectStorage {
       return slot
     }
 
-    subscript(slot: Int) -> CellValue.Form {
+    subscript(slot: Int) -> _CellValue.Form {
       @inline(__always) get { unsafe start[checked(slot)].form }
     }
 
     /// All values.
-    var forms: [CellValue.Form] {
+    var forms: [_CellValue.Form] {
       // Grown by appending: an array that is made of a count looks its type up (benchmark `fetch`).
-      var forms: [CellValue.Form] = []
+      var forms: [_CellValue.Form] = []
       forms.reserveCapacity(count)
       for slot in 0..<count { forms.append(unsafe start[slot].form) }
       return forms
@@ -80,20 +80,20 @@ extension ObjectStorage {
 
     /// Sets a property, and returns its former form.
     @inline(__always)
-    func exchange(_ form: consuming CellValue.Form, _ slot: Int) -> CellValue.Form {
+    func exchange(_ form: consuming _CellValue.Form, _ slot: Int) -> _CellValue.Form {
       unsafe swap(&start[checked(slot)].form, &form)
       return form
     }
 
     /// Sets a property that holds nothing yet.
     @inline(__always)
-    func fill(_ form: consuming CellValue.Form, _ slot: Int) {
+    func fill(_ form: consuming _CellValue.Form, _ slot: Int) {
       unsafe start[checked(slot)].form = form
     }
 
     /// Sets a value that a store made, and adds the former one to `former`.
     func settle(
-      _ form: CellValue.Form, _ slot: Int, _ former: inout [(slot: Int, form: CellValue.Form)]?
+      _ form: _CellValue.Form, _ slot: Int, _ former: inout [(slot: Int, form: _CellValue.Form)]?
     ) {
       // An equal value is not written.
       if case .stored(let value) = form, case .stored(value) = self[slot] { return }
@@ -103,7 +103,7 @@ extension ObjectStorage {
     /// Sets the ids of assets, which are others in each store, unless the assets were set since.
     func settleAssets(
       _ known: SlotCopies, _ shape: ObjectShape, since count: Int,
-      _ former: inout [(slot: Int, form: CellValue.Form)]?
+      _ former: inout [(slot: Int, form: _CellValue.Form)]?
     ) {
       for slot in 0..<known.count where shape.properties[slot].role.isAsset {
         guard case .stored = known[slot], case .stored = self[slot], !isChanged(slot, since: count)
@@ -116,7 +116,7 @@ extension ObjectStorage {
     var holdsOthers: Bool { (0..<count).contains { self[$0].holdsOthers } }
 
     /// Takes out the values that may hold other objects.
-    func takeHolders(_ held: inout [CellValue.Form]) {
+    func takeHolders(_ held: inout [_CellValue.Form]) {
       for slot in 0..<count where self[slot].holdsOthers { held.append(exchange(.unset, slot)) }
     }
   }
@@ -191,7 +191,7 @@ extension ObjectStorage {
   }
 
   /// The values that may hold other objects.
-  var holders: [CellValue.Form] { (0..<count).map { self[$0] }.filter(\.holdsOthers) }
+  var holders: [_CellValue.Form] { (0..<count).map { self[$0] }.filter(\.holdsOthers) }
 
   /// Whether a slot holds more than SQLite stores.
   func isLive(_ place: Int) -> Bool {
@@ -203,7 +203,7 @@ extension ObjectStorage {
     return place
   }
 
-  subscript(place: Int) -> CellValue.Form {
+  subscript(place: Int) -> _CellValue.Form {
     @inline(__always) get { unsafe start[checked(place)].form }
     set { unsafe start[checked(place)].form = newValue }
   }
@@ -217,13 +217,13 @@ extension ObjectStorage {
   /// Lends the form at a place to a closure, which leaves it as it was.
   @inline(__always)
   func withForm<Result>(
-    _ place: Int, _ body: (inout CellValue.Form) throws -> Result
+    _ place: Int, _ body: (inout _CellValue.Form) throws -> Result
   ) rethrows -> Result {
     try unsafe body(&start[checked(place)].form)
   }
 }
 
-extension CellValue.Form {
+extension _CellValue.Form {
   /// Whether the value holds no reference, so that its bits are all of it.
   @inline(__always) fileprivate var isBits: Bool {
     switch self {

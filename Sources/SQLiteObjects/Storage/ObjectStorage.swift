@@ -65,7 +65,7 @@ package final class ObjectStorage: @unchecked Sendable {
   @inline(__always)
   static func make(
     _ shape: ObjectShape, _ identity: (content: StoreContent, zIndex: Int64)?,
-    _ form: (_ slot: Int) throws -> CellValue.Form
+    _ form: (_ slot: Int) throws -> _CellValue.Form
   ) rethrows -> ObjectStorage {
     let storage = allocate(shape, identity)
     let slots = unsafe storage.slots
@@ -121,9 +121,9 @@ package final class ObjectStorage: @unchecked Sendable {
   }
 
   /// Takes out the values that may hold other objects.
-  private func takeHolders() -> [CellValue.Form] {
+  private func takeHolders() -> [_CellValue.Form] {
     withState { state, slots in
-      var held: [CellValue.Form] = []
+      var held: [_CellValue.Form] = []
       slots.takeHolders(&held)
       guard let extras = state.extras, let originals = unsafe extras.originals else { return held }
       unsafe extras.originals = nil
@@ -138,14 +138,14 @@ package final class ObjectStorage: @unchecked Sendable {
     return unsafe head.pointee.state.withLock { body(&$0, slots) }
   }
 
-  subscript(slot: Int) -> CellValue.Form { withState { _, slots in slots[slot] } }
+  subscript(slot: Int) -> _CellValue.Form { withState { _, slots in slots[slot] } }
 
   /// All values.
-  var forms: [CellValue.Form] { withState { _, slots in slots.forms } }
+  var forms: [_CellValue.Form] { withState { _, slots in slots.forms } }
 
   /// Lends what a property holds.
   @inline(__always)
-  func read<Result: Sendable>(_ slot: Int, _ body: (CellValue.Form) -> Result) -> Result {
+  func read<Result: Sendable>(_ slot: Int, _ body: (_CellValue.Form) -> Result) -> Result {
     withState { _, slots in body(slots[slot]) }
   }
 
@@ -158,12 +158,12 @@ package final class ObjectStorage: @unchecked Sendable {
   }
 
   /// The form of a property, with the number of its last change.
-  func slot(_ slot: Int) -> (form: CellValue.Form, change: Int) {
+  func slot(_ slot: Int) -> (form: _CellValue.Form, change: Int) {
     withState { _, slots in (slots[slot], slots.change(of: slot)) }
   }
 
   /// Replaces the form of a property by one that leads to the same objects, unless the property was set meanwhile.
-  func replace(_ slot: Int, _ form: CellValue.Form, since change: Int) {
+  func replace(_ slot: Int, _ form: _CellValue.Form, since change: Int) {
     // The replaced form is released when the lock is free again.
     _ = withState { _, slots in
       slots.isChanged(slot, since: change) ? form : slots.exchange(form, slot)
@@ -178,8 +178,8 @@ package final class ObjectStorage: @unchecked Sendable {
   /// Keeps a value that was made of the stored one, unless another task was first.
   ///
   /// - Returns: The value that is kept.
-  func cache(_ live: LiveValue, at slot: Int) -> LiveValue {
-    let (held, _) = withState { _, slots -> (LiveValue, CellValue.Form) in
+  func cache(_ live: _LiveValue, at slot: Int) -> _LiveValue {
+    let (held, _) = withState { _, slots -> (_LiveValue, _CellValue.Form) in
       if case .live(let other) = slots[slot] { return (other, .unset) }
       return (live, slots.exchange(.live(live), slot))
     }

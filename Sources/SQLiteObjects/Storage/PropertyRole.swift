@@ -2,7 +2,7 @@ package import SQLiteMapping
 import SQLiteRelations
 
 /// The role of a property in its table. Opaque.
-public struct PropertyRole: Sendable {
+public struct _PropertyRole: Sendable {
   /// The way in which the values of a property are stored.
   package enum Kind: Sendable {
     /// In a column.
@@ -38,7 +38,7 @@ public struct PropertyRole: Sendable {
   }
 }
 
-extension PropertyRole {
+extension _PropertyRole {
   /// The type of the objects that a relation leads to.
   var target: (any MagicObject.Type)? {
     switch kind {
@@ -66,11 +66,11 @@ protocol ContiguousObjects: SendableMetatype {
   ///
   /// - Returns: Nil if the value is not of this type.
   @unsafe static func withObjects<Result>(
-    of live: LiveValue, _ body: (UnsafeRawBufferPointer) throws -> Result
+    of live: _LiveValue, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result?
 }
 
-extension PropertyRole.LinkArrangement {
+extension _PropertyRole.LinkArrangement {
   /// The arrangement as a link table has it.
   var form: LinkTable.Arrangement {
     switch self {

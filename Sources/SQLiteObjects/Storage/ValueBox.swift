@@ -7,8 +7,8 @@ import Synchronization
 /// of all its properties, and the box has the cell of its property there.
 final class ValueBox: Sendable {
   enum State {
-    case own(CellValue.Form)
-    case bound(MagicCell)
+    case own(_CellValue.Form)
+    case bound(_MagicCell)
   }
 
   /// A value's `deinit` may read the property: so no value is released while this is locked.
@@ -32,11 +32,11 @@ final class ValueBox: Sendable {
   }
 
   /// The cell of the property in the object's storage, if the object was saved or fetched.
-  private var bound: MagicCell? {
+  private var bound: _MagicCell? {
     state.withLock { if case .bound(let cell) = $0 { cell } else { nil } }
   }
 
-  var form: CellValue.Form {
+  var form: _CellValue.Form {
     switch state.withLock({ $0 }) {
     case .own(let form): form
     case .bound(let cell): cell.form
@@ -46,7 +46,7 @@ final class ValueBox: Sendable {
   /// Sets the value unless a storage holds it.
   ///
   /// - Returns: The cell in the storage that holds the value, by which the caller sets it.
-  func set(_ form: CellValue.Form) -> MagicCell? {
+  func set(_ form: _CellValue.Form) -> _MagicCell? {
     var other = State.own(form)
     return state.withLock { state in
       if case .bound(let cell) = state { return cell }
@@ -56,14 +56,14 @@ final class ValueBox: Sendable {
   }
 
   /// Sets the value if there is none yet: of several tasks one is the first.
-  func setFirst(_ form: CellValue.Form) {
+  func setFirst(_ form: _CellValue.Form) {
     state.withLock { state in
       if case .own(.unset) = state { state = .own(form) }
     }
   }
 
   /// A box of its own holds the value that was set.
-  func cache(_ live: LiveValue) -> LiveValue { bound?.cache(live) ?? live }
+  func cache(_ live: _LiveValue) -> _LiveValue { bound?.cache(live) ?? live }
 
   var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? { bound?.address }
 
@@ -74,7 +74,7 @@ final class ValueBox: Sendable {
     }
   }
 
-  func bind(to cell: MagicCell) {
+  func bind(to cell: _MagicCell) {
     var other = State.bound(cell)
     state.withLock { swap(&$0, &other) }
   }
@@ -82,7 +82,7 @@ final class ValueBox: Sendable {
   /// Leads to a cell of a storage from now on.
   ///
   /// - Returns: The value as the box held it, or nil if it leads to a storage already.
-  func adopt(by cell: MagicCell) -> CellValue.Form? {
+  func adopt(by cell: _MagicCell) -> _CellValue.Form? {
     var former = State.bound(cell)
     state.withLock { state in
       if case .own = state { swap(&state, &former) }

@@ -233,7 +233,7 @@ extension MagicData {
   /// Makes an object by its `init()`.
   @usableFromInline func bound<Object: MagicObject>(_ type: Object.Type) throws -> Object {
     guard let storage else { throw MagicError.notSaved(type: "\(type)") }
-    return try shape.bound(type, to: MagicCell(storage))
+    return try shape.bound(type, to: _MagicCell(storage))
   }
 }
 
