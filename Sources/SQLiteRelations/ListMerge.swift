@@ -6,6 +6,8 @@
 ///
 /// An element that is removed at one index of the list and added at another has moved. Of equal elements the
 /// first that leaves is taken for the first that comes.
+///
+/// The edits of a lazy collection need no merge: they are made to the list as it is in the store then.
 struct ListMerge {
   /// The merged list: each element with its index in the others' list, or nil for a new one.
   private(set) var elements: [(target: Int64, index: Int?)] = []

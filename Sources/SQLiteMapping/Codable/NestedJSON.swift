@@ -3,6 +3,8 @@ package import Essentials
 import SQLiteCore
 
 /// JSON as columns hold it: sorted keys, and dates as text of an exact round trip.
+///
+/// ``NestedStrategy`` decides whether a nested value is stored as JSON, and ``ColumnEncoder`` whether a value is nested.
 package enum NestedJSON {
   /// A new encoder.
   package static func encoder() -> JSONEncoder {

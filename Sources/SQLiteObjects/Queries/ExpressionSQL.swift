@@ -4,6 +4,9 @@ import SQLiteRelations
 /// Writes filters, and all other expressions on objects, as SQL of one store: `\.$age > 30` becomes
 /// `"Person"."age" > ?` with the value 30.
 ///
+/// The operators make the ``QueryNode`` that is written here (`Filter+Comparison.swift`). Conditions on related objects that an
+/// index serves are written by `ExpressionSQL+Related.swift`.
+///
 /// No two rows in one statement have the same name: those of subqueries and joins are numbered.
 struct ExpressionSQL {
   /// Rows in scope, by the name that their columns are qualified by.
