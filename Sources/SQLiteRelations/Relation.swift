@@ -198,8 +198,8 @@ extension Relation {
   ///
   /// - Parameters:
   ///   - keys: The keys.
-  ///   - order: The order of the rows of each key, with nil for that of their own keys; without one they come
-  ///     as SQLite finds them.
+  ///   - order: The order of the rows of each key, with nil for that of their own keys; without one the rows of several
+  ///     keys come as SQLite finds them.
   func rows(from keys: Starts, orderedBy order: SQL??) -> SQL {
     var sorting: SQL { order.map { " ORDER BY \(startSQL), \($0 ?? endSQL)" } ?? "" }
     return switch keys {

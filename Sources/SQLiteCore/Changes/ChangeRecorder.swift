@@ -11,7 +11,6 @@ import Platform
 /// some, all or none of its rows may remain, depending on its conflict clause and its triggers. Then the touched rows are
 /// compared with the stored ones, see ``reconcile(_:)``.
 @safe final class ChangeRecorder: RunReconciler {
-
   /// The most bytes that somebody has use for in the open transaction.
   private var byteLimit = ChangeFeed.maximumByteCount
 

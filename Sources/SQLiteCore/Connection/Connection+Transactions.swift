@@ -310,7 +310,9 @@ extension Connection {
     try withoutAuthorizer { () throws(SQLiteError) in
       if let statement = kept.handle { return try run(statement) }
       let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
-      guard let statement = try prepare(kind.sql, flags: flags).statement else { return }
+      guard let statement = try prepare(kind.sql, flags: flags).statement else {
+        throw SQLiteError(.internalError, sql: kind.sql)
+      }
       statement.isOfLibrary = true
       kept.handle = statement
       try run(statement)
