@@ -216,6 +216,17 @@ package struct SearchTable: Sendable {
     SQL(joining: ([rowID] + columns).map { "\(row).\(identifier: $0)" }, separator: ", ")
   }
 
+  /// The condition that an update has changed a searched text or the key. A record's update sets all columns, and
+  /// indexing a text takes more than ten times as long as the update. Texts are compared byte by byte, as they are indexed: a
+  /// collation, or a comparison of numbers, finds values equal whose texts differ.
+  private var change: SQL {
+    let key: SQL = "old.\(identifier: rowID) IS NOT new.\(identifier: rowID)"
+    let texts = columns.map { name -> SQL in
+      "CAST(old.\(identifier: name) AS BLOB) IS NOT CAST(new.\(identifier: name) AS BLOB)"
+    }
+    return SQL(joining: [key] + texts, separator: " OR ")
+  }
+
   /// The statements that make the triggers, as SQLite stores them.
   private var triggers: [SQL] {
     // SQL may name the rowid by any of its names.
@@ -225,16 +236,19 @@ package struct SearchTable: Sendable {
     let names = SQL(identifiers: columns + keys)
     return [
       trigger("insert", "AFTER INSERT", [insertion]),
-      trigger("update", "AFTER UPDATE OF \(names)", [deletion, insertion]),
+      trigger("update", "AFTER UPDATE OF \(names)", when: change, [deletion, insertion]),
       trigger("delete", "AFTER DELETE", [deletion]),
     ]
   }
 
   @inline(never)
-  private func trigger(_ event: String, _ time: SQL, _ statements: [SQL]) -> SQL {
-    """
-    CREATE TRIGGER \(identifier: "\(name)_\(event)") \(time) ON \(identifier: table)
-    BEGIN \(SQL(joining: statements, separator: " ")) END
-    """
+  private func trigger(
+    _ event: String, _ time: SQL, when condition: SQL? = nil, _ statements: [SQL]
+  ) -> SQL {
+    let clause: SQL = condition.map { "WHEN \($0) " } ?? ""
+    return """
+      CREATE TRIGGER \(identifier: "\(name)_\(event)") \(time) ON \(identifier: table)
+      \(clause)BEGIN \(SQL(joining: statements, separator: " ")) END
+      """
   }
 }

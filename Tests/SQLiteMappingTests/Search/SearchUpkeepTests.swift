@@ -182,6 +182,53 @@ private struct SelfNamed: Record {
     #expect(try database.write { try $0.check(of: Memo.self) } == [])
   }
 
+  @Test func `a record's update that keeps the texts leaves the index alone`() throws {
+    let database = try opened()
+    try database.write { try $0.prepare(Memo.self) }
+    let content: SQL = "SELECT id, hex(block) FROM Memo_search_data ORDER BY id"
+    let before = try database.rows(content, as: Int.self, String.self).map { "\($0)" }
+    try database.write { connection in
+      var memo = try connection.object(of: Memo.self, primary: 1)
+      memo.size = 7
+      try connection.updateExisting(memo)
+      memo.size = 8
+      try connection.update(memo)
+    }
+    #expect(try database.rows(content, as: Int.self, String.self).map { "\($0)" } == before)
+    try database.write { connection in
+      var memo = try connection.object(of: Memo.self, primary: 1)
+      #expect(memo.size == 8)
+      memo.text = "cheese"
+      try connection.update(memo)
+    }
+    #expect(
+      try database.read { try $0.fetch(Memo.all.search(.all(of: "cheese"))) }.map(\.value.id)
+        == [1])
+    #expect(
+      try database.read { try $0.fetch(Memo.all.search(.all(of: "milk"))) }.isEmpty)
+  }
+
+  /// SQLite finds 1 and 1.0 equal; their texts differ, and so do texts that a collation finds equal.
+  @Test(arguments: ["title = 1.0", "title = 'b'", "title = NULL", "title = x'31', text = ''"])
+  func `an equal value with another text is indexed`(change: String) throws {
+    var options = Database.Options()
+    options.prepareConnection = { try $0.addCollation("alike") { _, _ in 0 } }
+    let database = try Database(path: folder.file("values"), options: options)
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE Memo (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, title COLLATE alike, text TEXT, size INTEGER)
+      """)
+    try database.executeChange("INSERT INTO Memo VALUES (1, 1, 'a', 0), (2, 'a', 'a', 0)")
+    try database.write { try $0.prepare(Memo.self) }
+    try database.executeChange("UPDATE Memo SET \(SQL(unchecked: change))")
+    let fault = try database.write {
+      try $0.firstRow(
+        "INSERT INTO Memo_search (Memo_search, rank) VALUES ('integrity-check', 1)")
+    }
+    #expect(fault == nil)
+  }
+
   @Test func `triggers of an older version are replaced when the type is prepared`() throws {
     let database = try opened()
     try database.executeMultipleChanges(

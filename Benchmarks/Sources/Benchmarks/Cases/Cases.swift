@@ -1,7 +1,8 @@
 /// The cases, in the order of the table.
 let allCases: [any Case] =
   [
-    Scan(), Fetch(), Point(), Call(), Insert(), Update(), Upsert(), Delete(), DurableInsert(),
+    Scan(), Fetch(), Point(), Call(), Insert(), Update(), UpdateNumber<Unsearched>(),
+    UpdateNumber<Searched>(), Upsert(), Delete(), DurableInsert(),
     JSON(), Blob(), Asset(), AssetsInOne(), Open(), Async(), AsyncRead(), Cache(), Stream(),
     Selection(),
   ] + relationCases + songCases + Readers.all + Callers.all + Growth.all + CommitEach.all

@@ -7,8 +7,9 @@ struct Counting {
   /// The cases of one thread: what several threads do differs from run to run.
   private static let cases: Set<String> = [
     "scan", "fetch", "point", "call", "insert", "insert-tables", "insert-deltas", "update",
-    "upsert",
-    "delete", "json", "blob", "cache", "stream", "filter", "relations", "relation-read", "lazy",
+    "update-number", "update-searched", "upsert", "delete", "open", "json", "blob", "cache",
+    "stream",
+    "filter", "relations", "relation-read", "lazy",
     "reverse", "reverse-count", "save-graph", "values", "groups", "query", "undoable", "undo",
   ]
 
