@@ -28,7 +28,7 @@ struct Async: Case {
         ).first.map(Item.init)
       },
       .record: calling(openDatabase) { database, key in
-        try await database.read { try $0.object(of: Item.self, ifPresent: key) }
+        try await database.readBriefly { try $0.object(of: Item.self, ifPresent: key) }
       },
       .object: calling(openStore) {
         Item(try await $0.object(of: ItemObject.self, primary: Int($1)))

@@ -27,7 +27,7 @@ struct Callers: Case {
         try await database.readBriefly { try Item.selected(by: key, on: $0) }
       },
       .record: tasks(openDatabase) { database, key in
-        try await database.read { try $0.object(of: Item.self, ifPresent: key) }
+        try await database.readBriefly { try $0.object(of: Item.self, ifPresent: key) }
       },
       .object: tasks(openStore) {
         Item(try await $0.object(of: ItemObject.self, primary: Int($1)))

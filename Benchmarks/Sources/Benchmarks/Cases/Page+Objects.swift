@@ -1,0 +1,12 @@
+import MagicData
+
+extension Page {
+  /// Fetches a page of objects. In a file without GRDB, whose operators are other ones.
+  static func objects(_ magic: MagicData) -> (Int64) throws -> [ItemObject] {
+    { key in
+      let key = Int(key)
+      return try magic.fetch(
+        ItemObject.where(\.$id > key).ordered(by: .ascending(\.$id)).limit(50))
+    }
+  }
+}
