@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The positions of the cells in an object's memory, for structs that are nothing but wrappers.
 ///
 /// The cells of other types are found by the object's `encode(to:)`, which costs as much as saving it.
@@ -18,7 +20,9 @@ struct CellLayout: Sendable {
   /// Looks at an object whose properties have been found.
   ///
   /// - Returns: Nil if the object is not known to be nothing but wrappers.
-  init?<Object: MagicObject>(_ object: Object, _ entries: [PropertyCollector.Entry]) {
+  fileprivate init?<Object: MagicObject>(
+    _ object: Object, _ entries: [PropertyCollector.Entry]
+  ) {
     let mirror = Mirror(reflecting: object)
     guard !(object is any CustomReflectable), mirror.displayStyle == .struct,
       mirror.superclassMirror == nil, mirror.children.count == entries.count,
@@ -102,6 +106,33 @@ extension CellLayout {
     _ memory: UnsafeMutableRawPointer, _ owner: _MagicCell.Owner, _ index: CellIndex
   ) {
     unsafe memory.initializeMemory(as: _MagicCell.self, to: _MagicCell(owner, index))
+  }
+}
+
+/// The cells of a type whose objects are nothing but wrappers, as its first object showed them: an object is asked for
+/// its identity each time that it enters a set, and to encode it costs as much as saving it (benchmark `import`).
+final class KnownCells: Sendable {
+  let layout: CellLayout
+  /// The primary property and its wrapper, if there is one.
+  let primary: (slot: Int, type: any MagicProperty.Type)?
+
+  private static let known = Mutex<[ObjectIdentifier: KnownCells?]>([:])
+
+  private init?<Object: MagicObject>(_ object: Object) {
+    guard let entries = try? PropertyCollector.entries(of: object), !entries.isEmpty,
+      let layout = CellLayout(object, entries)
+    else { return nil }
+    self.layout = layout
+    primary = entries.firstIndex { $0.type.role.isPrimary }.map { ($0, entries[$0].type) }
+  }
+
+  /// The cells of an object's type; nil if they must be found by encoding each object.
+  static func of<Object: MagicObject>(_ object: Object) -> KnownCells? {
+    let key = ObjectIdentifier(Object.self)
+    if let known = known.withLock({ $0[key] }) { return known }
+    let found = KnownCells(object)
+    known.withLock { $0[key] = .some(found) }
+    return found
   }
 }
 

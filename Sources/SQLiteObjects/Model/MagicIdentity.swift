@@ -12,21 +12,30 @@ enum MagicIdentity: Hashable {
   case none
 
   init<Object: MagicObject>(_ object: Object) {
-    let first = PropertyCollector.firstCell(of: object)
-    if let identity = first?.address?.storage.lastIdentity {
-      self = .saved(store: identity.store.uuid, zIndex: identity.zIndex)
+    if let known = KnownCells.of(object) {
+      self = known.layout.withCells(of: object) { cells in
+        MagicIdentity(cells[0], primary: known.primary.map { (cells[$0.slot], $0.type) })
+      }
       return
     }
     // An object that cannot be encoded is refused when it is saved.
     let entries = (try? PropertyCollector.entries(of: object)) ?? []
-    if let primary = entries.first(where: { $0.type.role.isPrimary }),
-      let value = primary.cell.primaryForm(primary.type)
-    {
-      self = .primary(value)
-    } else if let first {
-      self = .instance(first.identity)
-    } else {
+    let primary = entries.first { $0.type.role.isPrimary }
+    guard let first = entries.first?.cell ?? PropertyCollector.firstCell(of: object) else {
       self = .none
+      return
+    }
+    self.init(first, primary: primary.map { ($0.cell, $0.type) })
+  }
+
+  /// The identity of an object by its first cell and its primary property.
+  private init(_ first: _MagicCell, primary: (cell: _MagicCell, type: any MagicProperty.Type)?) {
+    if let identity = first.address?.storage.lastIdentity {
+      self = .saved(store: identity.store.uuid, zIndex: identity.zIndex)
+    } else if let value = primary.flatMap({ $0.cell.primaryForm($0.type) }) {
+      self = .primary(value)
+    } else {
+      self = .instance(first.identity)
     }
   }
 

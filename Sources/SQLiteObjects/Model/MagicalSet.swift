@@ -9,7 +9,7 @@ public struct MagicalSet<Element: MagicObject> {
   public private(set) var elements: [Element] = []
   /// The identity of each object when that was last looked at.
   private var keys: [MagicIdentity] = []
-  /// The indexes of the objects by these identities.
+  /// The indexes of the objects by these identities, if there are more than ``listed``.
   private var indexes: [MagicIdentity: Int] = [:]
   /// The number of objects that had no z_index when that was last looked at.
   private var unsavedCount = 0
@@ -49,8 +49,7 @@ public struct MagicalSet<Element: MagicObject> {
     guard let index = index(of: key) else { return nil }
     let removed = elements.remove(at: index)
     if !keys.remove(at: index).isSaved { unsavedCount -= 1 }
-    indexes = [:]
-    for (index, key) in keys.enumerated() { indexes[key] = index }
+    indexKeys()
     return removed
   }
 
@@ -84,7 +83,8 @@ public struct MagicalSet<Element: MagicObject> {
 
   /// The index of the equal of an object, as far as identities are up to date.
   private func index(of key: MagicIdentity) -> Int? {
-    guard let index = indexes[key] else { return nil }
+    let known = indexes.isEmpty ? keys.firstIndex(of: key) : indexes[key]
+    guard let index = known else { return nil }
     // An object that was saved since is not equal to one that was not.
     return key.isSaved || MagicIdentity(elements[index]) == key ? index : nil
   }
@@ -114,10 +114,20 @@ public struct MagicalSet<Element: MagicObject> {
   }
 
   private mutating func append(_ element: Element, _ key: MagicIdentity) {
-    indexes[key] = elements.count
+    if !indexes.isEmpty { indexes[key] = elements.count }
     elements.append(element)
     keys.append(key)
     if !key.isSaved { unsavedCount += 1 }
+    if indexes.isEmpty { indexKeys() }
+  }
+
+  /// Looking through a few identities takes less than hashing one (benchmark `import`).
+  private static var listed: Int { 8 }
+
+  private mutating func indexKeys() {
+    indexes = [:]
+    guard keys.count > Self.listed else { return }
+    for (index, key) in keys.enumerated() { indexes[key] = index }
   }
 }
 

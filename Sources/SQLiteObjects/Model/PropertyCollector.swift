@@ -36,6 +36,7 @@ final class PropertyCollector: Encoder {
 
   /// The cell of an object's first wrapper, by which its storage is found.
   static func firstCell<Object: MagicObject>(of object: Object) -> _MagicCell? {
+    if let known = KnownCells.of(object) { return known.layout.withCells(of: object) { $0[0] } }
     let collector = PropertyCollector(onlyFirst: true)
     // The collector throws when it has found one; an object that cannot be encoded has none.
     try? object.encode(to: collector)

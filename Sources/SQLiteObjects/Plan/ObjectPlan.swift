@@ -108,7 +108,7 @@ package final class ObjectPlan: Sendable {
     readers = properties.map(PropertyReader.init)
     let shape = ObjectShape(
       type, properties, mayHoldOthers: readers.contains(where: \.mayHoldOthers),
-      cellOffsets: CellLayout(object, entries)?.offsets)
+      cellOffsets: KnownCells.of(object)?.layout.offsets)
     self.shape = shape
     primaryType = shape.primary.map { wrappers[$0].valueType }
     columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }

@@ -29,7 +29,7 @@ struct Removal: Sendable {
         nil
       }
     if isFound != nil { return }
-    for object in objects { try add(plan.storage(of: object), in: store.identity) }
+    for object in objects { try add(PropertyCollector.firstCell(of: object)?.address?.storage, in: store.identity) }
   }
 
   private mutating func add(_ storage: ObjectStorage?, in store: StoreIdentity) throws {
@@ -127,12 +127,6 @@ extension Connection {
 }
 
 extension ObjectPlan {
-  /// The storage of an object, if it has one.
-  fileprivate func storage<Object: MagicObject>(of object: Object) -> ObjectStorage? {
-    guard let layout else { return PropertyCollector.firstCell(of: object)?.address?.storage }
-    return layout.withCells(of: object) { $0[0].address }?.storage
-  }
-
   /// Turns the error of a deletion that a delete rule forbids into one that names the properties.
   ///
   /// - Parameters:

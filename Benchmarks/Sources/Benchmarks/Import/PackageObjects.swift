@@ -66,7 +66,7 @@ extension MagicData {
       progress("packages")
       let packages = PackageObject.all(of: archive)
       try update(packages)
-      let (count, size) = (archive.dependencies.count, 20_000)
+      let (count, size) = (archive.dependencies.count, 2_000)
       for start in stride(from: 0, to: count, by: size) {
         progress("dependency \(start) of \(count)")
         try update(
