@@ -66,7 +66,9 @@ struct ValueQuery: Sendable {
     } else {
       tail.append(limit: query.limit, offset: query.offset)
     }
-    sql.append(text: " FROM \(plan.quotedTable.text)\(try writer.joins(of: rows))")
+    sql.append(text: " FROM ")
+    sql.append(text: plan.quotedTable.text)
+    if rows.joined?.isEmpty == false { sql.append(text: try writer.joins(of: rows)) }
     sql.append(tail)
     self.sql = sql
     rowFilter =
@@ -147,8 +149,10 @@ extension QueryNode {
     switch self {
     case .literal: true
     // A subquery has names of its own.
-    case .related: false
-    default: parts.contains(where: \.hasLiteral)
+    case .related, .value, .column, .object, .failure: false
+    case .comparing(let left, _, let right, _): left.hasLiteral || right.hasLiteral
+    case .isIn(let operand, _), .negation(let operand, _): operand.hasLiteral
+    case .calculation, .writing, .choice, .all, .any: parts.contains(where: \.hasLiteral)
     }
   }
 }

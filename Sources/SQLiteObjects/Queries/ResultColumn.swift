@@ -166,8 +166,15 @@ extension Double: PlainValue {
   /// The element's distance from the start of the tuple.
   var offset: Int
   fileprivate let read: ReadingColumn
+  fileprivate let type: Any.Type
+
   /// Destroys the element, if the columns behind it cannot be read.
-  fileprivate let destroy: @Sendable (_ memory: UnsafeMutableRawPointer) -> Void
+  @unsafe fileprivate func destroy(_ memory: UnsafeMutableRawPointer) {
+    func destroy<Element>(_: Element.Type) {
+      unsafe memory.assumingMemoryBound(to: Element.self).deinitialize(count: 1)
+    }
+    _openExistential(type, do: destroy)
+  }
 }
 
 extension [TupleColumn] {
@@ -237,10 +244,7 @@ struct TupleLayout: Sendable {
   private mutating func append<Result>(_ column: ResultColumn<Result>) {
     let offset = size.aligned(to: MemoryLayout<Result>.alignment)
     nodes.append(column.node)
-    columns.append(
-      unsafe TupleColumn(offset: offset, read: column.read) {
-        unsafe $0.assumingMemoryBound(to: Result.self).deinitialize(count: 1)
-      })
+    columns.append(unsafe TupleColumn(offset: offset, read: column.read, type: Result.self))
     size = offset + MemoryLayout<Result>.size
     alignment = Swift.max(alignment, MemoryLayout<Result>.alignment)
   }

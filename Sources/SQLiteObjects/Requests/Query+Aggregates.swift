@@ -163,6 +163,6 @@ extension Query {
   }
 
   private func rows<Row>(_ layout: TupleLayout, _ groups: Groups) -> Request<[Row]> {
-    RowRequest(query: parts, groups: groups, layout: layout).request()
+    RowRequest(parts, groups, layout).request()
   }
 }

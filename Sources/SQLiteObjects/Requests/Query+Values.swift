@@ -4,7 +4,7 @@ import SQLiteMapping
 // A tuple of one element from a parameter pack isn't the element's type to the type checker, so one column has overloads.
 extension Query {
   private func rows<Row>(_ layout: TupleLayout) -> Request<[Row]> {
-    RowRequest(query: parts, groups: nil, layout: layout).request()
+    RowRequest(parts, nil, layout).request()
   }
 
   /// A request for values of one property, without the objects.

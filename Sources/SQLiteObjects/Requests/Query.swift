@@ -13,9 +13,10 @@ import SQLiteCore
 public struct Query<Object: MagicObject>: Sendable {
   var parts = QueryParts(type: Object.self)
 
+  init(filter: QueryNode? = nil) { parts.filter = filter }
+
   init(
-    _ filter: Filter<Object>? = nil, _ order: [SortKey<Object>] = [], _ limit: Int? = nil,
-    _ offset: Int = 0
+    _ filter: Filter<Object>?, _ order: [SortKey<Object>], _ limit: Int? = nil, _ offset: Int = 0
   ) {
     parts.filter = filter?.node
     parts.order = order.map { $0.order }
@@ -78,7 +79,7 @@ extension MagicObject {
   /// Returns the query for the objects that match a filter.
   ///
   /// - Parameter filter: A condition, such as `\.$population > 1_000_000`.
-  public static func `where`(_ filter: Filter<Self>) -> Query<Self> { Query(filter) }
+  public static func `where`(_ filter: Filter<Self>) -> Query<Self> { Query(filter: filter.node) }
 
   /// Returns the query for all objects of the type in an order.
   ///

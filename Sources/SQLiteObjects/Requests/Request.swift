@@ -70,12 +70,20 @@ struct PreparedRequest<Result>: Sendable {
 }
 
 /// The rows of a request: one for each object, or one for each group of objects.
-struct RowRequest: Sendable {
+///
+/// A class, since a copy of it would retain each part (benchmark `query`).
+final class RowRequest: Sendable {
   let query: QueryParts
   /// Nil for a row of each object.
   let groups: Groups?
   /// The columns of a row.
   let layout: TupleLayout
+
+  init(_ query: QueryParts, _ groups: Groups? = nil, _ layout: TupleLayout) {
+    self.query = query
+    self.groups = groups
+    self.layout = layout
+  }
 
   /// The request for an array of the rows.
   ///
@@ -84,9 +92,9 @@ struct RowRequest: Sendable {
     Request(rows: self) { store in
       let query = try self.query(in: store)
       return PreparedRequest(query.plan, isOneStatement: true, query.rowFilter) {
-        [layout] connection, print in
+        connection, print in
         let rows = Handoff(
-          try query.rows(layout, as: Row.self, from: connection, in: store, &print))
+          try query.rows(self.layout, as: Row.self, from: connection, in: store, &print))
         return { rows.take() }
       }
     }

@@ -127,14 +127,14 @@ extension MagicData {
   public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) throws -> Int {
-    try fetch(Query(filter).count)
+    try fetch(Query<Object>(filter: filter?.node).count)
   }
 
   /// The suspending form of ``count(of:where:)``. Also throws `CancellationError`.
   nonisolated(nonsending) public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) async throws -> Int {
-    try await fetch(Query(filter).count)
+    try await fetch(Query<Object>(filter: filter?.node).count)
   }
 
   /// The request for the objects with a primary value: one or none.
