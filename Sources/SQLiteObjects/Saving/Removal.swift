@@ -29,7 +29,9 @@ struct Removal: Sendable {
         nil
       }
     if isFound != nil { return }
-    for object in objects { try add(PropertyCollector.firstCell(of: object)?.address?.storage, in: store.identity) }
+    for object in objects {
+      try add(PropertyCollector.firstCell(of: object)?.address?.storage, in: store.identity)
+    }
   }
 
   private mutating func add(_ storage: ObjectStorage?, in store: StoreIdentity) throws {
