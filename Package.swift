@@ -72,7 +72,7 @@ let package = Package(
     layer("ExactText", in: "Support", []),
     // The calls into the file system, behind a seam for tests.
     layer("SystemFiles", in: "Support", ["Platform"]),
-    layer("SPON", in: "Text", ["Essentials", "ExactText"]),
+    layer("SPON", in: "Text", ["Essentials", "ExactText", "Platform"]),
     // The tokens of SQL.
     layer("SQLLexer", in: "Text", []),
     // SQL as a tree: it knows no database.

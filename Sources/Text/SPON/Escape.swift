@@ -1,4 +1,5 @@
 import ExactText
+import Platform
 
 /// An escape in quoted text: `&00;` for `&`, `&01;` for a back-quote, `&u…;` for any other scalar.
 ///
@@ -48,11 +49,20 @@ struct Escape {
 
 // Reading.
 
+extension Span<UInt8> {
+  /// The index of the first byte in a range that equals another, by `memchr`, which looks at many at once.
+  func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
+    unsafe extracting(range).withUnsafeBufferPointer { bytes in
+      guard let start = bytes.baseAddress else { return nil }
+      return unsafe memchr(start, Int32(byte), bytes.count)
+        .map { unsafe range.lowerBound + (UnsafeRawPointer($0) - UnsafeRawPointer(start)) }
+    }
+  }
+}
+
 /// The text of a range with its escapes resolved.
 func text(_ input: Span<UInt8>, _ range: Range<Int>) -> String {
-  var hasEscapes = false
-  for index in range where input[index] == Byte.ampersand { hasEscapes = true }
-  guard hasEscapes else {
+  guard input.firstIndex(of: Byte.ampersand, in: range) != nil else {
     return unsafe input.extracting(range).withUnsafeBufferPointer {
       unsafe String(decoding: $0, as: UTF8.self)
     }
@@ -80,12 +90,22 @@ extension UInt8 {
   }
 }
 
+extension String {
+  /// Whether an escape stands for any of its bytes. All are looked at, which the compiler does 16 at once.
+  fileprivate var hasEscaped: Bool {
+    func found(_ bytes: some Sequence<UInt8>) -> Bool {
+      var found = false
+      for byte in bytes { found = found || byte.isEscaped }
+      return found
+    }
+    return unsafe utf8.withContiguousStorageIfAvailable { unsafe found($0) } ?? found(utf8)
+  }
+}
+
 extension TextBuffer {
   /// Appends text, and escapes what must not stand between back-quotes.
   package mutating func appendEscaped(_ text: String) {
-    guard text.utf8.contains(where: \.isEscaped) else {
-      return bytes.append(contentsOf: text.utf8)
-    }
+    guard text.hasEscaped else { return bytes.append(contentsOf: text.utf8) }
     for byte in text.utf8 {
       switch byte {
       case Byte.ampersand: append("&00;")

@@ -6,7 +6,7 @@ struct Counting {
 
   /// The cases of one thread: what several threads do differs from run to run.
   private static let cases: Set<String> = [
-    "scan", "fetch", "point", "call", "insert", "insert-tables", "insert-deltas", "update",
+    "scan", "fetch", "point", "page", "call", "insert", "insert-tables", "insert-deltas", "update",
     "update-number", "update-searched", "upsert", "delete", "open", "json", "blob", "cache",
     "stream",
     "filter", "relations", "relation-read", "lazy",

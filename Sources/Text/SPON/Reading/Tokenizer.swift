@@ -208,22 +208,20 @@ struct Tokenizer {
   /// Reads text from one back-quote to the next, and returns where it is between them.
   mutating func readQuoted(_ input: Span<UInt8>) throws(SPONSyntaxError) -> Range<Int> {
     let start = position + 1
-    var index = start
-    while index < input.count {
-      if input[index] == Byte.quote {
-        position = index + 1
-        return start..<index
-      }
-      if input[index] == Byte.ampersand {
-        if let found = Escape(input, at: index, before: input.count) {
-          if !found.isSeeds, escape == nil { escape = index }
-        } else if seeds == nil {
-          seeds = (index, "a bare “&”")
-        }
-      }
-      index += 1
+    guard let end = input.firstIndex(of: Byte.quote, in: start..<input.count) else {
+      throw SPONSyntaxError(start - 1, "a back-quote without its partner")
     }
-    throw SPONSyntaxError(start - 1, "a back-quote without its partner")
+    var index = start
+    while let found = input.firstIndex(of: Byte.ampersand, in: index..<end) {
+      if let known = Escape(input, at: found, before: end) {
+        if !known.isSeeds, escape == nil { escape = found }
+      } else if seeds == nil {
+        seeds = (found, "a bare “&”")
+      }
+      index = found + 1
+    }
+    position = end + 1
+    return start..<end
   }
 
   @inline(never)
