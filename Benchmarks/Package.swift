@@ -33,6 +33,7 @@ let package = Package(
         .product(name: "SQLiteCore", package: "MagicData"),
         .product(name: "SQLiteMapping", package: "MagicData"),
         .product(name: "SQLiteHistory", package: "MagicData"),
+        .product(name: "SQLiteObjects", package: "MagicData"),
         .product(name: "MagicData", package: "MagicData"),
         .product(name: "MagicHistory", package: "MagicData"),
         .product(name: "GRDB", package: "GRDB.swift"),

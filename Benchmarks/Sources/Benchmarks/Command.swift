@@ -15,6 +15,7 @@ import Foundation
         try withFixtures {
           try ImportReport($0, options.filter).run(packages: options.rows, runs: options.imports)
         }
+      case .plans: try withFixtures { try PlanReport($0).run(rounds: options.isQuick ? 1 : 5) }
       case .listing: list()
       case .helping: print(Options.usage)
       }

@@ -6,18 +6,19 @@ struct Options {
   private(set) var markdownPath: String?
   private(set) var filter = Filter(name: nil)
   private(set) var task = Task.measuring
-  private var isQuick = false
+  private(set) var isQuick = false
   private var chosenRows: Int?
 
   /// The task.
   enum Task {
-    case measuring, counting, planting, listing, helping, memory, growth, importing
+    case measuring, counting, planting, listing, helping, memory, growth, importing, plans
   }
 
   static let usage = """
     usage: Benchmarks [--json FILE] [--svg FILE] [--markdown FILE] [--filter NAME] [--rows N]
                       [--from FILE]
-                      [--quick | --count | --plant | --memory | --growth | --import | --list | --help]
+                      [--quick | --count | --plant | --memory | --growth | --import | --plans
+                       | --list | --help]
       --json FILE      also write the measurements to FILE
       --svg FILE       also draw the ratios to C in FILE
       --markdown FILE  also write a table of the ratios to C in FILE
@@ -30,6 +31,7 @@ struct Options {
       --memory         instead: what fetched rows need in memory, and bytes for each value
       --growth         instead: the ratios in databases of 500 to N rows (5000000 unless --rows)
       --import         instead: Debian's package lists by objects, by records and in C (--rows packages)
+      --plans          instead: queries on related objects next to the best SQL, as a table
       --list           name the cases and their engines
       --help           show this
 
@@ -52,6 +54,7 @@ struct Options {
       case "--memory": task = .memory
       case "--growth": task = .growth
       case "--import": task = .importing
+      case "--plans": task = .plans
       case "--list": task = .listing
       case "--help", "-h": task = .helping
       default: throw Failure.usage("unknown argument \(argument)\n\(Self.usage)")
@@ -65,7 +68,7 @@ struct Options {
     case .growth: isQuick ? 5_000 : 5_000_000
     case .importing: isQuick ? 2_000 : .max
     case .measuring, .memory: isQuick ? 2_000 : 200_000
-    case .counting, .planting, .listing, .helping: 2_000
+    case .plans, .counting, .planting, .listing, .helping: 2_000
     }
   }
 

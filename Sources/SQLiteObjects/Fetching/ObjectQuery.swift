@@ -9,6 +9,8 @@ struct ObjectQuery: Sendable {
   private var primary: Value?
   private var condition: SQL?
   private var order: [SQL] = []
+  /// The joins with referenced objects that the order needs.
+  private var joins = SQL(unchecked: "")
   private var limit: Int?
   private var offset = 0
   /// As ``PreparedRequest/filter``.
@@ -18,9 +20,29 @@ struct ObjectQuery: Sendable {
     let plan = try store.plan(query.type)
     self.store = store
     self.plan = plan
-    condition = try query.unlimitedCondition(in: store)
-      .map { try ExpressionSQL.sql($0, on: plan, in: store) }
-    order = try query.sortKeys(in: store).map { try $0.sql(on: plan, in: store) }
+    let filter = try query.unlimitedCondition(in: store)
+    let keys = try query.sortKeys(in: store)
+    var writer = ExpressionSQL(store)
+    let finding = try writer.finding(
+      filter, plan, .init(order: keys, limit: query.limit, offset: query.offset),
+      isOfRelation: query.origin != nil)
+    // A name in SQL of the user could be one of the joined objects, too.
+    let mayJoin = !keys.contains { $0.node.hasLiteral }
+    let rows = ExpressionSQL.Rows(
+      of: plan, narrowing: finding.narrowing, joinsReferences: mayJoin)
+    for key in keys {
+      var sql = SQL(unchecked: "")
+      try writer.write(key.node, rows, to: &sql)
+      order.append(key.isDescending ? "\(sql) DESC" : sql)
+    }
+    joins = SQL(unchecked: try writer.joins(of: rows))
+    if let filter {
+      var sql = SQL(unchecked: "")
+      let isAlone = joins.text.isEmpty
+      try writer.write(
+        where: filter, .init(of: plan), finding, isAlone: isAlone, to: &sql)
+      condition = sql
+    }
     limit = query.limit
     offset = query.offset
     rowFilter = query.rowFilter(plan)
@@ -38,7 +60,7 @@ struct ObjectQuery: Sendable {
   func load(_ connection: Connection) throws -> FetchedGraph {
     let loader = GraphLoader(store, connection)
     try loader.load(
-      plan, from: "\(plan.quotedTable) \(tail)",
+      plan, from: "\(plan.quotedTable)\(joins) \(tail)",
       isWhole: primary == nil && condition == nil && limit == nil && offset <= 0)
     return loader.graph
   }
@@ -47,6 +69,7 @@ struct ObjectQuery: Sendable {
   var plainSelection: SQL? {
     guard !plan.needsContext, store.isReady(plan) else { return nil }
     if let primary { return SQL(plan.selectionByPrimary, [primary]) }
+    if !joins.text.isEmpty { return selection(of: plan.qualifiedList { _ in true }) }
     var sql = plan.selection
     sql.append(tail)
     return sql
@@ -114,7 +137,7 @@ struct ObjectQuery: Sendable {
 
   /// A SELECT of columns of the objects, in their order.
   func selection(of columns: SQL) -> SQL {
-    "SELECT \(columns) FROM \(plan.quotedTable) \(tail)"
+    "SELECT \(columns) FROM \(plan.quotedTable)\(joins) \(tail)"
   }
 
   var key: SQL { SQL(unchecked: plan.qualifiedKey) }
@@ -206,14 +229,5 @@ extension ObjectStore {
   func isThere(_ plan: ObjectPlan, _ connection: Connection) throws -> Bool {
     if isReady(plan) { return true }
     return try tables.columns(of: plan, connection) != nil
-  }
-}
-
-extension QueryOrder {
-  /// The term of ORDER BY on the rows of a type's own table.
-  func sql(on plan: ObjectPlan, in store: any ObjectStore) throws -> SQL {
-    var sql = try ExpressionSQL.sql(node, on: plan, in: store)
-    if isDescending { sql.append(text: " DESC") }
-    return sql
   }
 }

@@ -28,7 +28,14 @@ struct ValueQuery: Sendable {
     let order = try groups?.order ?? query.sortKeys(in: store)
     let isDistinct = groups == nil && query.isDistinct
     var writer = ExpressionSQL(store)
-    let rows = ExpressionSQL.Rows(of: plan, where: filter, joinsReferences: true)
+    // Of groups, and of distinct rows, all objects are read.
+    let isPart = groups == nil && !isDistinct
+    let finding = try writer.finding(
+      filter, plan,
+      isPart ? .init(order: order, limit: query.limit, offset: query.offset) : nil,
+      isOfRelation: query.origin != nil && groups == nil)
+    let rows = ExpressionSQL.Rows(
+      of: plan, narrowing: finding.narrowing, joinsReferences: true)
     var sql = SQL(unchecked: isDistinct ? "SELECT DISTINCT " : "SELECT ")
     for (index, node) in nodes.enumerated() {
       if index > 0 { sql.append(text: ", ") }
@@ -39,7 +46,7 @@ struct ValueQuery: Sendable {
     var tail = SQL(unchecked: "")
     if let filter {
       tail.append(text: " WHERE ")
-      try writer.write(where: filter, rows, to: &tail)
+      try writer.write(where: filter, rows, finding, isAlone: false, to: &tail)
     }
     if let count = groups?.keyCount, count > 0 {
       tail.append(text: " GROUP BY \(ValueQuery.numbers(count))")
@@ -126,33 +133,5 @@ struct ValueQuery: Sendable {
     }
     if isObserved { print = ResultPrint(values: values) }
     return rows.array()
-  }
-}
-
-extension ExpressionSQL {
-  /// Writes a condition on rows that may be joined with others. SQL of the user's may name a column that
-  /// the joined rows have, too: such a condition is asked in a subquery, where the rows are alone.
-  fileprivate mutating func write(
-    where filter: QueryNode, _ rows: Rows, to sql: inout SQL
-  ) throws {
-    guard filter.hasLiteral else { return try write(filter, rows, to: &sql) }
-    let plan = rows.plan
-    sql.append(text: "\(rows.key) IN (SELECT \(rows.key) FROM \(plan.quotedTable.text) WHERE ")
-    try write(filter, Rows(of: plan, where: filter), to: &sql)
-    sql.append(text: ")")
-  }
-}
-
-extension QueryNode {
-  /// Whether SQL of the user is a part of it.
-  fileprivate var hasLiteral: Bool {
-    switch self {
-    case .literal: true
-    // A subquery has names of its own.
-    case .related, .value, .column, .object, .failure: false
-    case .comparing(let left, _, let right, _): left.hasLiteral || right.hasLiteral
-    case .isIn(let operand, _), .negation(let operand, _): operand.hasLiteral
-    case .calculation, .writing, .choice, .all, .any: parts.contains(where: \.hasLiteral)
-    }
   }
 }

@@ -17,33 +17,99 @@ extension ExpressionSQL {
     case materialized
   }
 
-  /// Chooses the form: the only place that does.
-  ///
-  /// Looking up is quadratic where one row is visited again and again, such as a hub that half of all references
-  /// reach. So it is chosen only if each row is visited at most once. Even then, a materialized set is better if an
-  /// index finds the few related rows that match, unless few rows are asked about in the first place.
-  private func shape(_ query: RelatedQuery, _ path: RelatedPath, _ rows: Rows) throws
-    -> RelatedShape
-  {
-    let isVisitedOnce = rows.isVisitedOnce && path.startsAtKey
-    guard isVisitedOnce || rows.narrowing == .one else { return .materialized }
-    // A filter that is deeper than this is refused when it is written.
-    guard case .exists = query.answer, rows.narrowing == .all, let filter = query.filter,
-      filter.depth <= QueryNode.greatestLevel, try isIndexed(filter, path.rows.plan)
-    else { return .lookUp }
-    return .materialized
+  /// A subquery that reads related rows.
+  private struct RelatedSelection {
+    let path: RelatedPath
+    let shape: RelatedShape
+    /// The value that is calculated of the rows; `1` if only their existence is asked.
+    let result: SQL
+    /// FROM and WHERE.
+    let source: SQL
+    /// Whether groups are read by the index on the start. It reads other columns at random places, so reading the rows in
+    /// their own order and sorting them is faster, unless SQLite would find no index for a subquery then.
+    let isSortedByStart: Bool
+
+    var key: SQL { SQL(unchecked: path.key) }
+    var start: SQL { SQL(unchecked: path.start) }
+    /// The term of GROUP BY.
+    var group: SQL { isSortedByStart ? start : "+\(start)" }
   }
 
-  /// Writes a condition or a calculation on related objects.
-  mutating func write(_ query: RelatedQuery, _ rows: Rows, to sql: inout SQL) throws {
+  /// Chooses the form: the only place that does.
+  ///
+  /// A materialized set reads the related rows by an index on the condition, or all of them in the order of their table.
+  /// Looking up reads them in a random order, and is quadratic where one row is visited again and again, such as a hub that
+  /// half of all references reach. So it is chosen only if each row is visited at most once, and few rows are asked about
+  /// or the index on the start of the relation has all that is asked for.
+  private func shape(_ query: RelatedQuery, _ path: RelatedPath, _ rows: Rows) -> RelatedShape {
+    let isVisitedOnce = rows.isVisitedOnce && path.startsAtKey
+    guard isVisitedOnce || rows.narrowing == .one else { return .materialized }
+    let isOfIndex = query.filter == nil && query.operand == nil
+    return rows.narrowing != .all || isOfIndex ? .lookUp : .materialized
+  }
+
+  /// Writes a condition or a calculation on related objects, or the comparison of a calculation with a value.
+  mutating func write(
+    _ query: RelatedQuery, comparedWith other: (QueryComparison, Value)? = nil, _ rows: Rows,
+    to sql: inout SQL
+  ) throws {
+    guard let selection = try selection(query, rows) else {
+      write(query.answer, ofNone: &sql)
+      if let other { sql.append(other.0, other.1) }
+      return
+    }
+    let (key, start) = (selection.key, selection.start)
+    let (result, source) = (selection.result, selection.source)
+    switch (selection.shape, query.answer) {
+    case (.lookUp, .exists): sql.append("EXISTS (SELECT \(result)\(source))")
+    case (.lookUp, .aggregate): sql.append("(SELECT \(result)\(source))")
+    case (.materialized, .exists):
+      sql.append("(\(key) IN (SELECT \(start)\(source)))")
+    case (.materialized, .aggregate(let form)):
+      if let other, let holdsForNone = form.holdsForNone(other.0, other.1) {
+        // The groups for which the comparison has another result than for no rows.
+        var having = SQL(unchecked: holdsForNone ? "(" : "")
+        having.append(result)
+        having.append(other.0, other.1)
+        if holdsForNone { having.append(text: ") IS NOT 1") }
+        sql.append(
+          "(\(key) IN (SELECT \(start)\(source) GROUP BY \(selection.group) HAVING \(having))"
+        )
+        sql.append(text: holdsForNone ? " IS NOT 1)" : ")")
+        return
+      }
+      let groups = SQL(unchecked: alias())
+      sql.append(
+        "(WITH \(groups) (start, result) AS MATERIALIZED (SELECT \(start), \(result)\(source) GROUP BY \(selection.group))"
+      )
+      sql.append(" SELECT CASE WHEN count(*) THEN max(result) ELSE ")
+      write(query.answer, ofNone: &sql)
+      sql.append(" END FROM \(groups) WHERE start = \(key))")
+    }
+    if let other { sql.append(other.0, other.1) }
+  }
+
+  /// Writes a query for the keys from which matching related objects are reached.
+  ///
+  /// - Returns: Nil if nothing was ever stored for one of the relations.
+  mutating func starts(of query: RelatedQuery, _ rows: Rows) throws -> SQL? {
+    var query = query
+    (query.answer, query.operand) = (.exists, nil)
+    return try selection(query, rows).map { "SELECT \($0.start)\($0.source)" }
+  }
+
+  /// Writes the subquery that reads related rows.
+  ///
+  /// - Returns: Nil if nothing was ever stored for one of the relations.
+  private mutating func selection(
+    _ query: RelatedQuery, _ rows: Rows
+  ) throws -> RelatedSelection? {
     // It takes the stack of three levels.
     level += 2
     defer { level -= 2 }
     let query = try nested(query, rows.plan)
-    guard let path = try path(query.route, rows) else {
-      return write(query.answer, ofNone: &sql)
-    }
-    let shape = try shape(query, path, rows)
+    guard let path = try path(query.route, rows) else { return nil }
+    let shape = shape(query, path, rows)
     if shape == .lookUp, rows.narrowing != .all { path.rows.narrowing = .few }
     // Written first: then it is known which tables are read.
     var result = SQL(unchecked: "1")
@@ -62,7 +128,11 @@ extension ExpressionSQL {
     if let filter = query.filter {
       let hidesIndexes = shape == .lookUp && !filter.isOfKey
       var condition = SQL(unchecked: hidesIndexes ? "+(" : "")
-      try write(filter, path.rows, to: &condition)
+      if shape == .materialized, path.rows.isVisitedOnce {
+        try write(where: filter, path.rows, finding(filter, path.rows.plan), to: &condition)
+      } else {
+        try write(filter, path.rows, to: &condition)
+      }
       if hidesIndexes { condition.append(text: ")") }
       conditions.append(condition)
     }
@@ -71,21 +141,10 @@ extension ExpressionSQL {
       source.append(text: " WHERE ")
       source.append(SQL(joining: conditions, separator: " AND "))
     }
-    let (key, start) = (SQL(unchecked: path.key), SQL(unchecked: path.start))
-    switch (shape, query.answer) {
-    case (.lookUp, .exists): sql.append("EXISTS (SELECT \(result)\(source))")
-    case (.lookUp, .aggregate): sql.append("(SELECT \(result)\(source))")
-    case (.materialized, .exists):
-      sql.append("(\(key) IN (SELECT \(start)\(source)))")
-    case (.materialized, .aggregate):
-      let groups = SQL(unchecked: alias())
-      sql.append(
-        "(WITH \(groups) (start, result) AS MATERIALIZED (SELECT \(start), \(result)\(source) GROUP BY 1)"
-      )
-      sql.append(" SELECT CASE WHEN count(*) THEN max(result) ELSE ")
-      write(query.answer, ofNone: &sql)
-      sql.append(" END FROM \(groups) WHERE start = \(key))")
-    }
+    return RelatedSelection(
+      path: path, shape: shape, result: result, source: source,
+      isSortedByStart: !(query.operand?.isOfOneRow ?? true)
+        || query.operand == nil && query.filter?.isOfKey ?? true)
   }
 
   /// Writes the result for no related objects.
@@ -218,118 +277,6 @@ private struct RelatedPath {
     }
     return text
   }
-}
-
-// Conditions that an index serves.
-extension ExpressionSQL {
-  /// The number of rows that a condition is evaluated for, as far as its shape tells.
-  enum Narrowing: Comparable {
-    /// All rows of a table, or an unknown number.
-    case all
-    /// The rows that an index finds for a value.
-    case few
-    /// One row.
-    case one
-  }
-
-  /// Writes a comparison with a property of a referenced object as `reference IN (SELECT key …)` if an index finds
-  /// that object by the property. A scalar subquery would look up the object of each row.
-  ///
-  /// - Returns: False if the node has another form.
-  mutating func writeByIndex(_ node: QueryNode, _ rows: Rows, to sql: inout SQL) throws -> Bool {
-    guard rows.joined == nil, rows.narrowing == .all, let slots = node.soughtColumn,
-      slots.count > 1, case .object(let type) = rows.plan.properties[slots[0]].role.kind
-    else { return false }
-    let plan = try store.plan(type)
-    let rest = slots[1...]
-    guard Array(rest) != plan.counting.map({ [$0] }), try isIndexed(rest, plan) else {
-      return false
-    }
-    let target = try Rows(plan, alias: alias(), isVisitedOnce: true)
-    sql.append(
-      text:
-        "\(try rows.column(slots[0])) IN (SELECT \(target.key) FROM \(plan.quotedTable.text) AS \(target.alias ?? "") WHERE "
-    )
-    try write(node.seeking(Array(rest)), target, to: &sql)
-    sql.append(text: ")")
-    return true
-  }
-
-  /// Returns whether an index finds the rows that a condition holds for.
-  private func isIndexed(_ node: QueryNode, _ plan: ObjectPlan) throws -> Bool {
-    switch node {
-    case .comparing, .isIn: try node.soughtColumn.map { try isIndexed($0[...], plan) } ?? false
-    case .all(let list): try list.conditions.contains { try isIndexed($0, plan) }
-    case .any(let list): try list.conditions.allSatisfy { try isIndexed($0, plan) }
-    case .related(let query, _):
-      if case .exists = query.answer, let filter = query.filter,
-        let end = try destination(of: query.route, plan)
-      {
-        try isIndexed(filter, end)
-      } else {
-        false
-      }
-    default: false
-    }
-  }
-
-  /// Returns whether an index finds the rows by a column, and each relation on the way has one, as references do.
-  private func isIndexed(_ slots: ArraySlice<Int>, _ plan: ObjectPlan) throws -> Bool {
-    guard let slot = slots.first else { return true }
-    guard slots.count > 1 else { return plan.indexed.contains(slot) }
-    guard case .object(let type) = plan.properties[slot].role.kind else { return false }
-    return try isIndexed(slots.dropFirst(), store.plan(type))
-  }
-
-  /// The type at the end of a route; nil if the route goes through something else than relations.
-  private func destination(of route: [Int], _ start: ObjectPlan) throws -> ObjectPlan? {
-    var plan = start
-    for slot in route {
-      switch plan.properties[slot].role.kind {
-      case .column, .asset: return nil
-      case .object(let type): plan = try store.plan(type)
-      case .links, .reverse: plan = try store.relation(of: plan.shape, slot).destination
-      }
-    }
-    return plan
-  }
-}
-
-extension ObjectPlan {
-  /// The number of rows that a condition leaves.
-  func narrowing(_ filter: QueryNode) -> ExpressionSQL.Narrowing {
-    if case .all(let list) = filter { return list.conditions.map(narrowing).max() ?? .all }
-    guard let slots = filter.soughtColumn, slots.count <= 1 else { return .all }
-    guard slots.allSatisfy(indexed.contains) else { return .all }
-    guard case .comparing = filter, slots.allSatisfy(unique.contains) else { return .few }
-    return .one
-  }
-}
-
-extension QueryNode {
-  /// The column that is equal to a value, or to one of some values, where the condition holds.
-  fileprivate var soughtColumn: [Int]? {
-    switch self {
-    case .comparing(.column(let slots), .equal, .value(let value), _):
-      value.isNull ? nil : slots
-    case .comparing(.column(let slots), .equal, .object, _): slots
-    case .isIn(.column(let slots), _): slots
-    default: nil
-    }
-  }
-
-  /// The same condition on another column.
-  fileprivate func seeking(_ slots: [Int]) -> QueryNode {
-    switch self {
-    case .comparing(_, let comparison, let value, let depth):
-      .comparing(.column(slots), comparison, value, depth: depth)
-    case .isIn(_, let values): .isIn(.column(slots), values)
-    default: self
-    }
-  }
-
-  /// Whether the condition is that the row has a key.
-  fileprivate var isOfKey: Bool { soughtColumn == [] }
 }
 
 extension RelatedQuery {

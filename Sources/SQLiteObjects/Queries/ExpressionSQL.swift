@@ -4,8 +4,9 @@ import SQLiteRelations
 /// Writes filters, and all other expressions on objects, as SQL of one store: `\.$age > 30` becomes
 /// `"Person"."age" > ?` with the value 30.
 ///
-/// The operators make the ``QueryNode`` that is written here (`Filter+Comparison.swift`). Conditions on related objects that an
-/// index serves are written by `ExpressionSQL+Related.swift`.
+/// The operators make the ``QueryNode`` that is written here (`Filter+Comparison.swift`). Conditions on related objects are
+/// written by `ExpressionSQL+Related.swift`,
+/// and `ExpressionSQL+Finding.swift` decides which condition finds the rows.
 ///
 /// No two rows in one statement have the same name: those of subqueries and joins are numbered.
 struct ExpressionSQL {
@@ -29,13 +30,13 @@ struct ExpressionSQL {
     ///
     /// - Parameters:
     ///   - plan: The type.
-    ///   - filter: The condition that selects the rows, or nil if all are read.
+    ///   - narrowing: The number of rows that expressions are evaluated for.
     ///   - joinsReferences: Whether related rows are joined.
-    init(of plan: ObjectPlan, where filter: QueryNode? = nil, joinsReferences: Bool = false) {
+    init(of plan: ObjectPlan, narrowing: Narrowing = .all, joinsReferences: Bool = false) {
       self.plan = plan
       alias = nil
       key = plan.qualifiedKey
-      narrowing = filter.map(plan.narrowing) ?? .all
+      self.narrowing = narrowing
       isVisitedOnce = true
       joined = joinsReferences ? [:] : nil
     }
@@ -77,12 +78,29 @@ struct ExpressionSQL {
   }
 
   /// An expression on the rows of a type's own table, without a join.
+  ///
+  /// - Parameters:
+  ///   - node: The expression.
+  ///   - plan: The type.
+  ///   - narrowing: The number of rows that it is evaluated for.
+  ///   - store: The store.
   static func sql(
-    _ node: QueryNode, on plan: ObjectPlan, in store: any ObjectStore
+    _ node: QueryNode, on plan: ObjectPlan, _ narrowing: Narrowing = .all,
+    in store: any ObjectStore
   ) throws -> SQL {
     var writer = ExpressionSQL(store)
     var sql = SQL(unchecked: "")
-    try writer.write(node, Rows(of: plan, where: node), to: &sql)
+    try writer.write(node, Rows(of: plan, narrowing: narrowing), to: &sql)
+    return sql
+  }
+
+  /// The condition of a statement on the rows of a type's own table, without a join.
+  static func condition(
+    _ filter: QueryNode, on plan: ObjectPlan, in store: any ObjectStore
+  ) throws -> SQL {
+    var writer = ExpressionSQL(store)
+    var sql = SQL(unchecked: "")
+    try writer.write(where: filter, Rows(of: plan), writer.finding(filter, plan), to: &sql)
     return sql
   }
 
@@ -93,7 +111,7 @@ struct ExpressionSQL {
     }
     level += 1
     defer { level -= 1 }
-    if try writeByIndex(node, rows, to: &sql) { return }
+    if try writeByReference(node, rows, to: &sql) { return }
     // What a case needs has its place on the stack in a function of its own: each level would need that of all cases.
     switch node {
     case .value(let value): sql.append(value: value)
@@ -203,14 +221,17 @@ extension ExpressionSQL {
     to sql: inout SQL
   ) throws {
     let isEqual = comparison == .equal || comparison == .notEqual
-    try write(operand: isEqual ? equated(left) : left, rows, to: &sql)
-    switch (comparison, right) {
-    case (.equal, .value(.null)): return sql.append(text: " IS NULL")
-    case (.notEqual, .value(.null)): return sql.append(text: " IS NOT NULL")
-    // Both may be nil, and then are equal.
-    case (.equal, _) where right.mayBeNull: sql.append(text: " IS ")
-    default: sql.append(text: comparison.rawValue)
+    if case .value(let value) = right {
+      if case .related(let query, _) = left {
+        return try write(query, comparedWith: (comparison, value), rows, to: &sql)
+      }
+      try write(operand: isEqual ? equated(left) : left, rows, to: &sql)
+      return sql.append(comparison, value)
     }
+    try write(operand: isEqual ? equated(left) : left, rows, to: &sql)
+    // Both may be nil, and then are equal.
+    let isNullSafe = comparison == .equal && right.mayBeNull
+    sql.append(text: isNullSafe ? " IS " : comparison.rawValue)
     try write(operand: right, rows, to: &sql)
   }
 
@@ -265,7 +286,7 @@ extension ExpressionSQL {
   }
 
   /// Conditions joined two by two: of a thousand in a row, each would be one level deeper.
-  private mutating func write(
+  mutating func write(
     _ conditions: ArraySlice<QueryNode>, joinedBy word: String, _ rows: Rows, to sql: inout SQL
   ) throws {
     if conditions.count == 1, let only = conditions.first {
@@ -335,6 +356,19 @@ extension ExpressionSQL {
     return "magicdata_\(aliases)"
   }
 
+}
+
+extension SQL {
+  /// Appends the comparison of what was written before with a value.
+  mutating func append(_ comparison: QueryComparison, _ value: Value) {
+    switch (comparison, value) {
+    case (.equal, .null): append(text: " IS NULL")
+    case (.notEqual, .null): append(text: " IS NOT NULL")
+    default:
+      append(text: comparison.rawValue)
+      append(value: value)
+    }
+  }
 }
 
 extension ObjectPlan {

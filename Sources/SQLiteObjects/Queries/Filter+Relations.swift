@@ -1,4 +1,5 @@
 import Essentials
+import SQLiteCore
 
 // Conditions and calculations on the objects of a relation: an array, a set, a dictionary, a reverse value, and
 // further relations from there. ``ExpressionSQL/RelatedShape`` says what SQL they become.
@@ -181,22 +182,27 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
 
 extension QueryForm {
   /// The number of rows.
-  static let count = QueryForm(["count(*)"], mayBeNull: false, combining: sum.pieces)
-  private static let average = QueryForm(["avg(", ")"])
-  private static let decimalAverage = QueryForm(["magicdata_decimal_average(", ")"])
-  private static let sum = combined(["ifnull(sum(", "), 0)"], mayBeNull: false)
+  static let count = QueryForm(
+    ["count(*)"], mayBeNull: false, ofNone: .integer(0), combining: sum.pieces)
+  private static let average = QueryForm(["avg(", ")"], ofNone: .null)
+  private static let decimalAverage = QueryForm(["magicdata_decimal_average(", ")"], ofNone: .null)
+  private static let sum = combined(
+    ["ifnull(sum(", "), 0)"], mayBeNull: false, ofNone: .integer(0))
   // A real, also of no rows; NULL if it is no number. That would be lost among other parts.
-  private static let realSum = QueryForm(["total(", ")"])
-  private static let floatSum = QueryForm(["magicdata_float(total(", "))"])
-  private static let decimalSum = combined(["magicdata_decimal_sum(", ")"], mayBeNull: false)
+  private static let realSum = QueryForm(["total(", ")"], ofNone: .real(0))
+  private static let floatSum = QueryForm(["magicdata_float(total(", "))"], ofNone: .real(0))
+  private static let decimalSum = combined(
+    ["magicdata_decimal_sum(", ")"], mayBeNull: false, ofNone: nil)
   private static let min = combined(["min(", ")"])
   private static let decimalMin = combined(["min(", " COLLATE magicdata_decimal)"])
   private static let max = combined(["max(", ")"])
   private static let decimalMax = combined(["max(", " COLLATE magicdata_decimal)"])
 
   /// An aggregate of which the result for all rows is the same aggregate of the results for parts of them.
-  private static func combined(_ pieces: [String], mayBeNull: Bool = true) -> QueryForm {
-    QueryForm(pieces, mayBeNull: mayBeNull, combining: pieces)
+  private static func combined(
+    _ pieces: [String], mayBeNull: Bool = true, ofNone: Value? = .null
+  ) -> QueryForm {
+    QueryForm(pieces, mayBeNull: mayBeNull, ofNone: ofNone, combining: pieces)
   }
 
   /// The sum, which is zero of no rows; of integers that do not fit 64 bits an error, and of decimals exact.

@@ -44,7 +44,7 @@ public struct Filter<Object: MagicObject>: Sendable {
 
   /// The condition as a store evaluates it.
   package func sql(in store: any ObjectStore) throws -> SQL {
-    try ExpressionSQL.sql(node, on: store.plan(Object.self), in: store)
+    try ExpressionSQL.condition(node, on: store.plan(Object.self), in: store)
   }
 }
 

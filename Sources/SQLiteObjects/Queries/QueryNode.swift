@@ -182,7 +182,12 @@ extension QueryNode {
 
   /// True if the other is not.
   static func not(_ operand: QueryNode) -> QueryNode {
-    node(of: [operand]) { .negation(operand, depth: $0) }
+    switch operand {
+    // An index serves an equality, but not the negation of an inequality.
+    case .comparing(let left, .notEqual, let right, _): comparison(left, .equal, right)
+    case .comparing(let left, .equal, let right, _): comparison(left, .notEqual, right)
+    default: node(of: [operand]) { .negation(operand, depth: $0) }
+    }
   }
 
   /// True if a value is one of some.
@@ -344,18 +349,33 @@ struct QueryForm: Sendable {
   let mayBeNull: Bool
   /// Whether the result is 0, 1 or NULL, and no other number.
   let isTruthValue: Bool
+  /// The result for no rows, if it is an aggregate and the result is NULL or a number.
+  let resultOfNone: Value?
   /// The text around the results of parts of the rows that makes the result of all rows; nil if it does not follow
   /// from these.
   let combining: [String]?
 
   init(
     _ pieces: [String], mayBeNull: Bool = true, isTruthValue: Bool = false,
-    combining: [String]? = nil
+    ofNone resultOfNone: Value? = nil, combining: [String]? = nil
   ) {
     self.pieces = pieces
     self.mayBeNull = mayBeNull
     self.isTruthValue = isTruthValue
+    self.resultOfNone = resultOfNone
     self.combining = combining
+  }
+
+  /// Whether a comparison with the result for no rows holds; nil if that is not known without the database.
+  func holdsForNone(_ comparison: QueryComparison, _ value: Value) -> Bool? {
+    switch (resultOfNone, value) {
+    case (nil, _): nil
+    case (.null, .null): comparison == .equal
+    case (.null, _), (_, .null): comparison == .notEqual
+    case (_, .integer(let number)): comparison.holds(0, number)
+    case (_, .real(let number)): comparison.holds(0, number)
+    default: nil
+    }
   }
 }
 
@@ -394,6 +414,20 @@ enum QueryComparison: String, Sendable {
   case lessOrEqual = " <= "
   case greater = " > "
   case greaterOrEqual = " >= "
+}
+
+extension QueryComparison {
+  /// Whether it holds for two numbers.
+  fileprivate func holds<Number: Comparable>(_ left: Number, _ right: Number) -> Bool {
+    switch self {
+    case .equal: left == right
+    case .notEqual: left != right
+    case .less: left < right
+    case .lessOrEqual: left <= right
+    case .greater: left > right
+    case .greaterOrEqual: left >= right
+    }
+  }
 }
 
 /// The operators that calculate one number of two.

@@ -31,7 +31,7 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
     search = try Search(
       for: pattern,
       where: query.unlimitedCondition(in: store)
-        .map { [plan] in try ExpressionSQL.sql($0, on: plan, in: store) }, marks: marks,
+        .map { [plan] in try ExpressionSQL.sql($0, on: plan, .few, in: store) }, marks: marks,
       limit: query.limit,
       offset: query.offset)
   }

@@ -59,14 +59,15 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     var values: [SQL] = []
     var fits: [NumberFit?] = []
     let condition = try query.parts.limitedCondition(in: store)
-      .map { try ExpressionSQL.sql($0, on: plan, in: store) }
+      .map { try ExpressionSQL.condition($0, on: plan, in: store) }
+    let narrowing = try ExpressionSQL(store).finding(query.parts.filter, plan).narrowing
     var slots: Set<Int> = []
     for assignment in assignments {
       let slot = try plan.slot(of: assignment)
       guard slots.insert(slot).inserted else { throw plan.refuse(slot, "is set twice") }
       let name = plan.properties[slot].name
       columns.append("\(identifier: name)")
-      let value = try ExpressionSQL.sql(assignment.value, on: plan, in: store)
+      let value = try ExpressionSQL.sql(assignment.value, on: plan, narrowing, in: store)
       let fit = assignment.range.map { NumberFit(name: name, range: $0) }
       values.append(value)
       fits.append(fit)

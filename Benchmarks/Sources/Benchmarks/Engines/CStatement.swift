@@ -42,5 +42,8 @@ import CSQLite
     try reset()
   }
 
+  /// The first column of the row.
+  var integer: Int64 { unsafe sqlite3_column_int64(pointer, 0) }
+
   func reset() throws { try connection.check(unsafe sqlite3_reset(pointer)) }
 }
