@@ -16,28 +16,37 @@ import Platform
   /// Makes room for some bytes, and returns where they go; nil if there is no memory.
   @inline(__always)
   private func room(_ size: Int) -> UnsafeMutableRawPointer? {
-    if count + size > capacity { grow(size) }
-    guard !isFull, let start = unsafe start else { return nil }
+    if count + size > capacity, !grow(size) { return nil }
+    guard let start = unsafe start else { return nil }
     return unsafe start + count
   }
 
   @inline(never)
-  private func grow(_ size: Int) {
+  private func grow(_ size: Int) -> Bool {
     let wanted = max(count + size, capacity * 2, 4096)
     guard let grown = unsafe realloc(start, wanted) else {
       isFull = true
-      return
+      return false
     }
     unsafe start = unsafe grown
     capacity = wanted
+    return true
   }
 
   @inline(__always)
-  func append<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
-    let size = MemoryLayout<Number>.size
-    guard let end = unsafe room(size) else { return }
-    unsafe end.storeBytes(of: number.bigEndian, as: Number.self)
-    count += size
+  func append(_ code: UInt8) {
+    guard let end = unsafe room(1) else { return }
+    unsafe end.storeBytes(of: code, as: UInt8.self)
+    count += 1
+  }
+
+  /// Writes a code and a number.
+  @inline(__always)
+  private func append(_ code: UInt8, _ number: UInt64) {
+    guard let end = unsafe room(9) else { return }
+    unsafe end.storeBytes(of: code, as: UInt8.self)
+    unsafe (end + 1).storeBytes(of: number.bigEndian, as: UInt64.self)
+    count += 9
   }
 
   /// Replaces a number that was written at a place.
@@ -52,13 +61,14 @@ import Platform
   func beginRow(
     _ kind: RowChange.Kind, flags: UInt8, slot: Int, _ oldRowID: Int64, _ rowID: Int64
   ) -> Int {
-    append(kind.rawValue)
-    append(flags)
-    append(UInt32(truncatingIfNeeded: slot))
-    let place = count
-    append(UInt32(0))
-    append(UInt64(bitPattern: oldRowID))
-    append(UInt64(bitPattern: rowID))
+    let place = count + 6
+    guard let end = unsafe room(26) else { return place }
+    unsafe end.storeBytes(of: kind.rawValue, as: UInt8.self)
+    unsafe (end + 1).storeBytes(of: flags, as: UInt8.self)
+    unsafe (end + 2).storeBytes(of: UInt32(truncatingIfNeeded: slot).bigEndian, as: UInt32.self)
+    unsafe (end + 10).storeBytes(of: oldRowID.bigEndian, as: Int64.self)
+    unsafe (end + 18).storeBytes(of: rowID.bigEndian, as: Int64.self)
+    count += 26
     return place
   }
 
@@ -83,14 +93,6 @@ import Platform
     count += bytes.count
   }
 
-  /// Writes a number as ``FieldCursor/varint()`` reads it.
-  private func append(varint number: UInt64) {
-    if number < 0x80 { return append(UInt8(number)) }
-    var bytes: [UInt8] = []
-    bytes.append(varint: number)
-    for byte in bytes { append(byte) }
-  }
-
   /// Writes a value as a changeset holds it.
   ///
   /// - Parameters:
@@ -100,11 +102,8 @@ import Platform
   func append(_ value: ValueView, isReal: Bool) {
     switch value.type {
     case SQLITE_INTEGER where !isReal:
-      append(FieldCode.integer)
-      append(UInt64(bitPattern: value.convertedInteger))
-    case SQLITE_FLOAT, SQLITE_INTEGER:
-      append(FieldCode.real)
-      append(value.convertedReal.bitPattern)
+      append(FieldCode.integer, UInt64(bitPattern: value.convertedInteger))
+    case SQLITE_FLOAT, SQLITE_INTEGER: append(FieldCode.real, value.convertedReal.bitPattern)
     case SQLITE_TEXT: unsafe append(value.textBytesInPlace, as: FieldCode.text)
     case SQLITE_BLOB: unsafe append(value.bytes(ofText: false), as: FieldCode.blob)
     default: append(FieldCode.null)
@@ -114,8 +113,37 @@ import Platform
   /// Writes a text or a blob.
   func append(_ bytes: UnsafeRawBufferPointer, as code: UInt8) {
     append(code)
-    append(varint: UInt64(bytes.count))
+    if bytes.count < 0x80 {
+      append(UInt8(bytes.count))
+    } else {
+      var size: [UInt8] = []
+      size.append(varint: UInt64(bytes.count))
+      for byte in size { append(byte) }
+    }
     unsafe append(bytes)
+  }
+
+  /// Returns where the value ends that begins at a place.
+  @inline(__always)
+  func endOfValue(at place: Int) -> Int {
+    guard let start = unsafe start, place < count else { return count }
+    var end = place + 1
+    switch unsafe start.load(fromByteOffset: place, as: UInt8.self) {
+    case FieldCode.integer, FieldCode.real: end += 8
+    case FieldCode.text, FieldCode.blob:
+      var size = 0
+      var next: UInt8
+      // No value of SQLite has a size of more than five bytes.
+      repeat {
+        guard end < count, end - place < 6 else { return count }
+        unsafe next = start.load(fromByteOffset: end, as: UInt8.self)
+        size = size << 7 | Int(next & 0x7f)
+        end += 1
+      } while next >= 0x80
+      end += size
+    default: break
+    }
+    return min(end, count)
   }
 
   /// Takes back a value that begins at a place if it is the same as another one in this log.

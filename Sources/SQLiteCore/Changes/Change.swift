@@ -27,9 +27,9 @@ protocol RunReconciler: AnyObject {
 /// The state of the recording before the run of a statement that writes.
 struct RecordedRun {
   let recorder: any RunReconciler
-  let mark: RecordingMark
+  var mark: RecordingMark
   /// How often the recording had been shortened. Afterwards `mark` may be too high.
-  let cutCount: Int
+  var cutCount: Int
 
   /// Corrects the recording after the run has failed.
   func reconcile() { recorder.reconcile(self) }

@@ -56,8 +56,6 @@ import Platform
   /// Whether the row of this write could not be read, which is so for a blob whose row has changed: SQLite then refuses the
   /// write after it has called the hook.
   private var isBlobUnreadable = false
-  /// Where the values of the old row begin and end in `log`.
-  private var oldEnds: [Int] = []
   /// The place of the commit that has begun, or has just ended, among those of the file.
   private var turn: UInt64?
   /// Whether the bodies before the commit have run.
@@ -88,7 +86,16 @@ import Platform
   var hasCommitted: Bool { turn != nil }
 
   /// Notes that the run of a statement begins that may write.
-  func beginRun() -> RecordedRun { RecordedRun(recorder: self, mark: mark, cutCount: cutCount) }
+  ///
+  /// - Parameter run: The statement's last run.
+  func beginRun(_ run: inout RecordedRun?) {
+    guard run?.recorder === self else {
+      run = RecordedRun(recorder: self, mark: mark, cutCount: cutCount)
+      return
+    }
+    run?.mark = mark
+    run?.cutCount = cutCount
+  }
 
   /// Notes a change of the schema, by the statement that makes it or would make it.
   func noteSchemaChange(_ sql: String) {
@@ -431,7 +438,6 @@ import Platform
     var pointer: OpaquePointer?
     let first = log.count
     if kind != .insert {
-      if kind == .update { oldEnds.removeAll(keepingCapacity: true) }
       for column in 0..<count {
         let index = layout.hookIndex(column, isNewOfUpdate: false)
         if unsafe sqlite3_preupdate_old(connection, index, &pointer) == SQLITE_OK {
@@ -444,7 +450,6 @@ import Platform
         } else {
           log.append(FieldCode.null)
         }
-        if kind == .update { oldEnds.append(log.count) }
       }
     }
     if blobColumn >= 0 { return appendBlobWrite(layout, blobColumn, first) }
@@ -459,7 +464,7 @@ import Platform
         log.append(FieldCode.null)
       }
       guard kind == .update else { continue }
-      let oldEnd = oldEnds[column]
+      let oldEnd = log.endOfValue(at: oldStart)
       if log.removeLast(from: place, ifSameAs: oldStart..<oldEnd) {
         log.append(FieldCode.undefined)
       }
@@ -498,15 +503,17 @@ import Platform
       lossCount += 1
       return
     }
+    var end = first
     for column in layout.columns.indices {
+      let start = end
+      end = log.endOfValue(at: start)
       guard column == changed else {
         log.append(FieldCode.undefined)
         continue
       }
-      let start = column == 0 ? first : oldEnds[column - 1]
-      log.repeatBytes(start..<oldEnds[column])
+      log.repeatBytes(start..<end)
       // The content ends where the value ends.
-      let bytes = log.bytes(from: log.count - (oldEnds[column] - start))
+      let bytes = log.bytes(from: log.count - (end - start))
       var cursor = FieldCursor(bytes)
       guard (try? cursor.byte()) != nil, let size = try? cursor.varint(),
         size <= UInt64(bytes.count)

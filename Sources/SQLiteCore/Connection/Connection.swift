@@ -274,7 +274,7 @@ extension Connection: StatementOwner {
     if let recorder = hooks.recorder {
       if recorder.hasCommitted, handle.isAutocommit { publishChanges() }
       if statement.changesSchema { recorder.noteSchemaChange(statement.sql) }
-      if !statement.isReadOnly { statement.recorded = recorder.beginRun() }
+      if !statement.isReadOnly { recorder.beginRun(&statement.recorded) }
     }
     if !statement.isReadOnly, statement.control == nil { recording.hasWritten = true }
     statement.beganInTransaction = !handle.isAutocommit

@@ -44,7 +44,7 @@ extension StatementHandle {
     try check(code, parameter)
   }
 
-  @unsafe @inline(__always) private func bind(
+  @unsafe @inline(__always) func bind(
     _ bytes: UnsafeRawBufferPointer, asText isText: Bool, to parameter: Int32
   ) -> Int32 {
     let count = UInt64(bytes.count)

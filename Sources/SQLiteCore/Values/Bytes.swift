@@ -92,6 +92,11 @@ func text(copying pointer: UnsafePointer<UInt8>, count: Int) -> String? {
   return unsafe isASCII(bytes) || isText(text, of: bytes) ? text : nil
 }
 
+/// Returns whether bytes are valid UTF-8.
+func isUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+  unsafe isASCII(bytes) || isText(String(decoding: bytes, as: UTF8.self), of: bytes)
+}
+
 /// Returns whether all bytes are ASCII, and so surely valid.
 @inline(__always)
 private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -41,7 +41,7 @@ enum TrailTable {
   ) throws {
     // Rows without a key are those of no object.
     let tables = try rows.map { rows in
-      try Patch(HistoryRecording.changes(rows).filter(\.hasKeys).map(\.showingTextAsBlobs)).tables
+      try Patch(HistoryRecording.changes(rows), showsOnly: true).tables
     }
     if let tables, tables.isEmpty { return }
     try make(connection)
@@ -89,7 +89,8 @@ enum TrailTable {
 
   /// The key of the object that a row belongs to: its own, or that of the owner of a link.
   private static func key(of row: Patch.Row, in table: Patch.Table) -> Int64? {
-    let values = zip(row.old, row.new).map { $0 ?? $1 }
+    let (old, new) = row.values
+    let values = zip(old, new).map { $0 ?? $1 }
     if let columns = table.columns, columns.contains("target"),
       let owner = columns.firstIndex(of: "owner"), case .integer(let key)? = values[owner]
     {
@@ -187,10 +188,11 @@ enum TrailTable {
     let content = try decoded(Content.self, from: Data(content), "a row of magicdata_trail")
     guard let row = try Patch(data: content.row).tables.first?.rows.first else { return [] }
     let property = owner.links[title]
+    let values = row.values
     return content.names.indices.compactMap { column in
-      guard row.old.indices.contains(column) else { return nil }
+      guard values.old.indices.contains(column) else { return nil }
       let name = content.names[column]
-      let (old, new) = (row.old[column], row.new[column])
+      let (old, new) = (values.old[column], values.new[column])
       if let property {
         return name == "target" && (old != nil || new != nil)
           ? .init(property: property, old: old, new: new) : nil

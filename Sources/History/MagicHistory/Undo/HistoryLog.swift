@@ -9,9 +9,9 @@ struct HistoryStep: Sendable {
   let number: Int64
   let name: String
   var isUndone = false
-  /// The changes, encoded; nil if they stay in the store until they are needed.
-  var content: Data?
-  /// The size of the content in bytes.
+  /// The changes; nil if they stay in the store until they are needed.
+  var patch: Patch?
+  /// The size of the changes in bytes.
   var size: Int
 }
 
@@ -87,15 +87,16 @@ final class HistoryLog: Sendable {
 
   /// The changes of a step.
   func patch(of step: HistoryStep, _ connection: Connection) throws -> Patch {
-    let content = try step.content ?? HistoryTable.content(of: step.number, connection)
-    return try Patch(content: content)
+    try step.patch ?? Patch(content: HistoryTable.content(of: step.number, connection))
   }
 
   /// A step for changes.
   func step(_ name: String, _ patch: Patch, _ connection: Connection) throws -> HistoryStep {
-    let content = try patch.content()
     let number: Int64
+    var size = patch.byteCount
     if isInStore {
+      let content = try patch.content()
+      size = content.count
       try HistoryTable.make(connection)
       number = try HistoryTable.insert(name, content, connection)
     } else {
@@ -106,17 +107,18 @@ final class HistoryLog: Sendable {
     }
     try assets.hold(patch.assetFiles, for: holder(number), in: connection)
     return HistoryStep(
-      number: number, name: name, content: isInStore ? nil : content, size: content.count)
+      number: number, name: name, patch: isInStore ? nil : patch, size: size)
   }
 
   /// Gives a step other changes.
   func replace(_ patch: Patch, of step: inout HistoryStep, _ connection: Connection) throws {
-    let content = try patch.content()
-    step.size = content.count
     if isInStore {
+      let content = try patch.content()
+      step.size = content.count
       try HistoryTable.replace(content, of: step.number, connection)
     } else {
-      step.content = content
+      step.size = patch.byteCount
+      step.patch = patch
     }
     try assets.hold(patch.assetFiles, for: holder(step.number), in: connection)
   }
@@ -236,7 +238,7 @@ enum HistoryTable {
     try connection.rows(
       "SELECT number, name, isUndone, length(content) FROM main.magicdata_history ORDER BY number",
       as: Int64.self, String.self, Bool.self, Int.self
-    ).map { HistoryStep(number: $0, name: $1, isUndone: $2, content: nil, size: $3) }
+    ).map { HistoryStep(number: $0, name: $1, isUndone: $2, patch: nil, size: $3) }
   }
 
   static func content(of number: Int64, _ connection: Connection) throws -> Data {

@@ -268,8 +268,8 @@ enum HistoryRecording {
   /// - Throws: `PatchError.Reason.noKey` for rows that cannot be found again.
   static func patch(_ rows: RecordedRows) throws -> Patch { try Patch(changes(rows)) }
 
-  static func changes(_ rows: RecordedRows) throws -> [TableDeltas] {
-    try rows.coalesced { !$0.isShadow && holds($0.table) }
+  static func changes(_ rows: RecordedRows) throws -> [NetRows] {
+    try rows.netRows { !$0.isShadow && holds($0.table) }
   }
 
   static func holds(_ table: String) -> Bool {

@@ -22,7 +22,9 @@ final class ForeignKeyCheck {
       case .insert: !own.isEmpty
       case .delete: !leading.isEmpty
       case .update:
-        own.contains { row.new[$0] != nil } || leading.contains { row.new[$0] != nil }
+        row.new.enumerated().contains { column, value in
+          value != nil && (own.contains(column) || leading.contains(column))
+        }
       }
     }
   }
@@ -61,7 +63,8 @@ final class ForeignKeyCheck {
       }
     }
     // Values that others may have referred to, and that are gone.
-    let before = row.old.enumerated().map { index, value in value ?? row.new[index] ?? .null }
+    let values = row.values
+    let before = zip(values.old, values.new).map { $0 ?? $1 ?? .null }
     guard row.kind != .insert else { return found }
     for (child, key) in try keys(leadingTo: target.name) {
       let columns = try parentColumns(key)

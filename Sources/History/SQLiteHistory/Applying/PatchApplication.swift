@@ -90,9 +90,12 @@ final class PatchApplication {
 
   private func attempt(_ index: Int, _ row: Patch.Row) throws {
     let mark = report.mark
-    let change = try decide(index, row, current(index, row))
     do {
-      try perform(change, index, row)
+      if !isIdempotent, !row.isIndirect, try targets[index].applyIfExpected(row) {
+        report.appliedCount += 1
+      } else {
+        try perform(decide(index, row, current(index, row)), index, row)
+      }
     } catch let error as SQLiteError where error.code.primary == .constraint {
       report.rollBack(to: mark)
       stuck.append(StuckRow(target: index, row: row, error: error))
@@ -100,16 +103,16 @@ final class PatchApplication {
   }
 
   private func current(_ index: Int, _ row: Patch.Row) throws -> [Value]? {
-    try targets[index].current(targets[index].key(of: row), on: connection)
+    try targets[index].current(targets[index].key(of: row))
   }
 
   private func perform(_ change: Change, _ index: Int, _ row: Patch.Row) throws {
     let target = targets[index]
     switch change {
     case .none: return
-    case .insert(let values): try target.insert(values, on: connection)
-    case .update(let values): try target.update(values, target.key(of: row), on: connection)
-    case .delete: try target.delete(target.key(of: row), on: connection)
+    case .insert(let values): try target.insert(values)
+    case .update(let values): try target.update(values, target.key(of: row))
+    case .delete: try target.delete(target.key(of: row))
     }
     report.appliedCount += 1
   }
@@ -151,8 +154,7 @@ extension PatchApplication {
       waiting.append((place, change))
       guard case .update(let values) = change, let current else { continue }
       let isParked = try withoutChecks {
-        try targets[index].park(
-          values, current: current, targets[index].key(of: row), on: connection)
+        try targets[index].park(values, current: current, targets[index].key(of: row))
       }
       if !isParked { failed.insert(place) }
     }
@@ -279,9 +281,7 @@ extension PatchApplication {
     case (.delete, nil): true
     case (.delete, _?), (_, nil): false
     case (.insert, let current?), (.update, let current?):
-      current.indices.allSatisfy {
-        row.new[$0].map { [value = current[$0]] in $0 == value } ?? true
-      }
+      zip(row.new, current).allSatisfy { $0 == nil || $0 == $1 }
     }
   }
 
@@ -338,7 +338,7 @@ extension PatchApplication {
       for row in target.table.rows where onConflict != nil || keys.isTouched(by: row) {
         let key = target.key(of: row)
         for (table, parent) in try touched.violations(
-          of: target, row, isThere: try target.current(key, on: connection))
+          of: target, row, isThere: try target.current(key))
         {
           note(table, key, parent: parent)
         }

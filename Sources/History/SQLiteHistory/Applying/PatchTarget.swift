@@ -1,17 +1,28 @@
 package import SQLiteCore
 
 /// A table of a patch as it is in the database that the patch is applied to, with its SQL.
-struct PatchTarget {
+///
+/// Its statements are kept for all rows.
+final class PatchTarget {
   let table: Patch.Table
   /// The table's name in the database.
   let name: String
   /// The columns in the database, in the order of the patch's.
   let columns: [String]
   let keyColumns: [Int]
-  private let select: String
-  private let insert: String
-  private let delete: String
-  private let updates: UpdateTexts
+  private let connection: Connection
+  private static let mostUpdates = 64
+  private let texts: TargetTexts
+  private var select: KeptStatement?
+  private var insert: KeptStatement?
+  private var delete: KeptStatement?
+  /// The updates by the columns that they set, of which there are not many.
+  private var updates: [[Int]: KeptStatement] = [:]
+  /// The columns that the last one has set: mostly all rows change the same ones.
+  private var last: (columns: [Int], update: KeptStatement)?
+  // Of the row that was applied last.
+  private var fields = RowFields()
+  private var setColumns: [Int] = []
 
   /// Finds the table.
   ///
@@ -20,9 +31,8 @@ struct PatchTarget {
     func refused(_ difference: String) -> PatchError {
       PatchError(reason: .schema(table: table.name, difference: difference))
     }
-    self.table = table
-    name = table.name
-    keyColumns = table.keyColumns
+    let name = table.name
+    let keyColumns = table.keyColumns
     guard Patch.holds(table: name) else { throw refused("it is this library's own") }
     guard try connection.tableExists(name) else { throw refused("there is no such table") }
     let present = try connection.columns(of: name)
@@ -30,22 +40,19 @@ struct PatchTarget {
     guard present.contains(where: { $0.primaryKeyPosition > 0 }) else {
       throw PatchError(reason: .noKey(table: name))
     }
-    columns = try Self.columns(table, stored, refused)
-    let keys = Set(keyColumns.map { [columns] in asciiLowercased(columns[$0]) })
+    let columns = try Self.columns(table, stored, refused)
+    let keys = Set(keyColumns.map { asciiLowercased(columns[$0]) })
     let presentKeys = Set(
       present.filter { $0.primaryKeyPosition > 0 }.map { asciiLowercased($0.name) })
     guard keys == presentKeys else {
       throw refused("its primary key is \(presentKeys.sorted().joined(separator: ", "))")
     }
-    let quoted = columns.map { SQL("\(identifier: $0)").text }
-    let title = SQL("\(identifier: name)").text
-    let list = quoted.joined(separator: ", ")
-    let condition = Self.condition(keyColumns.map { quoted[$0] }, from: 1)
-    select = "SELECT \(list) FROM main.\(title) WHERE \(condition)"
-    let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-    insert = "INSERT OR ABORT INTO main.\(title) (\(list)) VALUES (\(values))"
-    delete = "DELETE FROM main.\(title) WHERE \(condition)"
-    updates = UpdateTexts(table: title, columns: quoted, keyColumns: keyColumns)
+    self.table = table
+    self.name = name
+    self.columns = columns
+    self.keyColumns = keyColumns
+    self.connection = connection
+    texts = TargetTexts(table: name, columns: columns, keyColumns: keyColumns)
   }
 
   /// Finds the columns by their names if these are known, else by their places.
@@ -66,56 +73,95 @@ struct PatchTarget {
     }
   }
 
-  /// Returns the condition that finds the row with a key whose values are parameters from a number on.
-  fileprivate static func condition(_ columns: [String], from number: Int) -> String {
-    columns.enumerated().map { index, column in
-      sameKey(SQL(unchecked: column), as: SQL(unchecked: "?\(number + index)")).text
-    }.joined(separator: " AND ")
-  }
-
   func key(of row: Patch.Row) -> [Value] { table.key(of: row).values }
 
+  private func kept(
+    _ statement: inout KeptStatement?, _ sql: @autoclosure () -> String
+  ) throws -> KeptStatement {
+    if let statement { return statement }
+    let made = KeptStatement(try connection.statement(SQL(unchecked: sql())))
+    statement = made
+    return made
+  }
+
+  private func keptUpdate(setting columns: [Int]) throws -> KeptStatement {
+    if let last, last.columns == columns { return last.update }
+    if updates.count == Self.mostUpdates { updates = [:] }
+    let update = try kept(&updates[columns], texts.update(setting: columns))
+    last = (columns, update)
+    return update
+  }
+
   /// Returns the row with a key as it is now.
-  func current(_ key: [Value], on connection: Connection) throws -> [Value]? {
-    var statement = try connection.statement(SQL(unchecked: select))
-    for (index, value) in key.enumerated() { try statement.bind(value, at: index + 1) }
-    guard try statement.step() else { return nil }
-    return columns.indices.map { column in
+  func current(_ key: [Value]) throws -> [Value]? {
+    let select = try kept(&select, texts.select)
+    try select.bind(key)
+    guard try select.statement.step() else { return nil }
+    let row = columns.indices.map { column in
       // Text that is not UTF-8 is a blob in patches.
-      do { return try statement.value(at: column) } catch {
-        return .blob(statement.blob(at: column))
+      do { return try select.statement.value(at: column) } catch {
+        return .blob(select.statement.blob(at: column))
       }
     }
+    try select.statement.reset()
+    return row
   }
 
-  func insert(_ values: [Value?], on connection: Connection) throws {
-    var statement = try connection.statement(SQL(unchecked: insert))
-    for (index, value) in values.enumerated() { try statement.bind(value ?? .null, at: index + 1) }
-    try statement.run()
+  func insert(_ values: [Value?]) throws {
+    let insert = try kept(&insert, texts.insert)
+    try insert.bind(values)
+    try insert.statement.run()
   }
 
-  func delete(_ key: [Value], on connection: Connection) throws {
-    var statement = try connection.statement(SQL(unchecked: delete))
-    for (index, value) in key.enumerated() { try statement.bind(value, at: index + 1) }
-    try statement.run()
+  func delete(_ key: [Value]) throws {
+    let delete = try kept(&delete, texts.delete)
+    try delete.bind(key)
+    try delete.statement.run()
   }
 
   /// Sets columns of the row with a key.
-  func update(_ values: [(column: Int, value: Value)], _ key: [Value], on connection: Connection)
-    throws
-  {
+  func update(_ values: [(column: Int, value: Value)], _ key: [Value]) throws {
     guard !values.isEmpty else { return }
-    var statement = try connection.statement(SQL(unchecked: updates.text(setting: values)))
-    var parameter = 1
-    for (_, value) in values {
-      try statement.bind(value, at: parameter)
-      parameter += 1
+    let update = try keptUpdate(setting: values.map(\.column))
+    try update.bind(values.map(\.value) + key)
+    try update.statement.run()
+  }
+
+  /// Applies a row of the patch if the one in the database is as the patch expects it, from bytes to bytes.
+  ///
+  /// - Returns: Whether it was. Otherwise nothing has changed.
+  func applyIfExpected(_ row: Patch.Row) throws -> Bool {
+    var (fields, setColumns) = (RowFields(), [Int]())
+    swap(&fields, &self.fields)
+    swap(&setColumns, &self.setColumns)
+    defer { (self.fields, self.setColumns) = (fields, setColumns) }
+    row.read(into: &fields)
+    let kind = row.kind
+    let select = try kept(&select, texts.select)
+    try select.bind(keyColumns, of: kind == .insert ? fields.new : fields.old, fields.cursor)
+    let exists = try select.statement.step()
+    let isExpected = exists == (kind != .insert) && (!exists || select.isAt(fields))
+    if exists { try select.statement.reset() }
+    guard isExpected else { return false }
+    switch kind {
+    case .insert:
+      let insert = try kept(&insert, texts.insert)
+      try insert.bind(columns.indices, of: fields.new, fields.cursor)
+      try insert.statement.run()
+    case .delete:
+      let delete = try kept(&delete, texts.delete)
+      try delete.bind(keyColumns, of: fields.old, fields.cursor)
+      try delete.statement.run()
+    case .update:
+      setColumns.removeAll(keepingCapacity: true)
+      for column in columns.indices where fields.new[column].isDefined { setColumns.append(column) }
+      guard !setColumns.isEmpty else { return true }
+      let update = try keptUpdate(setting: setColumns)
+      try update.bind(setColumns, of: fields.new, fields.cursor)
+      try update.bind(keyColumns, of: fields.old, fields.cursor, behind: setColumns.count)
+      try update.statement.run()
     }
-    for value in key {
-      try statement.bind(value, at: parameter)
-      parameter += 1
-    }
-    try statement.run()
+    return true
   }
 
   /// Gives the columns that an update sets temporary values, as far as a unique index needs them.
@@ -124,20 +170,17 @@ struct PatchTarget {
   ///   - values: The values of the update.
   ///   - current: The row as it is.
   ///   - key: The row's key.
-  ///   - connection: The connection.
   /// - Returns: Whether it was possible.
   func park(
-    _ values: [(column: Int, value: Value)], current: [Value], _ key: [Value],
-    on connection: Connection
+    _ values: [(column: Int, value: Value)], current: [Value], _ key: [Value]
   ) throws -> Bool {
-    let unique = try uniqueColumns(on: connection)
+    let unique = try uniqueColumns()
     let parked = values.map(\.column).filter { unique.contains($0) && !current[$0].isNull }
     // Shorter and shorter ones, which a CHECK or the expression of an index may need.
     for shift in stride(from: 2 as Int64, to: 62, by: 4) {
       do {
         try update(
-          parked.map { ($0, Value.random(like: current[$0], atMost: .max >> shift)) }, key,
-          on: connection)
+          parked.map { ($0, Value.random(like: current[$0], atMost: .max >> shift)) }, key)
         return true
       } catch let error as SQLiteError where [.constraint, .error].contains(error.code.primary) {
         continue
@@ -148,7 +191,7 @@ struct PatchTarget {
 
   /// The columns that unique indexes depend on: all of them where an index has a condition, an expression or a
   /// generated column.
-  private func uniqueColumns(on connection: Connection) throws -> Set<Int> {
+  private func uniqueColumns() throws -> Set<Int> {
     var found: Set<Int> = []
     for index in try connection.existingIndexes(of: name) where index.isUnique {
       let places = index.columns.map { column in
@@ -181,40 +224,79 @@ extension Value {
   }
 }
 
-/// The SQL of the updates of a table, made once for each set of columns: mostly all rows change the same ones.
-private final class UpdateTexts {
-  private let table: String
+/// The SQL of a table that a patch is applied to.
+private struct TargetTexts {
+  let select: String
+  let insert: String
+  let delete: String
+  private let title: String
   private let columns: [String]
   private let keyColumns: [String]
-  private var last: (columns: [Int], text: String) = ([], "")
-  private var texts: [[Int]: String] = [:]
 
-  /// - Parameters:
-  ///   - table: The table's name as SQL.
-  ///   - columns: The columns' names as SQL.
-  ///   - keyColumns: The indexes of those of the key.
-  init(table: String, columns: [String], keyColumns: [Int]) {
-    self.table = table
-    self.columns = columns
-    self.keyColumns = keyColumns.map { columns[$0] }
+  init(table: String, columns names: [String], keyColumns keys: [Int]) {
+    columns = names.map { SQL("\(identifier: $0)").text }
+    keyColumns = keys.map { [columns] in columns[$0] }
+    title = SQL("main.\(identifier: table)").text
+    let list = columns.joined(separator: ", ")
+    let condition = Self.condition(keyColumns, from: 1)
+    let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+    select = "SELECT \(list) FROM \(title) WHERE \(condition)"
+    insert = "INSERT OR ABORT INTO \(title) (\(list)) VALUES (\(values))"
+    delete = "DELETE FROM \(title) WHERE \(condition)"
   }
 
-  func text(setting values: [(column: Int, value: Value)]) -> String {
-    if last.columns.count == values.count,
-      values.indices.allSatisfy({ last.columns[$0] == values[$0].column })
-    {
-      return last.text
-    }
-    let set = values.map(\.column)
-    let text = texts[set] ?? make(set)
-    texts[set] = text
-    last = (set, text)
-    return text
-  }
-
-  private func make(_ set: [Int]) -> String {
+  func update(setting set: [Int]) -> String {
     let list = set.enumerated().map { "\(columns[$1]) = ?\($0 + 1)" }.joined(separator: ", ")
-    let condition = PatchTarget.condition(keyColumns, from: set.count + 1)
-    return "UPDATE OR ABORT main.\(table) SET \(list) WHERE \(condition)"
+    let condition = Self.condition(keyColumns, from: set.count + 1)
+    return "UPDATE OR ABORT \(title) SET \(list) WHERE \(condition)"
+  }
+
+  /// Returns the condition that finds the row with a key whose values are parameters from a number on.
+  private static func condition(_ columns: [String], from number: Int) -> String {
+    columns.enumerated().map { index, column in
+      sameKey(SQL(unchecked: column), as: SQL(unchecked: "?\(number + index)")).text
+    }.joined(separator: " AND ")
+  }
+}
+
+/// A statement that is kept for several rows.
+private final class KeptStatement {
+  var statement: Statement
+
+  init(_ statement: consuming Statement) { self.statement = statement }
+
+  /// Binds all values.
+  func bind(_ values: [Value?]) throws {
+    statement.handle.beginRow()
+    for (index, value) in values.enumerated() {
+      try statement.bind(value ?? .null, at: index + 1)
+    }
+  }
+
+  /// Binds the values of columns.
+  ///
+  /// - Parameters:
+  ///   - columns: The columns.
+  ///   - fields: The places of the values of all columns.
+  ///   - cursor: The bytes.
+  ///   - count: The number of the parameters before that are already bound.
+  func bind(
+    _ columns: some Collection<Int>, of fields: [Field], _ cursor: FieldCursor,
+    behind count: Int = 0
+  ) throws {
+    let handle = statement.handle
+    if count == 0 { handle.beginRow() }
+    for (index, column) in zip(Int32(count + 1)..., columns) {
+      try handle.bind(fields[column], of: cursor, at: index)
+    }
+  }
+
+  /// Whether the row is as a patch expects it.
+  func isAt(_ fields: RowFields) -> Bool {
+    let handle = statement.handle
+    for (column, field) in zip(Int32(0)..., fields.old) where field.isDefined {
+      guard handle.column(column, is: field, of: fields.cursor) else { return false }
+    }
+    return true
   }
 }

@@ -64,24 +64,24 @@ private struct CombinedTable {
   /// Returns what two changes of one row are together; nil if they are nothing.
   private func combined(_ first: Patch.Row, _ second: Patch.Row) -> Patch.Row? {
     let isIndirect = first.isIndirect && second.isIndirect
-    let columns = first.old.indices
+    let (before, after) = (first.values, second.values)
+    func filled(_ values: [Value?], _ others: [Value?]) -> [Value?] {
+      zip(values, others).map { $0 ?? $1 }
+    }
     let keys = table.keyColumns
     switch (first.kind, second.kind) {
     case (.insert, .update):
       return Patch.Row(
-        .insert, isIndirect: isIndirect, old: first.old,
-        new: columns.map { second.new[$0] ?? first.new[$0] })
+        .insert, isIndirect: isIndirect, old: before.old, new: filled(after.new, before.new))
     case (.insert, .delete): return nil
     case (.update, .update):
       return .update(
-        columns.map { first.old[$0] ?? second.old[$0] },
-        columns.map { second.new[$0] ?? first.new[$0] }, keys, isIndirect: isIndirect)
+        filled(before.old, after.old), filled(after.new, before.new), keys, isIndirect: isIndirect)
     case (.update, .delete):
       return Patch.Row(
-        .delete, isIndirect: isIndirect, old: columns.map { first.old[$0] ?? second.old[$0] },
-        new: second.new)
+        .delete, isIndirect: isIndirect, old: filled(before.old, after.old), new: after.new)
     case (.delete, .insert):
-      return .update(first.old, second.new, keys, isIndirect: isIndirect)
+      return .update(before.old, after.new, keys, isIndirect: isIndirect)
     case (.insert, .insert), (.update, .insert), (.delete, .update), (.delete, .delete):
       return first
     }

@@ -41,21 +41,16 @@ extension Patch {
   ///
   /// - Complexity: O(*n*), where *n* is the size of all values.
   public var data: Data {
-    var writer = ChangesetWriter()
+    var bytes: [UInt8] = []
     for table in tables where !table.rows.isEmpty {
-      writer.bytes.append(Code.table)
-      writer.bytes.append(varint: UInt64(table.keyPositions.count))
-      writer.bytes += table.keyPositions
-      writer.bytes += table.name.utf8
-      writer.bytes.append(0)
-      for row in table.rows {
-        writer.bytes.append(row.kind.rawValue)
-        writer.bytes.append(row.isIndirect ? 1 : 0)
-        if row.kind != .insert { for value in row.old { writer.append(value) } }
-        if row.kind != .delete { for value in row.new { writer.append(value) } }
-      }
+      bytes.append(Code.table)
+      bytes.append(varint: UInt64(table.keyPositions.count))
+      bytes += table.keyPositions
+      bytes += table.name.utf8
+      bytes.append(0)
+      for row in table.rows { row.append(to: &bytes) }
     }
-    return Data(writer.bytes)
+    return Data(bytes)
   }
 
   fileprivate enum Code {
@@ -93,67 +88,54 @@ extension Patch.Row {
     guard cursor.left >= keys.count * (kind == .update ? 2 : 1) else {
       throw cursor.damage("it ends too soon")
     }
-    let nothing = [Value?](repeating: nil, count: keys.count)
-    var old = nothing
-    var new = nothing
-    if kind != .insert { for column in keys.indices { old[column] = try cursor.field() } }
-    if kind != .delete { for column in keys.indices { new[column] = try cursor.field() } }
+    let start = cursor.position - 2
+    var old = [Field](repeating: .undefined, count: keys.count)
+    var new = old
+    if kind != .insert { try cursor.places(keys.count, into: &old) }
+    if kind != .delete { try cursor.places(keys.count, into: &new) }
+    func isNull(_ field: Field) -> Bool {
+      field.code == FieldCode.null || cursor.isNotANumber(field)
+    }
+    // Whether the bytes are just as this library writes them.
+    var isExact = true
     for column in keys.indices {
       let isKey = keys[column] != 0
+      let (before, after) = (old[column], new[column])
+      guard !cursor.isDamagedText(before), !cursor.isDamagedText(after) else {
+        throw cursor.damage("a text that is not UTF-8")
+      }
+      if cursor.isNotANumber(before) || cursor.isNotANumber(after) { isExact = false }
       switch kind {
       case .insert, .delete:
-        guard let value = kind == .insert ? new[column] : old[column], !(isKey && value.isNull)
-        else {
+        let field = kind == .insert ? after : before
+        guard field.isDefined, !(isKey && isNull(field)) else {
           throw cursor.damage("a row without a value")
         }
+      case .update where isKey:
+        guard before.isDefined, !isNull(before) else {
+          throw cursor.damage("an update without a primary key")
+        }
+        if after.isDefined {
+          let (before, after) = (try cursor.value(of: before), try cursor.value(of: after))
+          guard before == after else { throw cursor.damage("an update of a primary key") }
+          isExact = false
+          new[column] = .undefined
+        }
       case .update:
-        if isKey {
-          guard let value = old[column], !value.isNull else {
-            throw cursor.damage("an update without a primary key")
-          }
-          guard new[column] == nil || new[column] == value else {
-            throw cursor.damage("an update of a primary key")
-          }
-          new[column] = nil
-        } else if new[column] == nil {
-          old[column] = nil
-        } else if old[column] == nil {
+        if before.isDefined, !after.isDefined { isExact = false }
+        if after.isDefined, !before.isDefined {
           throw cursor.damage("an update without the value before")
         }
+        if !after.isDefined { old[column] = .undefined }
       }
     }
-    self.init(kind, isIndirect: flag == 1, old: old, new: new)
-  }
-}
-
-/// Writes a changeset.
-private struct ChangesetWriter {
-  var bytes: [UInt8] = []
-
-  private mutating func append(bigEndian number: UInt64) {
-    for shift in stride(from: 56, through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
-    }
-  }
-
-  mutating func append(_ value: Value?) {
-    switch value {
-    case nil: bytes.append(FieldCode.undefined)
-    case .integer(let integer):
-      bytes.append(FieldCode.integer)
-      append(bigEndian: UInt64(bitPattern: integer))
-    case .real(let real):
-      bytes.append(FieldCode.real)
-      append(bigEndian: real.bitPattern)
-    case .text(let text):
-      bytes.append(FieldCode.text)
-      bytes.append(varint: UInt64(text.utf8.count))
-      bytes += text.utf8
-    case .blob(let blob):
-      bytes.append(FieldCode.blob)
-      bytes.append(varint: UInt64(blob.count))
-      bytes += blob
-    case .null: bytes.append(FieldCode.null)
+    if isExact {
+      self.init(cursor.bytes, start..<cursor.position, columnCount: keys.count)
+    } else {
+      func values(_ fields: [Field]) throws(SQLiteError) -> [Value?] {
+        try fields.map { field throws(SQLiteError) in try cursor.value(of: field) }
+      }
+      self.init(kind, isIndirect: flag == 1, old: try values(old), new: try values(new))
     }
   }
 }

@@ -123,13 +123,15 @@ private struct RebasedTable {
     let places = try columns(of: settled)
     func own(_ values: [Value?]) -> [Value?] { places.map { $0.flatMap { values[$0] } } }
     // The row as it was there before the other patch: the one here, without the changes of this patch.
+    let mine = row?.values
     let before: [Value?]? =
       row?.kind == .insert
       ? nil
       : places.indices.map { column in
-        row?.old[column] ?? places[column].flatMap { settled.before?[$0] }
+        mine?.old[column] ?? places[column].flatMap { settled.before?[$0] }
       }
-    let (old, new) = (own(settled.row.old), own(settled.row.new))
+    let theirs = settled.row.values
+    let (old, new) = (own(theirs.old), own(theirs.new))
     let there: [Value?]? =
       switch settled.row.kind {
       case .insert: new
@@ -137,7 +139,7 @@ private struct RebasedTable {
       case .update: places.indices.map { new[$0] ?? old[$0] ?? before?[$0] }
       }
     let here = settled.after.map { own($0) }.map { values in
-      values.indices.map { values[$0] ?? row?.new[$0] }
+      values.indices.map { values[$0] ?? mine?.new[$0] }
     }
     guard let here else {
       guard let there else { return nil }
@@ -161,8 +163,9 @@ private struct RebasedTable {
   private func refuseFurtherColumns(
     of settled: PatchReport.Settled, _ places: [Int?], isThere: Bool
   ) throws {
+    let new = settled.row.new
     for (index, name) in settled.columns.enumerated() where !places.contains(index) {
-      if isThere, settled.row.new[index] ?? settled.after?[index] == settled.after?[index] {
+      if isThere, new[index] ?? settled.after?[index] == settled.after?[index] {
         continue
       }
       throw PatchError(

@@ -1,4 +1,4 @@
-public import SQLiteCore
+package import SQLiteCore
 
 /// The rows that one or several transactions changed: something that can be sent, kept, undone and applied to another
 /// copy of the database.
@@ -29,28 +29,6 @@ public struct Patch: Hashable, Sendable {
     case delete = 9
   }
 
-  /// A row of a table that differs before and after.
-  public struct Row: Hashable, Sendable {
-    /// The effect.
-    public let kind: Kind
-    /// Whether only triggers and foreign keys have changed the row, besides those that somebody changed. A direct change
-    /// by a statement that failed also counts if the row has changed otherwise.
-    public let isIndirect: Bool
-    /// The values before, in the order of the columns. In an update nil stands for a column that has not changed,
-    /// except in the key; of an insert all are nil.
-    public let old: [Value?]
-    /// The values after, in the order of the columns. In an update nil stands for a column that has not changed, and
-    /// for those of the key; of a delete all are nil.
-    public let new: [Value?]
-
-    package init(_ kind: Kind, isIndirect: Bool, old: [Value?], new: [Value?]) {
-      self.kind = kind
-      self.isIndirect = isIndirect
-      self.old = old
-      self.new = new
-    }
-  }
-
   /// The rows of one table.
   public struct Table: Hashable, Sendable {
     /// The table's name.
@@ -71,8 +49,10 @@ public struct Patch: Hashable, Sendable {
 
     /// The key of a row.
     package func key(of row: Row) -> RowKey {
-      let values = row.kind == .insert ? row.new : row.old
-      return RowKey(keyColumns.map { values[$0] ?? .null })
+      var fields = RowFields()
+      row.read(into: &fields)
+      let places = row.kind == .insert ? fields.new : fields.old
+      return RowKey(keyColumns.map { fields.value(places[$0]) ?? .null })
     }
 
     /// The indexes of the columns of the key, in the order of the columns.
@@ -102,28 +82,19 @@ public struct Patch: Hashable, Sendable {
   /// The number of changed rows.
   public var count: Int { tables.reduce(0) { $0 + $1.rows.count } }
 
+  /// The memory that the rows take.
+  package var byteCount: Int {
+    tables.reduce(0) { $0 + $1.rows.reduce(0) { $0 + $1.byteCount + MemoryLayout<Row>.stride } }
+  }
+
   /// The patch that undoes this one.
   ///
   /// - Complexity: O(*n*), where *n* is the number of rows.
   public var inverted: Patch {
     var result = self
     for table in result.tables.indices {
-      let keys = result.tables[table].keyColumns
       // The last change is undone first.
-      result.tables[table].rows = result.tables[table].rows.reversed().map { row in
-        switch row.kind {
-        case .insert: return Row(.delete, isIndirect: row.isIndirect, old: row.new, new: row.old)
-        case .delete: return Row(.insert, isIndirect: row.isIndirect, old: row.new, new: row.old)
-        case .update:
-          var old = row.new
-          var new = row.old
-          for key in keys {
-            old[key] = row.old[key]
-            new[key] = nil
-          }
-          return Row(.update, isIndirect: row.isIndirect, old: old, new: new)
-        }
-      }
+      result.tables[table].rows = result.tables[table].rows.reversed().map(\.inverted)
     }
     result.tables.reverse()
     return result
@@ -152,6 +123,4 @@ package enum RowKey: Hashable, Sendable {
     case .several(let values): values
     }
   }
-
-  var hasNull: Bool { values.contains(where: \.isNull) }
 }

@@ -1,0 +1,157 @@
+package import SQLiteCore
+
+extension Patch {
+  /// Puts together what was recorded.
+  ///
+  /// - Throws: As ``init(_:showsOnly:)``.
+  package init(_ recorded: RecordedRows) throws {
+    try self.init(recorded.netRows { Patch.holds($0) })
+  }
+
+  /// Whether the rows of a table belong into a patch.
+  package static func holds(_ layout: TableLayout) -> Bool {
+    !layout.isShadow && holds(table: layout.table)
+  }
+
+  /// Whether the rows of a table of a name belong into a patch: this library's own facts about the store do not.
+  package static func holds(table: String) -> Bool {
+    !["magicdata_meta", "magicdata_journal"].contains(asciiLowercased(table))
+  }
+
+  /// - Parameters:
+  ///   - net: The rows.
+  ///   - showsOnly: Whether the patch only shows the rows and is never applied. Then text that is not valid UTF-8 becomes
+  ///     the blob of its bytes, and tables are left out that have a row without a key.
+  /// - Throws: ``PatchError`` with ``PatchError/Reason/noKey(table:)`` or ``PatchError/Reason/notUTF8(table:column:)``;
+  ///   `SQLiteError` if the bytes are damaged.
+  package init(_ net: [NetRows], showsOnly: Bool = false) throws {
+    self.init(
+      tables: try net.compactMap { net in
+        let unidentified = PatchError(reason: .noKey(table: net.layout.table))
+        do {
+          return try Table(net, showsOnly: showsOnly)
+        } catch let error as PatchError where showsOnly && error == unidentified {
+          return nil
+        }
+      })
+  }
+}
+
+extension Patch.Table {
+  fileprivate init(_ net: NetRows, showsOnly: Bool) throws {
+    let layout = net.layout
+    var writer = RowWriter(net, showsOnly: showsOnly)
+    var (index, old, new) = (0, [Field](), [Field]())
+    while let row = try net.nextDifference(from: &index, &old, &new) {
+      guard row.hasKey else { throw PatchError(reason: .noKey(table: layout.table)) }
+      try writer.append(row, old, new)
+    }
+    let columns = writer.columns.map { layout.columns[$0] }
+    self.init(
+      name: layout.table, keyPositions: columns.map { UInt8(clamping: $0.keyPosition) },
+      columns: columns.map(\.name), rows: writer.rows)
+  }
+}
+
+/// Writes rows of a patch into bytes that they share.
+private struct RowWriter {
+  private let layout: TableLayout
+  private let cursor: FieldCursor
+  private let showsOnly: Bool
+  /// The columns of the patch.
+  let columns: [Int]
+  private let isKey: [Bool]
+  private var bytes: [UInt8] = []
+  private var starts: [Int] = []
+  /// The columns that the row changes.
+  private var changed: [Int] = []
+  /// The bytes of the recording that come next: those of several values are copied together.
+  private var pending = 0..<0
+
+  init(_ net: NetRows, showsOnly: Bool) {
+    layout = net.layout
+    cursor = net.cursor
+    self.showsOnly = showsOnly
+    columns = layout.columns.indices.filter { [layout] in !layout.columns[$0].isGenerated }
+    isKey = layout.columns.map { $0.keyPosition > 0 }
+  }
+
+  /// Writes a row, unless it differs only in generated columns.
+  mutating func append(_ row: NetRows.Row, _ old: [Field], _ new: [Field]) throws(PatchError) {
+    let start = bytes.count
+    switch (row.old, row.new) {
+    case (_?, nil):
+      begin(.delete, row)
+      for column in columns { try append(old[column], column) }
+    case (nil, _?):
+      begin(.insert, row)
+      for column in columns { try append(new[column], column) }
+    case (_?, _?):
+      begin(.update, row)
+      changed.removeAll(keepingCapacity: true)
+      for column in columns {
+        let isChanged = !isKey[column] && !cursor.areSame(old[column], new[column])
+        if isChanged { changed.append(column) }
+        try append(isChanged || isKey[column] ? old[column] : .undefined, column)
+      }
+      guard !changed.isEmpty else {
+        pending = 0..<0
+        bytes.removeLast(bytes.count - start)
+        return
+      }
+      var next = 0
+      for column in columns {
+        let isChanged = next < changed.count && changed[next] == column
+        if isChanged { next += 1 }
+        try append(isChanged ? new[column] : .undefined, column)
+      }
+    case (nil, nil): return
+    }
+    flush()
+    starts.append(start)
+  }
+
+  private mutating func begin(_ kind: Patch.Kind, _ row: NetRows.Row) {
+    bytes.append(kind.rawValue)
+    bytes.append(row.isIndirect ? 1 : 0)
+  }
+
+  private mutating func append(_ field: Field, _ column: Int) throws(PatchError) {
+    var range = field.range
+    switch field.code {
+    case FieldCode.undefined: range = append(FieldCode.undefined)
+    case FieldCode.real where cursor.isNotANumber(field): range = append(FieldCode.null)
+    case FieldCode.text where cursor.isDamagedText(field):
+      guard showsOnly else {
+        throw PatchError(
+          reason: .notUTF8(table: layout.table, column: layout.columns[column].name))
+      }
+      _ = append(FieldCode.blob)
+      range = field.start + 1..<field.content.upperBound
+    default: break
+    }
+    if range.lowerBound == pending.upperBound {
+      pending = pending.lowerBound..<range.upperBound
+    } else {
+      flush()
+      pending = range
+    }
+  }
+
+  /// Writes a code that the recording does not have, and returns no bytes.
+  private mutating func append(_ code: UInt8) -> Range<Int> {
+    flush()
+    bytes.append(code)
+    return 0..<0
+  }
+
+  private mutating func flush() {
+    if !pending.isEmpty { bytes += cursor.bytes[pending] }
+    pending = 0..<0
+  }
+
+  var rows: [Patch.Row] {
+    let ends = starts.dropFirst() + [bytes.count]
+    return zip(starts, ends).map { Patch.Row(bytes, $0..<$1, columnCount: columns.count) }
+  }
+}
