@@ -35,19 +35,29 @@ extension ExpressionSQL {
   /// How a statement finds its rows.
   struct Finding {
     /// The conditions that all hold.
-    let terms: [QueryNode]
+    fileprivate let terms: [QueryNode]
     /// The terms whose rows an index finds: first those on the rows themselves, which are the fastest to count.
-    let sought: [Int]
-    /// The rows in the order of an index, of which the first ones that match are read; nil if all are read.
-    let stream: Window?
-    /// The number of rows that a term is evaluated for after another one has found them.
-    let narrowing: Narrowing
-    /// Whether the statement compares the numbers of rows, and begins at the fewest.
-    let compares: Bool
-
+    fileprivate var sought: [Int] = []
     /// The terms that no index serves.
-    fileprivate var rest: [Int] { terms.indices.filter { !sought.contains($0) } }
+    fileprivate var rest: [Int] = []
+    /// The rows in the order of an index, of which the first ones that match are read; nil if all are read.
+    fileprivate let stream: Window?
+    /// A reverse relation with a condition that no index serves; nil if an index serves one of the terms.
+    fileprivate var probed: RelatedQuery?
+    /// Whether reading all rows is a choice, too.
+    fileprivate var scans = false
+    /// Whether the statement compares the numbers of rows, and begins at the fewest.
+    fileprivate var compares = false
+    /// The number of rows that the filter is evaluated for, unless the statement compares.
+    fileprivate var visited = Narrowing.all
+    /// The number of rows that are found.
+    fileprivate(set) var narrowing = Narrowing.all
   }
+
+  /// The greatest number of conditions that a statement chooses between. Its length grows by the square.
+  private static var choiceLimit: Int { 4 }
+  /// The greatest number of levels that a choice may be inside of: its terms are written several times.
+  private static var choiceLevel: Int { 3 }
 
   /// Decides how a statement finds the rows that a filter selects: the only place that does.
   ///
@@ -60,23 +70,46 @@ extension ExpressionSQL {
     _ filter: QueryNode?, _ plan: ObjectPlan, _ window: Window? = nil, isOfRelation: Bool = false
   ) throws -> Finding {
     let stream = window.flatMap { $0.isInOrderOfIndex(of: plan) ? $0 : nil }
-    let terms = filter?.terms ?? []
-    var sought: [Int] = []
+    if let filter, stream == nil, !isOfRelation, case .comparing = filter, !filter.isOfOthers {
+      // The most frequent filter finds its rows by itself (benchmark `query`).
+      let narrowing: Narrowing =
+        plan.isOfOneRow(filter) ? .one : try isIndexed(filter, plan) ? .few : .all
+      return Finding(terms: [], stream: nil, visited: narrowing, narrowing: narrowing)
+    }
+    var finding = Finding(terms: filter?.terms ?? [], stream: stream)
+    var (isOfOneRow, isOfOthers, isOwn) = (false, false, false)
     // A filter that is deeper than this is refused when it is written.
     if let filter, filter.depth <= QueryNode.greatestLevel {
-      for (index, term) in terms.enumerated() {
-        guard try isOfRelation && index == 0 || isSought(term, plan) else { continue }
-        sought.insert(index, at: term.isOfOthers ? sought.count : 0)
+      for (index, term) in finding.terms.enumerated() {
+        let isOther = term.isOfOthers
+        isOfOthers = isOfOthers || isOther
+        if try isOfRelation && index == 0 || isSought(term, plan) {
+          finding.sought.insert(index, at: isOther ? finding.sought.count : 0)
+          isOfOneRow = isOfOneRow || plan.isOfOneRow(term)
+          isOwn = isOwn || !isOther
+        } else {
+          finding.rest.append(index)
+          if finding.probed == nil { finding.probed = try probed(term, plan) }
+        }
       }
     }
-    let isOfOneRow = sought.contains { plan.isOfOneRow(terms[$0]) }
-    let isOfOthers = terms.contains(where: \.isOfOthers)
-    let hasChoice =
-      stream != nil || sought.count > 1 || !sought.isEmpty && sought.count < terms.count
-    return Finding(
-      terms: terms, sought: sought, stream: stream,
-      narrowing: isOfOneRow ? .one : sought.isEmpty && stream == nil ? .all : .few,
-      compares: !isOfOneRow && isOfOthers && hasChoice)
+    // Between conditions on the rows themselves, one index on both leaves nothing to choose.
+    let isContested =
+      isOfOthers || plan.hasSeparateIndexes(finding.sought.map { finding.terms[$0] })
+    let hasChoice: Bool
+    if finding.sought.isEmpty {
+      // The first rows are looked at in a subquery, which has not all names that SQL of the user may use.
+      hasChoice = stream != nil ? filter?.hasLiteral == false : finding.probed != nil
+    } else {
+      hasChoice = stream != nil || finding.terms.count > 1
+      finding.probed = nil
+    }
+    finding.scans = stream == nil && !(finding.rest.isEmpty && isOfOthers)
+    finding.compares =
+      !isOfOneRow && isContested && hasChoice && level <= ExpressionSQL.choiceLevel
+    finding.visited = isOfOneRow ? .one : isOwn || stream != nil ? .few : .all
+    finding.narrowing = finding.sought.isEmpty ? finding.visited : max(finding.visited, .few)
+    return finding
   }
 
   /// Writes the condition of a statement.
@@ -104,84 +137,129 @@ extension ExpressionSQL {
       try write(where: filter, Rows(of: plan), finding, to: &sql)
       return sql.append(text: ")")
     }
-    // A single term finds the rows itself.
-    rows.narrowing = finding.terms.count == 1 ? .all : finding.narrowing
+    rows.narrowing = finding.visited
     try write(filter, rows, to: &sql)
     rows.narrowing = finding.narrowing
   }
 
-  /// Writes a query for the keys of the rows that match a filter. It begins at the term that the fewest rows match, or at
-  /// number 0: the first rows of an order, or all rows.
+  /// Writes a query for the keys of the rows that match a filter: a `UNION ALL` with a branch for each sought term, and a
+  /// branch 0 for the first rows of an order or for all rows. All branches but one find nothing.
   private mutating func writeChoice(
     _ filter: QueryNode, _ plan: ObjectPlan, _ finding: Finding, to sql: inout SQL
   ) throws {
     let (table, key) = (plan.quotedTable, SQL(unchecked: plan.qualifiedKey))
     let (all, few) = (Rows(of: plan), Rows(of: plan, narrowing: .few))
-    let choice = alias()
-    let names = finding.sought.map { _ in alias() }
+    let sought = finding.sought.prefix(ExpressionSQL.choiceLimit)
     sql.append(text: "WITH ")
-    for (name, index) in zip(names, finding.sought) {
+    var names: [String] = []
+    for index in sought {
       let keys = try keys(of: finding.terms[index], all)
-      sql.append("\(SQL(unchecked: name)) (start) AS NOT MATERIALIZED (\(keys)), ")
+      names.append(alias())
+      sql.append(text: "\(names[names.count - 1]) (start) AS NOT MATERIALIZED (")
+      sql.append(keys)
+      sql.append(text: "), ")
     }
-    sql.append(text: "\(choice) (number) AS MATERIALIZED (SELECT CASE")
-    let rest = finding.rest
-    if finding.sought.isEmpty, let stream = finding.stream {
-      // Nothing tells how many rows match, but the first ones.
-      sql.append(" WHEN EXISTS (SELECT 1 FROM (SELECT * FROM \(table) ORDER BY ")
-      try write(stream.order, few, to: &sql)
-      sql.append(" LIMIT 256) AS \(table) WHERE ")
-      try write(filter, few, to: &sql)
-      sql.append(text: ") THEN 0 ELSE 1 END)")
-    } else {
-      for size in [16, 128, 1_024, 8_192, 65_536] {
-        // The first rows are found after about `count * rows / matches` rows.
-        let limit = finding.stream == nil ? rest.isEmpty ? 0 : size * 8 : size * size
-        if limit > 0 { sql.append(text: " WHEN size < \(limit) THEN 0") }
-        for (index, name) in names.enumerated() {
-          sql.append(
-            text:
-              " WHEN NOT EXISTS (SELECT 1 FROM \(name) LIMIT 1 OFFSET \(size)) THEN \(index + 1)")
-        }
-      }
-      let isCounted = finding.stream == nil && rest.isEmpty
-      sql.append(text: " ELSE \(isCounted ? 1 : 0) END")
-      if !isCounted {
-        let count = finding.stream?.count ?? 1
-        sql.append(" FROM (SELECT max(\(key)) * \(count) AS size FROM \(table))")
-      }
-      sql.append(text: ")")
+    // No column of the rows has this name, by which SQL of the user could mean one.
+    let (choice, number) = (alias(), alias())
+    sql.append(text: "\(choice) (\(number)) AS MATERIALIZED (SELECT CASE")
+    if !sought.isEmpty {
+      writeComparison(names, plan, finding, to: &sql)
+    } else if let stream = finding.stream {
+      try writeProbe(filter, few, stream.order, to: &sql)
+    } else if let probed = finding.probed {
+      try writeProbe(probed, few, to: &sql)
     }
-    var isFirst = true
-    func begin(_ number: Int) {
-      sql.append(text: isFirst ? " " : " UNION ALL ")
-      isFirst = false
+    sql.append(text: ")")
+    var separator = " "
+    func begin(_ branch: Int) {
+      // The choice is in a table of one row: SQLite would evaluate a subquery in WHERE for each row.
       sql.append(
-        "SELECT \(key) FROM \(SQL(unchecked: choice)) CROSS JOIN \(table) WHERE number = \(SQL(unchecked: "\(number)")) AND "
+        text:
+          "\(separator)SELECT \(key.text) FROM \(choice) CROSS JOIN \(table.text) WHERE \(number) = \(branch)"
       )
+      separator = " UNION ALL "
     }
-    for (number, index) in finding.sought.enumerated() {
-      begin(number + 1)
+    for (branch, index) in sought.enumerated() {
+      begin(branch + 1)
+      sql.append(text: " AND ")
       try write(finding.terms[index], all, to: &sql)
       try write(finding, finding.terms.indices.filter { $0 != index }, few, to: &sql)
     }
+    if sought.isEmpty {
+      begin(1)
+      sql.append(text: " AND ")
+      try write(filter, all, to: &sql)
+    }
     if let stream = finding.stream {
-      if finding.sought.isEmpty {
-        begin(1)
-        try write(filter, all, to: &sql)
-      }
-      sql.append(" UNION ALL SELECT * FROM (SELECT \(key) FROM \(table) WHERE ")
+      sql.append(text: "\(separator)SELECT * FROM (SELECT \(key.text) FROM \(table.text) WHERE ")
       try write(filter, few, to: &sql)
-      sql.append(text: " ORDER BY ")
       try write(stream.order, few, to: &sql)
-      sql.append(
-        " LIMIT (SELECT CASE number WHEN 0 THEN \(stream.count) ELSE 0 END FROM \(SQL(unchecked: choice))))"
-      )
-    } else if !rest.isEmpty {
+      sql.append(text: " LIMIT (SELECT CASE \(number) WHEN 0 THEN ")
+      sql.append("\(stream.count)")
+      sql.append(text: " ELSE 0 END FROM \(choice)))")
+    } else if finding.scans {
       begin(0)
-      try write(rest.map { finding.terms[$0] }[...], joinedBy: " AND ", all, to: &sql)
+      if !finding.rest.isEmpty {
+        sql.append(text: " AND ")
+        let rest = finding.rest.map { finding.terms[$0] }
+        try write(rest[...], joinedBy: " AND ", sought.isEmpty ? few : all, to: &sql)
+      }
       try write(finding, finding.sought, few, to: &sql)
     }
+  }
+
+  /// Writes the number of the branch with the fewest rows, or 0 if the first rows of an order, or all rows, are probably
+  /// read sooner.
+  private func writeComparison(
+    _ names: [String], _ plan: ObjectPlan, _ finding: Finding, to sql: inout SQL
+  ) {
+    let hasOthers = finding.stream != nil || finding.scans
+    for size in [16, 128, 1_024, 8_192, 65_536] {
+      // The first rows are found after `count * rows / matches` rows, if the matches are spread evenly.
+      let limit = finding.stream == nil ? size * 8 : size * size
+      if hasOthers { sql.append(text: " WHEN size < \(limit) THEN 0") }
+      for (index, name) in names.enumerated() {
+        sql.append(
+          text:
+            " WHEN NOT EXISTS (SELECT 1 FROM \(name) LIMIT 1 OFFSET \(size)) THEN \(index + 1)")
+      }
+    }
+    sql.append(text: hasOthers ? " ELSE 0 END" : " ELSE 1 END")
+    if !hasOthers { return }
+    let key = SQL(unchecked: plan.qualifiedKey)
+    sql.append(
+      " FROM (SELECT max(\(key)) * \(finding.stream?.count ?? 1) AS size FROM \(plan.quotedTable))")
+  }
+
+  /// Writes 0 if one of the first rows of an order matches a filter that no index serves, so that many of them probably do.
+  private mutating func writeProbe(
+    _ filter: QueryNode, _ rows: Rows, _ order: [QueryOrder], to sql: inout SQL
+  ) throws {
+    let table = rows.plan.quotedTable
+    sql.append(" WHEN EXISTS (SELECT 1 FROM (SELECT * FROM \(table)")
+    try write(order, rows, to: &sql)
+    sql.append(" LIMIT 256) AS \(table) WHERE ")
+    try write(filter, rows, to: &sql)
+    sql.append(text: ") THEN 0 ELSE 1 END")
+  }
+
+  /// Writes 0 if there are so many related objects, and so many of them match, that looking at those of each row is faster
+  /// than reading all.
+  private mutating func writeProbe(
+    _ query: RelatedQuery, _ rows: Rows, to sql: inout SQL
+  ) throws {
+    guard let filter = query.filter else { return sql.append(text: " WHEN 0 THEN 0 ELSE 1 END") }
+    let plan = try store.relation(of: rows.plan.shape, query.route[0]).destination
+    let related = try Rows(plan, alias: alias(), narrowing: .few)
+    let (key, table) = (SQL(unchecked: plan.qualifiedKey), plan.quotedTable)
+    sql.append(
+      " WHEN (SELECT max(\(key)) FROM \(table)) > 256 * (SELECT max(\(SQL(unchecked: rows.key))) FROM \(rows.plan.quotedTable))"
+    )
+    sql.append(
+      " AND EXISTS (SELECT 1 FROM (SELECT * FROM \(table) LIMIT 256) AS \(SQL(unchecked: related.alias ?? "")) WHERE "
+    )
+    try write(filter, related, to: &sql)
+    sql.append(text: ") THEN 0 ELSE 1 END")
   }
 
   /// Writes further terms, by which no index shall find the rows.
@@ -194,8 +272,9 @@ extension ExpressionSQL {
     sql.append(text: ")")
   }
 
-  /// Writes sort keys, of which the key is the last.
+  /// Writes ORDER BY, of which the key is the last term.
   private mutating func write(_ order: [QueryOrder], _ rows: Rows, to sql: inout SQL) throws {
+    sql.append(text: " ORDER BY ")
     for order in order {
       try write(order.node, rows, to: &sql)
       sql.append(text: order.isDescending ? " DESC, " : ", ")
@@ -282,6 +361,21 @@ extension ExpressionSQL {
     return try isIndexed(filter, end)
   }
 
+  /// Returns the relation of a term, or of its negation, if it leads from the rows directly to others with a
+  /// condition that no index serves.
+  private func probed(_ term: QueryNode, _ plan: ObjectPlan) throws -> RelatedQuery? {
+    if case .negation(let operand, _) = term { return try probed(operand, plan) }
+    guard case .related(let query, _) = term, case .exists = query.answer, query.route.count == 1,
+      let filter = query.filter, !filter.hasLiteral,
+      case .reverse = plan.properties[query.route[0]].role.kind
+    else { return nil }
+    let relation = try store.relation(of: plan.shape, query.route[0])
+    guard try relation.keys.isInDestination && !isIndexed(filter, relation.destination) else {
+      return nil
+    }
+    return try isStored(relation) ? query : nil
+  }
+
   /// Returns whether an index finds the rows that a condition holds for.
   private func isIndexed(_ node: QueryNode, _ plan: ObjectPlan) throws -> Bool {
     switch node {
@@ -338,6 +432,18 @@ extension ObjectPlan {
       return false
     }
     return slots.allSatisfy(unique.contains)
+  }
+}
+
+extension ObjectPlan {
+  /// Whether terms compare several columns, of which no index has two.
+  fileprivate func hasSeparateIndexes(_ terms: [QueryNode]) -> Bool {
+    if terms.count < 2 { return false }
+    let names = Set(terms.compactMap { $0.soughtColumn?.first.map { properties[$0].name } })
+    return names.count > 1
+      && !rows.indexes.contains { index in
+        index.columns.count > 1 && index.columns.prefix(2).allSatisfy(names.contains)
+      }
   }
 }
 

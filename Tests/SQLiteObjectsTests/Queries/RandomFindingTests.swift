@@ -251,7 +251,7 @@ private struct FindLabel: MagicObject {
   @Test(arguments: [1, 2, 3])
   func `filters on nodes find what they mean, in any order and part`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    for round in 0..<250 {
+    for round in 0..<150 {
       let meaning = nodes(&random)
       let sql = try meaning.filter.sql(in: magic).text
       let found = nodes.filter(meaning.holds)
@@ -286,7 +286,7 @@ private struct FindLabel: MagicObject {
   @Test(arguments: [4, 5])
   func `filters on edges find what they mean, also through references`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    for round in 0..<250 {
+    for round in 0..<120 {
       let meaning = edges(&random)
       let sql = try meaning.filter.sql(in: magic).text
       var expected = edges.filter(meaning.holds)

@@ -7,6 +7,8 @@ struct PlanQuestion: Sendable {
   let name: String
   /// The part of the rows that its conditions hold for.
   let selectivity: String
+  /// The only element of a list of the condition.
+  var word = ""
   /// Asks the store for integers.
   let ask: @Sendable (MagicData) throws -> [Int]
   /// Statements with the same integers in their first column.
@@ -345,6 +347,17 @@ struct PlanQuestion: Sendable {
           "SELECT size FROM Node_tags a CROSS JOIN Node_tags b ON a.owner = b.owner CROSS JOIN Node ON id = a.owner WHERE a.target = \(first.label) AND b.target = \(second.label) ORDER BY a.owner",
           "SELECT size FROM Node_tags a CROSS JOIN Node_tags b ON a.owner = b.owner CROSS JOIN Node ON id = a.owner WHERE a.target = \(second.label) AND b.target = \(first.label) ORDER BY a.owner",
         ]),
+      PlanQuestion(
+        name: #"\.$grade == "x" && \.$to == node"#, selectivity: part,
+        ask: {
+          try $0.fetch(
+            PlanEdge.where(\.$grade == first.word && \.$to == other).values(\.$size))
+        },
+        candidates: [
+          #"SELECT size FROM Edge WHERE grade = '\#(first.word)' AND +\#(toOther) ORDER BY id"#,
+          #"SELECT size FROM Edge WHERE +grade = '\#(first.word)' AND \#(toOther) ORDER BY id"#,
+          #"SELECT size FROM Edge WHERE +grade = '\#(first.word)' AND +\#(toOther) ORDER BY id"#,
+        ]),
       question(
         #"edges.contains { \.$grade == "x" && \.$to == node }"#,
         (\PlanNode.$edges).contains { \.$grade == first.word && \.$to == other },
@@ -422,7 +435,7 @@ struct PlanQuestion: Sendable {
     _ candidates: [String]
   ) -> PlanQuestion {
     PlanQuestion(
-      name: name, selectivity: sought.part,
+      name: name, selectivity: sought.part, word: sought.word,
       ask: { try $0.fetch(PlanEdge.where(filter).values(\.$size)) }, candidates: candidates)
   }
 

@@ -14,50 +14,65 @@ struct PlanReport {
     c = try CConnection(path: path)
   }
 
-  /// Prints a table with a line for each question. Of each statement the least processor time of some rounds counts, and of
-  /// several candidates for the best SQL the fastest.
-  /// Then the plans of the queries that take more than twice the time.
+  /// Prints tables with a line for each question and a column for each selectivity. Of each statement the least processor
+  /// time of some rounds counts, and of several candidates for the best SQL the fastest. Then the plans of the queries that
+  /// take more than twice the time.
   func run(rounds: Int) throws {
     let progress = Progress()
-    var slow: [String] = []
+    var (columns, slow) = ([String](), [String]())
     print(
       """
-      \(PlanGraph.nodes) nodes, \(PlanGraph.edges) edges; processor time of SQLite, the least of \(rounds) rounds
-
-      | question | selectivity | best SQL, ms | query, ms | ratio |
-      | --- | --- | --: | --: | --: |
+      \(PlanGraph.nodes) nodes, \(PlanGraph.edges) edges. Milliseconds of processor time of the best SQL / ratio of the \
+      query, the least of \(rounds) rounds
       """)
-    for question in try PlanQuestion.all(graph.magic) {
+    let questions = try PlanQuestion.all(graph.magic)
+    for (index, question) in questions.enumerated() {
       progress.show("plans: \(question.name)")
       let statements = try statements(of: question)
-      let own = try time(of: question, statements, rounds)
-      var best = (time: Double.infinity, sql: "")
-      for candidate in question.candidates {
-        if !question.isWriting { try check(candidate, question) }
-        let time = try c.time(of: [candidate], question.isWriting, rounds)
-        if time < best.time { best = (time, candidate) }
-      }
+      let best = try best(of: question, rounds)
+      // The first statement finds the objects; related ones are loaded by further statements.
+      let own = try c.time(of: statements.prefix(1).joined(), question.isWriting, rounds)
       progress.clear()
-      let cells = [
-        "`\(question.name)`", question.selectivity, milliseconds(best.time), milliseconds(own),
-        fixed(own / best.time, digits: 1),
-      ]
-      print("| \(cells.joined(separator: " | ")) |")
-      if own > best.time * 2 {
-        slow.append(
-          "\(question.name), \(question.selectivity)\nbest: \(best.sql)\nquery: \(statements.joined(separator: "\n"))"
-        )
-        for statement in statements.prefix(1) {
-          let plan = try graph.magic.database.write { try $0.explain(SQL(unchecked: statement)) }
-          slow.append("\(plan)\n")
+      if index == 0 || questions[index - 1].name != question.name {
+        let parts = questions.filter { $0.name == question.name }.map(\.selectivity)
+        if parts != columns {
+          columns = parts
+          print("\n| question | \(parts.joined(separator: " | ")) |")
+          print("| --- | \(parts.map { _ in "--:" }.joined(separator: " | ")) |")
         }
+        print("| `\(question.name)`", terminator: "")
       }
+      let isLast = index + 1 == questions.count || questions[index + 1].name != question.name
+      let ratio = fixed(own / best.time, digits: 1)
+      print(" | \(milliseconds(best.time)) / \(ratio)", terminator: isLast ? " |\n" : "")
+      guard own > best.time * 2, let statement = statements.first else { continue }
+      let plan = try graph.magic.database.write { try $0.explain(SQL(unchecked: statement)) }
+      slow.append(
+        """
+        \(question.name), \(question.selectivity): \(ratio)
+        best: \(best.sql)
+        query: \(statement)
+        \(plan)
+
+        """)
     }
-    if !slow.isEmpty { print("\nMore than twice the time:\n\(slow.joined(separator: "\n"))") }
+    if !slow.isEmpty { print("\nMore than twice the time:\n\n\(slow.joined(separator: "\n"))") }
+  }
+
+  /// Returns the fastest candidate.
+  private func best(of question: PlanQuestion, _ rounds: Int) throws -> (time: Double, sql: String)
+  {
+    var best = (time: Double.infinity, sql: "")
+    for candidate in question.candidates {
+      if !question.isWriting { try check(candidate, question) }
+      let time = try c.time(of: candidate, question.isWriting, rounds)
+      if time < best.time { best = (time, candidate) }
+    }
+    return best
   }
 
   private func milliseconds(_ time: Double) -> String {
-    fixed(time / 1_000, digits: time < 100 ? 4 : time < 10_000 ? 3 : 1)
+    fixed(time / 1_000, digits: time < 100 ? 4 : time < 1_000 ? 2 : 1)
   }
 
   /// Returns the statements that a query runs.
@@ -76,22 +91,11 @@ struct PlanReport {
       return graph.statements.take().filter { $0.hasPrefix("UPDATE") || $0.hasPrefix("DELETE") }
     }
     _ = try question.ask(graph.magic)
-    return graph.statements.take().filter { $0.hasPrefix("SELECT") || $0.hasPrefix("WITH") }
-  }
-
-  private func time(
-    of question: PlanQuestion, _ statements: [String], _ rounds: Int
-  ) throws -> Double {
-    // A list is bound by a pointer, which only the library's connections read.
-    let isListed = statements.contains { $0.contains("magicdata_list") }
-    // Related objects are loaded by further statements, which the first one doesn't find.
-    let first = Array(statements.prefix(1))
-    if !isListed { return try c.time(of: first, question.isWriting, rounds) }
-    var least = Double.infinity
-    for _ in 0..<rounds * 3 {
-      least = min(least, try microseconds { _ = try question.ask(graph.magic) })
+    return graph.statements.take().filter { $0.hasPrefix("SELECT") }.map {
+      // A list is bound by a pointer, which only the library's connections read. Each has one element here.
+      $0.replacing(
+        "(SELECT value FROM magicdata_list(NULL))", with: "(SELECT '\(question.word)')")
     }
-    return least
   }
 
   /// Throws if a candidate finds something else than the query.
@@ -126,34 +130,31 @@ extension CConnection {
   }
 
   /// The time to step through all rows, the least of some rounds.
-  fileprivate func time(of statements: [String], _ isWriting: Bool, _ rounds: Int) throws -> Double
-  {
+  fileprivate func time(of sql: String, _ isWriting: Bool, _ rounds: Int) throws -> Double {
     if isWriting { try execute("BEGIN IMMEDIATE") }
     defer { if isWriting { try? execute("ROLLBACK") } }
-    return try statements.reduce(0) { sum, sql in
-      let statement = try CStatement(sql, self)
-      var least = Double.infinity
-      // The first round reads the pages. A short statement is run more often.
-      for round in 0...rounds {
-        if isWriting { try execute("SAVEPOINT round") }
-        let once = try microseconds {
-          while try statement.step() {}
-        }
-        try statement.reset()
-        if isWriting { try execute("ROLLBACK TO round; RELEASE round") }
-        if round == 0 { continue }
-        least = min(least, once)
-        if once > 1_000 || isWriting { continue }
-        let calls = Int(2_000 / max(once, 1)) + 1
-        let time = try microseconds {
-          for _ in 0..<calls {
-            while try statement.step() {}
-            try statement.reset()
-          }
-        }
-        least = min(least, time / Double(calls))
+    let statement = try CStatement(sql, self)
+    var least = Double.infinity
+    // The first round reads the pages. A short statement is run more often.
+    for round in 0...rounds {
+      if isWriting { try execute("SAVEPOINT round") }
+      let once = try microseconds {
+        while try statement.step() {}
       }
-      return sum + least
+      try statement.reset()
+      if isWriting { try execute("ROLLBACK TO round; RELEASE round") }
+      if round == 0 { continue }
+      least = min(least, once)
+      if once > 1_000 || isWriting { continue }
+      let calls = Int(2_000 / max(once, 1)) + 1
+      let time = try microseconds {
+        for _ in 0..<calls {
+          while try statement.step() {}
+          try statement.reset()
+        }
+      }
+      least = min(least, time / Double(calls))
     }
+    return least
   }
 }
