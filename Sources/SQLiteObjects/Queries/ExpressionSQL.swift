@@ -5,8 +5,8 @@ import SQLiteRelations
 /// `"Person"."age" > ?` with the value 30.
 ///
 /// The operators make the ``QueryNode`` that is written here (`Filter+Comparison.swift`). Conditions on related objects are
-/// written by `ExpressionSQL+Related.swift`,
-/// and `ExpressionSQL+Finding.swift` decides which condition finds the rows.
+/// written by `ExpressionSQL+Related.swift` and `ExpressionSQL+References.swift`. `ExpressionSQL+Finding.swift` decides
+/// which condition finds the rows.
 ///
 /// No two rows in one statement have the same name: those of subqueries and joins are numbered.
 struct ExpressionSQL {

@@ -236,7 +236,8 @@ private struct PlanLabel: MagicObject {
       DELETE FROM PlanNode WHERE id > 3;
       """)
     let common: Filter<PlanNode> = (\PlanNode.$edges).contains { \.$weight == 3 }
-    #expect(try steps("PlanNode", common.sql(in: magic)) <= 2)
+    // Looking at 256 edges takes some thousand steps.
+    #expect(try steps("PlanNode", common.sql(in: magic)) <= 10)
     #expect(try magic.count(of: PlanNode.self, where: common) == 3)
     let none: Filter<PlanNode> = (\PlanNode.$edges).contains { \.$weight == 33 }
     #expect(try steps("PlanNode", none.sql(in: magic)) < 1_000)

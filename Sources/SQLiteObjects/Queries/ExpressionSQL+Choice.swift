@@ -1,0 +1,204 @@
+import SQLiteCore
+import SQLiteRelations
+
+// A statement that begins at the condition that the fewest rows match.
+//
+// It counts up to 16, 128, 1,024, … rows of each condition, and begins at the first condition with fewer. Counting takes a
+// small part of the time that the rows themselves take.
+extension ExpressionSQL {
+  /// The greatest number of conditions that a statement chooses between. Its length grows by the square.
+  private static var choiceLimit: Int { 4 }
+
+  /// Writes the condition of a statement.
+  ///
+  /// SQL of the user's may name a column that joined rows have, too: such a condition is asked in a subquery, where the
+  /// rows are alone.
+  ///
+  /// - Parameters:
+  ///   - filter: The filter.
+  ///   - rows: The rows of the statement.
+  ///   - finding: How the rows that the filter selects are found.
+  ///   - isAlone: Whether the rows aren't joined with others.
+  mutating func write(
+    where filter: QueryNode, _ rows: Rows, _ finding: Finding, isAlone: Bool = true,
+    to sql: inout SQL
+  ) throws {
+    if finding.compares {
+      sql.append(text: "\(rows.key) IN (")
+      try writeChoice(filter, rows.plan, finding, to: &sql)
+      return sql.append(text: ")")
+    }
+    if !isAlone, filter.hasLiteral {
+      let plan = rows.plan
+      sql.append(text: "\(rows.key) IN (SELECT \(rows.key) FROM \(plan.quotedTable.text) WHERE ")
+      try write(where: filter, Rows(of: plan), finding, to: &sql)
+      return sql.append(text: ")")
+    }
+    rows.narrowing = finding.visited
+    try write(filter, rows, to: &sql)
+    rows.narrowing = finding.narrowing
+  }
+
+  /// Writes a query for the keys of the rows that match a filter: a `UNION ALL` with a branch for each sought term, and a
+  /// branch 0 for the first rows of an order or for all rows. All branches but one find nothing.
+  private mutating func writeChoice(
+    _ filter: QueryNode, _ plan: ObjectPlan, _ finding: Finding, to sql: inout SQL
+  ) throws {
+    let (table, key) = (plan.quotedTable, SQL(unchecked: plan.qualifiedKey))
+    let (all, few) = (Rows(of: plan), Rows(of: plan, narrowing: .few))
+    let sought = finding.sought.prefix(ExpressionSQL.choiceLimit)
+    sql.append(text: "WITH ")
+    var names: [String] = []
+    for index in sought {
+      let keys = try keys(of: finding.terms[index], all)
+      names.append(alias())
+      sql.append(text: "\(names[names.count - 1]) (start) AS NOT MATERIALIZED (")
+      sql.append(keys)
+      sql.append(text: "), ")
+    }
+    // No column of the rows has this name, by which SQL of the user could mean one.
+    let (choice, number) = (alias(), alias())
+    sql.append(text: "\(choice) (\(number)) AS MATERIALIZED (SELECT CASE")
+    if !sought.isEmpty {
+      writeComparison(names, plan, finding, to: &sql)
+    } else if let stream = finding.stream {
+      try writeProbe(filter, few, stream.order, to: &sql)
+    } else if let probed = finding.probed {
+      try writeProbe(probed, few, to: &sql)
+    }
+    sql.append(text: ")")
+    var separator = " "
+    func begin(_ branch: Int) {
+      // The choice is in a table of one row: SQLite would evaluate a subquery in WHERE for each row.
+      sql.append(
+        text:
+          "\(separator)SELECT \(key.text) FROM \(choice) CROSS JOIN \(table.text) WHERE \(number) = \(branch)"
+      )
+      separator = " UNION ALL "
+    }
+    for (branch, index) in sought.enumerated() {
+      begin(branch + 1)
+      sql.append(text: " AND ")
+      try write(finding.terms[index], all, to: &sql)
+      try write(finding, finding.terms.indices.filter { $0 != index }, few, to: &sql)
+    }
+    if sought.isEmpty {
+      begin(1)
+      sql.append(text: " AND ")
+      try write(filter, all, to: &sql)
+    }
+    if let stream = finding.stream {
+      sql.append(text: "\(separator)SELECT * FROM (SELECT \(key.text) FROM \(table.text) WHERE ")
+      try write(filter, few, to: &sql)
+      try write(stream.order, few, to: &sql)
+      sql.append(text: " LIMIT (SELECT CASE \(number) WHEN 0 THEN ")
+      sql.append("\(stream.count)")
+      sql.append(text: " ELSE 0 END FROM \(choice)))")
+    } else if finding.scans {
+      begin(0)
+      if !finding.rest.isEmpty {
+        sql.append(text: " AND ")
+        let rest = finding.rest.map { finding.terms[$0] }
+        try write(rest[...], joinedBy: " AND ", sought.isEmpty ? few : all, to: &sql)
+      }
+      try write(finding, finding.sought, few, to: &sql)
+    }
+  }
+
+  /// Writes the number of the branch with the fewest rows, or 0 if the first rows of an order, or all rows, are probably
+  /// read sooner.
+  private func writeComparison(
+    _ names: [String], _ plan: ObjectPlan, _ finding: Finding, to sql: inout SQL
+  ) {
+    let hasOthers = finding.stream != nil || finding.scans
+    for size in [16, 128, 1_024, 8_192, 65_536] {
+      // The first rows are found after `count * rows / matches` rows, if the matches are spread evenly.
+      let limit = finding.stream == nil ? size * 8 : size * size
+      if hasOthers { sql.append(text: " WHEN size < \(limit) THEN 0") }
+      for (index, name) in names.enumerated() {
+        sql.append(
+          text:
+            " WHEN NOT EXISTS (SELECT 1 FROM \(name) LIMIT 1 OFFSET \(size)) THEN \(index + 1)")
+      }
+    }
+    sql.append(text: hasOthers ? " ELSE 0 END" : " ELSE 1 END")
+    if !hasOthers { return }
+    let key = SQL(unchecked: plan.qualifiedKey)
+    sql.append(
+      " FROM (SELECT max(\(key)) * \(finding.stream?.count ?? 1) AS size FROM \(plan.quotedTable))")
+  }
+
+  /// Writes 0 if one of the first rows of an order matches a filter that no index serves, so that many of them probably do.
+  private mutating func writeProbe(
+    _ filter: QueryNode, _ rows: Rows, _ order: [QueryOrder], to sql: inout SQL
+  ) throws {
+    let table = rows.plan.quotedTable
+    sql.append(" WHEN EXISTS (SELECT 1 FROM (SELECT * FROM \(table)")
+    try write(order, rows, to: &sql)
+    sql.append(" LIMIT 256) AS \(table) WHERE ")
+    try write(filter, rows, to: &sql)
+    sql.append(text: ") THEN 0 ELSE 1 END")
+  }
+
+  /// Writes 0 if so many of the related objects match that looking at those of each row is probably faster than reading
+  /// all.
+  private mutating func writeProbe(
+    _ query: RelatedQuery, _ rows: Rows, to sql: inout SQL
+  ) throws {
+    let plan = try store.relation(of: rows.plan.shape, query.route[0]).destination
+    let related = try Rows(plan, alias: alias(), narrowing: .few)
+    let (key, own) = (SQL(unchecked: plan.qualifiedKey), SQL(unchecked: rows.key))
+    let (table, ownTable) = (plan.quotedTable, rows.plan.quotedTable)
+    // Of `count` matches among 256 related objects: `256 / count` of them are looked at for each row, at random places.
+    // Reading all takes the twelfth part of that for each, and four times as much again for one that matches.
+    sql.append(
+      " WHEN count * (count + 50) * (SELECT max(\(key)) FROM \(table)) > 160000 * (SELECT max(\(own)) FROM \(ownTable)) THEN 0 ELSE 1 END"
+    )
+    sql.append(
+      " FROM (SELECT count(*) AS count FROM (SELECT * FROM \(table) LIMIT 256) AS \(SQL(unchecked: related.alias ?? ""))"
+    )
+    if let filter = query.filter {
+      sql.append(text: " WHERE ")
+      try write(filter, related, to: &sql)
+    }
+    sql.append(text: ")")
+  }
+
+  /// Writes further terms, by which no index shall find the rows.
+  private mutating func write(
+    _ finding: Finding, _ indices: [Int], _ rows: Rows, to sql: inout SQL
+  ) throws {
+    if indices.isEmpty { return }
+    sql.append(text: " AND +(")
+    try write(indices.map { finding.terms[$0] }[...], joinedBy: " AND ", rows, to: &sql)
+    sql.append(text: ")")
+  }
+
+  /// Writes ORDER BY, of which the key is the last term.
+  private mutating func write(_ order: [QueryOrder], _ rows: Rows, to sql: inout SQL) throws {
+    sql.append(text: " ORDER BY ")
+    for order in order {
+      try write(order.node, rows, to: &sql)
+      sql.append(text: order.isDescending ? " DESC, " : ", ")
+    }
+    sql.append(text: rows.key)
+  }
+
+  /// Writes a query for the keys of the rows that match a term, which finds them one by one. It may find others, too, and
+  /// keys several times.
+  private mutating func keys(of term: QueryNode, _ rows: Rows) throws -> SQL {
+    if let query = term.soughtRelation, let starts = try starts(of: query, rows) { return starts }
+    var sql: SQL = "SELECT \(SQL(unchecked: rows.key)) FROM "
+    if let reference = try reference(term, rows) {
+      sql.append(
+        text:
+          "\(reference.table) CROSS JOIN \(rows.plan.quotedTable.text) ON \(reference.column) = \(reference.rows.key) WHERE "
+      )
+      try write(reference.condition, reference.rows, to: &sql)
+    } else {
+      sql.append("\(rows.plan.quotedTable) WHERE ")
+      try write(term, rows, to: &sql)
+    }
+    return sql
+  }
+}

@@ -1,0 +1,72 @@
+import SQLiteCore
+
+// Conditions on a referenced object.
+extension ExpressionSQL {
+  /// A comparison with a property of a referenced object.
+  struct Reference {
+    /// The column that references the object.
+    let column: String
+    /// The objects that are referenced.
+    let rows: Rows
+    let table: String
+    /// The condition on these.
+    let condition: QueryNode
+    /// Whether the comparison holds for all rows but those that reference such an object.
+    let isNegated: Bool
+  }
+
+  /// Writes a comparison with a property of a referenced object as `reference IN (SELECT key …)`, which reads the referenced
+  /// rows once. A scalar subquery would look up the object of each row.
+  ///
+  /// - Returns: False if the node has another form.
+  mutating func writeByReference(
+    _ node: QueryNode, _ rows: Rows, to sql: inout SQL
+  ) throws -> Bool {
+    guard rows.narrowing == .all, let reference = try reference(node, rows) else { return false }
+    sql.append(
+      text:
+        "\(reference.isNegated ? "(" : "")\(reference.column) IN (SELECT \(reference.rows.key) FROM \(reference.table) WHERE "
+    )
+    try write(reference.condition, reference.rows, to: &sql)
+    sql.append(text: reference.isNegated ? ")) IS NOT 1" : ")")
+    return true
+  }
+
+  /// Returns the parts of a comparison with a property of a referenced object, or nil if the node has another form.
+  mutating func reference(_ node: QueryNode, _ rows: Rows) throws -> Reference? {
+    guard let slots = node.comparedColumn, slots.count > 1,
+      case .object(let type) = rows.plan.properties[slots[0]].role.kind
+    else { return nil }
+    let plan = try store.plan(type)
+    let rest = Array(slots[1...])
+    guard rest != plan.counting.map({ [$0] }) else { return nil }
+    let target = try Rows(plan, alias: alias(), isVisitedOnce: true)
+    let (condition, isNegated) = node.comparing(rest)
+    return Reference(
+      column: try rows.column(slots[0]), rows: target,
+      table: "\(plan.quotedTable.text) AS \(target.alias ?? "")", condition: condition,
+      isNegated: isNegated)
+  }
+}
+
+extension QueryNode {
+  /// The column of a comparison with a value, which holds for no row without one unless it is ``QueryComparison/notEqual``.
+  fileprivate var comparedColumn: [Int]? {
+    if case .comparing(.column(let slots), _, .value(let value), _) = self, !value.isNull {
+      return slots
+    }
+    return soughtColumn
+  }
+
+  /// The same comparison with another column; of ``QueryComparison/notEqual`` its negation.
+  fileprivate func comparing(_ slots: [Int]) -> (QueryNode, isNegated: Bool) {
+    switch self {
+    case .comparing(_, .notEqual, let value, let depth):
+      (.comparing(.column(slots), .equal, value, depth: depth), true)
+    case .comparing(_, let comparison, let value, let depth):
+      (.comparing(.column(slots), comparison, value, depth: depth), false)
+    case .isIn(_, let values): (.isIn(.column(slots), values), false)
+    default: (self, false)
+    }
+  }
+}
