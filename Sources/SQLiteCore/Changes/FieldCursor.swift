@@ -265,6 +265,16 @@ package struct FieldCursor: Sendable {
     }
   }
 
+  /// Whether a patch can have the bytes of a field as they are.
+  package func isExact(_ field: Field) -> Bool {
+    switch field.code {
+    case FieldCode.undefined: false
+    case FieldCode.real: !isNotANumber(field)
+    case FieldCode.text: !isDamagedText(field)
+    default: true
+    }
+  }
+
   /// Whether two fields have the same bytes.
   package func areSame(_ left: Field, _ right: Field) -> Bool {
     if left.start == right.start { return true }

@@ -90,7 +90,9 @@ private struct RowWriter {
       begin(.update, row)
       changed.removeAll(keepingCapacity: true)
       for column in columns {
-        let isChanged = !isKey[column] && !cursor.areSame(old[column], new[column])
+        let isChanged =
+          !isKey[column] && old[column].start != new[column].start
+          && !cursor.areSame(old[column], new[column])
         if isChanged { changed.append(column) }
         try append(isChanged || isKey[column] ? old[column] : .undefined, column)
       }
@@ -116,33 +118,31 @@ private struct RowWriter {
     bytes.append(row.isIndirect ? 1 : 0)
   }
 
+  @inline(__always)
   private mutating func append(_ field: Field, _ column: Int) throws(PatchError) {
-    var range = field.range
+    guard cursor.isExact(field) else { return try appendOther(field, column) }
+    if field.start == pending.upperBound {
+      pending = pending.lowerBound..<field.content.upperBound
+    } else {
+      flush()
+      pending = field.start..<field.content.upperBound
+    }
+  }
+
+  @inline(never)
+  private mutating func appendOther(_ field: Field, _ column: Int) throws(PatchError) {
+    flush()
     switch field.code {
-    case FieldCode.undefined: range = append(FieldCode.undefined)
-    case FieldCode.real where cursor.isNotANumber(field): range = append(FieldCode.null)
-    case FieldCode.text where cursor.isDamagedText(field):
+    case FieldCode.undefined: bytes.append(FieldCode.undefined)
+    case FieldCode.text:
       guard showsOnly else {
         throw PatchError(
           reason: .notUTF8(table: layout.table, column: layout.columns[column].name))
       }
-      _ = append(FieldCode.blob)
-      range = field.start + 1..<field.content.upperBound
-    default: break
+      bytes.append(FieldCode.blob)
+      pending = field.start + 1..<field.content.upperBound
+    default: bytes.append(FieldCode.null)
     }
-    if range.lowerBound == pending.upperBound {
-      pending = pending.lowerBound..<range.upperBound
-    } else {
-      flush()
-      pending = range
-    }
-  }
-
-  /// Writes a code that the recording does not have, and returns no bytes.
-  private mutating func append(_ code: UInt8) -> Range<Int> {
-    flush()
-    bytes.append(code)
-    return 0..<0
   }
 
   private mutating func flush() {
