@@ -85,7 +85,17 @@ import Testing
   }
 
   @Test func `a cancellation handler may wait for the database`() async {
-    await #expect(processExitsWith: .success) { try await HoldCancellationTests.waitInHandlers() }
+    await #expect(processExitsWith: .success) {
+      try await HoldCancellationTests.waitInHandlers(others: 3)
+    }
+  }
+
+  @Test func `a cancellation handler may wait for an access that begins while its task ends`() async
+  {
+    // With one other task the place is mostly free, and is taken while the task before is being resumed.
+    await #expect(processExitsWith: .success) {
+      try await HoldCancellationTests.waitInHandlers(others: 1)
+    }
   }
 
   @Test func `suspending and closing in a cancellation handler wakes all that wait`() async {
@@ -137,14 +147,14 @@ import Testing
     }
   }
 
-  private static func waitInHandlers() async throws {
+  private static func waitInHandlers(others count: Int) async throws {
     endSoon()
     let magic = try await MagicData(type: .memory)
     let database = magic.database
     try await magic.update(Note())
     let over = Counter()
     // Keeps the places taken, so that the handlers have somebody to wait for.
-    let others = (0..<3).map { number in
+    let others = (0..<count).map { number in
       Task {
         while over.value == 0 {
           switch number {

@@ -23,6 +23,8 @@ public final class Database: Sendable {
   let shared: SharedFile
   /// Where asynchronous accesses run.
   package let worker: Worker
+  /// The access whose task a thread of the worker resumes just now.
+  let resumed = Mutex<TaskAccess?>(nil)
   let experience = GroupCommitExperience()
   let heldWatch = Mutex(WeakWatch())
   private let slots: [ConnectionSlot]

@@ -170,14 +170,16 @@ final class KeptWork<Result: Sendable>: Work {
 
 /// The access of a task, which runs on a thread of a ``Worker``.
 ///
-/// The thread resumes the task and goes on with the access that waits next for the slot: waking another
-/// thread for it would take longer than a read. But a task cannot be resumed while its cancellation handlers
-/// run, and one of these may wait for the slot. So the next access stands here meanwhile: our own handler
-/// runs before those around it, and gives it to another thread.
+/// The thread resumes the task and goes on with the access that waits next for the slot, or with one that begins
+/// meanwhile, such as the next one of that task: waking another thread for it would take longer than a read. But a task
+/// cannot be resumed while its cancellation handlers run, and one of these may wait for the slot. So the next access
+/// stands here meanwhile: our own handler runs before those around it, and gives it to another thread.
 final class TaskAccess: Sendable {
   private struct State: Sendable {
     var work: (any Work)?
     var successor: GrantedAccess?
+    /// Whether the thread, or another one, has looked for a successor: then none may be left here any more.
+    var isOver = false
     /// The task, if it is suspended.
     var continuation: CheckedContinuation<Void, any Error>?
     var outcome: Result<Void, any Error>?
@@ -203,7 +205,8 @@ final class TaskAccess: Sendable {
   /// Ends the access, and resumes the task if it is suspended.
   func end(with outcome: Result<Void, any Error>) {
     let continuation = state.withLock { state in
-      state.outcome = outcome
+      // Kept for the task alone: another thread may release this object last.
+      if state.continuation == nil { state.outcome = outcome }
       defer { state.continuation = nil }
       return state.continuation
     }
@@ -214,23 +217,26 @@ final class TaskAccess: Sendable {
   func wake(_ continuation: CheckedContinuation<Void, any Error>) {
     let outcome = state.withLock { state in
       if state.outcome == nil { state.continuation = continuation }
+      defer { state.outcome = nil }
       return state.outcome
     }
     if let outcome { continuation.resume(with: outcome) }
   }
 
-  /// Leaves the slot to another access on the same thread, or returns false if there is one already.
+  /// Leaves the slot to another access on the same thread, or returns false if there is one already, or if the thread may
+  /// have gone on.
   func leaveSlot(to next: GrantedAccess) -> Bool {
     state.withLock { state in
-      guard state.successor == nil else { return false }
+      guard state.successor == nil, !state.isOver else { return false }
       state.successor = next
       return true
     }
   }
 
-  /// Takes the access to which the slot was left, unless somebody else has.
+  /// Takes the access to which the slot was left, unless somebody else has. No other one can be left here afterwards.
   func takeSuccessor() -> GrantedAccess? {
     state.withLock { state in
+      state.isOver = true
       defer { state.successor = nil }
       return state.successor
     }

@@ -107,16 +107,28 @@ extension Database {
     }
   }
 
-  /// Runs the access of a task, and those to which its slot is left, on a thread of the worker.
+  /// Runs the access of a task, and those that follow it, on a thread of the worker.
   func start(_ first: GrantedAccess) {
+    // A thread that is resuming its task is free sooner than another one is awake.
+    if exchangeResumed(nil)?.leaveSlot(to: first) == true { return }
     worker.start { [self] in
       var next: GrantedAccess? = first
       while let granted = next {
         scheduler.adopt(granted.slot)
         let outcome = outcome(of: granted)
+        _ = exchangeResumed(granted.task)
         granted.task.end(with: outcome)
         next = granted.task.takeSuccessor()
       }
+      _ = exchangeResumed(nil)
+    }
+  }
+
+  /// Exchanges the access whose task is being resumed. What is released goes outside the lock.
+  private func exchangeResumed(_ task: TaskAccess?) -> TaskAccess? {
+    resumed.withLock { resumed in
+      defer { resumed = task }
+      return resumed
     }
   }
 
