@@ -1,5 +1,7 @@
 import Conformance
 import SQLiteCore
+import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.everyEngine, .requires(.functions)) struct FunctionTests {
@@ -196,5 +198,65 @@ import Testing
     #expect(
       sqliteError { try fixture.database.executeChange("INSERT INTO t VALUES ('c')") }?.code
         == .uniqueConstraint)
+  }
+
+  /// What needs a function that layers above add when it is first needed.
+  static let needs: [(sql: SQL, isMet: Bool)] = [
+    ("SELECT count(*) FROM t", false),
+    ("INSERT INTO plain VALUES (1)", false),
+    ("UPDATE t SET c = 2", true),
+    ("CREATE TABLE other (a)", false),
+    ("SELECT half(4)", true),
+    ("INSERT INTO t (a) VALUES (4)", true),
+    ("UPDATE t SET a = 6", true),
+    ("SELECT h FROM t WHERE half(a) = 1", true),
+    ("SELECT * FROM halves", true),
+    ("INSERT INTO source VALUES (1)", true),
+    ("REINDEX", true),
+    ("ALTER TABLE t RENAME COLUMN c TO d", true),
+    ("ALTER TABLE plain RENAME TO other", true),
+    ("ALTER TABLE t DROP COLUMN c", true),
+    ("VACUUM", true),
+    ("PRAGMA integrity_check", true),
+    ("CREATE INDEX more ON t (half(c))", true),
+  ]
+
+  @Test(.requires(.files), arguments: needs.indices)
+  func `functions of layers above are added when the schema or a statement needs them`(
+    index: Int
+  ) throws {
+    let folder = try TestFolder()
+    let added = Mutex(0)
+    var options = Database.Options()
+    options.addFunctions = { connection in
+      added.withLock { $0 += 1 }
+      try connection.addPureFunction("half", argumentCount: 1) { values in
+        .integer(try Int64(databaseValue: values[0]) / 2)
+      }
+    }
+    try Database(path: folder.file(), options: options).executeMultipleChanges(
+      """
+      CREATE TABLE t (a INTEGER CHECK (half(a) < 100), c, h AS (half(a)) STORED);
+      CREATE INDEX i ON t (half(a)) WHERE half(a) > 0;
+      CREATE VIEW halves AS SELECT half(a) FROM t;
+      CREATE TABLE plain (a); CREATE TABLE source (a);
+      CREATE TRIGGER moved AFTER INSERT ON source BEGIN INSERT INTO plain VALUES (half(new.a)); END;
+      INSERT INTO t (a) VALUES (2);
+      """)
+    #expect(added.withLock { $0 } == 1)
+    let database = try Database(path: folder.file(), options: options)
+    let need = Self.needs[index]
+    try database.withoutTransaction { connection in
+      _ = try connection.executeQuery(need.sql)
+      #expect(added.withLock { $0 } == (need.isMet ? 2 : 1))
+      #expect(
+        sqliteError { _ = try connection.executeQuery("SELECT missing(1)") }?.message.contains(
+          "no such function: missing") == true)
+      let halves = try connection.rows("SELECT half(a) FROM t", as: Int.self)
+      #expect(try connection.rows("SELECT a / 2 FROM t", as: Int.self) == halves)
+      #expect(try connection.pragma("integrity_check") == .text("ok"))
+    }
+    // A connection that reads has them, too.
+    #expect(try database.rows("SELECT half(8)", as: Int.self) == [4])
   }
 }

@@ -253,6 +253,66 @@ import TestSupport
     withExtendedLifetime(setup) {}
   }
 
+  @Test func `a program that only reads never sets up a connection that writes`() throws {
+    let path = folder.file()
+    try Database(path: path).executeMultipleChanges("CREATE TABLE t (a)")
+    let database = try Database(path: path)
+    let runs = Mutex(0)
+    let setup = try database.setUpWriter { _ in runs.withLock { $0 += 1 } }
+    #expect(try database.rows("SELECT a FROM t", as: Int.self) == [])
+    #expect(runs.withLock { $0 } == 0)
+    try database.write { connection in
+      #expect(runs.withLock { $0 } == 1)
+      let inner = try database.setUpWriter { connection in
+        runs.withLock { $0 += 10 }
+        try connection.executeChange("CREATE TEMP TABLE inner (a)")
+      }
+      #expect(runs.withLock { $0 } == 11)
+      try connection.executeChange("INSERT INTO inner VALUES (1)")
+      withExtendedLifetime(inner) {}
+    }
+    try database.executeChange("INSERT INTO t VALUES (1)")
+    #expect(runs.withLock { $0 } == 11)
+    let memory = try Database.memory()
+    let inMemory = try memory.setUpWriter { _ in runs.withLock { $0 = 0 } }
+    _ = try memory.rows("SELECT 1", as: Int.self)
+    #expect(runs.withLock { $0 } == 0)
+    withExtendedLifetime((setup, inMemory)) {}
+  }
+
+  @Test(arguments: [Database.Options.JournalMode.delete, .wal])
+  func `a file that is refused before its use stays as it is`(
+    mode: Database.Options.JournalMode
+  ) throws {
+    let path = folder.file()
+    var options = Database.Options()
+    options.journalMode = mode
+    let former = try Database(path: path, options: options)
+    try former.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    // As a program leaves it that was killed.
+    let copy = folder.file("copy")
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + suffix) {
+      try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+    }
+    let files = ["", "-wal"].map { try? Data(contentsOf: URL(filePath: copy + $0)) }
+    options.journalMode = mode == .wal ? .delete : .wal
+    options.checkBeforeUse = { connection in
+      #expect(try connection.hasLoaded("A", of: "T"))
+      #expect(try !connection.hasLoaded("b", of: "t"))
+      #expect(try !connection.hasLoaded("a", of: "other"))
+      throw SQLiteError(.misuse, "not this one")
+    }
+    let error = failure(copy, options)
+    #expect(error?.message.contains("not this one") == true)
+    #expect(["", "-wal"].map { try? Data(contentsOf: URL(filePath: copy + $0)) } == files)
+    options.checkBeforeUse = { connection in
+      let isKnown = try connection.hasLoaded("a", of: "t")
+      #expect(isKnown)
+    }
+    #expect(
+      try Database(path: copy, options: options).rows("SELECT a FROM t", as: Int.self) == [1])
+  }
+
   @Test func `first accesses of many tasks at once find their connections`() async throws {
     let path = folder.file()
     try await Database(path: path).executeMultipleChanges("CREATE TABLE t (a)")

@@ -59,7 +59,10 @@ extension MagicData {
       let kept = try Set(
         Engine.current == .cluster
           ? database.rows("SELECT file FROM magicdata_asset_trash", as: String.self) : [])
-      return try FileManager.default.contentsOfDirectory(atPath: assets.path + "/files").sorted()
+      let folder = assets.path + "/files"
+      // It is made when the first content is written.
+      guard FileManager.default.fileExists(atPath: folder) else { return [] }
+      return try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
         .filter { !kept.contains($0) }
     }
   }

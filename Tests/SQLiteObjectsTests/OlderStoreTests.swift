@@ -18,11 +18,11 @@ private struct Note: MagicObject {
   private var file: String { folder.path + "/default.sqlite3" }
 
   /// What the seed made of a type `Note`.
-  private func makeOlderStore() throws {
+  private func makeOlderStore(_ mode: Database.Options.JournalMode = .delete) throws {
     try FileManager.default.createDirectory(
       atPath: folder.path, withIntermediateDirectories: true)
     var options = Database.Options()
-    options.journalMode = .delete
+    options.journalMode = mode
     let database = try Database.at(file, options: options)
     try database.executeMultipleChanges(
       """
@@ -53,6 +53,22 @@ private struct Note: MagicObject {
     }
     #expect(try Data(contentsOf: URL(filePath: file)) == before)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["default.sqlite3"])
+  }
+
+  @Test func `another database with a table of its name is no older store`() throws {
+    try makeOlderStore()
+    let database = try Database.at(file)
+    try database.executeMultipleChanges(
+      """
+      DROP TABLE "0Table_Info"; CREATE TABLE "0Table_Info" (structure);
+      DROP TABLE Note
+      """)
+    try database.close()
+    let magic = try MagicData.at(file)
+    let note = Note()
+    note.id = "a"
+    try magic.insert(note)
+    #expect(try magic.object(of: Note.self).count == 1)
   }
 
   @Test func `its tables can be read, and their objects saved in a new store`() throws {

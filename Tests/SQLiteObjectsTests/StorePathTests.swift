@@ -1,7 +1,16 @@
 import Conformance
+import Foundation
 import MagicData
+import Synchronization
 import TestSupport
 import Testing
+
+private struct Plain: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var text: String
+  init() { text = "" }
+  init(_ text: String) { self.text = text }
+}
 
 /// Where a store opens what.
 @Suite(.everyEngine, .requires(.files)) struct StorePathTests {
@@ -14,6 +23,48 @@ import Testing
     try magic.database.close()
     #expect(try MagicData.at(path).count(of: Counted.self) == 1)
     #expect(try Database.at(path).read { try $0.tableExists("other") })
+  }
+
+  @Test func `a store that exists is opened and read by one connection, which writes nothing`()
+    throws
+  {
+    let folder = try TestFolder()
+    let path = folder.file("people.sqlite3")
+    let first = try MagicData(path: path)
+    try first.update(Plain("a"))
+    try first.database.close()
+    let before = try Data(contentsOf: URL(filePath: path))
+    let opened = Mutex(0)
+    var options = Database.Options()
+    options.prepareConnection = { _ in opened.withLock { $0 += 1 } }
+    let magic = try MagicData(path: path, options: options)
+    #expect(try magic.count(of: Plain.self) == 1)
+    #expect(try magic.object(of: Plain.self).count == 1)
+    #expect(opened.withLock { $0 } == 1)
+    // Without assets there is no folder for them.
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(!names.contains { $0.hasSuffix("assets") })
+    try magic.database.close()
+    #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    let again = try MagicData(path: path, options: options)
+    try again.update(Plain("b"))
+    #expect(try again.count(of: Plain.self) == 2)
+    #expect(opened.withLock { $0 } == 3)
+  }
+
+  @Test func `a new store is made by one connection`() throws {
+    let folder = try TestFolder()
+    let opened = Mutex(0)
+    var options = Database.Options()
+    options.prepareConnection = { _ in opened.withLock { $0 += 1 } }
+    let magic = try MagicData(path: folder.path, options: options)
+    let asset = try magic.assets.put([1, 2, 3])
+    #expect(opened.withLock { $0 } <= 2)
+    #expect(try magic.assets.bytes(of: asset.id) == [1, 2, 3])
+    try magic.database.close()
+    let again = try MagicData(path: folder.path)
+    #expect(again.identity == magic.identity)
+    #expect(try again.assets.bytes(of: asset.id) == [1, 2, 3])
   }
 
   @Test func `a folder that cannot be made is told in the words of the system`() throws {

@@ -216,6 +216,8 @@ package struct Workload: Sendable {
   /// The names of the files below a folder.
   static func files(in path: String) throws -> [String] {
     let manager = FileManager.default
+    // A store makes its folder when it writes the first content.
+    guard manager.fileExists(atPath: path) else { return [] }
     return try manager.contentsOfDirectory(atPath: path).flatMap { name -> [String] in
       var isFolder = false
       var status = stat()

@@ -13,48 +13,106 @@ final class StoreFolder: Sendable {
     let root: Folder
     let files: Folder
     let pending: Folder
+
+    /// Opens the folders in `root`, and makes those that are missing.
+    init(_ root: Folder, _ identity: AssetID) throws(AssetError) {
+      self.root = root
+      let names = try root.names()
+      if StoreFolder.marks(names).contains(identity), let files = try root.folder("files"),
+        let pending = try root.folder("pending")
+      {
+        self.files = files
+        self.pending = pending
+        return
+      }
+      let lock = try root.locked()
+      defer { withExtendedLifetime(lock) {} }
+      let marks = StoreFolder.marks(try root.names())
+      guard marks.isEmpty || marks.contains(identity) else {
+        throw .foreignFolder(path: root.path)
+      }
+      files = try root.makeFolder("files")
+      pending = try root.makeFolder("pending")
+      if marks.isEmpty { _ = try root.makeFile(StoreFolder.mark(identity)) }
+      try root.sync()
+    }
+  }
+
+  private enum State {
+    /// There was no folder when it was last needed.
+    case missing
+    case open(Folders)
+    case closed
   }
 
   /// The absolute path.
   let path: String
-  /// Nil once the store is closed. Calls in progress keep the folders that they use.
-  private let folders: Mutex<Folders?>
+  private let identity: AssetID
+  private let operations: any FileOperations
+  /// Calls in progress keep the folders that they use when the store is closed.
+  private let state = Mutex(State.missing)
 
   var root: Folder { get throws(AssetError) { try opened().root } }
   var files: Folder { get throws(AssetError) { try opened().files } }
   var pending: Folder { get throws(AssetError) { try opened().pending } }
 
+  /// Opens the folder if it exists.
+  ///
+  /// - Parameter isMade: Whether it is made now if it is missing, and not when it is first needed.
   init(
-    path: String, identity: AssetID, _ operations: any FileOperations
+    path: String, identity: AssetID, _ operations: any FileOperations, isMade: Bool
   ) throws(AssetError) {
-    let root = try Folder.open(path: path, operations)
-    let lock = try root.locked()
-    defer { withExtendedLifetime(lock) {} }
-    let names = try root.names()
-    let marks = StoreFolder.marks(names)
-    guard marks.isEmpty || marks.contains(identity) else { throw .foreignFolder(path: root.path) }
-    let isComplete = names.contains("files") && names.contains("pending") && !marks.isEmpty
-    let files = try root.makeFolder("files")
-    let pending = try root.makeFolder("pending")
-    if marks.isEmpty { _ = try root.makeFile(StoreFolder.mark(identity)) }
-    if !isComplete { try root.sync() }
-    self.path = root.path
-    folders = Mutex(Folders(root: root, files: files, pending: pending))
+    self.path = try File.absolute(path)
+    self.identity = identity
+    self.operations = operations
+    _ = try folders(making: isMade)
   }
 
+  /// The folders, made if they are missing.
   private func opened() throws(AssetError) -> Folders {
-    guard let folders = folders.withLock({ $0 }) else { throw .closed(path: path) }
+    guard let folders = try folders(making: true) else { throw .closed(path: path) }
     return folders
+  }
+
+  /// The folders, or nil if there are none.
+  private func present() throws(AssetError) -> Folders? { try folders(making: false) }
+
+  private func folders(making makes: Bool) throws(AssetError) -> Folders? {
+    try state.withLock { state throws(AssetError) in
+      switch state {
+      case .closed: throw .closed(path: path)
+      case .open(let folders): return folders
+      case .missing:
+        let root =
+          makes
+          ? try Folder.open(path: path, operations) : try Folder.existing(path: path, operations)
+        guard let root else { return nil }
+        let folders = try Folders(root, identity)
+        state = .open(folders)
+        return folders
+      }
+    }
   }
 
   /// Closes the folders. Each later call throws ``AssetError/closed(path:)``.
   func close() {
     // The descriptors are closed when the lock is free again.
-    _ = folders.withLock { folders in
-      defer { folders = nil }
-      return folders
+    _ = state.withLock { state in
+      defer { state = .closed }
+      return state
     }
   }
+
+  /// Whether there was a folder when it was last needed.
+  var isPresent: Bool {
+    state.withLock { if case .open = $0 { true } else { false } }
+  }
+
+  /// The names in `files`; none if there is no folder.
+  func fileNames() throws(AssetError) -> [String] { try present()?.files.names() ?? [] }
+
+  /// The names in `pending`; none if there is no folder.
+  func pendingNames() throws(AssetError) -> [String] { try present()?.pending.names() ?? [] }
 
   /// The path of a content in `files`, for messages.
   func path(of name: AssetFileName) -> String { "\(path)/files/\(name.text)" }
@@ -63,7 +121,7 @@ final class StoreFolder: Sendable {
   static func identity(
     at path: String, _ operations: any FileOperations
   ) throws(AssetError) -> AssetID? {
-    let marks = marks(try Folder.open(path: path, operations).names())
+    let marks = marks(try Folder.existing(path: path, operations)?.names() ?? [])
     return marks.count == 1 ? marks[0] : nil
   }
 
@@ -105,6 +163,7 @@ final class StoreFolder: Sendable {
   private func search<Found>(
     _ look: (_ folder: Folder, _ isInPlace: Bool) throws(AssetError) -> Found?
   ) throws(AssetError) -> Found? {
+    guard let files = try present()?.files else { return nil }
     if let found = try look(files, true) { return found }
     for opener in try openers() {
       if let folder = try folder(ofOpener: opener), let found = try look(folder, false) {
@@ -140,6 +199,8 @@ final class StoreFolder: Sendable {
   ///
   /// The lock of the root is given back at once: its holder must not wait for the database.
   func takeAbandoned() throws(AssetError) -> [(name: String, folder: Folder)] {
+    // An abandoned one stays until it is taken: without the lock it is seen, too.
+    guard try !openers().isEmpty else { return [] }
     let gate = try lock()
     defer { withExtendedLifetime(gate) {} }
     var abandoned: [(name: String, folder: Folder)] = []
@@ -154,7 +215,7 @@ final class StoreFolder: Sendable {
 
   /// The names of the openers' folders.
   private func openers() throws(AssetError) -> [String] {
-    try pending.names().filter { AssetID($0) != nil }
+    try pendingNames().filter { AssetID($0) != nil }
   }
 
   /// An opener's folder; nil if it has gone, or is a file or a link that somebody put there.

@@ -49,7 +49,8 @@ extension AssetStore {
     let target = try Folder.open(path: pending.contentPath, operations)
     let faults = try database.read(deadline: deadline) { connection in
       // Files that this snapshot sees stay where they are, since it is older than any later commit.
-      let copy = try StoreFolder(path: target.path(of: "assets"), identity: identity, operations)
+      let copy = try StoreFolder(
+        path: target.path(of: "assets"), identity: identity, operations, isMade: true)
       let faults = try copyFiles(to: copy.files, connection, progress)
       let other = try Database(path: target.path(of: "default.sqlite3"))
       try database.backup(to: other, deadline: deadline)

@@ -95,7 +95,7 @@ extension AssetStore {
     }
     guard !held.isEmpty else { return }
     // The folder of an opening is there before its first hold, and goes after it.
-    let present = Set(try folder.pending.names())
+    let present = Set(try folder.pendingNames())
     let gone = held.filter { !present.contains($0) }
     guard !gone.isEmpty else { return }
     try database.write { connection in

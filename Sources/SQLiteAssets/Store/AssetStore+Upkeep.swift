@@ -96,7 +96,7 @@ extension AssetStore {
     try removeDeletedFiles()
     var report = SweepReport()
     // First the files, then the rows: a file is moved into place only after its row is committed.
-    let names = try folder.files.names()
+    let names = try folder.fileNames()
     report.foreign = names.filter { AssetFileName($0) == nil }
     return try outsideTransaction { connection in
       let unnamed = try names.compactMap { AssetFileName($0) }.filter {
@@ -150,7 +150,7 @@ extension AssetStore {
       plan.moved += names.filter { named.contains($0) }.map(\.text)
       plan.discarded += names.filter { !named.contains($0) }.map(\.text)
     }
-    let names = try folder.files.names()
+    let names = try folder.fileNames()
     plan.foreign = names.filter { AssetFileName($0) == nil }
     try database.read { connection in
       plan.deleted = try connection.rows(

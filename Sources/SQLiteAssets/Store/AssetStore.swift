@@ -66,19 +66,19 @@ public final class AssetStore: Sendable {
       try Parts(database, path: folder, SystemFileOperations())
     }
     self.init(parts, minimumFileSize: minimumFileSize)
-    try await worker.run { try self.begin() }
+    try await worker.run { try self.begin(hasMarks: parts.hasMarks) }
   }
 
-  /// - Parameter isAdopting: Whether a database without assets takes over the folder of another one: if
-  ///   its path says that the folder belongs to it.
+  /// - Parameter isAdopting: Whether the path of the database says that the folder belongs to it. Then a database without
+  ///   assets takes over the folder of another one, and a folder that is missing is made when the first content is
+  ///   written: most stores of objects that tests open have no assets.
   package convenience init(
     _ database: Database, folder path: String, minimumFileSize: Int = 0,
     operations: any FileOperations = SystemFileOperations(), isAdopting: Bool = false
   ) throws {
-    self.init(
-      try Parts(database, path: path, operations, isAdopting: isAdopting),
-      minimumFileSize: minimumFileSize)
-    try begin()
+    let parts = try Parts(database, path: path, operations, isAdopting: isAdopting)
+    self.init(parts, minimumFileSize: minimumFileSize)
+    try begin(hasMarks: parts.hasMarks)
   }
 
   private init(_ parts: Parts, minimumFileSize: Int) {
@@ -96,6 +96,8 @@ public final class AssetStore: Sendable {
     let operations: any FileOperations
     let identity: AssetID
     let folder: StoreFolder
+    /// Whether files are marked for removal.
+    let hasMarks: Bool
 
     init(
       _ database: Database, path: String, _ operations: any FileOperations,
@@ -103,13 +105,28 @@ public final class AssetStore: Sendable {
     ) throws {
       self.database = database
       self.operations = operations
-      let found = isAdopting ? try StoreFolder.identity(at: path, operations) : nil
-      identity = try AssetSchema.prepare(database, orElse: found)
-      folder = try StoreFolder(path: path, identity: identity, operations)
+      let present = try database.read { try AssetSchema.present(in: $0) }
+      hasMarks = present?.hasMarks ?? false
+      identity =
+        try present?.identity
+        ?? database.write { connection in
+          try AssetSchema.prepare(connection, adopting: isAdopting ? path : nil, operations)
+        }
+      folder = try StoreFolder(path: path, identity: identity, operations, isMade: !isAdopting)
     }
   }
 
-  private func begin() throws {
+  /// Makes the tables of a store if they are missing, as part of the open transaction.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder that the store takes over.
+  ///   - connection: The connection that writes.
+  package static func makeTables(adopting folder: String, in connection: Connection) throws {
+    _ = try AssetSchema.prepare(connection, adopting: folder, SystemFileOperations())
+  }
+
+  /// - Parameter hasMarks: Whether files are marked for removal.
+  private func begin(hasMarks: Bool) throws {
     guard database.options.mode != .readOnly else { return }
     try watchMarks()
     let setup = database.aroundReplacement { [weak self] source, target, replace in
@@ -117,9 +134,12 @@ public final class AssetStore: Sendable {
       try keepIdentity(source, target, replace)
     }
     replacement.withLock { $0 = setup }
-    try recover()
-    try releaseAbandoned()
-    try removeDeletedFiles()
+    // Without a folder no opening has written or held a file.
+    if folder.isPresent {
+      try recover()
+      try releaseAbandoned()
+    }
+    if hasMarks { try removeDeletedFiles() }
   }
 
   /// The absolute path of the store's folder.
@@ -267,20 +287,21 @@ enum AssetSchema {
     END;
     """
 
-  /// Makes the tables if they are missing, and returns the identity of the store.
+  /// Makes the tables if they are missing, as part of the open transaction, and returns the identity of the store.
   ///
   /// - Parameters:
-  ///   - database: The database.
-  ///   - found: The identity of a store that has none yet, or nil for a new one.
-  static func prepare(_ database: Database, orElse found: AssetID?) throws -> AssetID {
-    if let identity = try database.read(identity) { return identity }
-    return try database.write { connection in
-      // Another process may have been faster.
-      if let identity = try identity(in: connection) { return identity }
-      let identity = found ?? AssetID()
-      try make(identity, connection)
-      return identity
-    }
+  ///   - connection: The connection that writes.
+  ///   - folder: The folder whose store the database takes over if it has none; nil for none.
+  ///   - operations: The calls into the file system.
+  static func prepare(
+    _ connection: Connection, adopting folder: String?, _ operations: any FileOperations
+  ) throws -> AssetID {
+    // Another process may have been faster.
+    if let identity = try identity(in: connection) { return identity }
+    let found = try folder.flatMap { try StoreFolder.identity(at: $0, operations) }
+    let identity = found ?? AssetID()
+    try make(identity, connection)
+    return identity
   }
 
   private static func make(_ identity: AssetID, _ connection: Connection) throws {
@@ -297,6 +318,22 @@ enum AssetSchema {
       }
       guard found != identity else { return }
       try connection.executeChange("UPDATE main.magicdata_asset_store SET id = \(identity)")
+    }
+  }
+
+  /// The identity of the store and whether files are marked for removal, by one statement; nil unless the tables are
+  /// as this version makes them.
+  static func present(in connection: Connection) throws -> (identity: AssetID, hasMarks: Bool)? {
+    do throws(SQLiteError) {
+      let row = try connection.firstRow(
+        """
+        SELECT id, format, EXISTS (SELECT 1 FROM main.magicdata_asset_trash)
+        FROM main.magicdata_asset_store
+        """, as: AssetID.self, Int.self, Bool.self)
+      guard let (identity, found, hasMarks) = row, found == format else { return nil }
+      return (identity, hasMarks)
+    } catch  where error.isOfMissingTable {
+      return nil
     }
   }
 

@@ -86,21 +86,19 @@ extension Database {
     }
   }
 
-  /// Runs `body` on the connection that writes, now and whenever it is opened anew.
+  /// Runs `body` on the connection that writes, before the next access to it and whenever it is opened anew.
   ///
   /// For what belongs to a connection and not to the file: functions, temporary triggers.
   ///
-  /// - Parameter body: Sets the connection up, outside any transaction.
+  /// A program that only reads never runs it. Within a write it runs at once.
+  ///
+  /// - Parameter body: Sets the connection up, outside any transaction unless it is part of a write.
   /// - Returns: The registration, which ends when it goes. The setup of the present connection stays.
   package func setUpWriter(
     _ body: @escaping @Sendable (Connection) throws -> Void
   ) throws -> Registration {
-    // Added once the connection is open, whose opening would run it, too.
-    let setup = try withoutTransaction { connection in
-      let setup = file.writerSetups.add(body)
-      try body(connection)
-      return setup
-    }
+    let setup = file.writerSetups.add(body)
+    if isInsideWrite { try withoutTransaction { try $0.setUp() } }
     return setup
   }
 

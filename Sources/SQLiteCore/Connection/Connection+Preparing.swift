@@ -123,11 +123,18 @@ extension Connection {
     guard code == SQLITE_OK else { throw failure(code, sql: text(upTo: count)) }
     guard let pointer = unsafe pointer else { return (nil, count) }
     let end = unsafe tail.map { unsafe min(count, $0 - start) } ?? count
-    return unsafe (StatementHandle(pointer: pointer, sql: text(upTo: end)), end)
+    let statement = unsafe StatementHandle(pointer: pointer, sql: text(upTo: end))
+    // It compiles the SQL of the schema when it runs.
+    if statement.compilesSchema { _ = try addFunctions() }
+    return (statement, end)
   }
 
   /// Returns whether a statement that did not compile may do so now.
   private func isMended() throws(SQLiteError) -> Bool {
+    // The second: of an index, a check or a generated column.
+    if handle.says("no such function: ") || handle.says("unknown function: ") {
+      return try addFunctions()
+    }
     // The second: a table has other columns, as this connection knows it, than the statement has values.
     guard handle.says("no such ") || handle.says("table ") else { return try trustsTrigger() }
     try readSchema()

@@ -1,6 +1,9 @@
 import CSQLite
 import Synchronization
 
+/// The closures of layers above that set up each connection that writes.
+typealias WriterSetups = Registry<@Sendable (Connection) throws -> Void>
+
 /// A connection to a database, lent to the closure of one access.
 ///
 ///     try database.write { connection in
@@ -24,6 +27,10 @@ public final class Connection {
     var watch: FileWatch?
     /// Tells who else of this process uses the file, for an error of an access.
     var users: ((Cancellation?) -> String)?
+    /// What layers above do first on each connection that writes; nil for one that reads.
+    var writerSetups: WriterSetups?
+    /// Adds the functions of layers above, which few connections need.
+    var addFunctions: (@Sendable (Connection) throws -> Void)?
     /// Whether this is the connection that writes.
     var isWriter = false
     /// Its number among those that its database has opened.
@@ -68,6 +75,8 @@ public final class Connection {
   var recording = Recording()
   /// Whether statements that write are refused, since the access is a read.
   var refusesWrites = false
+  /// The number of the last setup that has run.
+  private var lastSetup: UInt64 = 0
   /// Whether `magicdata_list` is known.
   private(set) var hasListModule = false
   // Private, since Swift checks each use of a property that other modules see for a simultaneous change.
@@ -97,6 +106,35 @@ public final class Connection {
       refusal.step() == SQLITE_DONE
     else { return false }
     environment.isWriter = false
+    environment.writerSetups = nil
+    return true
+  }
+
+  /// Runs the setups of layers above that have not run on this connection, between accesses or as part of one.
+  @inline(__always) func setUp() throws {
+    guard let setups = environment.writerSetups, setups.lastID != lastSetup else { return }
+    try run(setups)
+  }
+
+  @inline(never) private func run(_ setups: WriterSetups) throws {
+    let isBare = state.enterBare()
+    defer { if isBare { state.leaveBare() } }
+    for (id, body) in setups.bodies(after: lastSetup) {
+      try body(self)
+      lastSetup = id
+    }
+    lastSetup = max(lastSetup, setups.lastID)
+  }
+
+  /// Adds the functions of layers above, and returns whether there are any that the connection lacked.
+  func addFunctions() throws(SQLiteError) -> Bool {
+    guard !isRemote, let add = environment.addFunctions else { return false }
+    environment.addFunctions = nil
+    do {
+      try add(self)
+    } catch {
+      throw error as? SQLiteError ?? SQLiteError(.error, "\(error)")
+    }
     return true
   }
 

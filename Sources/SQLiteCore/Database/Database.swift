@@ -128,6 +128,9 @@ public final class Database: Sendable {
   /// Whether the content outlives this value, so that other processes may use it.
   package var mayHaveOthers: Bool { path != nil || server != nil }
 
+  /// Whether this value has made the database, so that it is empty unless somebody has written to it since.
+  package var isNew: Bool { server == nil && (path == nil || file.wasMade) }
+
   /// The absolute path of the file, or nil for a database that has none of its own.
   public var path: String? { file.path }
 
@@ -295,6 +298,9 @@ extension Database {
 }
 
 extension Database {
+  /// Whether this thread uses the connection that writes.
+  var isInsideWrite: Bool { scheduler.slotOfThisThread() == 0 && !isInsideRead }
+
   /// Whether this thread is inside a read, in which no write can begin.
   package var isInsideRead: Bool {
     guard let slot = scheduler.slotOfThisThread() else { return false }

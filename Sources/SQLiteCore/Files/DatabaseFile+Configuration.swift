@@ -20,7 +20,7 @@ extension DatabaseFile {
     }
     try options.prepareConnection?(connection)
     if !forReading {
-      for setUp in writerSetups.bodies { try setUp(connection) }
+      try connection.setUp()
     } else if server == nil {
       _ = try connection.pragma("query_only", "=1")
     }
@@ -38,6 +38,15 @@ extension DatabaseFile {
     try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys)
     // An index of the schema may need it.
     try DecimalOrder.offer(on: handle)
+    if let check = options.checkBeforeUse, connection.environment.number == 1 {
+      do {
+        try check(connection)
+      } catch {
+        // Nothing of the file changes: a log that somebody has left is not copied into it either.
+        try handle.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        throw error
+      }
+    }
     let isWritable = options.mode != .readOnly
     // SQLite opens a file that it may not write for reading instead, and says nothing.
     if isWritable, unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 {

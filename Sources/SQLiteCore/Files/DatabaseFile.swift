@@ -24,7 +24,7 @@ final class DatabaseFile: Sendable {
   /// The server that has the database, if this process has none of it.
   let server: (any RemoteServer)?
   /// The setups of layers above for each connection that writes.
-  let writerSetups = Registry<@Sendable (Connection) throws -> Void>()
+  let writerSetups = WriterSetups()
 
   /// The absolute path, or nil if there is no file of the user's.
   var path: String? { if case .file(let path) = location { path } else { nil } }
@@ -84,7 +84,8 @@ final class DatabaseFile: Sendable {
       Connection.Environment(
         feed: shared.feed, claims: shared.claims, content: shared.content,
         commits: shared.commits, watch: watch,
-        users: { shared.users(besides: $0) }, isWriter: !forReading, number: number,
+        users: { shared.users(besides: $0) }, writerSetups: forReading ? nil : writerSetups,
+        addFunctions: options.addFunctions, isWriter: !forReading, number: number,
         cacheCapacity: options.statementCacheCapacity, busyTimeout: options.busyTimeout,
         usesPreupdateHook: options.usesPreupdateHook,
         allowsSchemaDamage: options.allowsSchemaDamage,

@@ -9,9 +9,18 @@ final class Registry<Body: Sendable>: Sendable {
 
   private let state = Mutex(State())
   private let count = Atomic<Int>(0)
+  private let last = Atomic<UInt64>(0)
 
   /// Whether there is no closure. This costs no lock.
   var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+  /// The number of the closure that was added last. This costs no lock.
+  var lastID: UInt64 { last.load(ordering: .acquiring) }
+
+  /// The closures that were added after the one with a number, with their own numbers.
+  func bodies(after id: UInt64) -> [(id: UInt64, body: Body)] {
+    state.withLock { $0.bodies }.filter { $0.id > id }.map { ($0.id, $0.body) }
+  }
 
   /// The closures, only the first one of those for the same purpose.
   var bodies: [Body] {
@@ -29,6 +38,7 @@ final class Registry<Body: Sendable>: Sendable {
       state.lastID += 1
       state.bodies.append((state.lastID, purpose, body))
       count.store(state.bodies.count, ordering: .relaxed)
+      last.store(state.lastID, ordering: .releasing)
       return state.lastID
     }
     return Registration { [self] in

@@ -17,6 +17,7 @@ final class ConnectionSlot: Sendable {
       lent.endAccess()
       if !lent.isUsable { close() }
     }
+    try lent.setUp()
     try body(lent)
   }
 

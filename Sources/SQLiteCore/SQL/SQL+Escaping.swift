@@ -88,7 +88,9 @@ extension SQL {
 /// By bytes: a quote followed by a combining mark is one Character, but still ends the text.
 @inline(never)
 func quoted(_ text: String, by quote: UInt8) -> String {
-  var quoted: [UInt8] = [quote]
+  var quoted: [UInt8] = []
+  quoted.reserveCapacity(text.utf8.count + 2)
+  quoted.append(quote)
   for byte in text.utf8 {
     if byte == quote { quoted.append(byte) }
     quoted.append(byte)

@@ -1,3 +1,5 @@
+import CSQLite
+
 extension Connection {
   /// The table that a cluster's clients keep in its database for themselves: no list of the user's tables
   /// and no copy of a database has it.
@@ -61,6 +63,18 @@ extension Connection {
   public func tableExists(_ name: String) throws(SQLiteError) -> Bool {
     try firstRow(
       "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = \(name) COLLATE NOCASE") != nil
+  }
+
+  /// Returns whether a table has a column in the schema as this connection has loaded it, which it does now if it has not
+  /// yet (`sqlite3_table_column_metadata`). No statement is compiled; whether others have changed the schema since is not
+  /// looked at.
+  package func hasLoaded(_ column: String, of table: String) throws(SQLiteError) -> Bool {
+    try checkAccess()
+    let code = unsafe sqlite3_table_column_metadata(
+      handle.pointer, "main", table, column, nil, nil, nil, nil, nil)
+    guard code != SQLITE_ERROR else { return false }
+    try handle.check(code)
+    return true
   }
 
   /// The tables whose foreign keys refer to a table, besides itself.

@@ -225,7 +225,18 @@ extension ColumnDefinition {
 extension SQL {
   /// Quoted names with commas between.
   package init(identifiers names: some Sequence<String>) {
-    self.init(joining: names.map { "\(identifier: $0)" }, separator: ", ")
+    var list = ""
+    for name in names {
+      do throws(SQLiteError) {
+        let quoted = try quotedIdentifier(name)
+        if !list.isEmpty { list += ", " }
+        list += quoted
+      } catch {
+        self = "\(identifier: name)"
+        return
+      }
+    }
+    self.init(unchecked: list)
   }
 }
 

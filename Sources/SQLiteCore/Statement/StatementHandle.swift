@@ -72,6 +72,11 @@ import CSQLite
     changesSchema = word.map { ["create", "drop", "alter", "vacuum"].contains($0) } ?? false
   }
 
+  /// Whether it compiles the SQL of indexes, views and triggers when it runs.
+  final var compilesSchema: Bool {
+    changesSchema && (SQLScanner.firstWord(sql).map { ["alter", "vacuum"].contains($0) } ?? false)
+  }
+
   deinit {
     unsafe sqlite3_finalize(pointer)
     unsafe room?.release()

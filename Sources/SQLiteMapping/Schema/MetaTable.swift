@@ -11,6 +11,24 @@ package enum MetaTable {
   /// The table's name.
   static let name = "magicdata_meta"
 
+  /// The store's UUID, or nil if it has none yet.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer program made the store.
+  package static func presentUUID(_ connection: Connection) throws(SQLiteError) -> String? {
+    var facts: [String: Value] = [:]
+    do {
+      let rows = try connection.rows(
+        "SELECT key, value FROM magicdata_meta WHERE key IN ('format', 'uuid')", as: String.self,
+        Value.self)
+      for (key, value) in rows { facts[key] = value }
+    } catch  where error.isOfMissingTable {
+      return nil
+    }
+    if let version = facts["format"] { try checkFormat(version) }
+    guard case .text(let uuid)? = facts["uuid"] else { return nil }
+    return uuid
+  }
+
   /// Makes the table if it is missing, and returns the store's UUID.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer program made the store.
@@ -40,7 +58,10 @@ package enum MetaTable {
 
   /// Throws if a newer program has made the table, which must be there.
   package static func checkFormat(_ connection: Connection) throws(SQLiteError) {
-    guard let version = try value("format", connection) else { return }
+    if let version = try value("format", connection) { try checkFormat(version) }
+  }
+
+  private static func checkFormat(_ version: Value) throws(SQLiteError) {
     guard case .integer(let number) = version, number <= formatVersion else {
       throw SQLiteError(.schema, "a newer program has made this store, of format \(version)")
     }

@@ -76,8 +76,11 @@ extension Connection {
 
   /// The names of a table's columns in ASCII lower case, none if there is no such table.
   package func columnNames(of table: String) throws -> Set<String> {
-    let names = try rows("SELECT name FROM pragma_table_xinfo(\(table))", as: String.self)
-    return Set(names.map(asciiLowercased))
+    // The pragma itself: as a table it takes SQLite five times as long to compile (benchmark `open`).
+    var row = try statement("PRAGMA table_xinfo(\(identifier: table))")
+    var names: Set<String> = []
+    while try row.step() { names.insert(asciiLowercased(try row.text(at: 1))) }
+    return names
   }
 
   private func add(_ columns: [ColumnDefinition], to table: String) throws {

@@ -30,19 +30,14 @@ package final class ObjectPlan: Sendable {
   package let rows: TablePlan
   /// The full-text index, if a property is searched.
   let search: SearchTable?
-  /// The texts of the statements that insert one object.
-  let insertions: InsertTexts
-  /// The text that finds the object with a z_index, and those that write one property; empty without a column.
-  let presence: String
-  let updates: [String]
+  /// The texts of the statements that write one object.
+  let texts: RowTexts
   /// The start of a query for the key and the columns of objects.
   let selection: SQL
   /// The readers of the properties' columns.
   let readers: [PropertyReader]
   /// The text of the query for the object with a primary value.
   let selectionByPrimary: String
-  /// The text that deletes the object with a z_index.
-  let deletion: String
   /// The table's name, quoted.
   let quotedTable: SQL
   /// The table's key, qualified by the table's name.
@@ -85,7 +80,9 @@ package final class ObjectPlan: Sendable {
     id = ObjectIdentifier(type)
     let object = Object()
     let entries = try PropertyCollector.entries(of: object)
-    try PropertyCollector.refuseHiddenWrappers(of: object, entries)
+    let known = KnownCells.of(object)
+    // An object that is nothing but cells encodes all of them.
+    if known == nil { try PropertyCollector.refuseHiddenWrappers(of: object, entries) }
     let wrappers = entries.map(\.type)
     self.wrappers = wrappers
     var properties = try entries.map(Property.init)
@@ -108,7 +105,7 @@ package final class ObjectPlan: Sendable {
     readers = properties.map(PropertyReader.init)
     let shape = ObjectShape(
       type, properties, mayHoldOthers: readers.contains(where: \.mayHoldOthers),
-      cellOffsets: KnownCells.of(object)?.layout.offsets)
+      cellOffsets: known?.layout.offsets)
     self.shape = shape
     primaryType = shape.primary.map { wrappers[$0].valueType }
     columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
@@ -122,11 +119,8 @@ package final class ObjectPlan: Sendable {
     let names = [key] + columns.map { properties[$0].name }
     let selection: SQL = "SELECT \(SQL(identifiers: names)) FROM \(identifier: shape.table) "
     self.selection = selection
-    deletion = try rows.deleteByKey().checkedText
-    presence = try rows.selectByKey("1").checkedText
-    updates = try properties.map { try $0.hasColumn ? rows.update([$0.name]).checkedText : "" }
     let primaryName = shape.primary.map { properties[$0].name }
-    insertions = InsertTexts(rows, columns.map { properties[$0].name }, primary: primaryName)
+    texts = RowTexts(rows, properties, columns, primary: primaryName)
     quotedTable = "\(identifier: shape.table)"
     qualifiedKey = try rows.qualified(key).checkedText
     qualifiedColumns = try properties.map { property in
@@ -281,32 +275,60 @@ extension PropertyCollector.Entry {
   }
 }
 
-/// The texts of the statements that insert one object of a type, each made when it is first needed: a type that is
+/// The texts of the statements that write one object of a type, each made when it is first needed: a type that is
 /// only read needs none.
-final class InsertTexts: Sendable {
+final class RowTexts: Sendable {
   private let table: TablePlan
+  private let properties: [ObjectProperty]
   /// The columns besides the key.
   private let columns: [String]
   /// The column of the primary value.
   private let primary: String?
-  /// Without and with the key; each for objects that may be in the store, and for those that must be new.
-  private let texts = Mutex<[String?]>([nil, nil, nil, nil])
+  /// Those that insert, without and with the key; each for objects that may be in the store, and for those that must
+  /// be new. Then the others, and at last one for each property.
+  private let texts: Mutex<[String?]>
+  private static let presenceIndex = 4
+  private static let deletionIndex = 5
+  private static let firstUpdateIndex = 6
 
-  init(_ table: TablePlan, _ columns: [String], primary: String?) {
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - properties: The properties of the type.
+  ///   - columns: Those with columns besides the key.
+  ///   - primary: The column of the primary value.
+  init(_ table: TablePlan, _ properties: [ObjectProperty], _ columns: [Int], primary: String?) {
     self.table = table
-    self.columns = columns
+    self.properties = properties
+    self.columns = columns.map { properties[$0].name }
     self.primary = primary
+    texts = Mutex(Array(repeating: nil, count: Self.firstUpdateIndex + properties.count))
+  }
+
+  /// The query that finds out whether there is an object with a z_index.
+  var presence: SQL { kept(Self.presenceIndex) { table.selectByKey("1") } }
+
+  /// The statement that deletes the object with a z_index.
+  var deletion: SQL { kept(Self.deletionIndex) { table.deleteByKey() } }
+
+  /// The statement that writes one property of the object with a z_index.
+  func update(of slot: Int) -> SQL {
+    kept(Self.firstUpdateIndex + slot) { table.update([properties[slot].name]) }
   }
 
   /// The statement that inserts objects, or gives their values to the objects with the same primary values
   /// unless `insertsOnly`.
-  ///
-  /// - Throws: ``SQLiteError`` if a name cannot be quoted.
-  func statement(hasKey: Bool, rows: Int, insertsOnly: Bool) throws(SQLiteError) -> SQL {
+  func statement(hasKey: Bool, rows: Int, insertsOnly: Bool) -> SQL {
     guard rows == 1 else { return sql(hasKey: hasKey, rows: rows, insertsOnly: insertsOnly) }
-    let index = (hasKey ? 2 : 0) + (insertsOnly ? 1 : 0)
+    return kept((hasKey ? 2 : 0) + (insertsOnly ? 1 : 0)) {
+      sql(hasKey: hasKey, rows: 1, insertsOnly: insertsOnly)
+    }
+  }
+
+  private func kept(_ index: Int, _ make: () -> SQL) -> SQL {
     if let text = texts.withLock({ $0[index] }) { return SQL(unchecked: text) }
-    let text = try sql(hasKey: hasKey, rows: 1, insertsOnly: insertsOnly).checkedText
+    let sql = make()
+    // A name that cannot be quoted is an error of the statement.
+    guard let text = try? sql.checkedText else { return sql }
     texts.withLock { $0[index] = text }
     return SQL(unchecked: text)
   }

@@ -5,7 +5,7 @@ import SQLiteMapping
 /// The functions of SQL that queries of objects call where SQLite has none that means what Swift does: of exact
 /// decimals, of texts as Swift sees them, of dates, and of conversions.
 ///
-/// Each connection of a store has them. They are pure, so that they may stand in the SQL of a hostile file: a value
+/// A connection of a store has them as soon as a statement needs one. They are pure, so that they may stand in the SQL of a hostile file: a value
 /// that is not of the right kind is an error, and no result is longer than SQLite allows.
 enum QueryFunctions {
   /// Makes the functions known to a connection.

@@ -86,7 +86,7 @@ struct Removal: Sendable {
   private func deleteRows(on connection: Connection) throws -> Int {
     var count = 0
     do {
-      var statement = try connection.statement(SQL(unchecked: plan.deletion))
+      var statement = try connection.statement(plan.texts.deletion)
       try connection.deletingTogether {
         for (_, zIndex) in targets {
           count += try plan.namingRestrictions(of: "\(zIndex)", connection) {

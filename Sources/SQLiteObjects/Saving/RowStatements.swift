@@ -36,7 +36,7 @@ final class InsertStatement {
     self.connection = connection
     mayKeepKey = plan.primary != nil && plan.counting == nil
     unsafe statement = try connection.statement(
-      plan.insertions.statement(hasKey: hasKey, rows: rows, insertsOnly: mustBeNew))
+      plan.texts.statement(hasKey: hasKey, rows: rows, insertsOnly: mustBeNew))
   }
 
   /// Binds an object's stored forms.
@@ -207,8 +207,8 @@ extension ObjectPlan {
 
   /// The statement that writes some properties of the object with a key if others are as expected.
   fileprivate func update(of slots: [Int], ifStill expected: [Int]) -> SQL {
-    if expected.isEmpty, slots.isEmpty { return SQL(unchecked: presence) }
-    if expected.isEmpty, slots.count == 1 { return SQL(unchecked: updates[slots[0]]) }
+    if expected.isEmpty, slots.isEmpty { return texts.presence }
+    if expected.isEmpty, slots.count == 1 { return texts.update(of: slots[0]) }
     var sql = slots.isEmpty ? rows.selectByKey("1") : rows.update(slots.map { properties[$0].name })
     for slot in expected { sql.append(" AND \(identifier: properties[slot].name) IS ?") }
     return sql

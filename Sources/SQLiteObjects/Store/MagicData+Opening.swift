@@ -22,9 +22,9 @@ extension MagicData {
   /// Opens the store in a folder, and makes it if there is none, blocking the thread.
   ///
   /// - Parameters:
-  ///   - path: A folder, which is made if it is missing; in it are `default.sqlite3` and the folder
-  ///     `assets`. A path with the extension `sqlite3`, `sqlite` or `db`, or of a file that is there, is
-  ///     the database file itself, with the assets beside it: of `default.sqlite3` in `assets`, of `x.sqlite3` in
+  ///   - path: A folder, which is made if it is missing; in it are `default.sqlite3` and, once there are
+  ///     assets, the folder `assets`. A path with the extension `sqlite3`, `sqlite` or `db`, or of a file that
+  ///     is there, is the database file itself, with the assets beside it: of `default.sqlite3` in `assets`, of `x.sqlite3` in
   ///     `x.sqlite3-assets`.
   ///   - options: How the database is opened.
   ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter

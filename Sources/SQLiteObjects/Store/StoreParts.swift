@@ -21,10 +21,12 @@ struct StoreParts: Sendable {
   /// Opens the store at a path.
   init(path: String, _ options: Database.Options, minimumFileSize: Int) throws {
     let path = try StorePath.database(at: path)
-    try OlderStore.refuse(path: path, options)
     try self.init(
-      Database(path: path, options: options.withQueryFunctions), nil,
-      minimumFileSize: minimumFileSize)
+      OlderStore.refusing(path) { check in
+        var options = options.withQueryFunctions
+        options.checkBeforeUse = check
+        return try Database(path: path, options: options)
+      }, nil, minimumFileSize: minimumFileSize)
   }
 
   /// Opens a store that goes away.
@@ -45,6 +47,9 @@ struct StoreParts: Sendable {
   ///   - folder: A folder for assets, which all clients share; nil to keep them in rows.
   init(server database: Database, folder: String?) throws {
     let own = folder == nil ? try TemporaryFolder() : nil
+    if let tables = try database.read({ try OlderStore.tables($0) }) {
+      throw MagicError.olderStore(path: ":memory:", tables: tables)
+    }
     try self.init(
       database, own, folder: folder ?? own.map { "\($0.path)/assets" } ?? "",
       minimumFileSize: folder == nil ? .max : 0)
@@ -64,22 +69,25 @@ struct StoreParts: Sendable {
   ) throws {
     self.temporaryFolder = temporaryFolder
     self.database = database
-    try OlderStore.refuse(database)
+    // A store that exists is only read. The tables of a new one are made by one transaction.
+    let present = database.isNew ? nil : try database.read { try MetaTable.presentUUID($0) }
+    let uuid =
+      try present
+      ?? database.write { connection in
+        try AssetStore.makeTables(adopting: folder, in: connection)
+        return try MetaTable.storeUUID(connection)
+      }
+    identity = StoreIdentity(uuid: uuid)
     assets = try AssetStore(
       database, folder: folder, minimumFileSize: minimumFileSize, isAdopting: true)
-    identity = StoreIdentity(uuid: try database.write { try MetaTable.storeUUID($0) })
   }
 }
 
 extension Database.Options {
-  /// The options, so that each connection has the functions of queries before the caller prepares it.
+  /// The options, so that statements on each connection find the functions of queries.
   package var withQueryFunctions: Database.Options {
     var options = self
-    let prepare = prepareConnection
-    options.prepareConnection = { connection in
-      try QueryFunctions.add(to: connection)
-      try prepare?(connection)
-    }
+    options.addFunctions = { try QueryFunctions.add(to: $0) }
     return options
   }
 }
@@ -188,40 +196,34 @@ enum OlderStore {
   /// The table in which it counted the objects of each type.
   private static let table = "0Table_Info"
 
-  /// Throws if a file is such a store, without changing anything in it.
+  /// Opens a database unless it is such a store, in which nothing is changed.
   ///
-  /// - Throws: ``MagicError/olderStore(path:tables:)``.
-  static func refuse(path: String, _ options: Database.Options) throws {
-    // With a VFS of the user's only SQLite knows which files there are.
-    guard options.vfs == nil, FileManager.default.fileExists(atPath: path) else { return }
-    var options = options
-    options.mode = .readOnly
-    options.maximumReaderCount = 0
-    let database: Database
-    do {
-      database = try Database(path: path, options: options)
-    } catch {
-      // Opening it for writing throws the error, or recovers the file.
-      return
-    }
-    // An error of reading is thrown again when it is opened for writing.
-    let tables = (try? database.read { try tablesOfTypes($0) }) ?? nil
-    // Nothing was written, so an error of closing loses nothing.
-    try? database.close()
-    if let tables { throw MagicError.olderStore(path: path, tables: tables) }
-  }
-
-  /// Throws if a database that was opened is such a store.
-  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - open: Opens it, with a check before its use.
   /// - Throws: ``MagicError/olderStore(path:tables:)`` or ``SQLiteError``.
-  static func refuse(_ database: Database) throws {
-    if let tables = try database.read({ try tablesOfTypes($0) }) {
-      throw MagicError.olderStore(path: database.path ?? ":memory:", tables: tables)
+  static func refusing(
+    _ path: String, _ open: (@escaping @Sendable (Connection) throws -> Void) throws -> Database
+  ) throws -> Database {
+    let found = Mutex<[String]?>(nil)
+    do {
+      return try open { connection in
+        guard try connection.hasLoaded("structure", of: table),
+          let tables = try tables(connection)
+        else { return }
+        found.withLock { $0 = tables }
+        throw SQLiteError(.misuse, "this is a store of an older version")
+      }
+    } catch {
+      // Opening a database throws nothing but errors of SQLite.
+      guard let tables = found.withLock({ $0 }) else { throw error }
+      throw MagicError.olderStore(path: path, tables: tables)
     }
   }
 
   /// The tables of the store's types, or nil if it is another database.
-  private static func tablesOfTypes(_ connection: Connection) throws -> [String]? {
+  static func tables(_ connection: Connection) throws -> [String]? {
+    guard try connection.tableExists(table) else { return nil }
     let columns = try connection.columnNames(of: table)
     guard columns.isSuperset(of: ["table_name", "z_index_count", "structure"]) else { return nil }
     return try connection.rows(

@@ -63,11 +63,15 @@ struct Place {
 
   /// Opens the assets of a database that is open for reading; nil if it has none.
   ///
-  /// - Throws: `ToolError` if the folder of the files is missing.
+  /// - Throws: `ToolError` if the folder of the files is missing, and there should be files in it.
   func assets(of database: Database) throws -> AssetStore? {
     guard try Self.isStore(database), let path = database.path else { return nil }
     let folder = StorePath.assets(of: path)
-    guard try Self.kind(of: folder) == .folder else {
+    let kind = try Self.kind(of: folder)
+    let needsFolder = try database.read { connection in
+      try connection.firstRow("SELECT 1 FROM magicdata_asset WHERE content IS NULL LIMIT 1") != nil
+    }
+    guard kind == .folder || kind == .missing && !needsFolder else {
       throw ToolError.failed("the folder of the assets, \(folder), is missing")
     }
     return try AssetStore(database, folder: folder)
