@@ -30,7 +30,9 @@ import UndoWorkload
 
   /// All files of a store, those of transactions that are not committed too.
   private func files(of store: MagicData) throws -> [String] {
-    try FileManager.default.subpathsOfDirectory(atPath: store.assets.path).filter {
+    // A store makes its folder when it writes the first content.
+    guard FileManager.default.fileExists(atPath: store.assets.path) else { return [] }
+    return try FileManager.default.subpathsOfDirectory(atPath: store.assets.path).filter {
       AssetID(String(URL(filePath: $0).lastPathComponent.prefix(32))) != nil
         && !FileManager.default.isFolder("\(store.assets.path)/\($0)")
     }

@@ -255,7 +255,10 @@ import TestSupport
     }
     try assets.removeDeletedFiles()
     #expect(try folder.names() == ["store"])
-    #expect(try FileManager.default.contentsOfDirectory(atPath: "\(assets.path)/files") == [])
+    let files = "\(assets.path)/files"
+    // A store makes its folder when it writes the first content.
+    guard FileManager.default.fileExists(atPath: files) else { return }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: files) == [])
   }
 
   @Test func `a text as a file's name is that file in that folder`() throws {

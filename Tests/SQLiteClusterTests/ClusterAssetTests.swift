@@ -41,7 +41,10 @@ struct ClusterAssetTests {
 
   /// The files of contents in the folder.
   private func files() throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: folder.path + "/files")
+    let path = folder.path + "/files"
+    // A store makes its folder when it writes the first content.
+    guard FileManager.default.fileExists(atPath: path) else { return [] }
+    return try FileManager.default.contentsOfDirectory(atPath: path)
   }
 
   /// Notes when objects of files were deleted, and puts it back by an hour.
