@@ -75,6 +75,8 @@ public final class Connection {
   var recording = Recording()
   /// Whether statements that write are refused, since the access is a read.
   var refusesWrites = false
+  /// How many rows this connection had changed when it last looked at the statistics.
+  var analyzedChanges: Int64 = 0
   /// The number of the last setup that has run.
   private var lastSetup: UInt64 = 0
   /// Whether `magicdata_list` is known.

@@ -98,7 +98,7 @@ extension Database {
     // Those that wait for changes look again, and learn of it.
     if isClosed { shared.feed.publishClosure(of: self) }
     // A database that is not in a file would be lost.
-    if isClosed || path != nil { closeConnections() }
+    if isClosed || path != nil { closeConnections(updatingStatistics: isClosed) }
   }
 }
 

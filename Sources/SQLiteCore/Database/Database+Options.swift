@@ -114,6 +114,11 @@ extension Database {
     public var longestReadOnTask = Duration.microseconds(100)
     /// How writes that wait at the same time, and ask for it, are merged into one transaction.
     public var groupCommit = GroupCommit()
+    /// Whether the statistics of SQLite's planner are updated (`PRAGMA optimize`): when the database is closed, and now and
+    /// then while it is open, once no table is small any more. Nobody waits for it longer than about a tenth of a second.
+    public var updatesStatistics = true
+    /// After how many changed rows the statistics are looked at while the database is open.
+    package var statisticsInterval: Int64 = 100_000
     /// The name of the VFS, or nil for the system's.
     public var vfs: String?
     /// Whether the file is on a read-only medium and cannot change while it is open: no locks are
@@ -157,6 +162,7 @@ extension Database {
     /// open is not looked at again.
     public static var untrusted: Options {
       var options = Options(mode: .readOnly)
+      options.updatesStatistics = false
       options.checksCells = true
       options.mappedSize = 0
       options.accessTimeout = .seconds(10)

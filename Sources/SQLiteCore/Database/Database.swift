@@ -34,6 +34,7 @@ public final class Database: Sendable {
   private let hasFreshWriter = Atomic(false)
   /// How many reads have run on the threads of their tasks.
   private let readsOnTasks = Atomic<Int>(0)
+  let isStatisticsScheduled = Atomic(false)
   private let closing = Mutex(())
   /// The thread that closes the connections at this moment, or 0.
   private let closingThread = Atomic<UInt>(0)
@@ -120,7 +121,10 @@ public final class Database: Sendable {
     shared.join(scheduler)
   }
 
-  deinit { shared.leave(scheduler) }
+  deinit {
+    updateStatisticsBeforeClosing()
+    shared.leave(scheduler)
+  }
 
   /// The server that has the database, or nil if it is here.
   package var server: (any RemoteServer)? { file.server }
@@ -168,7 +172,19 @@ public final class Database: Sendable {
   ) throws {
     if hasFreshWriter.load(ordering: .relaxed) { useFreshWriter(at: slot) }
     try slots[slot].withConnection(
-      open: { () throws(SQLiteError) in try open(slot, reasonToEnd) }, body)
+      open: { () throws(SQLiteError) in try open(slot, reasonToEnd) }
+    ) { connection in
+      if slot == 0 { scheduleStatistics(of: connection) }
+      try body(connection)
+    }
+  }
+
+  /// Lends the connection that writes if it was used, before it is closed. No access may run any more.
+  func withUsedWriter(_ body: (Connection) throws -> Void) throws {
+    guard !hasFreshWriter.load(ordering: .relaxed), !slots[0].isEmpty else { return }
+    try slots[0].withConnection(
+      open: { () throws(SQLiteError) in throw SQLiteError(.misuse, "the connection is closed") },
+      body)
   }
 
   /// Gives the connection of the opening to the first access: a program that only reads needs no other one.
@@ -280,12 +296,15 @@ public final class Database: Sendable {
   }
 
   /// Closes the connections. A concurrent call waits until they are closed.
-  func closeConnections() {
+  ///
+  /// - Parameter updatesStatistics: Whether there is time for the statistics of the planner.
+  func closeConnections(updatingStatistics updatesStatistics: Bool) {
     // An object of the user's that is released with a connection may close the database, too.
     guard closingThread.load(ordering: .relaxed) != currentThread() else { return }
     closing.withLock { _ in
       closingThread.store(currentThread(), ordering: .relaxed)
       defer { closingThread.store(0, ordering: .relaxed) }
+      if updatesStatistics { updateStatisticsBeforeClosing() }
       // Readers first: the last connection to close makes the checkpoint and removes the log.
       for slot in slots.reversed() { slot.close() }
     }

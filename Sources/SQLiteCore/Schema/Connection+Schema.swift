@@ -247,7 +247,7 @@ extension Connection {
   }
 
   /// The first column of all rows of a query.
-  private func texts(_ sql: SQL) throws(SQLiteError) -> [String] {
+  func texts(_ sql: SQL) throws(SQLiteError) -> [String] {
     var statement = try boundStatement(sql)
     var texts: [String] = []
     while try statement.step() { texts.append(try statement.text(at: 0)) }

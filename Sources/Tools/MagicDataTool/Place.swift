@@ -102,6 +102,7 @@ struct Place {
     var options = Database.Options(mode: .readWrite)
     options.journalMode = .delete
     options.keepsJournalMode = true
+    options.updatesStatistics = false
     return options
   }
 
