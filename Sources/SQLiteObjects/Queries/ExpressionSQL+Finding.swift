@@ -32,7 +32,9 @@ extension ExpressionSQL {
   }
 
   /// How a statement finds its rows.
-  struct Finding {
+  ///
+  /// A class, whose copies are small: as a struct it takes 10 KiB of machine code for them.
+  final class Finding {
     /// The conditions that all hold.
     let terms: [QueryNode]
     /// The terms whose rows an index finds: first those on the rows themselves, which are the fastest to count.
@@ -51,6 +53,11 @@ extension ExpressionSQL {
     var visited = Narrowing.all
     /// The number of rows that are found.
     var narrowing = Narrowing.all
+
+    fileprivate init(_ terms: [QueryNode], _ stream: Window?) {
+      self.terms = terms
+      self.stream = stream
+    }
   }
 
   /// The greatest number of levels that a choice may be inside of: its terms are written several times.
@@ -69,11 +76,13 @@ extension ExpressionSQL {
     let stream = window.flatMap { $0.isInOrderOfIndex(of: plan) ? $0 : nil }
     if let filter, stream == nil, !isOfRelation, case .comparing = filter, !filter.isOfOthers {
       // The most frequent filter finds its rows by itself (benchmark `query`).
-      let narrowing: Narrowing =
+      let finding = Finding([], nil)
+      finding.visited =
         plan.isOfOneRow(filter) ? .one : try isIndexed(filter, plan) ? .few : .all
-      return Finding(terms: [], stream: nil, visited: narrowing, narrowing: narrowing)
+      finding.narrowing = finding.visited
+      return finding
     }
-    var finding = Finding(terms: filter?.terms ?? [], stream: stream)
+    let finding = Finding(filter?.terms ?? [], stream)
     var (isOfOneRow, isOfOthers, isOwn) = (false, false, false)
     // A filter that is deeper than this is refused when it is written.
     if let filter, filter.depth <= QueryNode.greatestLevel {

@@ -181,6 +181,7 @@ extension QueryNode {
   }
 
   /// True if the other is not.
+  @inline(never)
   static func not(_ operand: QueryNode) -> QueryNode {
     switch operand {
     // An index serves an equality, but not the negation of an inequality.
