@@ -251,26 +251,42 @@ extension QueryNode {
 
   /// Whether it reads rows of other types.
   fileprivate var isOfOthers: Bool {
-    switch self {
-    case .related: true
-    case .column(let slots): slots.count > 1
-    case .value, .object, .failure: false
-    case .comparing(let left, _, let right, _): left.isOfOthers || right.isOfOthers
-    case .isIn(let operand, _), .negation(let operand, _): operand.isOfOthers
-    case .calculation, .writing, .literal, .choice, .all, .any: parts.contains(where: \.isOfOthers)
+    containsPart { node in
+      switch node {
+      case .related: true
+      case .column(let slots), .comparing(.column(let slots), _, .value, _): slots.count > 1
+      case .value, .object, .failure: false
+      default: nil
+      }
     }
   }
 
-  /// Whether SQL of the user is a part of it.
+  /// Whether SQL of the user is a part of it. A subquery has names of its own.
   var hasLiteral: Bool {
-    switch self {
-    case .literal: true
-    // A subquery has names of its own.
-    case .related, .value, .column, .object, .failure: false
-    case .comparing(let left, _, let right, _): left.hasLiteral || right.hasLiteral
-    case .isIn(let operand, _), .negation(let operand, _): operand.hasLiteral
-    case .calculation, .writing, .choice, .all, .any: parts.contains(where: \.hasLiteral)
+    containsPart { node in
+      switch node {
+      case .literal: true
+      case .related, .value, .column, .object, .failure, .comparing(.column, _, .value, _): false
+      default: nil
+      }
     }
+  }
+
+  /// Returns whether `isFound` returns true for the node or one of its parts. Not recursive, because a sum is a tree of up
+  /// to ``greatestDepth`` levels, whose frames would overflow a small stack.
+  ///
+  /// - Parameter isFound: Returns nil for a node whose parts decide.
+  private func containsPart(_ isFound: (QueryNode) -> Bool?) -> Bool {
+    if let isFound = isFound(self) { return isFound }
+    var open = parts
+    while let node = open.popLast() {
+      switch isFound(node) {
+      case true?: return true
+      case false?: continue
+      case nil: open += node.parts
+      }
+    }
+    return false
   }
 
   /// Whether the condition is that the row has a key.

@@ -107,4 +107,23 @@ import Testing
     #expect(plan.usedIndexes == ["Song(genre,year)"])
     try magic.close()
   }
+
+  @Test func `the statistics can be turned off`() throws {
+    var options = Database.Options()
+    options.updatesStatistics = false
+    let folder = try TestFolder()
+    let database = try Database(path: folder.path, options: options)
+    try database.executeMultipleChanges("CREATE TABLE t (a); CREATE INDEX i ON t (a)")
+    try database.executeChange(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000)
+      INSERT INTO t SELECT i FROM n
+      """)
+    try database.close()
+    let again = try Database(path: folder.path, options: options)
+    #expect(
+      try again.rows("SELECT name FROM sqlite_schema WHERE name = 'sqlite_stat1'", as: String.self)
+        .isEmpty)
+    try again.close()
+  }
 }
