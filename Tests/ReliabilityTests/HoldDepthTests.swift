@@ -80,7 +80,8 @@ private struct Number: MagicObject {
   @Test func `what is nested without end is refused by number`() async {
     await #expect(processExitsWith: .success) {
       try HoldDepthTests.run { (magic: MagicData) throws in
-        var filters: [Numbers] = [\.$x == 1, \.$x == 1, \.$x == 1]
+        // The negation of `==` is `!=`, which is no deeper.
+        var filters: [Numbers] = [\.$x < 1, \.$x == 1, \.$x == 1]
         var (expression, right) = (\Number.$x + 1, \Number.$x + 1)
         let (one, two): (Numbers, Numbers) = (\.$x == 1, \.$x == 2)
         let less = \Number.$x - 1
@@ -109,7 +110,8 @@ private struct Number: MagicObject {
   ) async {
     await #expect(processExitsWith: .success) { [levels] in
       try HoldDepthTests.run { (magic: MagicData) throws in
-        var filters: [Numbers] = [\.$x == 1, \.$x == 1, \.$x == 1]
+        // The negation of `==` is `!=`, which is no deeper.
+        var filters: [Numbers] = [\.$x < 1, \.$x == 1, \.$x == 1]
         var (right, chosen) = (\Number.$x + 1, \Number.$x + 1)
         let (one, two): (Numbers, Numbers) = (\.$x == 1, \.$x == 2)
         let less = \Number.$x - 1

@@ -104,9 +104,9 @@ extension ExpressionSQL {
   private mutating func selection(
     _ query: RelatedQuery, _ rows: Rows
   ) throws -> RelatedSelection? {
-    // It takes the stack of three levels.
-    level += 2
-    defer { level -= 2 }
+    // It takes the stack of five levels.
+    level += 4
+    defer { level -= 4 }
     let query = try nested(query, rows.plan)
     guard let path = try path(query.route, rows) else { return nil }
     let shape = shape(query, path, rows)

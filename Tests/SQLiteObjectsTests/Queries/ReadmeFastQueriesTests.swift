@@ -112,7 +112,8 @@ import Testing
     var options = Database.Options()
     options.updatesStatistics = false
     let folder = try TestFolder()
-    let database = try Database(path: folder.path, options: options)
+    let path = folder.path + "/notes.sqlite"
+    let database = try Database(path: path, options: options)
     try database.executeMultipleChanges("CREATE TABLE t (a); CREATE INDEX i ON t (a)")
     try database.executeChange(
       """
@@ -120,7 +121,7 @@ import Testing
       INSERT INTO t SELECT i FROM n
       """)
     try database.close()
-    let again = try Database(path: folder.path, options: options)
+    let again = try Database(path: path, options: options)
     #expect(
       try again.rows("SELECT name FROM sqlite_schema WHERE name = 'sqlite_stat1'", as: String.self)
         .isEmpty)
