@@ -104,7 +104,7 @@ private struct Number: MagicObject {
     }
   }
 
-  @Test(arguments: [40, 79, 80, 81, 150, 398])
+  @Test(arguments: [40, 63, 64, 65, 79, 80, 81, 150, 398])
   func `what is nested up to the limit is evaluated or refused, and overflows no stack`(
     levels: Int
   ) async {

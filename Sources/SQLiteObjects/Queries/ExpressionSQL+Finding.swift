@@ -61,7 +61,7 @@ extension ExpressionSQL {
   }
 
   /// The greatest number of levels that a choice may be inside of: its terms are written several times.
-  private static var choiceLevel: Int { 3 }
+  private static var choiceLevel: Int { 5 }
 
   /// Decides how a statement finds the rows that a filter selects: the only place that does.
   ///

@@ -49,9 +49,9 @@ extension QueryNode {
   static var greatestDepth: Int { 400 }
 
   /// The greatest number of expressions inside one another in SQL, of which a sum or a list of any length is one.
-  /// More would overflow the stack of a thread of 512 KiB, where each takes up to 5 KiB in a debug build, and that
+  /// More would overflow a stack of 384 KiB, where each takes up to 5 KiB in a debug build, and the stack
   /// of SQLite's parser, which has 100 entries in SQLite 3.40.
-  static var greatestLevel: Int { 80 }
+  static var greatestLevel: Int { 64 }
 
   /// The error of an expression with more levels than `limit`.
   static func isTooDeep(_ limit: Int) -> SQLiteError {
