@@ -1,4 +1,3 @@
-import CSQLite
 import Foundation
 import MagicData
 
@@ -11,53 +10,30 @@ struct AssetSmall: Case {
   let summary = "put 200 contents of 1 KiB, each with its row in a durable transaction of its own"
 
   private static let count = 200
-  private static let createTable = """
-    CREATE TABLE asset (
-      id TEXT NOT NULL PRIMARY KEY, file TEXT NOT NULL UNIQUE, size INTEGER NOT NULL,
-      sha256 BLOB NOT NULL, content BLOB) WITHOUT ROWID
-    """
-
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .statement: statement, .object: object] }
 
   func operations(on fixture: Fixture) -> Int { Self.count }
   var mostRuns: Int { 9 }
 
   private func c(_ trial: inout Trial) throws -> Checksum {
-    let path = trial.fixture.freshPath
-    let (pending, files) = ("\(path)-pending", "\(path)-files")
-    for folder in [pending, files] {
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-    }
-    let contents = contents(of: trial.fixture)
-    let names = contents.map { _ in UUID().uuidString.lowercased() }
-    let connection = try CConnection(path: path, isDurable: true)
-    try connection.execute(Self.createTable)
-    let insert = try CStatement(
-      "INSERT INTO asset VALUES (?, ?, ?, zeroblob(32), NULL)", connection)
-    let folder = unsafe open(pending, O_RDONLY)
-    guard folder >= 0 else { throw Failure("open \(pending): \(errno)") }
+    let (contents, names) = (contents(of: trial.fixture), AssetFiles.names(Self.count))
+    let assets = try AssetFiles(at: trial.fixture.freshPath)
+    let folder = try AssetFiles.descriptor(of: assets.pending)
     defer { close(folder) }
-    let place = unsafe open(files, O_RDONLY)
-    guard place >= 0 else { throw Failure("open \(files): \(errno)") }
+    let place = try AssetFiles.descriptor(of: assets.files)
     defer { close(place) }
     try trial.measure {
       for (name, content) in zip(names, contents) {
-        guard fsync(place) == 0 else { throw Failure("fsync \(files): \(errno)") }
-        try write(content, to: "\(pending)/\(name)")
-        guard fsync(folder) == 0 else { throw Failure("fsync \(pending): \(errno)") }
-        try connection.execute("BEGIN IMMEDIATE")
-        try insert.bind(name, at: 1)
-        try insert.bind(name, at: 2)
-        try insert.bind(Int64(content.count), at: 3)
-        try insert.run()
-        try connection.execute("COMMIT")
-        guard unsafe rename("\(pending)/\(name)", "\(files)/\(name)") == 0 else {
-          throw Failure("rename \(name): \(errno)")
-        }
+        guard fsync(place) == 0 else { throw Failure("fsync \(assets.files): \(errno)") }
+        try assets.write(content, to: name, syncs: true)
+        guard fsync(folder) == 0 else { throw Failure("fsync \(assets.pending): \(errno)") }
+        try assets.connection.execute("BEGIN IMMEDIATE")
+        try assets.insertRow(name, size: content.count)
+        try assets.connection.execute("COMMIT")
+        try assets.move(name)
       }
     }
-    return checksum(
-      of: try names.map { [UInt8](try Data(contentsOf: URL(filePath: "\(files)/\($0)"))) })
+    return try assets.checksum(of: names)
   }
 
   private func statement(_ trial: inout Trial) throws -> Checksum {
@@ -66,7 +42,7 @@ struct AssetSmall: Case {
     let store = try AssetStore(database, folder: "\(path)-assets")
     let contents = contents(of: trial.fixture)
     let records = try trial.measure { try contents.map { try store.put($0) } }
-    return checksum(of: try records.map { try store.bytes(of: $0.id) })
+    return Checksum(ofContents: try records.map { try store.bytes(of: $0.id) })
   }
 
   private func object(_ trial: inout Trial) throws -> Checksum {
@@ -80,32 +56,11 @@ struct AssetSmall: Case {
       for photo in photos { try magic.insert(photo) }
     }
     let stored = try magic.object(of: PhotoObject.self)
-    return checksum(of: try stored.map { [UInt8](try $0.content.data() ?? Data()) })
-  }
-
-  private func checksum(of results: [[UInt8]]) -> Checksum {
-    var checksum = Checksum()
-    for bytes in results { checksum.add(unsafe bytes.span.bytes) }
-    return checksum
+    return Checksum(ofContents: try stored.map { [UInt8](try $0.content.data() ?? Data()) })
   }
 
   private func contents(of fixture: Fixture) -> [[UInt8]] {
-    var generator = SplitMix64(seed: UInt64(bitPattern: fixture.items[0].quantity))
-    return (0..<Self.count).map { _ in
-      (0..<1_024).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
-    }
-  }
-
-  private func write(_ bytes: [UInt8], to path: String) throws {
-    let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
-    guard file >= 0 else { throw Failure("open \(path): \(errno)") }
-    defer { close(file) }
-    let count = unsafe bytes.withUnsafeBytes { bytes in
-      unsafe Foundation.write(file, bytes.baseAddress, bytes.count)
-    }
-    guard count == bytes.count, fsync(file) == 0 else {
-      throw Failure("write \(path): \(errno)")
-    }
+    AssetFiles.contents(Self.count, size: 1_024, fixture)
   }
 }
 
