@@ -2,21 +2,21 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// Reads objects and all that they lead to, as far as it is not left in the store: one query for each
-/// type and each relation at each depth, for any number of objects.
+/// Reads objects and everything that they reference eagerly. It runs one query for each type and
+/// each relation at each depth, whatever the number of objects.
 final class GraphLoader {
   private let store: any ObjectStore
   private let content: StoreContent
   private let connection: Connection
   private(set) var graph = FetchedGraph()
-  /// Objects that were read and whose relations are to be followed.
+  /// Objects that have been read, and whose relations haven't been followed yet.
   private var frontier: [Batch] = []
 
   /// Objects of one type.
   private struct Batch {
     let plan: ObjectPlan
     var zIndexes: [Int64]
-    /// Whether these are all objects of the type.
+    /// Whether the batch contains all objects of the type.
     var isWhole = false
   }
 
@@ -26,12 +26,12 @@ final class GraphLoader {
     self.connection = connection
   }
 
-  /// Reads the objects that a query finds, and what they lead to.
+  /// Reads the objects that a query selects, and their related objects.
   ///
   /// - Parameters:
   ///   - plan: The objects' type.
-  ///   - source: SQL behind FROM.
-  ///   - isWhole: Whether the query finds all objects of the type.
+  ///   - source: The SQL after `FROM`.
+  ///   - isWhole: Whether the query selects all objects of the type.
   func load(_ plan: ObjectPlan, from source: SQL, isWhole: Bool = false) throws {
     let table = try graph.index(of: plan.shape)
     guard let columns = try store.tables.columns(of: plan, connection) else { return }
@@ -41,22 +41,22 @@ final class GraphLoader {
     try follow()
   }
 
-  /// Reads objects by their z_index, and what they lead to.
+  /// Reads objects by their z_index, and their related objects.
   ///
-  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if one of them is not there.
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if one of them doesn't exist.
   func load(_ type: any MagicObject.Type, _ zIndexes: [Int64]) throws {
     try add(store.plan(type), zIndexes)
     try follow()
   }
 
-  /// Reads those of the objects that are not known yet.
+  /// Reads the objects that aren't in the graph yet.
   private func add(_ plan: ObjectPlan, _ zIndexes: [Int64]) throws {
     let table = try graph.index(of: plan.shape)
     let missing = unknown(table, zIndexes)
     guard !missing.isEmpty else { return }
     var fresh: [Int64] = []
     if let columns = try store.tables.columns(of: plan, connection) {
-      // The list comes first in the join, so that SQLite need not copy it into a table of its own.
+      // The list is first in the join, so that SQLite doesn't copy it into a temporary table.
       fresh = try read(
         plan, table, columns,
         from:
@@ -70,7 +70,7 @@ final class GraphLoader {
     frontier.append(Batch(plan: plan, zIndexes: fresh))
   }
 
-  /// The z_index values, each once, of objects that were not read yet.
+  /// Returns the distinct z_index values that aren't in the graph yet.
   private func unknown(_ table: Int, _ zIndexes: [Int64]) -> [Int64] {
     let distinct = RowNumbers.distinct(zIndexes)
     let known = graph.tables[table].numbers
@@ -78,7 +78,7 @@ final class GraphLoader {
     return distinct.filter { known[$0] == nil }
   }
 
-  /// Reads depth after depth until nothing new turns up.
+  /// Reads one level of related objects after the other until a level has no new objects.
   private func follow() throws {
     while !frontier.isEmpty {
       var wanted: [Batch] = []
@@ -96,15 +96,16 @@ final class GraphLoader {
     }
   }
 
-  /// Reads rows, and returns the z_index of each, in the order of the query.
+  /// Reads rows into the graph, and returns the z_index of each, in the order of the query.
   private func read(
     _ plan: ObjectPlan, _ index: Int, _ present: PresentColumns, from source: SQL
   ) throws -> [Int64] {
     let list = plan.qualifiedList { slot in
-      // A table that an older program made may lack the property, as long as nobody has saved since.
+      // A table that an older version of the program created lacks a new property until the first
+      // save.
       present.isAll || present.contains(plan.properties[slot].name)
     }
-    // Taken out while it grows, so that its arrays are not copied.
+    // Swapped out while it grows, so that its arrays aren't copied.
     var rows = FetchedRows(plan.shape)
     swap(&rows, &graph.tables[index])
     defer { swap(&rows, &graph.tables[index]) }
@@ -119,7 +120,7 @@ final class GraphLoader {
     return fresh
   }
 
-  /// The targets of the eager relations of freshly read objects.
+  /// Returns the targets of the eager relations of newly read objects.
   private func targets(_ batch: Batch) throws -> [Batch] {
     let plan = batch.plan
     let index = try graph.index(of: plan.shape)
@@ -152,14 +153,15 @@ final class GraphLoader {
     return found
   }
 
-  /// Reads links, owner by owner.
+  /// Reads links, grouped by owner.
   ///
   /// - Parameters:
-  ///   - relation: The relation of the links.
+  ///   - relation: The relation whose links are read.
   ///   - wanted: The owners, or nil for all.
-  ///   - links: The links that are known; those of their owners stay as they are.
-  ///   - check: Throws if a key does not fit the dictionary's key type.
-  /// - Returns: What the links lead to.
+  ///   - links: The links that have been read so far, to which the new ones are appended. Owners
+  ///     that it already contains are skipped.
+  ///   - check: Throws if a key doesn't fit the dictionary's key type.
+  /// - Returns: The targets of the new links.
   private func append(
     _ relation: ObjectRelation, of wanted: [Int64]?, to links: inout FetchedLinks,
     checking check: (_ key: Value, _ owner: Int64) throws -> Void

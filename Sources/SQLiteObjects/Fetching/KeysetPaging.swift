@@ -1,14 +1,15 @@
 import SQLiteCore
 
 extension QueryParts {
-  /// The queries for the objects after a place, in the order of their objects.
+  /// Returns the queries that together select the objects after a position, in order.
   ///
-  /// The first query finds the objects that are equal to the place in all sort keys and have a greater row key, the
-  /// second one those that are equal in all sort keys but the last, and so on. Each reads one range of an index on the
-  /// sort keys, if there is one, so a page takes equally long wherever it is.
+  /// The first query selects the objects with the same sort keys as the position and a greater row
+  /// key. The second one selects the objects that have all sort keys but the last in common with
+  /// it, and so on. Each reads one range of an index on the sort keys, if such an index exists, so
+  /// all pages take the same time.
   ///
   /// - Parameters:
-  ///   - start: The place, with a value for each sort key of this query.
+  ///   - start: The position, with a value for each sort key of this query.
   ///   - plan: The objects' type.
   func parts<Object>(after start: PagePosition<Object>, _ plan: ObjectPlan) -> [QueryParts] {
     func part(_ equalCount: Int, _ node: QueryNode, _ comparison: QueryComparison, _ value: Value)
@@ -27,7 +28,7 @@ extension QueryParts {
     for index in order.indices.reversed() {
       let (node, value) = (order[index].node, start.values[index])
       switch (order[index].isDescending, value.isNull) {
-      // Nil is less than all others.
+      // NULL sorts before all other values.
       case (false, true): parts.append(part(index, node, .notEqual, .null))
       case (false, false): parts.append(part(index, node, .greater, value))
       case (true, true): break

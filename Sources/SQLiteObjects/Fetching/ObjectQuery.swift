@@ -1,19 +1,19 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// A query for objects whose SQL was written for a store.
+/// A query for objects, with its SQL written for one store.
 struct ObjectQuery: Sendable {
   private let store: any ObjectStore
   let plan: ObjectPlan
-  /// The primary value, in a query for one object.
+  /// The primary value, if the query selects one object by it.
   private var primary: Value?
   private var condition: SQL?
   private var order: [SQL] = []
-  /// The joins with referenced objects that the order needs.
+  /// The joins with the referenced objects that the sort keys use.
   private var joins = SQL(unchecked: "")
   private var limit: Int?
   private var offset = 0
-  /// As ``PreparedRequest/filter``.
+  /// See ``PreparedRequest/filter``.
   private(set) var rowFilter: QueryNode?
 
   init(_ store: any ObjectStore, _ query: QueryParts) throws {
@@ -26,7 +26,7 @@ struct ObjectQuery: Sendable {
     let finding = try writer.finding(
       filter, plan, .init(order: keys, limit: query.limit, offset: query.offset),
       isOfRelation: query.origin != nil)
-    // A name in SQL of the user could be one of the joined objects, too.
+    // A column name in the user's SQL could also be a column of a joined table.
     let mayJoin = !keys.contains { $0.node.hasLiteral }
     let rows = ExpressionSQL.Rows(
       of: plan, narrowing: finding.narrowing, joinsReferences: mayJoin)
@@ -56,7 +56,7 @@ struct ObjectQuery: Sendable {
     self.primary = try plan.stored(primary: primary)
   }
 
-  /// Reads the objects and what they lead to.
+  /// Fetches the objects and their related objects as a graph.
   func load(_ connection: Connection) throws -> FetchedGraph {
     let loader = GraphLoader(store, connection)
     try loader.load(
@@ -65,7 +65,8 @@ struct ObjectQuery: Sendable {
     return loader.graph
   }
 
-  /// The one query that brings the objects, if their type leads to no others.
+  /// The single SELECT that fetches the objects. Nil if their type has eager relations, or if its
+  /// tables may lack columns.
   var plainSelection: SQL? {
     guard !plan.needsContext, store.isReady(plan) else { return nil }
     if let primary { return SQL(plan.selectionByPrimary, [primary]) }
@@ -75,7 +76,7 @@ struct ObjectQuery: Sendable {
     return sql
   }
 
-  /// Reads the objects, with what they lead to if they lead anywhere.
+  /// Fetches the objects and their related objects.
   func fetch(_ connection: Connection) throws -> Fetched {
     if let sql = plainSelection {
       let content = StoreContent(of: store)
@@ -87,7 +88,8 @@ struct ObjectQuery: Sendable {
     return .graph(try load(connection))
   }
 
-  /// Passes the objects to a closure, fetched in batches.
+  /// Calls a closure with each object. Reads the keys of all objects first, then the objects in
+  /// batches.
   func forEach<Object: MagicObject>(
     _ connection: Connection, _ batch: Int, _ body: (Object) throws -> Void
   ) throws {
@@ -104,23 +106,23 @@ struct ObjectQuery: Sendable {
     }
   }
 
-  /// Makes the objects of what was read.
+  /// Creates the objects from the fetched rows.
   func objects<Object: MagicObject>(_ type: Object.Type, _ fetched: Fetched) throws -> [Object] {
     try fetched.objects(type, plan, in: store)
   }
 
-  /// Counts the objects.
+  /// Returns the number of objects.
   func count(_ connection: Connection) throws -> Int {
     guard try store.isThere(plan, connection) else { return 0 }
     let rows: SQL = isLimited ? "(\(keys))" : "\(plan.quotedTable) \(clause)"
     return try connection.firstRow("SELECT count(*) FROM \(rows)", as: Int.self) ?? 0
   }
 
-  /// Deletes the objects, and returns their number.
+  /// Deletes the rows of the objects, and returns their number.
   func delete(_ connection: Connection) throws -> Int {
-    // Others may have dropped the table since it was known, and this runs once.
+    // Another connection may have dropped the table, and a deletion isn't retried like a fetch.
     guard try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
-    // The filter may name a property that the table lacks.
+    // The filter may use a column that the table doesn't have yet.
     try store.prepareTables([plan], connection)
     let clause: SQL = isLimited ? "WHERE \(key) IN (\(keys))" : clause
     return try connection.deletingTogether {
@@ -132,10 +134,10 @@ struct ObjectQuery: Sendable {
 
   private var isLimited: Bool { limit != nil || offset > 0 }
 
-  /// A SELECT of the objects' keys, in their order.
+  /// A SELECT of the keys of the objects, in their order.
   var keys: SQL { selection(of: key) }
 
-  /// A SELECT of columns of the objects, in their order.
+  /// Returns a SELECT of columns of the objects, in their order.
   func selection(of columns: SQL) -> SQL {
     "SELECT \(columns) FROM \(plan.quotedTable)\(joins) \(tail)"
   }
@@ -155,7 +157,7 @@ struct ObjectQuery: Sendable {
   private var tail: SQL {
     var tail = clause
     tail.append(" ORDER BY ")
-    // The key decides between equals, so that pages do not overlap.
+    // The key breaks ties, so that pages don't overlap.
     tail.append(order.isEmpty ? key : SQL(joining: order + [key], separator: ", "))
     tail.append(limit: limit, offset: offset)
     return tail
@@ -163,7 +165,7 @@ struct ObjectQuery: Sendable {
 }
 
 extension QueryParts {
-  /// The filter, the relation, the limit and the offset.
+  /// Returns the condition that combines the filter, the relation, the limit and the offset.
   func limitedCondition(in store: any ObjectStore) throws -> QueryNode? {
     guard limit != nil || offset > 0 else { return try unlimitedCondition(in: store) }
     let query = try ObjectQuery(store, self)
@@ -171,16 +173,16 @@ extension QueryParts {
   }
 }
 
-/// The result of a query.
+/// The rows that a query has fetched.
 enum Fetched: Sendable {
-  /// The values of objects whose types lead to no others.
+  /// The rows of a type that has no eager relations.
   case plain([ObjectStorage])
-  /// Rows and links of objects and all that they lead to.
+  /// The rows and links of the objects and their related objects.
   case graph(FetchedGraph)
 }
 
 extension Fetched {
-  /// The storage of the first object, of a type that leads to no others.
+  /// The storage of the first object of a type that has no eager relations.
   var firstStorage: ObjectStorage? {
     switch self {
     case .plain(let storages): storages.first
@@ -188,7 +190,7 @@ extension Fetched {
     }
   }
 
-  /// The rows of each type, those of the query first.
+  /// The fetched rows by type. The rows that the query itself selected come first.
   var rows: [FetchedRows] {
     switch self {
     case .graph(let graph): return graph.tables
@@ -203,7 +205,7 @@ extension Fetched {
     }
   }
 
-  /// The z_index values of the objects that were found, in their order.
+  /// Returns the z_index values of the objects that the query selected, in its order.
   func zIndexes(_ type: any MagicObject.Type) -> [Int64] {
     switch self {
     case .plain(let storages): storages.compactMap { $0.lastIdentity?.zIndex }
@@ -211,7 +213,7 @@ extension Fetched {
     }
   }
 
-  /// Makes the objects of what was read.
+  /// Creates the objects from the fetched rows.
   func objects<Object: MagicObject>(
     _ type: Object.Type, _ plan: ObjectPlan, in store: any ObjectStore
   ) throws -> [Object] {
@@ -225,7 +227,7 @@ extension Fetched {
 }
 
 extension ObjectStore {
-  /// Returns whether the table of a type is there.
+  /// Returns whether the table of a type exists.
   func isThere(_ plan: ObjectPlan, _ connection: Connection) throws -> Bool {
     if isReady(plan) { return true }
     return try tables.columns(of: plan, connection) != nil

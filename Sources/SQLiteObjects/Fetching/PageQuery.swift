@@ -1,40 +1,42 @@
 import SQLiteCore
 
-/// The objects of one page, in order: ``Query/page(after:limit:)-(PagePosition<Object>?,_)``.
+/// One page of objects, the result of a ``Query/page(after:limit:)-(PagePosition<Object>?,_)``
+/// request.
 public struct ObjectPage<Object: MagicObject> {
-  /// The objects.
+  /// The objects of the page, in the order of the query.
   public let objects: [Object]
-  /// The place behind the last object, where the next page begins; that of the page before if there is no object.
+  /// The position after the last object, where the next page starts. If the page is empty, the
+  /// position at which it starts; nil on an empty first page.
   public let end: PagePosition<Object>?
-  /// Whether objects came behind the last one when the page was read.
+  /// A Boolean value that indicates whether more objects followed the page when it was fetched.
   public let hasMore: Bool
 }
 
-/// A place in an order of objects, behind one of them.
+/// The position after an object in the order of a query.
 ///
-/// It consists of the values that the object was sorted by, so that it stays where it is when objects are
-/// added, changed or removed, this one included.
+/// It stores the object's sort keys, so it stays valid when objects are inserted, changed or
+/// removed, including that object.
 public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
   /// The values of the sort keys.
   let values: [Value]
-  /// The key of the row, which decides between equals.
+  /// The key of the row, which breaks ties.
   let key: Int64
-  /// As ``PageQuery/outline(of:in:)``.
+  /// A description of the sort keys. A position is valid only for a query with an equal outline.
   fileprivate let outline: [String]
 }
 
-/// A query for the objects of one page, as a value that may cross threads: `KeysetPaging.swift` has the condition
-/// that finds the objects after a place.
+/// A query for one page of objects, prepared for one store. `KeysetPaging.swift` builds the
+/// conditions that select the objects after a position.
 struct PageQuery<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
   let plan: ObjectPlan
-  /// The objects of all pages.
+  /// The query for the objects of all pages.
   private let query: QueryParts
   private let outline: [String]
   private var start: PagePosition<Object>?
   private let limit: Int
 
-  /// A page as of one snapshot.
+  /// The rows of a page, read from one snapshot.
   struct Found: Sendable {
     var keys: [Int64] = []
     var end: PagePosition<Object>?
@@ -42,7 +44,9 @@ struct PageQuery<Object: MagicObject>: Sendable {
     var graph = FetchedGraph()
   }
 
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the limit is not positive.
+  /// Creates a query for the first page.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the limit isn't positive.
   init(_ store: any ObjectStore, _ query: QueryParts, limit: Int) throws {
     guard limit > 0 else { throw SQLiteError(.range, "a page has at least one object") }
     self.store = store
@@ -57,12 +61,12 @@ struct PageQuery<Object: MagicObject>: Sendable {
     }
   }
 
-  /// Reads the page.
+  /// Fetches the objects of the page.
   func find(_ connection: Connection) throws -> Found {
     var found = Found(end: start)
     guard try store.isThere(plan, connection) else { return found }
     let parts = start.map { query.parts(after: $0, plan) } ?? [query]
-    // One row more than the page has tells whether there are more.
+    // Read one row more than the page holds, to determine whether more objects follow.
     for part in parts where !found.hasMore {
       let rest = min(limit - found.keys.count, Int.max - 1)
       var part = part
@@ -80,16 +84,16 @@ struct PageQuery<Object: MagicObject>: Sendable {
     return found
   }
 
-  /// Makes the objects of what was read.
+  /// Creates the page from the fetched rows.
   func page(_ found: Found) throws -> ObjectPage<Object> {
     ObjectPage(
       objects: try FetchContext(store, found.graph).objects(Object.self, found.keys[...]),
       end: found.end, hasMore: found.hasMore)
   }
 
-  /// Returns the place of an object as its row is now.
+  /// Returns the current position of an object.
   ///
-  /// - Throws: ``MagicError/notSaved(type:)`` if it is not there.
+  /// - Throws: ``MagicError/notSaved(type:)`` if it isn't in the store.
   func position(ofRow key: Int64, _ connection: Connection) throws -> PagePosition<Object> {
     var row = QueryParts(type: query.type)
     row.filter = .comparison(.column([]), .equal, .value(.integer(key)))
@@ -107,7 +111,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
       outline: outline)
   }
 
-  /// Reads the row key and the sort keys of objects.
+  /// Calls a closure with the row key and the sort keys of each object.
   private func forEachRow(
     of objects: QueryParts, _ connection: Connection,
     _ body: (borrowing Statement) throws -> Void
@@ -118,9 +122,10 @@ struct PageQuery<Object: MagicObject>: Sendable {
       objects.selection(of: SQL(joining: [objects.key] + keys, separator: ", ")), body)
   }
 
-  /// The same query from a place on.
+  /// Returns the query for the page after a position.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the position is of another order.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the position belongs to a query with
+  ///   other sort keys.
   func starting(after position: PagePosition<Object>?) throws -> PageQuery {
     if let position, position.outline != outline {
       throw SQLiteError(.misuse, "the position is of another order than the page")
@@ -132,10 +137,11 @@ struct PageQuery<Object: MagicObject>: Sendable {
 }
 
 extension QueryNode {
-  /// Describes the expression: two descriptions are equal if the expressions are.
+  /// Returns a description of the expression. Two descriptions are equal if the expressions are
+  /// equal.
   fileprivate func outline(in store: any ObjectStore) -> String {
     var text = ""
-    // A sum of many operands is a deep tree.
+    // A sum of many operands is a deep tree, so this isn't recursive.
     var pending = [self]
     while let node = pending.popLast() {
       let parts = node.parts
@@ -145,7 +151,7 @@ extension QueryNode {
     return text
   }
 
-  /// Describes the expression without its parts.
+  /// Returns a description of the expression without its parts.
   private func name(in store: any ObjectStore) -> String {
     switch self {
     case .value(let value): "value \(value)"
@@ -168,7 +174,8 @@ extension QueryNode {
 }
 
 extension RelatedQuery {
-  /// Describes the query without its operand and its filter, but which of them it has.
+  /// A description of the query. It states whether the query has an operand and a filter, but
+  /// doesn't describe them.
   fileprivate var outline: String {
     let form = if case .aggregate(let form) = answer { form.pieces } else { ["EXISTS"] }
     return "\(route) \(form) \(operand != nil) \(filter != nil)"

@@ -1,7 +1,8 @@
 import SQLiteCore
 
-/// A query without the type of its objects, so that the code which writes its SQL isn't generic: looking up the metadata of
-/// generic types for each query takes as long as the statement (benchmark `query`).
+/// A query without the generic type of its objects, so that the code that writes its SQL isn't
+/// generic. Generic code would look up type metadata for each query, which takes as long as the
+/// statement (benchmark `query`).
 struct QueryParts: Sendable {
   let type: any MagicObject.Type
   var filter: QueryNode?
@@ -9,18 +10,20 @@ struct QueryParts: Sendable {
   var isDistinct = false
   var limit: Int?
   var offset = 0
-  /// The relation whose objects are queried; nil for all objects of the type.
+  /// The relation whose related objects are queried, or nil for all objects of the type.
   var origin: (any QueryOrigin)?
 
   init(type: any MagicObject.Type) { self.type = type }
 
-  /// The objects with keys: primary values, or z_index values if the type has none.
+  /// Creates a query for the objects with the given keys: primary values, or z_index values if the
+  /// type has no primary value.
   init(keys: [Value], of plan: ObjectPlan) {
     type = plan.type
     filter = .isIn(.column(plan.primary.map { [$0] } ?? []), keys)
   }
 
-  /// The filter, if the query depends on nothing but the rows of its own type that match it.
+  /// Returns the filter if the query depends only on the rows of its own type that match it;
+  /// otherwise nil.
   func rowFilter(_ plan: ObjectPlan) -> QueryNode? {
     guard let filter, origin == nil, !plan.needsContext,
       order.allSatisfy({ $0.node.isOfOneRow })
@@ -28,29 +31,29 @@ struct QueryParts: Sendable {
     return filter
   }
 
-  /// The sort keys, or those of the relation.
+  /// Returns the sort keys. Without any, returns the order of the relation.
   func sortKeys(in store: any ObjectStore) throws -> [QueryOrder] {
     guard order.isEmpty, let origin else { return order }
     return try origin.order(in: store).map { [$0] } ?? []
   }
 
-  /// The filter and the relation.
+  /// Returns the condition that combines the filter and the relation.
   func unlimitedCondition(in store: any ObjectStore) throws -> QueryNode? {
     guard let related = try origin?.condition(in: store) else { return filter }
     return filter.map { .and(related, $0) } ?? related
   }
 }
 
-/// How a query's objects are grouped.
+/// The grouping of a query's objects.
 struct Groups: Sendable {
-  /// The number of keys, which are the first columns; zero for one group of all objects.
+  /// The number of key columns, which come first; zero for one group of all objects.
   var keyCount = 0
   let having: QueryNode?
   let order: [QueryOrder]
   let limit: Int?
   let offset: Int
 
-  /// One group of all objects.
+  /// Creates a single group of all objects.
   init() { (having, order, limit, offset) = (nil, [], nil, 0) }
 
   init<Object: MagicObject>(
@@ -64,30 +67,31 @@ struct Groups: Sendable {
     self.offset = offset
   }
 
-  /// Whether the groups depend on nothing but the objects' own rows.
+  /// Whether the condition and the sort keys depend only on the rows of the grouped objects.
   var isOfOneRow: Bool {
     (having?.isOfOneRow ?? true) && order.allSatisfy { $0.node.isOfOneRow }
   }
 }
 
-/// A relation of one object, from which a query starts.
+/// A relation of one object, as the starting point of a query.
 protocol QueryOrigin: Sendable {
-  /// Returns the relation and the key of the object.
+  /// Returns the relation and the key of its owner.
   ///
   /// - Throws: ``MagicError/notSaved(type:)`` if the object isn't in the store.
   func relation(in store: any ObjectStore) throws -> (ObjectRelation, owner: Int64)
 }
 
 extension QueryOrigin {
-  /// Returns a condition on the related rows.
+  /// Returns a condition that selects the related rows.
   func condition(in store: any ObjectStore) throws -> QueryNode {
     let (relation, owner) = try relation(in: store)
-    // Nothing was ever stored for a relation without tables.
+    // A relation without tables has no related objects.
     guard try ExpressionSQL(store).isStored(relation) else { return .sql(["1 = 0"]) }
     return .sql([relation.keys.leads(from: .integer(owner))])
   }
 
-  /// Returns the sort key of an array's objects, which is their first position; nil for other relations.
+  /// Returns the sort key of an array's objects, which is the first position of each. Returns nil
+  /// for other relations.
   func order(in store: any ObjectStore) throws -> QueryOrder? {
     let (relation, owner) = try relation(in: store)
     guard relation.table?.arrangement == .list, !relation.isReversed,

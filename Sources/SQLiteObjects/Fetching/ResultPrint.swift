@@ -2,8 +2,8 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// The content of a result, to compare it with another one: the stored forms, which the objects made of
-/// them share until they are changed.
+/// The stored values of a result, for comparing it with another result. They share memory with the
+/// fetched objects until these are changed.
 struct ResultPrint: Sendable {
   private var values: [Value] = []
   private var tables: [Rows] = []
@@ -27,14 +27,14 @@ struct ResultPrint: Sendable {
     var keys: [Int64] { numbers.keys }
   }
 
-  /// Describes a result of plain values.
+  /// Creates the print of a result that consists of plain values.
   init(values: [Value] = []) {
     self.values = values
   }
 
-  /// Describes objects with what they lead to, with the contents of their assets.
+  /// Creates the print of fetched objects, their related objects, and the contents of their assets.
   ///
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if reading the assets' rows fails.
   init(_ fetched: Fetched, _ connection: Connection) throws {
     tables = fetched.rows.map { Rows($0) }
     var assets: [String] = []
@@ -46,7 +46,7 @@ struct ResultPrint: Sendable {
       }
     }
     guard !assets.isEmpty else { return }
-    // The id of an asset stays when its content is replaced, so the files are compared.
+    // An asset keeps its id when its content is replaced, so the names of the files are compared.
     try connection.forEachRow(
       "SELECT id, file FROM magicdata_asset WHERE id IN \(assets) ORDER BY id"
     ) { row in
@@ -58,7 +58,7 @@ struct ResultPrint: Sendable {
   /// Adds plain values.
   mutating func add(_ values: [Value]) { self.values += values }
 
-  /// Adds the ranks and texts of a search.
+  /// Adds the ranks and texts of search results.
   mutating func add(_ hits: [SearchResult<Int64>]) {
     for hit in hits {
       values += [.integer(hit.value), .real(hit.rank), .text(hit.snippet)]
@@ -79,7 +79,7 @@ extension ResultPrint: Equatable {
       }
   }
 
-  /// Returns whether two forms that were read from rows are of one value.
+  /// Returns whether two fetched forms represent the same value.
   @inline(never)
   fileprivate static func isSame(_ left: _CellValue.Form, _ right: _CellValue.Form) -> Bool {
     switch (left, right) {
@@ -92,15 +92,15 @@ extension ResultPrint: Equatable {
   }
 }
 
-// Which objects have changed.
+// The objects that have changed.
 extension ResultPrint {
-  /// The z_index values of the objects that the query itself found, in its order.
+  /// The z_index values of the objects that the query itself selected, in its order.
   var found: ArraySlice<Int64> { tables.first.map { $0.keys.prefix($0.foundCount) } ?? [] }
 
-  /// The places of the objects in ``found`` that were found before, too, and differ since then or lead to an object
-  /// which does.
+  /// Returns the indexes in ``found`` of the objects that `before` contains, too, and that have
+  /// changed since or reference a changed object.
   ///
-  /// - Complexity: O(*n*) in the rows and links of both results.
+  /// - Complexity: O(*n*) in the number of rows and links of both results.
   func updated(since before: ResultPrint) -> [Int] {
     if tables.isEmpty { return [] }
     let known = Set(before.found)
@@ -116,18 +116,18 @@ extension ResultPrint {
     return found.enumerated().filter { changed[0][$0] && known.contains($1) }.map(\.offset)
   }
 
-  /// The files of the assets by their ids.
+  /// The names of the assets' files, by asset id.
   private var files: [Value: Value] {
     Dictionary(
       stride(from: 0, to: values.count - 1, by: 2).map { (values[$0], values[$0 + 1]) },
       uniquingKeysWith: { $1 })
   }
 
-  /// Marks the rows that lead to a marked one.
+  /// Marks the rows that reference a marked row, directly or through others.
   private func spread(_ changed: inout [[Bool]]) {
     let indexes = Dictionary(
       tables.enumerated().map { (ObjectIdentifier($1.shape.type), $0) }, uniquingKeysWith: { $1 })
-    /// The rows that lead to each row.
+    /// The rows that reference each row.
     var owners: [[[(table: Int, number: Int)]]] = tables.map {
       Array(repeating: [], count: $0.keys.count)
     }
@@ -160,7 +160,7 @@ extension ResultPrint {
 }
 
 extension ResultPrint.Rows {
-  /// Returns whether a row, its links and the contents of its assets are as they were.
+  /// Returns whether a row, its links and the contents of its assets are unchanged.
   fileprivate func isSame(
     _ number: Int, _ old: Self, _ place: Int, _ files: [Value: Value], _ filesBefore: [Value: Value]
   ) -> Bool {
@@ -181,7 +181,7 @@ extension ResultPrint.Rows {
     return true
   }
 
-  /// The keys of the objects that a property of a row leads to.
+  /// Returns the keys of the objects that a relation property of a row references.
   fileprivate func targets(of number: Int, _ key: Int64, _ slot: Int) -> [Int64] {
     if let links = links[slot] { return Array(links[key].targets) }
     if number < forms.count, case .reference(let target) = forms[number][slot] { return [target] }

@@ -1,21 +1,21 @@
 import SQLiteCore
 
-/// A query for values of objects or of groups of them: one statement, in which references are joins.
+/// A query for values of objects, or of groups of objects, as one statement. References become
+/// joins.
 struct ValueQuery: Sendable {
   let plan: ObjectPlan
-  /// The statement.
   private let sql: SQL
 
-  /// As ``PreparedRequest/filter``.
+  /// See ``PreparedRequest/filter``.
   let rowFilter: QueryNode?
 
-  /// Writes a query.
+  /// Creates a query and writes its SQL for a store.
   ///
   /// - Parameters:
   ///   - nodes: The columns.
-  ///   - names: The names of the columns, if they matter.
-  ///   - query: The objects.
-  ///   - groups: How the objects are grouped; nil for a row of each object.
+  ///   - names: The names of the columns, or nil if names aren't needed.
+  ///   - query: The query that selects the objects.
+  ///   - groups: The grouping of the objects, or nil for one row per object.
   init(
     _ nodes: [QueryNode], names: [String]? = nil, of query: QueryParts, _ groups: Groups? = nil,
     in store: any ObjectStore
@@ -28,7 +28,8 @@ struct ValueQuery: Sendable {
     let order = try groups?.order ?? query.sortKeys(in: store)
     let isDistinct = groups == nil && query.isDistinct
     var writer = ExpressionSQL(store)
-    // Of groups, and of distinct rows, all objects are read.
+    // Groups and distinct rows are computed from all objects, so their limit doesn't bound the rows
+    // that are read.
     let isPart = groups == nil && !isDistinct
     let finding = try writer.finding(
       filter, plan,
@@ -42,7 +43,7 @@ struct ValueQuery: Sendable {
       try writer.write(node, rows, to: &sql)
       if let names { sql.append(text: " AS \(try SQL.escapeIdentifier(names[index]))") }
     }
-    // The joins stand before what is written now, and are known after it.
+    // The joins precede this text, but only writing it determines which joins are needed.
     var tail = SQL(unchecked: "")
     if let filter {
       tail.append(text: " WHERE ")
@@ -60,7 +61,7 @@ struct ValueQuery: Sendable {
       try writer.write(key.node, rows, to: &tail)
       tail.append(text: key.isDescending ? " DESC, " : ", ")
     }
-    // The keys decide between equals, so that pages do not overlap.
+    // The keys break ties, so that pages don't overlap.
     if let count = groups?.keyCount {
       tail.append(text: ValueQuery.numbers(count == 0 ? 1 : count))
     } else if isDistinct {
@@ -83,14 +84,15 @@ struct ValueQuery: Sendable {
       ? query.rowFilter(plan) : nil
   }
 
-  /// The first columns by their numbers: an expression with a bound value is not equal to its second writing.
+  /// Returns the numbers of the first columns, for GROUP BY and ORDER BY. SQLite wouldn't recognize
+  /// a repeated expression that has bound values.
   private static func numbers(_ count: Int) -> String {
     (1...count).map { "\($0)" }.joined(separator: ", ")
   }
 
-  /// Reads the rows as values of a type.
+  /// Reads the rows and decodes each as a type.
   ///
-  /// - Parameter print: If it isn't nil, receives the stored values.
+  /// - Parameter print: If it isn't nil, it is set to the stored values.
   func objects<Row: Decodable & SendableMetatype>(
     of type: Row.Type, _ connection: Connection, in store: any ObjectStore,
     _ print: inout ResultPrint?
@@ -102,7 +104,7 @@ struct ValueQuery: Sendable {
     return rows
   }
 
-  /// Lends the rows one by one.
+  /// Calls a closure with each row. The row is valid only inside the closure.
   func forEachRow(
     _ connection: Connection, in store: any ObjectStore,
     _ body: (StatementHandle) throws -> Void
@@ -113,7 +115,7 @@ struct ValueQuery: Sendable {
 
   /// Reads the rows as tuples.
   ///
-  /// - Parameter print: If it isn't nil, receives the stored values.
+  /// - Parameter print: If it isn't nil, it is set to the stored values.
   func rows<Tuple>(
     _ layout: TupleLayout, as _: Tuple.Type, from connection: Connection, in store: any ObjectStore,
     _ print: inout ResultPrint?

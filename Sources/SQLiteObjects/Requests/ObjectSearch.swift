@@ -1,17 +1,17 @@
 import SQLiteCore
 public import SQLiteMapping
 
-/// A full-text search for objects of a type, as a value that may cross threads.
+/// A full-text search for objects of a type, prepared for one store.
 struct ObjectSearch<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
   let plan: ObjectPlan
   private let search: Search
-  /// The columns that are searched.
+  /// The columns that the full-text index covers.
   private let columns: [String]
 
-  /// The finds of a search, as of one snapshot.
+  /// The results of a search, read from one snapshot.
   struct Found: Sendable {
-    /// The objects' z_index values, with their ranks and marked texts.
+    /// The z_index values of the matching objects, with their ranks, snippets and highlights.
     var hits: [SearchResult<Int64>] = []
     var graph = FetchedGraph()
   }
@@ -36,7 +36,7 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
       offset: query.offset)
   }
 
-  /// Finds the objects, and reads them with what they lead to.
+  /// Runs the search and fetches the matching objects with their related objects.
   func find(_ connection: Connection) throws -> Found {
     guard !search.isEmpty, try !connection.columnNames(of: plan.table).isEmpty else {
       return Found()
@@ -51,7 +51,7 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
     return Found(hits: hits, graph: loader.graph)
   }
 
-  /// Makes the objects of what was found.
+  /// Creates the objects from the fetched rows.
   func results(_ found: Found) throws -> [SearchResult<Object>] {
     let objects = try FetchContext(store, found.graph)
       .objects(Object.self, found.hits.map(\.value)[...])
@@ -60,21 +60,22 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
 }
 
 extension ObjectPlan {
-  /// The error of a search in objects without an index.
+  /// The error for a search in a type that declares no searched properties.
   var declaresNoSearch: MagicError {
     .notSearched(type: typeName)
   }
 }
 
 extension Filter {
-  /// True if the searched properties of the object fit a pattern of full-text search.
+  /// Returns a filter for the objects whose searched properties match a full-text pattern.
   ///
   ///     let notes = try magic.objects(of: Note.self, where: (\Note.$comments).contains(where: .matching(.all(of: "milk"))))
   ///
-  /// ``Query/search(_:marks:)`` also returns how well it fits, and where. A type
-  /// that declares no `PropertyTrait.searched(_:_:)`, or a table without the index, is an error.
+  /// To also get the rank and the matching text of each object, use ``Query/search(_:marks:)``.
+  /// Fetching throws ``MagicError/notSearched(type:)`` if the type doesn't declare
+  /// `PropertyTrait.searched(_:_:)`, and `SQLiteError` if the table has no full-text index.
   ///
-  /// - Parameter pattern: The pattern. An empty one fits nothing.
+  /// - Parameter pattern: The pattern. An empty pattern matches nothing.
   public static func matching(_ pattern: SearchPattern) -> Filter {
     do {
       let isSearched = Object.traits.contains {

@@ -8,7 +8,7 @@ extension Query {
   /// - Parameter aggregate: The value to compute.
   public func aggregate<Value>(_ aggregate: Aggregate<Object, Value>) -> Request<Value> {
     let rows: Request<[Value]> = rows(TupleLayout(ResultColumn(aggregate)), Groups())
-    // There is no row if the table doesn't exist yet.
+    // The query returns no row if the table doesn't exist yet.
     return rows.map { [none = aggregate.resultOfNone] in try $0.first ?? none() }
   }
 
@@ -34,8 +34,8 @@ extension Query {
   ///   - aggregate: The value to compute.
   ///   - key: The property to group by.
   ///   - having: A condition on the groups.
-  ///   - order: The sort keys of the groups. Groups that are equal in all of them, and all groups without sort keys,
-  ///     come in the order of their keys' stored values.
+  ///   - order: The sort keys of the groups. Ties are ordered by the stored values of the groups'
+  ///     keys, and so are all groups if you pass no sort keys.
   ///   - limit: The maximum number of groups.
   ///   - offset: The number of groups to skip first.
   public func aggregate<Value, Key: MagicColumn>(
@@ -54,10 +54,11 @@ extension Query {
   ///
   /// - Parameters:
   ///   - aggregate: The value to compute.
-  ///   - key: The expression to group by. The key of a group is nil where it is nil.
+  ///   - key: The expression to group by. It may be nil: objects for which it is nil form one
+  ///     group.
   ///   - having: A condition on the groups.
-  ///   - order: The sort keys of the groups. Groups that are equal in all of them, and all groups without sort keys,
-  ///     come in the order of their keys' stored values.
+  ///   - order: The sort keys of the groups. Ties are ordered by the stored values of the groups'
+  ///     keys, and so are all groups if you pass no sort keys.
   ///   - limit: The maximum number of groups.
   ///   - offset: The number of groups to skip first.
   public func aggregate<Value, Key: Codable & SendableMetatype>(
@@ -80,11 +81,12 @@ extension Query {
   ///   - aggregates: The values to compute.
   ///   - keys: The properties to group by.
   ///   - having: A condition on the groups.
-  ///   - order: The sort keys of the groups. Groups that are equal in all of them, and all groups without sort keys,
-  ///     come in the order of their keys' stored values.
+  ///   - order: The sort keys of the groups. Ties are ordered by the stored values of the groups'
+  ///     keys, and so are all groups if you pass no sort keys.
   ///   - limit: The maximum number of groups.
   ///   - offset: The number of groups to skip first.
-  /// - Returns: A request for the groups, each with its key and its value. Several keys or values are a tuple.
+  /// - Returns: A request for the groups, each with its key and its value. Multiple keys or values
+  ///   form a tuple.
   public func aggregate<each Value, each Key: MagicColumn>(
     _ aggregates: repeat Aggregate<Object, each Value>, by keys: repeat KeyPath<Object, each Key>,
     having: GroupFilter<Object>? = nil, orderedBy order: [GroupSortKey<Object>] = [],
@@ -102,12 +104,12 @@ extension Query {
   ///   - aggregates: The values to compute.
   ///   - keys: The expressions to group by. Use `MagicExpression(\.$name)` for a property.
   ///   - having: A condition on the groups.
-  ///   - order: The sort keys of the groups. Groups that are equal in all of them, and all groups without sort keys,
-  ///     come in the order of their keys' stored values.
+  ///   - order: The sort keys of the groups. Ties are ordered by the stored values of the groups'
+  ///     keys, and so are all groups if you pass no sort keys.
   ///   - limit: The maximum number of groups.
   ///   - offset: The number of groups to skip first.
-  /// - Returns: A request for the groups, each with its key and its value. Several keys or values are a tuple. A key is
-  ///   nil where its expression is nil.
+  /// - Returns: A request for the groups, each with its key and its value. Multiple keys or values
+  ///   form a tuple. A key is nil for the objects for which its expression is nil.
   public func aggregate<each Value, each Key: Codable & SendableMetatype>(
     _ aggregates: repeat Aggregate<Object, each Value>,
     by keys: repeat MagicExpression<Object, each Key>,
@@ -130,12 +132,12 @@ extension Query {
   ///   - keys: The properties to group by.
   ///   - expressions: The expressions to group by, after the properties.
   ///   - having: A condition on the groups.
-  ///   - order: The sort keys of the groups. Groups that are equal in all of them, and all groups without sort keys,
-  ///     come in the order of their keys' stored values.
+  ///   - order: The sort keys of the groups. Ties are ordered by the stored values of the groups'
+  ///     keys, and so are all groups if you pass no sort keys.
   ///   - limit: The maximum number of groups.
   ///   - offset: The number of groups to skip first.
-  /// - Returns: A request for the groups, each with its key and its value. Several keys, the properties first, or values
-  ///   are a tuple.
+  /// - Returns: A request for the groups, each with its key and its value. Multiple keys form a
+  ///   tuple, in which the properties precede the expressions. Multiple values form a tuple, too.
   public func aggregate<
     each Value, each Key: MagicColumn, each Element: Codable & SendableMetatype
   >(

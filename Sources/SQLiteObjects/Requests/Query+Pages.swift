@@ -7,25 +7,28 @@ extension Query {
   ///     var page = try magic.fetch(tracks.page(limit: 50))
   ///     while page.hasMore { page = try magic.fetch(tracks.page(after: page.end, limit: 50)) }
   ///
-  /// A page starts after a position, not after a number of objects. With an index on the sort keys, every page costs the
-  /// same, and no object is skipped or repeated when others are inserted or deleted between two fetches. An object
-  /// whose sort keys change in between is found at its new position. Nil precedes all other values.
+  /// A page starts after a position, not after a number of objects. With an index on the sort keys,
+  /// every page takes the same time. No object is skipped or repeated when other objects are
+  /// inserted or deleted between two fetches. If the sort keys of an object change in between, it
+  /// moves to its new position. Nil is less than all other values.
   ///
   /// - Parameters:
   ///   - position: The ``ObjectPage/end`` of the previous page, or nil for the first page.
-  ///   - limit: The maximum number of objects. Fetching throws `SQLiteError` with `ResultCode.range` if it isn't
-  ///     positive, and with `ResultCode.misuse` if the position is of a query with other sort keys.
+  ///   - limit: The maximum number of objects. Fetching throws `SQLiteError` with
+  ///     `ResultCode.range` if it isn't positive, and with `ResultCode.misuse` if `position`
+  ///     belongs to a query with other sort keys.
   public func page(
     after position: PagePosition<Object>? = nil, limit: Int
   ) -> Request<ObjectPage<Object>> {
     page(limit: limit) { query, _, _ in try query.starting(after: position) }
   }
 
-  /// A request for the page of objects after an object.
+  /// A request for the page of objects that follow an object.
   ///
   /// - Parameters:
-  ///   - object: The last object before the page, whether it matches the query or not. Its sort keys are read from the
-  ///     store. Fetching throws ``MagicError/notSaved(type:)`` if it isn't there.
+  ///   - object: The object that precedes the page. It doesn't need to match the query. Its sort
+  ///     keys are read from the store. Fetching throws ``MagicError/notSaved(type:)`` if it isn't
+  ///     in the store.
   ///   - limit: The maximum number of objects, at least 1.
   public func page(after object: Object, limit: Int) -> Request<ObjectPage<Object>> {
     let storage = PropertyCollector.firstCell(of: object)?.address?.storage

@@ -1,13 +1,14 @@
 import SQLiteCore
 import SQLiteRelations
 
-/// A relation of an object, from which queries for the related objects start.
+/// A relation of an object, as the starting point of queries for the related objects.
 ///
 ///     let admired = try magic.fetch(toronto.twinnedBy.where(\.$population > 1_000_000).count)
 ///
-/// A query returns each related object once, as the store has it: unsaved changes aren't considered. Without sort keys, the
-/// objects of an array come in its order, and all others in the order in which they were first saved. Fetching it throws
-/// ``MagicError/notSaved(type:)`` if the object with the relation isn't in the store.
+/// A query returns each related object once and reads only saved data: it ignores unsaved changes
+/// to the relation. Without sort keys, the objects of an array are in the array's order. All others
+/// are ordered by row key, which is usually the order in which they were first saved. Fetching
+/// throws ``MagicError/notSaved(type:)`` if the object that has the relation isn't in the store.
 public protocol QuerySource<Target> {
   /// The type of the related objects.
   associatedtype Target: MagicObject
@@ -21,12 +22,12 @@ extension QuerySource {
   /// - Parameter filter: A condition, such as `\.$population > 1_000_000`.
   public func `where`(_ filter: Filter<Target>) -> Query<Target> { all.where(filter) }
 
-  /// Returns the query for all related objects in an order.
+  /// Returns the query for all related objects, sorted.
   ///
   /// - Parameter keys: The sort keys, the most significant first.
   public func ordered(by keys: SortKey<Target>...) -> Query<Target> { all.ordered(by: keys) }
 
-  /// Returns the query for all related objects in an order, given by an array of sort keys.
+  /// Returns the query for all related objects, sorted by an array of sort keys.
   ///
   /// - Parameter keys: The sort keys, the most significant first.
   public func ordered(by keys: [SortKey<Target>]) -> Query<Target> { all.ordered(by: keys) }
@@ -45,12 +46,13 @@ extension AsyncReverseMagicSet: QuerySource {
 }
 
 extension AsyncMagical: QuerySource where Element: MagicCollection {
-  /// The query for all objects of the collection. Fetching it throws ``MagicError/unsavedChanges(type:)`` if the
-  /// collection was set or changed since the object was fetched.
+  /// The query for all objects of the collection. Fetching it throws
+  /// ``MagicError/unsavedChanges(type:)`` if the collection has been set or changed since the
+  /// object was fetched.
   public var all: Query<Element.Target> { Query(from: LazyOrigin(value: self)) }
 }
 
-/// The property of an object that was fetched or saved.
+/// A relation property of an object that was fetched or saved.
 private struct RelationOrigin: QueryOrigin {
   private let storage: ObjectStorage?
   private let slot: Int
@@ -68,7 +70,7 @@ private struct RelationOrigin: QueryOrigin {
   }
 }
 
-/// The lazy property of an object that was fetched or saved.
+/// A lazy relation property of an object that was fetched or saved.
 private struct LazyOrigin<Element: MagicCollection>: QueryOrigin {
   let value: AsyncMagical<Element>
 

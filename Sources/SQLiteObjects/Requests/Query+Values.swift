@@ -1,7 +1,8 @@
 import SQLiteCore
 import SQLiteMapping
 
-// A tuple of one element from a parameter pack isn't the element's type to the type checker, so one column has overloads.
+// A one-element tuple from a parameter pack isn't its element's type to the type checker, so single
+// columns have overloads.
 extension Query {
   private func rows<Row>(_ layout: TupleLayout) -> Request<[Row]> {
     RowRequest(parts, nil, layout).request()
@@ -42,7 +43,7 @@ extension Query {
   ///
   ///     let tracks = try magic.fetch(Track.all.values(\.$name, \.$album.$title))        // [(String, String?)]
   ///
-  /// Related objects are joined. Their values are nil where a relation is nil.
+  /// Related objects are joined. The values of a related object are nil if the relation is nil.
   ///
   /// - Parameter paths: Properties that are stored in a column, such as `\.$name` or `\.$album.$title`.
   public func values<each Column: MagicColumn>(
@@ -51,13 +52,13 @@ extension Query {
     rows(TupleLayout(repeat ResultColumn(each paths)))
   }
 
-  /// A request for values of properties, followed by values that are computed from each object, without the objects.
+  /// A request for values of properties, followed by values that are computed from each object.
   ///
   ///     Customer.all.values(\.$name, \.$country, and: (\Customer.$invoices).sum(\.$total))
   ///
   /// - Parameters:
   ///   - paths: Properties that are stored in a column, such as `\.$name` or `\.$album.$title`.
-  ///   - expressions: The expressions.
+  ///   - expressions: The values to compute.
   public func values<each Column: MagicColumn, each Element: Codable & SendableMetatype>(
     _ paths: repeat KeyPath<Object, each Column>,
     and expressions: repeat MagicExpression<Object, each Element>
@@ -72,13 +73,14 @@ extension Query {
   ///     struct Line: Decodable { var name: String; var album: Album?; struct Album: Decodable { var title: String } }
   ///     let lines = try magic.fetch(Track.all.values(\.$name, \.$album.$title, as: Line.self))
   ///
-  /// A value is decoded by the name of its property. Through relations, their names precede it: `album.title`. A nested
-  /// type decodes the values whose names start with its property's name and a dot. A coding key can also be such a name
-  /// as a whole.
+  /// Each value is decoded under the name of its property. The names of the relations on the path
+  /// precede it, as in `album.title`. A nested type decodes the values whose names start with its
+  /// property's name and a dot. A coding key may also be such a dotted name.
   ///
   /// - Parameters:
   ///   - paths: Properties that are stored in a column.
-  ///   - type: The type of the rows. A row that doesn't fit it throws `RowDecodingError`.
+  ///   - type: The type to decode each row as. Fetching throws `RowDecodingError` if a row doesn't
+  ///     fit it.
   public func values<each Column: MagicColumn, Row: Decodable & SendableMetatype>(
     _ paths: repeat KeyPath<Object, each Column>, as type: Row.Type
   ) -> Request<[Row]> {
@@ -96,7 +98,7 @@ extension Query {
 }
 
 extension ObjectPlan {
-  /// The names of columns: those of the properties on their paths, joined by dots.
+  /// Returns the names of columns: the property names on each path, joined by dots.
   fileprivate func names(of nodes: [QueryNode], in store: any ObjectStore) throws -> [String] {
     try nodes.map { node in
       guard case .column(let slots) = node else { return "" }

@@ -1,15 +1,15 @@
 import SQLiteCore
 
-/// The objects of a type that match a filter, in an order.
+/// A query for the objects of a type that match a filter, in a given order.
 ///
 ///     let large = City.where(\.$population > 2_000_000).ordered(by: .descending(\.$population))
 ///     let cities = try magic.fetch(large)
 ///     let names = try await magic.fetch(large.values(\.$name))
 ///     for try await count in magic.observe(large.count) { … }
 ///
-/// A query is a value that isn't bound to a store. Its methods return another query, or a request for something else
-/// than the objects, such as their number. The order of the calls doesn't matter: all filters must match, and `limit(_:offset:)`
-/// applies last.
+/// A query is a value that isn't bound to a store. Its methods return another query, or a request
+/// for something other than the objects, such as their number. The order of the calls doesn't
+/// matter: all filters must match, and `limit(_:offset:)` applies last.
 public struct Query<Object: MagicObject>: Sendable {
   var parts = QueryParts(type: Object.self)
 
@@ -32,43 +32,43 @@ public struct Query<Object: MagicObject>: Sendable {
     return query
   }
 
-  /// Returns the query for the objects that match another filter, too.
+  /// Returns a copy of the query with an additional filter. Objects must match all filters.
   ///
   /// - Parameter filter: A condition, such as `\.$population > 1_000_000`.
   public func `where`(_ filter: Filter<Object>) -> Query {
     with { $0.filter = $0.filter.map { .and($0, filter.node) } ?? filter.node }
   }
 
-  /// Returns the query in another order.
+  /// Returns a copy of the query with other sort keys.
   ///
-  /// Objects that are equal in all sort keys, and all objects without sort keys, come in the order in which they were
-  /// first saved.
+  /// Objects with equal sort keys, and all objects of a query without sort keys, are ordered by row
+  /// key. That is usually the order in which they were first saved.
   ///
   /// - Parameter keys: The sort keys, the most significant first. They replace those of the query.
   public func ordered(by keys: SortKey<Object>...) -> Query { ordered(by: keys) }
 
-  /// Returns the query in another order, given by an array of sort keys.
+  /// Returns a copy of the query with other sort keys, given as an array.
   ///
   /// - Parameter keys: The sort keys, the most significant first. They replace those of the query.
   public func ordered(by keys: [SortKey<Object>]) -> Query {
     with { $0.order = keys.map { $0.order } }
   }
 
-  /// Returns the query for a part of the objects.
+  /// Returns a copy of the query that is limited to some of the objects.
   ///
   /// - Parameters:
   ///   - limit: The maximum number of objects; nil for no limit. It replaces the limit of the query.
-  ///   - offset: The number of objects to skip first. SQLite reads them, so prefer ``page(after:limit:)-(PagePosition<Object>?,_)``
-  ///     for large offsets.
+  ///   - offset: The number of objects to skip first. SQLite reads the skipped rows, so prefer
+  ///     ``page(after:limit:)-(PagePosition<Object>?,_)`` to large offsets.
   public func limit(_ limit: Int?, offset: Int = 0) -> Query {
     with { ($0.limit, $0.offset) = (limit, offset) }
   }
 
-  /// Returns the query whose values are fetched without duplicates.
+  /// Returns a copy of the query whose `values` requests return no duplicate rows.
   ///
   ///     let countries = try magic.fetch(City.all.distinct().values(\.$country))
   ///
-  /// Objects are always distinct, so this affects only `values`.
+  /// It affects only `values`, because a query never returns the same object twice.
   public func distinct() -> Query { with { $0.isDistinct = true } }
 }
 
@@ -81,24 +81,27 @@ extension MagicObject {
   /// - Parameter filter: A condition, such as `\.$population > 1_000_000`.
   public static func `where`(_ filter: Filter<Self>) -> Query<Self> { Query(filter: filter.node) }
 
-  /// Returns the query for all objects of the type in an order.
+  /// Returns the query for all objects of the type, sorted.
   ///
   /// - Parameter keys: The sort keys, the most significant first.
   public static func ordered(by keys: SortKey<Self>...) -> Query<Self> { Query(nil, keys) }
 
-  /// Returns the query for all objects of the type in an order, given by an array of sort keys.
+  /// Returns the query for all objects of the type, sorted by an array of sort keys.
   ///
   /// - Parameter keys: The sort keys, the most significant first.
   public static func ordered(by keys: [SortKey<Self>]) -> Query<Self> { Query(nil, keys) }
 }
 
 extension Query {
-  /// The request for the objects, for a function that takes any request.
+  /// The request for the objects of the query. Use it to pass a query to a function that takes a
+  /// request.
   public var objects: Request<[Object]> {
     Query.request { [parts] in try ObjectQuery($0, parts) }
   }
 
-  /// The request for the objects of a query that `make` writes for a store.
+  /// Returns the request for the objects of a query.
+  ///
+  /// - Parameter make: Creates the query for a store.
   static func request(
     _ make: @escaping @Sendable (any ObjectStore) throws -> ObjectQuery
   ) -> Request<[Object]> {
@@ -134,7 +137,7 @@ extension Query {
     }
   }
 
-  /// The request for a Boolean value that is true if no object matches.
+  /// The request for a Boolean value that indicates whether no object matches.
   public var isEmpty: Request<Bool> { one.count.map { $0 == 0 } }
 
   private var one: Query { with { $0.limit = Swift.min($0.limit ?? 1, 1) } }

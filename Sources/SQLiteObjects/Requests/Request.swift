@@ -21,7 +21,8 @@ public struct Request<Result>: Sendable {
   ///
   ///     let names = City.all.values(\.$name).map { Set($0) }
   ///
-  /// - Parameter transform: Computes the result. It runs where the result is received, not on the database's thread.
+  /// - Parameter transform: Computes the result. It runs where the result is received, not on a
+  ///   thread of the database.
   public func map<Other>(
     _ transform: @escaping @Sendable (sending Result) throws -> sending Other
   ) -> Request<Other> {
@@ -38,18 +39,20 @@ public struct Request<Result>: Sendable {
   }
 }
 
-/// A request whose SQL was written for one store.
+/// A request with its SQL, written for one store.
 struct PreparedRequest<Result>: Sendable {
   let plan: ObjectPlan
-  /// Whether one SELECT reads the result, so that no transaction is needed.
+  /// Whether a single SELECT reads the result, so that no transaction is needed.
   let isOneStatement: Bool
-  /// The filter, if the result depends on nothing but the objects' own rows that match it.
+  /// The filter, if the result depends only on the rows of the type that match it; otherwise nil.
+  /// An observation can then decide from the changed rows alone whether to fetch again.
   let filter: QueryNode?
-  /// Whether the result is an array of the objects that were read, in their order.
+  /// Whether the result is an array of the fetched objects, in their order.
   var identifiesObjects = false
-  /// Reads in the transaction of a connection, and returns a closure that makes the result on the caller's side.
+  /// Reads in the transaction of a connection, and returns a closure that creates the result where
+  /// it is received.
   ///
-  /// If `print` isn't nil, it receives what distinguishes this result from others.
+  /// If `print` isn't nil, it is set to a fingerprint of the result.
   let read:
     @Sendable (_ connection: Connection, _ print: inout ResultPrint?) throws -> (
       @Sendable () throws -> sending Result
@@ -71,10 +74,10 @@ struct PreparedRequest<Result>: Sendable {
 
 /// The rows of a request: one for each object, or one for each group of objects.
 ///
-/// A class, since a copy of it would retain each part (benchmark `query`).
+/// A class, because copying a struct would retain each of its parts (benchmark `query`).
 final class RowRequest: Sendable {
   let query: QueryParts
-  /// Nil for a row of each object.
+  /// The grouping, or nil for one row per object.
   let groups: Groups?
   /// The columns of a row.
   let layout: TupleLayout
@@ -85,9 +88,9 @@ final class RowRequest: Sendable {
     self.layout = layout
   }
 
-  /// The request for an array of the rows.
+  /// Returns the request for an array of the rows.
   ///
-  /// - Parameter type: The type of a row, which the layout fits.
+  /// - Parameter type: The type of a row, which must fit the layout.
   func request<Row>(_ type: Row.Type = Row.self) -> Request<[Row]> {
     Request(rows: self) { store in
       let query = try self.query(in: store)
@@ -100,12 +103,12 @@ final class RowRequest: Sendable {
     }
   }
 
-  /// The query, written for a store.
+  /// Returns the query, with its SQL written for a store.
   func query(in store: any ObjectStore) throws -> ValueQuery {
     try ValueQuery(layout.nodes, of: query, groups, in: store)
   }
 
-  /// Passes the rows of the query to a closure one by one.
+  /// Calls a closure with each row of the query.
   func forEach<Row>(
     _ query: ValueQuery, in store: any ObjectStore, _ connection: Connection,
     _ body: (sending Row) throws -> Void
