@@ -10,7 +10,7 @@ extension Database {
   ///   - body: The work. The connection must not be kept.
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline.
-  @inlinable  // As `Connection.transaction`.
+  @inlinable  // For the reason given at `Connection.transaction`.
   public func read<Result>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
@@ -74,7 +74,7 @@ extension Database {
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline,
   ///   ``ResultCode/busy`` if another process kept the lock for longer than the busy timeout.
-  @inlinable  // As `Connection.transaction`.
+  @inlinable  // For the reason given at `Connection.transaction`.
   @discardableResult
   public func write<Result>(
     _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
@@ -108,7 +108,7 @@ extension Database {
   ///   - body: The work. The connection must not be kept.
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`, or ``SQLiteError``.
-  @inlinable  // As `Connection.transaction`.
+  @inlinable  // For the reason given at `Connection.transaction`.
   @discardableResult
   public func withoutTransaction<Result>(
     deadline: ContinuousClock.Instant? = nil,

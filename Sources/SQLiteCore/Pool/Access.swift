@@ -1,38 +1,39 @@
 import Synchronization
 
-/// One use of a connection: what happens around the closure of a `read` or a `write`.
+/// One use of a connection: everything that happens around the closure of a `read` or a `write`.
 @usableFromInline struct Access: Sendable {
-  /// Whether an access needs the connection that writes.
+  /// Whether an access reads, or needs the writer connection.
   enum Kind: Sendable {
     case read
     case write
   }
 
   @usableFromInline enum Scope: Sendable {
-    /// A transaction on one snapshot.
+    /// A read transaction, on one snapshot.
     case read
-    /// A single query: it begins a transaction itself if it needs one.
+    /// A single query, which begins a transaction itself if it needs one.
     case query
-    /// A transaction that writes.
+    /// A write transaction.
     case write(TransactionKind)
-    /// No transaction of the library's.
+    /// An access to the writer connection without a transaction of the library.
     case bare
   }
 
-  /// Where an access runs.
+  /// The thread on which an access runs, which decides whether it can block and whether its
+  /// statements are timed.
   enum Place {
-    /// On any thread; nobody asks how long it takes.
+    /// Any thread. The statements aren't timed.
     case anywhere
-    /// On a thread that may wait: its statements learn how long they take.
+    /// A thread that can block. The statements are timed.
     case worker
-    /// On the thread of the task that made it, which must not wait.
+    /// The cooperative thread of the calling task, which must not block.
     case task
   }
 
   let scope: Scope
   let deadline: Moment?
   var cancellation = Cancellation()
-  /// The author of what it writes, if anybody wants to know.
+  /// The author to record for its changes, or nil if nothing records authors.
   var author: String?
   var place = Place.anywhere
 
@@ -43,7 +44,7 @@ import Synchronization
     }
   }
 
-  /// Whether the outcome that the closure returns decides about a transaction.
+  /// Whether a ``TransactionOutcome`` that the closure returns ends a transaction.
   var isTransaction: Bool {
     switch scope {
     case .read, .write: true
@@ -51,16 +52,16 @@ import Synchronization
     }
   }
 
-  /// Why the access must end now, if it must; asked while it waits for a connection to a server.
+  /// The reason why the access must end now, or nil. Checked while it waits for a server.
   var reasonToEnd: String? {
     if let cancelled = cancellation.reason { return cancelled.message }
     if let deadline, .now >= deadline { return SQLiteError.deadlineMessage }
     return nil
   }
 
-  /// Runs the work of the access, whose result its caller keeps.
+  /// Runs the access. The caller stores the result of `body`.
   ///
-  /// `dynamic`, so that the compiler makes no copy of it for each closure that it knows.
+  /// `dynamic`, so that the compiler doesn't specialize it for each closure.
   dynamic func run(
     on connection: Connection, _ body: (Connection) throws -> TransactionOutcome
   ) throws {
@@ -80,7 +81,7 @@ import Synchronization
       if author != nil, isOutermost { connection.recording.author = nil }
       connection.refusesWrites = couldWrite
     }
-    // Functions of the user's may wait for anything.
+    // The program's own functions may block.
     if place == .task, connection.hooks.hasUserCode { throw interruption.giveUp() }
     if kind == .read {
       connection.refusesWrites = true
@@ -102,7 +103,7 @@ import Synchronization
   private func runBare(
     on connection: Connection, _ body: (Connection) throws -> TransactionOutcome
   ) throws {
-    // Inside another access this one takes part in what that one began.
+    // A nested access runs as part of the outer one.
     guard connection.state.enterBare() else {
       _ = try body(connection)
       return
@@ -122,30 +123,30 @@ import Synchronization
   }
 }
 
-/// An access that has a connection.
+/// An access that holds a slot.
 struct Holder: Sendable {
   let kind: Access.Kind
   let since: Moment
   var cancellation: Cancellation
-  /// The thread that it runs on, or 0 if it does not run yet.
+  /// The number of its thread, or 0 if it isn't running yet.
   var thread: UInt = 0
 }
 
-/// The work of an access that runs on another thread than its caller's.
+/// The work of an access that runs on a different thread from its caller's.
 protocol Work: AnyObject, Sendable {
-  /// Does the work, and keeps its result for the one who waits.
+  /// Does the work and stores the result for the caller.
   func run(on connection: Connection) throws -> TransactionOutcome
 }
 
-/// Work that keeps the result of its last run.
+/// Work that stores the result of its last run.
 final class KeptWork<Result: Sendable>: Work {
   private let body: @Sendable (Connection) throws -> Result
   private let isTransaction: Bool
   private let kept = Mutex<Result?>(nil)
 
   /// - Parameters:
-  ///   - access: The access.
-  ///   - body: The work; it may run several times, of which only the last counts.
+  ///   - access: The access that runs the work.
+  ///   - body: The work. It may run several times; only the last result is used.
   init(_ access: Access, _ body: @escaping @Sendable (Connection) throws -> Result) {
     self.body = body
     isTransaction = access.isTransaction
@@ -153,7 +154,7 @@ final class KeptWork<Result: Sendable>: Work {
 
   func run(on connection: Connection) throws -> TransactionOutcome {
     let result = try body(connection)
-    // The result of the run before goes outside the lock: it may be a user's object.
+    // The previous result may be an object of the program, so it is released outside the lock.
     let before = kept.withLock { kept in
       defer { kept = .some(result) }
       return kept
@@ -162,25 +163,28 @@ final class KeptWork<Result: Sendable>: Work {
     return isTransaction ? TransactionOutcome(of: result) : .commit
   }
 
-  /// Returns the result.
+  /// Returns the result of the last run.
   func result() throws(SQLiteError) -> Result {
     try kept.withLock { $0 }.made()
   }
 }
 
-/// The access of a task, which runs on a thread of a ``Worker``.
+/// An access of a task, which runs on a thread of a ``Worker``.
 ///
-/// The thread resumes the task and goes on with the access that waits next for the slot, or with one that begins
-/// meanwhile, such as the next one of that task: waking another thread for it would take longer than a read. But a task
-/// cannot be resumed while its cancellation handlers run, and one of these may wait for the slot. So the next access
-/// stands here meanwhile: our own handler runs before those around it, and gives it to another thread.
+/// After resuming the task, the thread runs the next access that waits for the slot, or one that
+/// begins meanwhile, such as the same task's next access. Waking another thread would take longer
+/// than a read.
+///
+/// A task can't be resumed while its cancellation handlers run, and such a handler may wait for the
+/// slot. The next access is therefore stored here as the successor. The library's own cancellation
+/// handler runs before the program's handlers around it and starts the successor on another thread.
 final class TaskAccess: Sendable {
   private struct State: Sendable {
     var work: (any Work)?
     var successor: GrantedAccess?
-    /// Whether the thread, or another one, has looked for a successor: then none may be left here any more.
+    /// Whether a thread has already looked for the successor. None can be stored afterwards.
     var isOver = false
-    /// The task, if it is suspended.
+    /// The continuation of the task, if it is suspended.
     var continuation: CheckedContinuation<Void, any Error>?
     var outcome: Result<Void, any Error>?
   }
@@ -193,8 +197,9 @@ final class TaskAccess: Sendable {
     state = Mutex(State(work: work))
   }
 
-  /// Takes the work out, so that it is released before the task, which has it too, is resumed: objects of
-  /// the user's are never released last on the worker's thread, where their deinit might wait for the slot.
+  /// Removes and returns the work, so that it is released before the task resumes. The task holds
+  /// the work, too. If the worker's thread released the program's objects last, their
+  /// deinitializers might wait for the slot there.
   func takeWork() -> (any Work)? {
     state.withLock { state in
       defer { state.work = nil }
@@ -202,10 +207,10 @@ final class TaskAccess: Sendable {
     }
   }
 
-  /// Ends the access, and resumes the task if it is suspended.
+  /// Ends the access and resumes the task if it is suspended.
   func end(with outcome: Result<Void, any Error>) {
     let continuation = state.withLock { state in
-      // Kept for the task alone: another thread may release this object last.
+      // Stored only if the task needs it later: another thread may release this object last.
       if state.continuation == nil { state.outcome = outcome }
       defer { state.continuation = nil }
       return state.continuation
@@ -213,7 +218,7 @@ final class TaskAccess: Sendable {
     continuation?.resume(with: outcome)
   }
 
-  /// Lets the end resume a task that is being suspended.
+  /// Resumes a task that is being suspended: now if the access has ended, otherwise at its end.
   func wake(_ continuation: CheckedContinuation<Void, any Error>) {
     let outcome = state.withLock { state in
       if state.outcome == nil { state.continuation = continuation }
@@ -223,8 +228,8 @@ final class TaskAccess: Sendable {
     if let outcome { continuation.resume(with: outcome) }
   }
 
-  /// Leaves the slot to another access on the same thread, or returns false if there is one already, or if the thread may
-  /// have gone on.
+  /// Stores the access that runs next on the same thread. Returns false if there is one already, or
+  /// if the thread has already looked for it.
   func leaveSlot(to next: GrantedAccess) -> Bool {
     state.withLock { state in
       guard state.successor == nil, !state.isOver else { return false }
@@ -233,7 +238,8 @@ final class TaskAccess: Sendable {
     }
   }
 
-  /// Takes the access to which the slot was left, unless somebody else has. No other one can be left here afterwards.
+  /// Removes and returns the successor, or returns nil if there is none. No other one can be stored
+  /// afterwards.
   func takeSuccessor() -> GrantedAccess? {
     state.withLock { state in
       state.isOver = true
@@ -243,7 +249,7 @@ final class TaskAccess: Sendable {
   }
 }
 
-/// The access of a task that has a slot.
+/// A task's access and the slot that it was granted.
 struct GrantedAccess: Sendable {
   let task: TaskAccess
   let slot: Int

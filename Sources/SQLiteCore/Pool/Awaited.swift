@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A state whose changes tasks wait for.
+/// A state that tasks can observe: they suspend until it changes.
 package final class Awaited<State: Sendable>: Sendable {
   private struct Content {
     var state: State
@@ -9,22 +9,22 @@ package final class Awaited<State: Sendable>: Sendable {
   }
 
   private let content: Mutex<Content>
-  /// Where tasks are resumed. A task cannot be resumed while its cancellation handlers run, and these may wait
-  /// for the access whose thread changes the state.
+  /// Resumes the tasks. A task can't be resumed while its cancellation handlers run, and these may
+  /// wait for the access whose thread changes the state.
   private let worker = Worker()
 
   package init(_ state: State) {
     content = Mutex(Content(state: state))
   }
 
-  /// Reads the state, or changes it so that nobody need know.
+  /// Accesses the state without waking the waiting tasks.
   package func withLock<Result>(
     _ body: (inout State) throws -> sending Result
   ) rethrows -> sending Result {
     try content.withLock { try body(&$0.state) }
   }
 
-  /// Changes the state, and wakes all that wait.
+  /// Changes the state and wakes all waiting tasks.
   package func change(_ change: (inout State) -> Void) {
     let waiters = content.withLock { content in
       change(&content.state)
@@ -35,7 +35,8 @@ package final class Awaited<State: Sendable>: Sendable {
     worker.start { for waiter in waiters.values { waiter.resume() } }
   }
 
-  /// Waits for the next change, unless the state is as wanted already, or until the task is cancelled.
+  /// Waits for the next change or the cancellation of the task. Returns immediately if `isWanted`
+  /// accepts the current state.
   package func wait(unless isWanted: @Sendable (State) -> Bool) async {
     let id = content.withLock { content in
       content.lastID += 1
@@ -51,7 +52,7 @@ package final class Awaited<State: Sendable>: Sendable {
         if isOver { continuation.resume() }
       }
     } onCancel: {
-      // Only this task is resumed: the lock of another task may wait for that of this one.
+      // Resumes only this task: resuming another one here could deadlock with its lock.
       content.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
     }
   }

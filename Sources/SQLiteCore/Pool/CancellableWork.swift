@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Work on a thread of its own that stops when the task that waits for it is cancelled.
+/// Work on a dedicated thread that stops when the task that waits for it is cancelled.
 package final class CancellableWork: Sendable {
   private struct State {
     var isCancelled = false
@@ -16,7 +16,7 @@ package final class CancellableWork: Sendable {
     if state.withLock({ $0.isCancelled }) { throw CancellationError() }
   }
 
-  /// Calls a function if the task is cancelled from now on.
+  /// Calls `handler` when the task is cancelled. Has no effect if it was cancelled before.
   package func onCancel(_ handler: @escaping @Sendable () -> Void) {
     state.withLock { $0.handlers.append(handler) }
   }
@@ -29,13 +29,13 @@ package final class CancellableWork: Sendable {
     for handler in handlers { handler() }
   }
 
-  /// Runs work without blocking the task.
+  /// Runs work on a thread of `worker` and suspends the task meanwhile.
   ///
   /// - Parameters:
-  ///   - worker: What runs it.
-  ///   - progress: Called by the work.
-  ///   - body: The work, with a function that reports its progress, and throws if the task was cancelled.
-  /// - Throws: `CancellationError` if the task was cancelled, or what `body` throws.
+  ///   - worker: The worker that provides the thread.
+  ///   - progress: Receives the progress that `body` reports. If it throws, so does `report`.
+  ///   - body: The work. It receives a `report` function, which throws if the task was cancelled.
+  /// - Throws: `CancellationError` if the task was cancelled; the error of `body`.
   package nonisolated(nonsending) static func run<Progress, Result: Sendable>(
     on worker: Worker, _ progress: @escaping @Sendable (Progress) throws -> Void,
     _ body:
@@ -52,7 +52,7 @@ package final class CancellableWork: Sendable {
             try progress($0)
           }
         } catch {
-          // What was interrupted says so in many ways.
+          // Interrupted work may fail with various errors.
           try work.check()
           throw error
         }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The slot for one connection: opened at first use, used by one access at a time.
+/// A slot for one connection, which is opened at first use and used by one access at a time.
 final class ConnectionSlot: Sendable {
   private let stored = Mutex<Connection?>(nil)
 
-  /// Lends the connection to an access, opening it if need be.
+  /// Runs an access on the connection, after opening it if necessary.
   ///
-  /// Only the holder of the slot may call this: the scheduler gives it to one access at a time.
+  /// Call this only while holding the slot: the scheduler grants it to one access at a time.
   func withConnection(
     open: () throws(SQLiteError) -> sending Connection,
     _ body: (Connection) throws -> Void
@@ -21,8 +21,8 @@ final class ConnectionSlot: Sendable {
     try body(lent)
   }
 
-  /// Takes over the connection that writes from its slot, if it can read here. Only the holder of both slots may
-  /// call this.
+  /// Moves the writer connection from its slot to this one, if it can become a reader. Call this
+  /// only while holding both slots.
   func takeOver(_ writer: ConnectionSlot) {
     guard let connection = writer.presentConnection(), connection.becomeReader() else { return }
     let address = ConnectionSlot.retainedAddress(of: connection)
@@ -30,17 +30,17 @@ final class ConnectionSlot: Sendable {
     stored.withLock { $0 = address.flatMap(ConnectionSlot.connection) }
   }
 
-  /// Whether no connection is open.
+  /// Whether the slot has no open connection.
   var isEmpty: Bool { stored.withLock { $0 == nil } }
 
-  /// Lends the connection to an access inside the one that runs on this thread.
+  /// Runs a nested access on the connection of the outer access on this thread.
   func withRunningConnection(_ body: (Connection) throws -> Void) throws {
     try body(connection())
   }
 
-  /// Closes the connection. Only the holder of the slot may call this, or anybody while there is none.
+  /// Closes the connection. Call this only while holding the slot, or while no access can hold it.
   func close() {
-    // Outside the lock: with the connection functions and other objects of the user's are released.
+    // Outside the lock, because closing releases the program's functions and other objects.
     let address = stored.withLock { connection in
       defer { connection = nil }
       return ConnectionSlot.retainedAddress(of: connection)
@@ -48,11 +48,11 @@ final class ConnectionSlot: Sendable {
     address.flatMap(ConnectionSlot.connection)?.close()
   }
 
-  /// The stored connection, outside the lock.
+  /// Returns the stored connection for use outside the lock.
   ///
-  /// The compiler rightly does not let a lock's content out. Here the lock guards only the storing:
-  /// the scheduler has given the slot to the access that runs on this thread, so nobody else uses
-  /// or closes the connection until that access has ended.
+  /// The compiler rightly keeps a mutex's content inside the lock. This lock, however, protects
+  /// only the storage: the scheduler has granted the slot to the access that is running on this
+  /// thread, so no other thread uses or closes the connection until the access ends.
   private func presentConnection() -> Connection? {
     stored.withLock { ConnectionSlot.retainedAddress(of: $0) }
       .flatMap(ConnectionSlot.connection)
@@ -65,7 +65,8 @@ final class ConnectionSlot: Sendable {
     return connection
   }
 
-  /// Opens the connection outside the lock, since the user's preparation of it may use the database.
+  /// Opens the connection outside the lock, because the program's `prepareConnection` may use the
+  /// database.
   @inline(never)
   private func openedConnection(
     _ open: () throws(SQLiteError) -> sending Connection

@@ -1,12 +1,14 @@
-// How a cancelled task stops its access: it requests so by a ``Cancellation``, which a waiting access finds in its queue,
-// and a running statement in SQLite's progress handler (``Interruption``).
+// How a cancelled task stops its access: it makes a request with a ``Cancellation``. A waiting
+// access is removed from its queue. A running statement is stopped by SQLite's progress handler
+// (``Interruption``).
 extension Database {
-  /// Runs what a task waits in, so that cancelling the task ends its access.
+  /// Runs `body`, and ends its access if the task is cancelled.
   ///
   /// - Parameters:
   ///   - access: The access.
-  ///   - task: The access as another one may follow it at its slot, if it may.
+  ///   - task: The task's access, if it can have a successor on its slot.
   ///   - body: Begins the access and waits for its end.
+  /// - Throws: `CancellationError` if the task was cancelled; the error of `body`.
   func cancelling(
     _ access: Access, _ task: TaskAccess? = nil, _ body: () async throws -> Void
   ) async throws {
@@ -17,7 +19,8 @@ extension Database {
       } onCancel: {
         access.cancellation.request(.task)
         scheduler.giveUpCancelled(access.cancellation)
-        // The thread that resumes the task waits until its handlers have run: another one goes on.
+        // The thread that resumes the task waits until its handlers have run, so another thread
+        // runs the successor.
         if let successor = task?.takeSuccessor() { start(successor) }
       }
     } catch let error as SQLiteError

@@ -1,13 +1,13 @@
 import Dispatch
 import Synchronization
 
-// How calls get a connection: the blocking ones on their own thread, the asynchronous ones on a thread of a
-// ``Worker``, each as soon as the ``Scheduler`` has a slot for it.
+// How accesses get a connection, as soon as the ``Scheduler`` grants them a slot: blocking ones on
+// their own thread, asynchronous ones on a thread of a ``Worker``.
 //
-// Only thin shells that keep the results are generic, and the rest is `dynamic`: the compiler makes no
-// copies for types of results or for closures that it knows.
+// Only thin wrappers that store the result are generic. The rest is `dynamic`, so that the compiler
+// doesn't specialize it for each result type and closure.
 extension Database {
-  /// Describes an access that begins now.
+  /// Describes an access that begins now. Without a deadline, `Options.accessTimeout` applies.
   func access(
     _ scope: Access.Scope, _ deadline: ContinuousClock.Instant?,
     _ cancellation: Cancellation = Cancellation(), at place: Access.Place = .anywhere
@@ -19,8 +19,8 @@ extension Database {
       place: place)
   }
 
-  /// Runs an access and returns the result of `body`, blocking the thread.
-  @inlinable  // As `Connection.transaction`.
+  /// Runs an access on this thread and returns the result of `body`.
+  @inlinable  // For the reason given at `Connection.transaction`.
   func result<Result>(
     of scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: (Connection) throws -> Result
@@ -35,12 +35,12 @@ extension Database {
     }
   }
 
-  /// Runs an access, blocking the thread.
+  /// Runs an access on this thread. Blocks until it has a slot.
   @usableFromInline dynamic func perform(
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: (Connection) throws -> TransactionOutcome
   ) throws {
-    // An access inside another one ends with that: nobody asks it alone to end, and it never waits.
+    // A nested access never waits and can't be cancelled separately from the outer one.
     let isNested = scheduler.isHeldByThisThread
     let access = access(scope, deadline, isNested ? scheduler.ofNestedAccesses : Cancellation())
     let grant = try scheduler.enter(
@@ -64,7 +64,8 @@ extension Database {
     return try work.result()
   }
 
-  /// Runs a read that may begin twice, on the task's thread if it is short and need not wait.
+  /// Runs a read on the task's own thread if it is short and doesn't need to wait; otherwise on a
+  /// worker's thread. `body` may run twice.
   dynamic func performBriefly<Result: Sendable>(
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -78,7 +79,8 @@ extension Database {
       return brief.isTransaction ? TransactionOutcome(of: made) : .commit
     }
     if isDone {
-      // A task that reads again and again lets others go on. Two that take turns both come to an odd number.
+      // Now and then, a task that reads in a loop yields to other tasks. As 31 is odd, two
+      // alternating tasks both yield.
       if readOnTaskCount.isMultiple(of: 31) { await Task.yield() }
       return try result.made()
     }
@@ -89,7 +91,7 @@ extension Database {
     return try work.result()
   }
 
-  /// Runs an access, suspending the task unless that has ended before.
+  /// Runs an access on a worker's thread. Suspends the task unless the access ends before that.
   func perform(_ access: Access, _ work: any Work) async throws {
     let task = TaskAccess(access, work)
     try await cancelling(access, task) {
@@ -99,7 +101,7 @@ extension Database {
           let next = GrantedAccess(task: task, slot: slot)
           if leaver?.leaveSlot(to: next) != true { start(next) }
         case .failure(let error):
-          // The thread that wakes it may hold locks of a user's tasks.
+          // Not on this thread, which may hold locks of the program's tasks.
           scheduler.messenger.async { task.end(with: .failure(error)) }
         }
       }
@@ -107,9 +109,9 @@ extension Database {
     }
   }
 
-  /// Runs the access of a task, and those that follow it, on a thread of the worker.
+  /// Runs a task's access, and its successors, on a worker's thread.
   func start(_ first: GrantedAccess) {
-    // A thread that is resuming its task is free sooner than another one is awake.
+    // A thread that is resuming its task becomes free sooner than another thread wakes up.
     if exchangeResumed(nil)?.leaveSlot(to: first) == true { return }
     worker.start { [self] in
       var next: GrantedAccess? = first
@@ -124,7 +126,8 @@ extension Database {
     }
   }
 
-  /// Exchanges the access whose task is being resumed. What is released goes outside the lock.
+  /// Replaces the access whose task is being resumed. Returns the old one, so that it is released
+  /// outside the lock.
   private func exchangeResumed(_ task: TaskAccess?) -> TaskAccess? {
     resumed.withLock { resumed in
       defer { resumed = task }
@@ -140,21 +143,23 @@ extension Database {
         try work?.run(on: connection) ?? .rollback
       }
     }
-    // Requested before there was a successor, so that the handler has found none.
+    // If the task was cancelled before a successor was stored, the cancellation handler hasn't
+    // started it.
     if task.access.cancellation.isRequested, let successor = task.takeSuccessor() {
       start(successor)
     }
     return outcome
   }
 
-  /// Runs `body` on the connection that writes, outside any transaction, once all reads of this
-  /// database that run now have ended.
+  /// Runs `body` on the writer connection, outside any transaction, after all reads that are
+  /// running now have ended.
   ///
-  /// It joins the queue of writes at that moment. Nothing is run if the database was closed
-  /// or has gone by then. Reads of other processes, and of other databases on the file, do not count.
+  /// When the last of these reads ends, the work joins the queue of writes. It is dropped if the
+  /// database has been closed or deallocated by then. Reads of other processes, and of other
+  /// `Database` values for the same file, aren't considered.
   ///
-  /// - Parameter body: The work, which runs on a thread of the database's own.
-  /// - Returns: False if no read runs now: then `body` is never run.
+  /// - Parameter body: The work, which runs on a worker's thread.
+  /// - Returns: False if no read is running now. `body` is then never called.
   package func afterPresentReads(_ body: @escaping @Sendable (Connection) -> Void) -> Bool {
     scheduler.afterPresentReads { [weak self] in
       guard let self else { return }
@@ -163,7 +168,7 @@ extension Database {
         guard case .success(let slot) = granted else { return }
         worker.start { [self] in
           scheduler.adopt(slot)
-          // There is no caller to throw to: `body` handles its own errors.
+          // No caller can receive an error: `body` handles its own errors.
           try? run(.slot(slot), access) {
             body($0)
             return .commit

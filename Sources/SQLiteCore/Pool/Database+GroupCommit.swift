@@ -2,32 +2,35 @@ import Dispatch
 import Synchronization
 
 extension Database {
-  /// Runs `body` as a write that may share its transaction with others, blocking the thread.
+  /// Runs `body` as a write that can share its transaction with other writes. Blocks the thread.
   ///
-  ///     let id = try await database.writeInGroup { connection in
+  ///     let id = try database.writeInGroup { connection in
   ///       try connection.executeChange("INSERT INTO event (text) VALUES (\(text))").lastInsertedRowID
   ///     }
   ///
-  /// Writes of this kind that wait at the same time become one transaction, in the order in which
-  /// they were asked for, each behind the first in a savepoint. Each caller goes on after the common commit, with
-  /// its own result or error, as if it had been alone: its changes are durable, or all undone. What
-  /// one of them throws undoes nothing of the others.
+  /// Writes of this kind that wait at the same time run in one transaction, in the order of their
+  /// calls. Each of them except the first runs in a savepoint. After the common commit, each caller
+  /// gets its own result or error, as if its write had run alone: its changes are either durable or
+  /// rolled back. An error of one write doesn't affect the others.
   ///
-  /// `body` may run up to three times, of which the last counts: if one of the writes ends the whole
-  /// transaction, as an interrupted one does, or if the commit fails, the others run again. So it must have no
-  /// effects but those on the connection. It runs on any thread, and must not wait for another
-  /// write.
+  /// `body` may run up to three times, and only the last run takes effect. If one of the writes
+  /// ends the whole transaction, for example because it was interrupted, or if the commit fails,
+  /// the other writes run again. In a cluster, `body` also runs again if the session with the
+  /// leader is lost before the commit. Therefore, `body` must have no side effects outside the
+  /// connection. It runs on any thread and must not wait for another write.
   ///
-  /// ``Options/groupCommit`` says how many writes are merged and for how long. Other writes are
-  /// never overtaken. Inside another write on the same thread this is a savepoint of that one, and
-  /// inside a read it throws.
+  /// ``Options/groupCommit`` configures how many writes are merged and for how long. Writes that
+  /// aren't merged keep their place in the queue. Inside another write on the same thread, this
+  /// method opens a savepoint of that write.
   ///
   /// - Parameters:
-  ///   - deadline: The time at which the write must be over. A statement that still runs then is stopped.
-  ///   - body: The work. The connection must not be kept.
+  ///   - deadline: The time by which the write must end. A statement that is still running then is
+  ///     interrupted.
+  ///   - body: The work. Don't use the connection outside the closure.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or ``SQLiteError``, as `write(_:deadline:_:)` does.
-  @inlinable  // As `Connection.transaction`.
+  /// - Throws: The error of `body`; ``SQLiteError``, as for `write(_:deadline:_:)`, with
+  ///   ``ResultCode/misuse`` inside a read.
+  @inlinable  // For the reason given at `Connection.transaction`.
   @discardableResult
   public func writeInGroup<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
@@ -42,12 +45,19 @@ extension Database {
     return isDone ? try result.made() : try waitInGroup(deadline: deadline, body)
   }
 
-  /// As ``writeInGroup(deadline:_:)``, without blocking the task.
+  /// Runs `body` as a write that can share its transaction with other writes, and suspends the task
+  /// meanwhile.
   ///
-  /// Cancelling the task stops a running statement and undoes the task's own changes; those of a
-  /// write whose `body` has ended may still be committed.
+  /// See the blocking ``writeInGroup(deadline:_:)`` for details. Cancelling the task interrupts a
+  /// running statement and rolls back this write. If `body` has already returned, its changes may
+  /// still be committed.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Parameters:
+  ///   - deadline: The time by which the write must end. A statement that is still running then is
+  ///     interrupted.
+  ///   - body: The work, which may run several times. Don't use the connection outside the closure.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`; ``SQLiteError``; `CancellationError` if the task was cancelled.
   @discardableResult
   public func writeInGroup<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
@@ -65,7 +75,7 @@ extension Database {
 }
 
 extension Database {
-  /// Runs a write that may share its transaction, suspending the task.
+  /// Runs a write that can share its transaction, and suspends the task meanwhile.
   func performInGroup(_ access: Access, _ work: any Work) async throws {
     try await cancelling(access) {
       try await withCheckedThrowingContinuation { continuation in
@@ -77,7 +87,8 @@ extension Database {
     }
   }
 
-  /// Runs a write that may share its transaction, if nobody is before it, or else returns false.
+  /// Runs a write now if the writer connection is free and no access waits for it, or if an outer
+  /// access on this thread holds it. Otherwise returns false.
   @usableFromInline dynamic func runInGroupAtOnce(
     deadline: ContinuousClock.Instant?, _ body: (Connection) throws -> TransactionOutcome
   ) throws -> Bool {
@@ -89,7 +100,7 @@ extension Database {
     return true
   }
 
-  /// Waits with a write that may share its transaction, blocking the thread.
+  /// Queues a write that can share its transaction, and blocks the thread until it has ended.
   @usableFromInline func waitInGroup<Result: Sendable>(
     deadline: ContinuousClock.Instant?, _ body: @escaping @Sendable (Connection) throws -> Result
   ) throws -> Result {
@@ -119,7 +130,7 @@ extension Database {
     if let error = outcome.withLock({ $0 }) { throw error }
   }
 
-  /// Runs a member that was found a slot, and those that wait behind it.
+  /// Runs a member that was granted a slot, together with the members queued after it.
   private func run(_ member: GroupCommitMember, _ granted: Result<Int, SQLiteError>) {
     switch granted {
     case .failure(let error):

@@ -1,26 +1,27 @@
 import Synchronization
 
-/// How writes that wait at the same time are merged into one transaction.
+/// The configuration of group commit, which merges concurrent writes into one transaction.
 ///
-/// A durable commit waits for the disk, whether it holds one row or a thousand. Where many tasks
-/// each write a little, merging their writes makes one such wait for all of them.
+/// A durable commit waits for the disk, no matter how many rows it contains. If many tasks write a
+/// few rows each, merging their writes lets all of them share one such wait.
 ///
-/// Only writes that ask for it are merged, by `writeInGroup` or by ``includesAsyncWrites``, since their
-/// closures may run more than once.
+/// Only writes that opt in are merged, because their closures may run more than once: calls of
+/// `writeInGroup`, and asynchronous writes if ``includesAsyncWrites`` is true.
 public struct GroupCommit: Hashable, Sendable {
-  /// The most writes in one transaction; 1 merges nothing.
+  /// The maximum number of writes in one transaction. The value 1 turns merging off.
   public var maximumCount = 128
-  /// How long after its beginning a transaction still takes in writes that wait. The first of them is
-  /// answered at most that much later, plus the time of one write and the commit.
+  /// How long after its beginning a transaction accepts further writes. This is also the longest
+  /// extra delay of its first write, in addition to one write and the commit.
   public var maximumDuration = Duration.milliseconds(10)
-  /// Whether every asynchronous `write` that begins its transaction immediately may be merged, and
-  /// not only those by `writeInGroup`. Then their closures, too, may run more than once.
+  /// A Boolean value that indicates whether asynchronous calls of `write` can be merged, too, if
+  /// they begin their transaction as `immediate`. Their closures may then run more than once.
   public var includesAsyncWrites = false
 
-  /// The defaults: what asks for it is merged.
+  /// Creates the default configuration, which merges up to 128 calls of `writeInGroup`, but no
+  /// calls of `write`.
   public init() {}
 
-  /// Merges nothing: each write has a transaction of its own.
+  /// A configuration that turns merging off: each write runs in its own transaction.
   public static var off: GroupCommit {
     var groupCommit = GroupCommit()
     groupCommit.maximumCount = 1
@@ -28,30 +29,34 @@ public struct GroupCommit: Hashable, Sendable {
   }
 }
 
-/// The runs of writes that share a transaction, until each has its outcome, of which all are told at the
-/// end.
+/// A group of writes that share a transaction. Each member gets its outcome at the end, after at
+/// most three runs (more only if a server's session is lost).
 ///
-/// They run together, each but the first in a savepoint. If SQLite ends the transaction, the last one is to blame:
-/// the others run together once more, and then that one alone. If that fails too, or the commit, each
-/// runs alone. So each ends as if it had been alone from the start, after at most three runs.
+/// 1. All members run in one transaction, each except the first in a savepoint.
+/// 2. If a member makes SQLite end the transaction, the members before it run together again, and
+///    that member runs alone.
+/// 3. If this run or the commit fails, each member runs alone.
+///
+/// The outcome of each member is therefore the same as if it had run alone from the start.
 struct GroupCommitRun {
-  /// Why a transaction was given up.
+  /// Abandons a shared transaction.
   private struct GivenUp: Error {}
 
   private let scheduler: Scheduler
   private let slot: Int
   private let limits: GroupCommit
   private let experience: GroupCommitExperience
-  /// Those who wait for their outcome, in order.
+  /// The members without an outcome, in order.
   private var members: [GroupCommitMember]
-  /// Those who have it, and with which error.
+  /// The members with an outcome: an error, or nil on success.
   private var answers: [(member: GroupCommitMember, error: (any Error)?)] = []
   private var hasBegun = false
   private var losses: SessionLosses
-  /// Whether the database was suspended while a member ran: then all of them end.
+  /// Whether the database was suspended while a member was running. All members then fail.
   private var wasSuspended = false
 
-  /// - Parameter patience: How long after a session of a server was lost they may run again.
+  /// - Parameter patience: How long members may be retried after the first loss of a server's
+  ///   session.
   init(
     _ first: GroupCommitMember, at slot: Int, of scheduler: Scheduler, _ limits: GroupCommit,
     _ experience: GroupCommitExperience, patience: Duration
@@ -64,27 +69,27 @@ struct GroupCommitRun {
     members = [first]
   }
 
-  /// Whether there is nobody left to run.
+  /// Whether all members have an outcome.
   var isOver: Bool { members.isEmpty }
 
   private var isSuspended: Bool { wasSuspended || scheduler.isSuspended }
 
-  /// Ends the first member by an error.
+  /// Ends the first member with an error.
   mutating func fail(_ error: any Error) {
     answers.append((members.removeFirst(), error))
   }
 
-  /// Tells each member its outcome, once the slot was left.
+  /// Reports the outcomes to the callers, after the slot was left.
   ///
-  /// A task cannot be resumed while its cancellation handlers run. These may wait for the slot, or
-  /// for another member: threads are told first, which can be told at any time.
+  /// A task can't be resumed while its cancellation handlers run, and these may wait for the slot
+  /// or for another member. Blocked threads are therefore woken first, which never waits.
   mutating func answer() {
     for (member, error) in answers where !member.isTask { member.finish(error) }
     for (member, error) in answers where member.isTask { member.finish(error) }
     answers = []
   }
 
-  /// Runs the members as long as the connection is sound.
+  /// Runs the members while the connection is usable.
   mutating func run(on connection: Connection) {
     let interruption = connection.interruption
     let outer = (interruption.deadline, interruption.cancellation)
@@ -98,9 +103,10 @@ struct GroupCommitRun {
     while !members.isEmpty, connection.isUsable { runFirstAlone(on: connection) }
   }
 
-  /// Runs all members in one transaction, and those that wait meanwhile.
+  /// Runs all members in one transaction.
   ///
-  /// - Returns: The error of the last member, if SQLite ended the transaction there.
+  /// - Parameter takesMore: Whether writes that are queued meanwhile join the transaction.
+  /// - Returns: The error of the last member, if it made SQLite end the transaction.
   private mutating func runTogether(
     on connection: Connection, takesMore: Bool
   ) -> (any Error)? {
@@ -113,7 +119,7 @@ struct GroupCommitRun {
         let end = Moment.now + limits.maximumDuration
         if takesMore {
           let outcome = try runFirst(on: connection)
-          // Alone it is a write like any other.
+          // Otherwise the first member is the only one and commits like a normal write.
           guard outcome == .commit, connection.state.isSound, !connection.isAutocommit,
             !connection.defersAtServer, mayTakeMore(until: end)
           else {
@@ -145,7 +151,7 @@ struct GroupCommitRun {
             members.append(next)
           }
         }
-        // The commit is of all members: no single cancellation or deadline ends it.
+        // The commit belongs to all members, so no single deadline or cancellation applies to it.
         begin(nil, on: connection)
         if isSuspended { throw Cancellation.Reason.suspension.error }
         commit = .now
@@ -157,9 +163,9 @@ struct GroupCommitRun {
       }
       guard members.count == 1 else { return culprit }
       switch isAgain {
-      // On the new session others may join again.
+      // On the new session, other writes can join again.
       case .success(true): hasBegun = false
-      // A single member has its outcome: that of the work, of the beginning, or of the commit.
+      // A single member fails with the error of its work, of BEGIN, or of the commit.
       case .success(false): fail(culprit ?? error)
       case .failure(let refusal): fail(refusal)
       }
@@ -173,7 +179,8 @@ struct GroupCommitRun {
     return nil
   }
 
-  /// Runs the first member. It needs no savepoint: all that is in the transaction is its own.
+  /// Runs the first member. It needs no savepoint, because the transaction contains nothing else
+  /// yet.
   private mutating func runFirst(on connection: Connection) throws -> TransactionOutcome {
     let member = members[0]
     let result = Result { try member.work.run(on: connection) }
@@ -188,25 +195,26 @@ struct GroupCommitRun {
     wasSuspended = wasSuspended || member.access.cancellation.reason == .suspension
   }
 
-  /// Whether another write waits that may join, or comes soon.
+  /// Whether to wait for another member: one is queued, or one is likely to come soon.
   private func mayTakeMore(until end: Moment) -> Bool {
     guard members.count < limits.maximumCount, .now < end else { return false }
     return experience.waits(after: members.count) { scheduler.hasMember }
   }
 
-  /// Runs together those before the culprit, and then the culprit alone.
+  /// Runs the members before the one that ended the transaction together again. The last member
+  /// then runs alone.
   private mutating func runApart(from error: any Error, on connection: Connection) {
     guard connection.isUsable, !isSuspended, members.count > 1 else { return }
     let culprit = members.removeLast()
     defer {
-      // Its turn comes after theirs, whether they are done or not.
+      // It runs after the others, even if they have failed again.
       members.append(culprit)
       if members.count == 1, culprit.isInterrupted { fail(error) }
     }
     _ = runTogether(on: connection, takesMore: false)
   }
 
-  /// Whether a member that failed runs again, on a new session of the server and with those behind it.
+  /// Returns whether a failed member can run again on a new session of the server.
   private mutating func mayRunAgain(
     _ member: GroupCommitMember, _ failure: (any Error)?, on connection: Connection
   ) throws(SQLiteError) -> Bool {
@@ -220,7 +228,7 @@ struct GroupCommitRun {
       return answers.append((member, Cancellation.Reason.suspension.error))
     }
     begin(member.access, on: connection)
-    // The access sets its own deadline and cancellation.
+    // `member.run` sets its own deadline and cancellation.
     connection.interruption.end()
     let outcome = member.run(on: connection)
     connection.cache.orphanCheckedOut()
@@ -234,8 +242,8 @@ struct GroupCommitRun {
     }
   }
 
-  /// Lets the deadline and cancellation of a member end the statements that follow; nil for those of
-  /// nobody.
+  /// Applies a member's deadline and cancellation to the following statements. With nil, nothing
+  /// interrupts them.
   private func begin(_ access: Access?, on connection: Connection) {
     let cancellation = access?.cancellation ?? Cancellation()
     connection.interruption.deadline = access?.deadline
@@ -249,51 +257,52 @@ extension Cancellation.Reason {
 }
 
 extension Interruption {
-  /// Removes deadline and cancellation.
+  /// Removes the deadline and the cancellation.
   fileprivate func end() {
     (deadline, cancellation) = (nil, nil)
   }
 }
 
 extension Connection {
-  /// Whether a member has deferred foreign keys at a server: then each runs alone. A server does not tell of those
-  /// that lead nowhere before the commit, and forgets them when the deferral ends.
+  /// Whether a member has deferred foreign keys at a server. Each member then runs alone: a server
+  /// doesn't report violations before the commit, and forgets them when the deferral ends.
   fileprivate var defersAtServer: Bool { handle.remote?.mayDeferForeignKeys == true }
 
-  /// Ends what `PRAGMA defer_foreign_keys` has begun: it lasts until the commit, and would reach
-  /// the members that come later.
+  /// Resets `PRAGMA defer_foreign_keys`, which would otherwise stay in effect for the following
+  /// members, until the commit.
   fileprivate func endDeferral() throws(SQLiteError) {
     guard handle.remote == nil else { return }
     try withoutAuthorizer { () throws(SQLiteError) in
-      // Not from the cache: SQLite asks for the setting when it compiles.
+      // Not cached: SQLite reads the setting when it compiles the pragma.
       guard try pragma("defer_foreign_keys") != .integer(0) else { return }
       _ = try pragma("defer_foreign_keys", " = 0")
     }
   }
 }
 
-/// How many writes the last transaction had, and how long its commit took.
+/// The number of writes in the last transaction, and the time that its commit took.
 ///
-/// Tasks that were answered together write again one after the other, each a few microseconds after the one
-/// before. So a transaction waits for as many writes as the last one had, if that does not take longer than half
-/// of a commit.
+/// Tasks that get their outcomes together usually write again within a few microseconds of each
+/// other. A transaction therefore waits until it has as many members as the last one, but at most
+/// for half the time of a commit.
 final class GroupCommitExperience: Sendable {
   private static let longest = 100_000
 
   private let count = Atomic(1)
   private let patience = Atomic(0)
 
-  /// Notes the end of a transaction.
+  /// Records the size of a transaction and the time since its commit began.
   func note(count: Int, commit: Moment) {
     self.count.store(count, ordering: .relaxed)
     patience.store(min(commit.nanosecondsSince / 2, Self.longest), ordering: .relaxed)
   }
 
-  /// Returns whether another write waits, or comes soon.
+  /// Returns whether another write is queued. Waits for one if the last transaction had more
+  /// members.
   ///
   /// - Parameters:
-  ///   - count: How many the transaction has.
-  ///   - isWaiting: Whether another one waits.
+  ///   - count: The number of writes in the transaction so far.
+  ///   - isWaiting: Returns whether another write is queued.
   func waits(after count: Int, _ isWaiting: () -> Bool) -> Bool {
     if isWaiting() { return true }
     guard count < self.count.load(ordering: .relaxed) else { return false }
@@ -301,7 +310,7 @@ final class GroupCommitExperience: Sendable {
     let patience = patience.load(ordering: .relaxed)
     var passed = 0
     while passed < patience {
-      // Those who come need the lock that this asks for.
+      // `isWaiting` takes the lock that new writes need, so it is called only every 2 µs.
       let next = passed + 2_000
       while passed < next { passed = start.nanosecondsSince }
       if isWaiting() { return true }
@@ -310,31 +319,28 @@ final class GroupCommitExperience: Sendable {
   }
 }
 
-/// A write that may share a transaction with others, and the one who waits for its outcome.
+/// A write that can share a transaction with others.
 struct GroupCommitMember: Sendable {
   let access: Access
-  /// Whether a task waits for the outcome, or a thread.
+  /// Whether a task waits for the outcome, rather than a blocked thread.
   let isTask: Bool
+  /// The work. It may run several times; only the last result is used.
   let work: any Work
-  /// Tells the one who waits, at the end of all runs.
+  /// Reports the outcome to the caller, once.
   let finish: @Sendable ((any Error)?) -> Void
 
-  /// - Parameters:
-  ///   - access: When it must end, and by whom it is cancelled.
-  ///   - isTask: Whether a task waits for the outcome.
-  ///   - work: The work; it may run several times, of which only the last counts.
-  ///   - finish: Takes the outcome, once.
-  /// Whether its deadline has passed or it was cancelled: another run would end like the last.
+  /// Whether the deadline has passed or the write was cancelled, so that another run would fail,
+  /// too.
   var isInterrupted: Bool {
     access.cancellation.isRequested || access.deadline.map { $0 <= .now } ?? false
   }
 
-  /// Runs the work in a transaction of its own.
+  /// Runs the work in its own transaction.
   func run(on connection: Connection) -> (any Error)? {
     error { try access.run(on: connection) { try work.run(on: $0) } }
   }
 
-  /// Runs the work in a savepoint of the transaction that is open.
+  /// Runs the work in a savepoint of the open transaction.
   func join(_ connection: Connection) -> (any Error)? {
     error {
       try connection.runSavepoint {
@@ -356,13 +362,13 @@ struct GroupCommitMember: Sendable {
 }
 
 extension Connection {
-  /// Runs the actions and checks of a commit before the end of a savepoint.
+  /// Runs a member's commit actions and foreign key checks before its savepoint is released.
   fileprivate func prepareRelease() throws {
-    // The release itself will say so.
+    // Releasing the savepoint throws this failure.
     guard state.failure == nil else { return }
     try prepareCommit()
     if let reason = interruption.reason { throw SQLiteError(.interrupt, reason) }
-    // They are of this member: those before it had none at their ends.
+    // The violations are this member's: earlier members ended without any.
     if hasDeferredViolations {
       throw SQLiteError(.foreignKeyConstraint, "FOREIGN KEY constraint failed", sql: "COMMIT")
     }

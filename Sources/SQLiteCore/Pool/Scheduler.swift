@@ -3,23 +3,25 @@ import Synchronization
 
 import Platform
 
-/// Decides who uses which connection, in the order in which they asked.
+/// Assigns connections to accesses, first come, first served.
 ///
-/// Slot 0 is the writer's; the others are readers'. Where reads and writes share a connection there
-/// is slot 0 only.
+/// Slot 0 belongs to the writer connection, the other slots to the readers. If reads and writes
+/// share one connection, slot 0 is the only one.
 final class Scheduler: Sendable {
-  /// A slot that was found.
+  /// A slot that an access was granted.
   enum Grant: Sendable, Equatable {
-    /// The slot is ours until we leave it.
+    /// The access owns the slot until it leaves it.
     case slot(Int)
-    /// This thread holds the slot already, further down its stack.
+    /// An outer access on this thread already owns the slot.
     case nested(Int)
   }
 
-  /// Told the slot, and the access that has just left it on a thread that may go on with the next one.
+  /// Receives the granted slot or an error. `leaver` is the task access that has just left the
+  /// slot, if its thread can run the next access.
   typealias Wake = @Sendable (Result<Int, SQLiteError>, _ leaver: TaskAccess?) -> Void
 
-  /// A call that is made once the lock is free. Indirect, since each access moves an optional one (benchmark `call`).
+  /// A callback to run after the lock is released. Indirect, because every access moves an optional
+  /// one (benchmark `call`).
   private indirect enum Call: Sendable {
     case grant(Waiter, Int)
     case refuse(Waiter, SQLiteError)
@@ -34,7 +36,8 @@ final class Scheduler: Sendable {
     }
   }
 
-  /// The calls that are made once the lock is free: mostly one, for which no array is made.
+  /// The callbacks to run after the lock is released. There is usually only one, which needs no
+  /// array.
   private struct Calls: Sendable {
     private var first: Call?
     private var rest: [Call] = []
@@ -52,22 +55,23 @@ final class Scheduler: Sendable {
   private struct Waiter: Sendable {
     let kind: Access.Kind
     let cancellation: Cancellation
-    /// The write that may share a transaction with those before it.
+    /// The write, if it can join a transaction that is already open.
     let member: GroupCommitMember?
     let wake: Wake
   }
 
-  /// The thread of the access at a slot, 0 if there is none.
+  /// The number of the thread whose access uses a slot, or 0.
   ///
-  /// A thread writes its own number when its access begins, and removes it when that ends; it asks for no other
-  /// number. So the scheduler's lock is not needed, nor any order of memory.
+  /// A thread stores its own number when its access begins and resets it when the access ends. It
+  /// only ever searches for its own number, so relaxed loads and stores are enough and the
+  /// scheduler's lock isn't needed.
   private final class ThreadMark: Sendable {
     let number = Atomic<UInt>(0)
   }
 
-  /// An action that waits for the reads that ran at some moment.
+  /// An action that runs when all reads that were running at a certain time have ended.
   private struct EndOfReads: Sendable {
-    /// How many of them have not ended yet.
+    /// The number of these reads that are still running.
     var count: Int
     let action: @Sendable () -> Void
   }
@@ -75,19 +79,20 @@ final class Scheduler: Sendable {
   private struct State: Sendable {
     var holders: [Holder?]
     var waiting: WaitingList<Waiter>
-    /// The deadline that the clock is set for, if it is.
+    /// The deadline for which the timer is set, or nil.
     var alarm: Moment?
-    /// Why no access begins, if so.
+    /// The error that new accesses throw while the database is suspended or closed.
     var refusal: SQLiteError?
-    /// Whether `refusal` is for ever.
+    /// Whether `refusal` is permanent.
     var isClosed = false
-    /// How many calls are waiting for the last access to end, or are closing connections.
+    /// The number of calls of `refuse` that still wait for the last access to end, or whose caller
+    /// is closing connections.
     var endings = 0
-    /// Whether accesses begin again once no call is ending any more.
+    /// Whether accesses can begin again as soon as `endings` is zero.
     var isResumed = false
     var whenIdle: [@Sendable () -> Void] = []
     var endsOfReads: [UInt64: EndOfReads] = [:]
-    /// Those that wait for the read at a slot, for each slot.
+    /// For each slot, the keys in `endsOfReads` that wait for its current read.
     var endsBySlot: [[UInt64]]
     var lastEnd: UInt64 = 0
 
@@ -99,18 +104,18 @@ final class Scheduler: Sendable {
   }
 
   private let state: Mutex<State>
-  /// The forks of this process when the database was opened.
+  /// The fork count of this process when the database was opened.
   private let forks = ForkCount.atOpening
   private let threads: [ThreadMark]
   private let hasReaders: Bool
-  /// The one timer, for the earliest deadline of those who wait; made when it is first needed. Locked
-  /// before the state, never inside it.
+  /// The timer for the earliest deadline in the queue, created at first use. To avoid deadlocks,
+  /// lock it before `state`, never while holding `state`.
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
-  /// Where tasks are resumed whose access was refused. Resuming a task waits until its cancellation
-  /// handlers have run, so only this queue may wait for them.
+  /// Resumes the tasks of rejected accesses. Resuming a task waits until its cancellation handlers
+  /// have run, so no other thread may do it.
   let messenger = DispatchQueue(label: "MagicData.Scheduler.messenger")
 
-  /// The cancellation of accesses inside others, which nobody requests.
+  /// The shared cancellation of all nested accesses. It is never requested.
   let ofNestedAccesses = Cancellation()
 
   init(readers: Int) {
@@ -121,7 +126,7 @@ final class Scheduler: Sendable {
 
   deinit { timer.withLock { $0?.cancel() } }
 
-  /// The slot of the access that runs on this thread, if there is one.
+  /// Returns the slot of the access that is running on this thread, or nil.
   func slotOfThisThread() -> Int? {
     let thread = currentThread()
     for slot in threads.indices where threads[slot].number.load(ordering: .relaxed) == thread {
@@ -130,7 +135,7 @@ final class Scheduler: Sendable {
     return nil
   }
 
-  /// The accesses that run, one for each slot.
+  /// The running access of each slot.
   var holders: [Holder?] {
     var holders = state.withLock { $0.holders }
     for slot in holders.indices {
@@ -139,13 +144,13 @@ final class Scheduler: Sendable {
     return holders
   }
 
-  /// The number of accesses that wait.
+  /// The number of waiting accesses.
   var waiterCount: Int { state.withLock { $0.waiting.count } }
 
-  /// The number of deadlines that are looked after.
+  /// The number of waiting accesses that have a deadline.
   var deadlineCount: Int { state.withLock { $0.waiting.deadlineCount } }
 
-  /// Finds a slot for an access of this thread, blocking it until there is one.
+  /// Gets a slot for an access on this thread. Blocks until one is free.
   func enter(
     _ kind: Access.Kind, cancellation: Cancellation, deadline: Moment?
   ) throws(SQLiteError) -> Grant {
@@ -165,7 +170,8 @@ final class Scheduler: Sendable {
     return .slot(slot)
   }
 
-  /// Blocks the thread until `semaphore` is signalled, giving up the wait for a slot at `deadline`.
+  /// Blocks the thread until `semaphore` is signaled. At `deadline`, removes the access from the
+  /// queue.
   func block(
     _ cancellation: Cancellation, on semaphore: DispatchSemaphore,
     until deadline: Moment?
@@ -176,11 +182,11 @@ final class Scheduler: Sendable {
     semaphore.wait()
   }
 
-  /// Finds a slot for an access of this thread without waiting, or returns nil if all are taken.
+  /// Gets a slot for an access on this thread without waiting. Returns nil if no slot is free.
   func grant(
     _ kind: Access.Kind, _ cancellation: Cancellation
   ) throws(SQLiteError) -> Grant? {
-    // Before the lock, which another thread may have held at the fork.
+    // Before the lock: at the fork, another thread may have held it.
     try checkProcess()
     if let slot = slotOfThisThread() {
       guard kind == .read || state.withLock({ $0.holders[slot]?.kind }) == .write else {
@@ -207,10 +213,11 @@ final class Scheduler: Sendable {
     return .success(slot)
   }
 
-  /// Throws if this process was forked since the database was opened.
+  /// Throws if this process was forked after the database was opened.
   func checkProcess() throws(SQLiteError) { try ForkCount.check(forks) }
 
-  /// Runs `body` while nobody has the slot of the writer, unless somebody wants it.
+  /// Runs `body` while holding the writer's slot. Does nothing if the slot is in use or another
+  /// access waits for it.
   func whileWriterIsIdle(_ body: () -> Void) {
     let (cancellation, now) = (Cancellation(), Moment.now)
     let result = state.withLock { grant(.write, cancellation, now, &$0) }
@@ -219,19 +226,24 @@ final class Scheduler: Sendable {
     leave(slot)
   }
 
-  /// Finds a slot without blocking; `wake` is called once, perhaps before this returns.
+  /// Gets a slot without blocking. Calls `wake` once, possibly before this returns.
   func enter(_ access: Access, member: GroupCommitMember? = nil, wake: @escaping Wake) {
     wait(access.kind, access.cancellation, member: member, until: access.deadline, wake: wake)
-    // Cancelled before it began to wait: its handler found nothing to wake.
+    // If the access was cancelled before it joined the queue, the cancellation handler didn't find
+    // it there.
     if access.cancellation.isRequested { giveUpCancelled(access.cancellation) }
   }
 
-  /// Takes a free slot, or joins the queue. `wake` is called once, perhaps before this returns.
+  /// Takes a free slot or joins the queue. Calls `wake` once, possibly before this returns.
   ///
   /// - Parameters:
-  ///   - cancellation: That of this access and no other: by it the access gives up.
-  ///   - member: The write, if one that has its slot already may take it along.
-  ///   - deadline: When to give up, or nil if the caller sees to that.
+  ///   - kind: Whether the access needs the writer connection.
+  ///   - cancellation: The access's own cancellation. Pass it to ``giveUp(_:_:)`` to leave the
+  ///     queue.
+  ///   - member: The write, if a running write can execute it in its own transaction.
+  ///   - deadline: When to leave the queue with an error; nil if the caller handles deadlines
+  ///     itself.
+  ///   - wake: Receives the slot or the error.
   /// - Complexity: O(1), or O(log *n*) with a deadline.
   func wait(
     _ kind: Access.Kind, _ cancellation: Cancellation, member: GroupCommitMember? = nil,
@@ -257,31 +269,32 @@ final class Scheduler: Sendable {
     }
   }
 
-  /// Whether the next access that waits for the writer's slot is a write that may share a transaction.
+  /// Whether the next access in the writer's queue is a write that can share a transaction.
   var hasMember: Bool {
     state.withLock { $0.waiting.first(in: lane(.write))?.member != nil }
   }
 
-  /// Takes the next access that waits for the writer's slot out of the queue, if it is a write that
-  /// may share a transaction.
+  /// Removes and returns the next access in the writer's queue if it is a write that can share a
+  /// transaction.
   ///
   /// - Complexity: O(1).
   func takeMember() -> GroupCommitMember? {
-    // Whole, so that nothing is released under the lock.
+    // Returns the whole waiter, so that nothing is released under the lock.
     let waiter: Waiter? = state.withLock { state in
       let lane = lane(.write)
-      // Nobody is overtaken: an access that must be alone ends the group.
+      // No write overtakes another: an access that can't share a transaction ends the group.
       guard state.waiting.first(in: lane)?.member != nil else { return nil }
       return state.waiting.removeFirst(in: lane)
     }
     return waiter?.member
   }
 
-  /// Leaves the queue with an error, unless a slot was found already, or the access does not wait yet.
+  /// Removes a waiting access from the queue with an error. Does nothing if the access already has
+  /// a slot or isn't in the queue yet.
   ///
-  /// Nobody else is woken: leaving the queue frees no slot, and those behind wait since all slots are
-  /// taken. So a cancellation handler, which runs under its task's lock, never waits for that of another
-  /// task.
+  /// No other access is woken: leaving the queue frees no slot, and the accesses after it wait
+  /// because all slots are in use. A cancellation handler, which runs under its task's lock,
+  /// therefore never waits for another task.
   ///
   /// - Complexity: O(1), or O(log *n*) with a deadline.
   func giveUp(_ cancellation: Cancellation, _ error: SQLiteError) {
@@ -291,30 +304,32 @@ final class Scheduler: Sendable {
     waiter?.wake(.failure(error), nil)
   }
 
-  /// Leaves the queue since the access's own task was cancelled.
+  /// Removes an access from the queue because its task was cancelled.
   func giveUpCancelled(_ cancellation: Cancellation) {
     giveUp(cancellation, SQLiteError(.interrupt, Cancellation.Reason.task.message))
   }
 
-  /// Notes that the access runs on this thread from now on.
+  /// Records that the access at a slot runs on this thread from now on.
   ///
-  /// - Parameter cancellation: The cancellation of the access from now on, if it is another one.
+  /// - Parameters:
+  ///   - slot: The slot.
+  ///   - cancellation: The new cancellation of the access, or nil to keep the current one.
   func adopt(_ slot: Int, _ cancellation: Cancellation? = nil) {
     threads[slot].number.store(currentThread(), ordering: .relaxed)
     guard let cancellation else { return }
     state.withLock { $0.holders[slot]?.cancellation = cancellation }
   }
 
-  /// Frees the slot of this thread's access, for the next one that waits for it.
+  /// Frees the slot of this thread's access, or passes it to the next access that waits for it.
   ///
   /// - Parameters:
   ///   - slot: The slot.
-  ///   - leaver: The access of a task, if its thread may go on with the next one.
-  /// - Complexity: O(1) in the number of those who wait.
+  ///   - leaver: The task access that leaves, if its thread can run the next access.
+  /// - Complexity: O(1) in the number of waiting accesses.
   func leave(_ slot: Int, _ leaver: TaskAccess? = nil) {
     threads[slot].number.store(0, ordering: .relaxed)
     let now = Moment.now
-    // What is released goes outside the lock.
+    // The old holder is released outside the lock.
     let (calls, holder) = state.withLock { state -> (Calls, Holder?) in
       let holder = state.holders[slot]
       var calls = Calls()
@@ -335,7 +350,8 @@ final class Scheduler: Sendable {
     withExtendedLifetime(holder) { calls.run(leaver) }
   }
 
-  /// Calls `action` once all reads that run now have ended, and returns false if none runs.
+  /// Calls `action` when all reads that are running now have ended. Returns false, without calling
+  /// it, if no read is running.
   func afterPresentReads(_ action: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       let slots = state.holders.indices.filter { state.holders[$0]?.kind == .read }
@@ -361,12 +377,12 @@ final class Scheduler: Sendable {
 
   private func freeSlot(_ lane: Int, in state: State) -> Int? {
     let slots = lane == 0 ? 0..<1 : 1..<state.holders.count
-    // By index, which copies no holder.
+    // Iterates over indices, because iterating over the elements would copy the holders.
     for slot in slots where state.holders[slot] == nil { return slot }
     return nil
   }
 
-  /// Accesses of one lane wait for the same slots: the writer's, or those of the readers.
+  /// Returns the queue for a kind of access: 0 for the writer's slot, 1 for the readers' slots.
   private func lane(_ kind: Access.Kind) -> Int {
     hasReaders && kind == .read ? 1 : 0
   }
@@ -378,7 +394,7 @@ extension Scheduler {
   /// Sets the timer for the earliest deadline.
   private func setTimer() {
     timer.withLock { timer in
-      // The present alarm: another thread may have set it meanwhile.
+      // Read the alarm again: another thread may have changed it.
       guard let alarm = state.withLock({ $0.alarm }) else { return }
       if let timer { return timer.schedule(deadline: Scheduler.time(of: alarm)) }
       let made = DispatchSource.makeTimerSource(queue: Scheduler.clock)
@@ -389,7 +405,7 @@ extension Scheduler {
     }
   }
 
-  /// Wakes those whose deadlines have passed.
+  /// Wakes the accesses whose deadline has passed.
   private func wakeLate() {
     let (late, mustSetTimer) = state.withLock { state in
       let late = state.waiting.removeLate(.now)
@@ -402,12 +418,12 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// Refuses all accesses, those that wait included, until ``ended()`` and ``allow()``.
+  /// Rejects all waiting and new accesses until both ``ended()`` and ``allow()`` have been called.
   ///
   /// - Parameters:
-  ///   - error: The error of all accesses from now on.
-  ///   - isClosed: Whether no access ever begins again.
-  ///   - whenIdle: Called when the last access has ended, at once if there is none.
+  ///   - error: The error that rejected accesses throw.
+  ///   - isClosed: Whether the rejection is permanent.
+  ///   - whenIdle: Called when the last running access has ended; immediately if none is running.
   func refuse(
     _ error: SQLiteError, isClosed: Bool, whenIdle: @escaping @Sendable () -> Void
   ) {
@@ -428,13 +444,13 @@ extension Scheduler {
     calls.run()
   }
 
-  /// Whether no access begins, and running ones must end undone.
+  /// Whether the database is suspended: no access begins, and running accesses must roll back.
   var isSuspended: Bool { state.withLock { $0.refusal != nil && !$0.isClosed } }
 
-  /// Whether no access ever begins again.
+  /// Whether new accesses are rejected permanently.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Notes that the connections are closed.
+  /// Records that the caller of ``refuse(_:isClosed:whenIdle:)`` has closed its connections.
   func ended() {
     state.withLock { state in
       state.endings -= 1
@@ -442,7 +458,8 @@ extension Scheduler {
     }
   }
 
-  /// Lets accesses in again, unless the database was closed; once the connections are closed.
+  /// Accepts accesses again once all connections are closed. Does nothing if the database was
+  /// closed.
   func allow() {
     state.withLock { state in
       state.isResumed = true
@@ -450,12 +467,12 @@ extension Scheduler {
     }
   }
 
-  /// Asks all running accesses to end.
+  /// Requests that all running accesses end.
   func cancelAll(_ reason: Cancellation.Reason) {
     for holder in holders { holder?.cancellation.request(reason) }
   }
 
-  /// A point in time for Dispatch.
+  /// Converts a deadline to Dispatch's clock.
   static func time(of deadline: Moment) -> DispatchTime {
     .now() + .nanoseconds(deadline.nanosecondsLeft)
   }

@@ -1,21 +1,22 @@
-/// The accesses that wait, in the order in which they asked.
+/// The waiting accesses, in the order of their arrival.
 ///
-/// They stand in lanes: only those of one lane wait for the same slots. Joining and being next take O(1), giving
-/// up O(log n), shared out over the accesses. Looking for deadlines takes O(n): a timer asks for them.
+/// Each access waits in a lane; the accesses of one lane wait for the same slots. Appending and
+/// removing the first element take amortized O(1), removing another one takes amortized O(log n).
+/// Searching for deadlines takes O(n), but only a timer does so.
 struct WaitingList<Element: Sendable>: Sendable {
   private struct Place: Sendable {
     let number: UInt64
     let deadline: Moment?
-    /// Nil once it has left from the middle.
+    /// Nil after the element was removed.
     var element: Element?
   }
 
   private struct Lane: Sendable {
-    /// Their numbers ascend.
+    /// The places, in ascending order of their numbers.
     var places: [Place] = []
-    /// The index of the first one that has not left.
+    /// The index of the first place that has an element.
     var start = 0
-    /// How many have not left.
+    /// The number of elements.
     var count = 0
   }
 
@@ -26,13 +27,13 @@ struct WaitingList<Element: Sendable>: Sendable {
     self.lanes = Array(repeating: Lane(), count: lanes)
   }
 
-  /// How many wait.
+  /// The number of elements in all lanes.
   var count: Int { lanes.reduce(0) { $0 + $1.count } }
 
-  /// How many of them have a deadline.
+  /// The number of elements that have a deadline.
   var deadlineCount: Int { deadlines.count }
 
-  /// The deadline that passes next.
+  /// The earliest deadline.
   var nextDeadline: Moment? { deadlines.lazy.map(\.deadline).min() }
 
   private var deadlines: [(deadline: Moment, number: UInt64)] {
@@ -41,10 +42,10 @@ struct WaitingList<Element: Sendable>: Sendable {
     }
   }
 
-  /// Returns whether nobody waits in a lane.
+  /// Returns whether a lane has no elements.
   func isEmpty(_ lane: Int) -> Bool { lanes[lane].count == 0 }
 
-  /// Joins the end of a lane, and returns the number by which to give up.
+  /// Appends an element to a lane and returns its number, with which it can be removed.
   mutating func append(
     _ element: Element, to lane: Int, deadline: Moment?
   ) -> UInt64 {
@@ -54,17 +55,17 @@ struct WaitingList<Element: Sendable>: Sendable {
     return lastNumber
   }
 
-  /// The first one in a lane.
+  /// Returns the first element of a lane.
   func first(in lane: Int) -> Element? {
     isEmpty(lane) ? nil : lanes[lane].places[lanes[lane].start].element
   }
 
-  /// Takes the first one out of a lane.
+  /// Removes and returns the first element of a lane.
   mutating func removeFirst(in lane: Int) -> Element? {
     isEmpty(lane) ? nil : take(lanes[lane].start, in: lane)
   }
 
-  /// Takes one out, unless it has left already.
+  /// Removes and returns the element with a number. Returns nil if it was removed before.
   mutating func remove(_ number: UInt64) -> Element? {
     for lane in lanes.indices {
       guard let index = index(of: number, in: lane) else { continue }
@@ -73,12 +74,12 @@ struct WaitingList<Element: Sendable>: Sendable {
     return nil
   }
 
-  /// Takes out those whose deadlines have passed, the earliest deadline first.
+  /// Removes and returns the elements whose deadline has passed.
   mutating func removeLate(_ now: Moment) -> [Element] {
     deadlines.filter { $0.deadline <= now }.compactMap { remove($0.number) }
   }
 
-  /// Takes out all, in order.
+  /// Removes all elements and returns them in the order of their arrival.
   mutating func removeAll() -> [Element] {
     let all = lanes.flatMap(\.places).sorted { $0.number < $1.number }.compactMap(\.element)
     let numbers = lastNumber
@@ -87,7 +88,7 @@ struct WaitingList<Element: Sendable>: Sendable {
     return all
   }
 
-  /// The index of the place with a number, if that has not left.
+  /// Returns the index of the place with a number, or nil if its element was removed.
   private func index(of number: UInt64, in lane: Int) -> Int? {
     let places = lanes[lane].places
     var (low, high) = (lanes[lane].start, places.count)
@@ -109,11 +110,11 @@ struct WaitingList<Element: Sendable>: Sendable {
     return element
   }
 
-  /// Moves the start of a lane to one that has not left, and drops the places of those that have, once they
-  /// are more than half.
+  /// Moves the start of a lane to its first element, and removes the empty places if they are the
+  /// majority.
   private mutating func tidy(_ lane: Int) {
     guard lanes[lane].count > 0 else {
-      // The memory of a long queue is given back.
+      // Frees the memory of a queue that has been long.
       lanes[lane].places.removeAll(keepingCapacity: lanes[lane].places.capacity <= 1_024)
       lanes[lane].start = 0
       return

@@ -3,25 +3,26 @@ import Synchronization
 
 import Platform
 
-/// Threads for work that blocks, such as SQLite and files: Swift's own threads, of which there are few, must
-/// not wait.
+/// Threads for work that blocks, such as SQLite and file operations. Swift's few cooperative
+/// threads must not block.
 ///
-/// Each work that runs has a serial queue, which has a thread of its own; a concurrent queue would share
-/// those of the global queues, and stand still when these are all blocked by works that wait for it.
+/// Each running work item has its own serial queue, and thereby its own thread. A concurrent queue
+/// would use the threads of the global queues and deadlock if all of these were blocked by work
+/// that waits for it.
 ///
-/// A queue serves the next work only after the task of the one before has been resumed. A task cannot be
-/// resumed while its cancellation handlers run: if the queue belonged to a connection, a handler that waits
-/// for the connection would wait for itself.
+/// A queue is reused only after it has resumed the task of its last work item. A task can't be
+/// resumed while its cancellation handlers run. If each connection had its own queue, a handler
+/// that waits for the connection would deadlock.
 package final class Worker: Sendable {
   private let idle = Mutex<[DispatchQueue]>([])
   private let capacity: Int
 
-  /// - Parameter capacity: The most idle queues that are kept.
+  /// - Parameter capacity: The maximum number of idle queues.
   package init(capacity: Int = 4) {
     self.capacity = capacity
   }
 
-  /// Runs `body` on a thread that nobody else uses until it returns.
+  /// Runs `body` on a thread that runs nothing else until it returns.
   package func start(_ body: @escaping @Sendable () -> Void) {
     let queue =
       idle.withLock { $0.popLast() }
@@ -32,9 +33,9 @@ package final class Worker: Sendable {
     }
   }
 
-  /// Runs `body` on a thread that may wait, suspending the task.
+  /// Runs `body` on a thread that can block, and suspends the task meanwhile.
   ///
-  /// - Throws: What `body` throws, or `CancellationError` if the task was cancelled before.
+  /// - Throws: The error of `body`, or `CancellationError` if the task was already cancelled.
   package nonisolated(nonsending) func run<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
@@ -45,7 +46,7 @@ package final class Worker: Sendable {
   }
 }
 
-/// A number for the running thread.
+/// Returns a number that identifies the current thread.
 package func currentThread() -> UInt {
   #if canImport(Darwin)
     unsafe UInt(bitPattern: pthread_self())
