@@ -2,14 +2,16 @@ public import SQLiteCore
 public import SQLiteMapping
 
 extension PropertyTrait {
-  /// The consequence for an object when the target of its relation is removed.
+  /// Declares what happens to an object when the target of one of its relations is removed.
   ///
-  /// Unless declared, an optional relation becomes nil, and one that is not refuses the removal. A type
-  /// with the rule `DeleteRule.nullify` for a relation that is not optional is refused when it is met.
+  /// Without this trait, an optional relation becomes `nil`, a non-optional one makes the removal
+  /// throw, and the links of a collection are deleted. The first use of the type throws if it
+  /// declares `DeleteRule.nullify` for a non-optional to-one relation, or `DeleteRule.cascade` for
+  /// a collection.
   ///
   /// - Parameters:
   ///   - path: A relation, such as `\Self.$owner`.
-  ///   - rule: What happens.
+  ///   - rule: The rule to apply.
   public static func onDelete<Object: MagicObject, Property: MagicProperty>(
     _ path: KeyPath<Object, Property>, _ rule: DeleteRule
   ) -> PropertyTrait {
@@ -18,10 +20,11 @@ extension PropertyTrait {
 }
 
 extension ObjectProperty {
-  /// The rule that SQLite follows when the target of a relation is removed.
+  /// The rule that SQLite applies when the target of a relation is removed.
   ///
-  /// A column that references another object has it as `ON DELETE`. A link is deleted together with either of its
-  /// ends, unless the rule is to restrict: then its target cannot be removed (``LinkTable/keepsTargets``).
+  /// A reference column uses the rule as its `ON DELETE` action. A link is deleted together with
+  /// its owner or its target, unless the rule is `restrict`: then the target can't be removed
+  /// (``LinkTable/keepsTargets``).
   var deleteRule: DeleteRule {
     if let onDelete { return onDelete }
     return isLinked ? .cascade : role.isOptional ? .nullify : .restrict

@@ -4,15 +4,16 @@ import SQLiteCore
 import SQLiteMapping
 
 extension ObjectPlan {
-  /// Makes the storage of the object in a row, whose first column is the key.
+  /// Creates the storage of the object in a row. The first column of the row is the key.
   ///
-  /// - Throws: ``MagicError/unreadableValue(type:property:zIndex:reason:)``: each value is checked here, so
-  ///   that reading a property cannot fail.
+  /// - Throws: ``MagicError/unreadableValue(type:property:zIndex:reason:)``. All values are checked
+  ///   here, so that reading a property can't fail.
   func storage(of row: borrowing Statement, in content: StoreContent) throws -> ObjectStorage {
     try storage(of: row, row.integer(at: 0), in: content)
   }
 
-  /// Makes the storage of the object in a row, whose first column is `zIndex`.
+  /// Creates the storage of the object in a row. The first column of the row is the key, with the
+  /// value `zIndex`.
   func storage(
     of row: borrowing Statement, _ zIndex: Int64, in content: StoreContent
   ) throws -> ObjectStorage {
@@ -33,7 +34,7 @@ extension ObjectPlan {
     }
   }
 
-  /// Converts the value of a column that its reader could not read, or refuses it.
+  /// Converts the value of a column that its reader couldn't read, or throws.
   private func form(
     of row: StatementHandle, at column: Int32, _ slot: Int, _ zIndex: Int64
   ) throws -> _CellValue.Form {
@@ -56,7 +57,7 @@ extension ObjectPlan {
           : "it holds \(value.storageClass) instead of the key of an object")
     case .asset:
       do {
-        // An id is checked now, so that only the file can fail later.
+        // The ID is checked now, so that later only access to the file can fail.
         if !value.isNull { _ = try AssetID(databaseValue: value) }
         return .stored(value)
       } catch {
@@ -75,9 +76,10 @@ extension ObjectPlan {
 }
 
 extension ObjectPlan {
-  /// The stored form of a primary value.
+  /// Returns the stored form of a primary value.
   ///
-  /// - Throws: ``MagicError`` if the type has no primary value, or one of another type.
+  /// - Throws: ``MagicError`` if the type has no primary value, or if its primary value has a
+  ///   different type.
   func stored(primary value: some MagicPrimaryValue) throws -> Value {
     guard let primary else { throw MagicError.missingPrimaryValue(type: typeName) }
     guard primaryType == ObjectIdentifier(Swift.type(of: value)) else {
@@ -91,22 +93,23 @@ extension ObjectPlan {
   }
 }
 
-/// The way in which the value of a property is read from a row: decided once, when the type is first met.
+/// How to read the value of a property from a row. It is determined once per type.
 ///
-/// Nothing in it is counted: it is copied for each value.
+/// It contains no references, because it is copied for each value.
 struct PropertyReader: Sendable {
   enum Kind: Sendable {
     /// The value is the key.
     case key
-    /// The value is read as it is stored.
+    /// The value is read in its stored form.
     case scalar(ScalarKind)
     /// The value is the z_index of another object.
     case reference
-    /// The value stays in the store.
+    /// The value is a reference that is loaded on demand.
     case lazyReference
     /// The property's type converts the value.
     case other
-    /// There is no column: nothing is known of the value, or its links are fetched, or stay in the store.
+    /// The property has no column: it is a reverse relation, has links that are fetched with the
+    /// object, or has links that are loaded on demand.
     case unset, links, lazyLinks
   }
 
@@ -118,7 +121,7 @@ struct PropertyReader: Sendable {
     kind = PropertyReader.kind(of: property)
   }
 
-  /// Whether a value may lead to objects and hold them.
+  /// Whether a value may contain or reference other objects.
   var mayHoldOthers: Bool {
     switch kind {
     case .reference, .lazyReference, .other, .unset, .links, .lazyLinks: true
@@ -139,7 +142,7 @@ struct PropertyReader: Sendable {
 
   /// Reads a column.
   ///
-  /// - Returns: Nil if the value must be converted or refused.
+  /// - Returns: The form, or nil if the value must be converted or is invalid.
   @inline(__always) func form(of row: StatementHandle, at column: Int32) -> _CellValue.Form? {
     switch kind {
     case .scalar(.data):
@@ -155,7 +158,7 @@ struct PropertyReader: Sendable {
     case .reference:
       if let target = row.integer(at: column) { return .reference(target) }
     case .lazyReference:
-      // A nil is known now; a target that is gone is an error when the value is asked for.
+      // NULL is known to be nil. A missing target is an error only when the value is accessed.
       if !isOptional || !row.isNull(at: column) { return .lazy }
     case .key, .other, .unset, .links, .lazyLinks: return nil
     }

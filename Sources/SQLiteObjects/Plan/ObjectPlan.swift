@@ -3,7 +3,8 @@ import SQLiteMapping
 import SQLiteRelations
 import Synchronization
 
-/// A type of objects in a store: its properties, its table and the SQL of its rows.
+/// Everything that a store needs to read and write objects of one type: the properties, the table
+/// and its SQL.
 package final class ObjectPlan: Sendable {
   package typealias Property = ObjectProperty
 
@@ -12,9 +13,9 @@ package final class ObjectPlan: Sendable {
   let id: ObjectIdentifier
   /// The type of the primary property's values.
   let primaryType: ObjectIdentifier?
-  /// The type of each property's wrapper, which converts its values.
+  /// The wrapper type of each property, which converts its values.
   let wrappers: [any MagicProperty.Type]
-  /// The properties with columns besides the key, in order.
+  /// The properties with columns other than the key, in order.
   package let columns: [Int]
   /// The properties with links.
   package let links: [Int]
@@ -22,38 +23,40 @@ package final class ObjectPlan: Sendable {
   let relations: [Int]
   /// The properties that are plain values in columns.
   let plainColumns: [Int]
-  /// The properties whose stored forms depend on other objects, on assets or on the store.
+  /// The properties for which the stored form depends on other objects, on assets or on the store.
   let lateSlots: [Int]
-  /// The properties whose values are fetched on demand, and change without the object.
+  /// The properties that are loaded on demand. Their values can change independently of the object.
   let lazySlots: [Int]
-  /// The type's own table, with all SQL of its rows.
+  /// The table of the objects and the SQL for its rows.
   package let rows: TablePlan
   /// The full-text index, if a property is searched.
   let search: SearchTable?
-  /// The texts of the statements that write one object.
+  /// The SQL of the statements that write a single object.
   let texts: RowTexts
-  /// The start of a query for the key and the columns of objects.
+  /// The start of a query for the key and the columns of objects: everything before `WHERE`.
   let selection: SQL
   /// The readers of the properties' columns.
   let readers: [PropertyReader]
-  /// The text of the query for the object with a primary value.
+  /// The SQL that selects the object with a given primary value; empty if the type has no primary
+  /// value.
   let selectionByPrimary: String
-  /// The table's name, quoted.
+  /// The quoted name of the table.
   let quotedTable: SQL
-  /// The table's key, qualified by the table's name.
+  /// The name of the key column, qualified by the table name.
   let qualifiedKey: String
-  /// The columns of the properties, qualified by the table's name; empty for those without one.
+  /// The column names of the properties, qualified by the table name; empty for properties without
+  /// a column.
   let qualifiedColumns: [String]
-  /// The properties that an index finds, alone or as the first of several.
+  /// The properties that are the first or only column of an index.
   let indexed: Set<Int>
-  /// The properties in which no two objects have the same value.
+  /// The properties with a unique value in each object.
   let unique: Set<Int>
 
-  /// The name with its module, by which a type claims its table.
+  /// The type name including its module. Types claim their tables under this name.
   var qualifiedName: String { SQLiteCore.qualifiedName(of: type) }
 
-  /// The key and the columns of objects, for a query of several tables; the default of a column that is not
-  /// present.
+  /// Returns the key and the columns as a select list for a query on several tables. A column that
+  /// the table doesn't have is replaced by its default value.
   func qualifiedList(isPresent: (_ slot: Int) -> Bool) -> SQL {
     var list = SQL(unchecked: qualifiedKey)
     for slot in columns {
@@ -68,20 +71,22 @@ package final class ObjectPlan: Sendable {
   /// Whether objects of the type have assets.
   var hasAssets: Bool { properties.contains(where: \.role.isAsset) }
 
-  /// The tables that the type needs, and what they are for.
+  /// The tables that the type uses, with the purpose of each.
   var claims: [(table: String, purpose: String)] {
     [(table, qualifiedName)]
       + (search.map { [($0.name, "the full-text index of \(qualifiedName)")] } ?? [])
       + links.map { (linkTableName($0), "\(qualifiedName).\(properties[$0].name)") }
   }
 
-  /// Learns a type from one of its objects.
+  /// Creates the plan of a type by examining a new instance.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the type can't be stored.
   init<Object: MagicObject>(_ type: Object.Type) throws {
     id = ObjectIdentifier(type)
     let object = Object()
     let entries = try PropertyCollector.entries(of: object)
     let known = KnownCells.of(object)
-    // An object that is nothing but cells encodes all of them.
+    // An object that consists only of cells encodes all of them.
     if known == nil { try PropertyCollector.refuseHiddenWrappers(of: object, entries) }
     let wrappers = entries.map(\.type)
     self.wrappers = wrappers
@@ -186,12 +191,12 @@ extension ObjectPlan {
 }
 
 extension ObjectPlan {
-  /// The name of the link table of a property.
+  /// Returns the name of the link table of a property.
   package func linkTableName(_ slot: Int) -> String {
     PropertyName.name(properties[slot].name, of: table)
   }
 
-  /// The link table of a property.
+  /// Returns the link table of a property, or nil if the property isn't a collection of objects.
   func linkTable(
     _ slot: Int, _ plans: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> LinkTable? {
@@ -209,7 +214,7 @@ extension ObjectPlan {
       keepsTargets: properties[slot].deleteRule == .restrict)
   }
 
-  /// The table of the objects.
+  /// Returns the definition of the table that stores the objects.
   func definition(
     _ plans: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> TableDefinition {
@@ -217,7 +222,7 @@ extension ObjectPlan {
       let property = properties[slot]
       guard case .object(let target) = property.role.kind else { return nil }
       let plan = try plans(target)
-      // Cycles of new objects are no obstacle: foreign keys are deferred, and keys known beforehand.
+      // Cycles of new objects are possible because foreign keys are deferred and keys are reserved.
       return .init(
         table: plan.table, column: plan.key,
         onDelete: property.deleteRule)
@@ -226,7 +231,7 @@ extension ObjectPlan {
 }
 
 extension ObjectPlan.Property {
-  /// Learns a property from the one of a new object.
+  /// Creates a description of the property of a new object.
   fileprivate convenience init(_ entry: PropertyCollector.Entry) throws {
     let role = entry.type.role
     let reverse: _LiveValue? =
@@ -234,21 +239,22 @@ extension ObjectPlan.Property {
     self.init(entry.name, role, defaultValue: try entry.defaultValue, reverse: reverse)
   }
 
-  /// Adds what the traits of the type specify.
+  /// Creates a copy of `property` with the default value and the delete rule from the traits of the
+  /// type.
   fileprivate convenience init(_ property: ObjectProperty, _ row: TablePlan.Property) {
     self.init(
       property.name, property.role, defaultValue: row.column?.defaultValue,
       onDelete: row.deleteRule, reverse: property.reverse)
   }
 
-  /// The property as one of the type's table.
+  /// The property as a property of the table.
   fileprivate var row: TablePlan.Property {
     var column = ColumnDefinition(name, .text, isOptional: role.isOptional)
     switch role.kind {
     case .column(let storage):
       column.type = storage.columnType
       column.collation = storage.collation
-    // An asset without content is none.
+    // NULL is an asset without content.
     case .asset: column.isOptional = true
     case .object: column.type = .integer
     case .links, .reverse: return .init(name, nil, isRelation: isRelation)
@@ -260,7 +266,7 @@ extension ObjectPlan.Property {
 }
 
 extension PropertyCollector.Entry {
-  /// The value that a new object has in the property.
+  /// The stored form of the value that `init()` sets, or nil if it sets none.
   fileprivate var defaultValue: Value? {
     get throws {
       let role = type.role
@@ -275,26 +281,29 @@ extension PropertyCollector.Entry {
   }
 }
 
-/// The texts of the statements that write one object of a type, each made when it is first needed: a type that is
-/// only read needs none.
+/// The SQL of the statements that write a single object of a type. Each text is created when it is
+/// first used, so a type that is only read creates none.
 final class RowTexts: Sendable {
   private let table: TablePlan
   private let properties: [ObjectProperty]
-  /// The columns besides the key.
+  /// The columns other than the key.
   private let columns: [String]
   /// The column of the primary value.
   private let primary: String?
-  /// Those that insert, without and with the key; each for objects that may be in the store, and for those that must
-  /// be new. Then the others, and at last one for each property.
+  /// The cached texts. The first four insert an object: without and with a key, each for an upsert
+  /// and for a plain insert. They are followed by the presence query, the deletion, and one update
+  /// per property.
   private let texts: Mutex<[String?]>
   private static let presenceIndex = 4
   private static let deletionIndex = 5
   private static let firstUpdateIndex = 6
 
+  /// Creates an empty cache of statements.
+  ///
   /// - Parameters:
   ///   - table: The table.
   ///   - properties: The properties of the type.
-  ///   - columns: Those with columns besides the key.
+  ///   - columns: The indexes of the properties with columns other than the key.
   ///   - primary: The column of the primary value.
   init(_ table: TablePlan, _ properties: [ObjectProperty], _ columns: [Int], primary: String?) {
     self.table = table
@@ -304,19 +313,19 @@ final class RowTexts: Sendable {
     texts = Mutex(Array(repeating: nil, count: Self.firstUpdateIndex + properties.count))
   }
 
-  /// The query that finds out whether there is an object with a z_index.
+  /// The query that checks whether an object with a z_index exists.
   var presence: SQL { kept(Self.presenceIndex) { table.selectByKey("1") } }
 
   /// The statement that deletes the object with a z_index.
   var deletion: SQL { kept(Self.deletionIndex) { table.deleteByKey() } }
 
-  /// The statement that writes one property of the object with a z_index.
+  /// Returns the statement that writes one property of the object with a z_index.
   func update(of slot: Int) -> SQL {
     kept(Self.firstUpdateIndex + slot) { table.update([properties[slot].name]) }
   }
 
-  /// The statement that inserts objects, or gives their values to the objects with the same primary values
-  /// unless `insertsOnly`.
+  /// Returns the statement that inserts objects. Unless `insertsOnly` is set, the statement updates
+  /// existing objects with the same primary values.
   func statement(hasKey: Bool, rows: Int, insertsOnly: Bool) -> SQL {
     guard rows == 1 else { return sql(hasKey: hasKey, rows: rows, insertsOnly: insertsOnly) }
     return kept((hasKey ? 2 : 0) + (insertsOnly ? 1 : 0)) {
@@ -327,7 +336,7 @@ final class RowTexts: Sendable {
   private func kept(_ index: Int, _ make: () -> SQL) -> SQL {
     if let text = texts.withLock({ $0[index] }) { return SQL(unchecked: text) }
     let sql = make()
-    // A name that cannot be quoted is an error of the statement.
+    // If a name can't be quoted, preparing the statement reports the error.
     guard let text = try? sql.checkedText else { return sql }
     texts.withLock { $0[index] = text }
     return SQL(unchecked: text)

@@ -3,26 +3,29 @@ import SQLiteMapping
 import SQLiteRelations
 import Synchronization
 
-/// The relation of a property between the objects of two types, asked from one of its ends.
+/// The relation of a property between the objects of two types, queried in one direction.
 final class ObjectRelation: Sendable {
   /// The type with the property.
   let owner: ObjectPlan
   /// The property.
   let slot: Int
-  /// The type of the objects that the relation leads to: of a reversed one the type with the property.
+  /// The type of the objects that a query returns: the target type, or the owner type if the
+  /// relation is reversed.
   let destination: ObjectPlan
-  /// The property's links, unless it leads to one object.
+  /// The link table, or nil for a to-one relation.
   let table: LinkTable?
-  /// Whether the relation leads from the referenced objects to those with the property.
+  /// Whether the relation is queried from the targets to the owners.
   let isReversed: Bool
-  /// The keys of the objects.
+  /// The relation between the keys of the objects.
   let keys: Relation
-  /// Counts the objects that one key leads to, a parameter.
+  /// The query that counts the objects related to a key, which is its parameter.
   fileprivate let countSQL: SQL
-  /// Reads the objects that one key leads to, a parameter.
+  /// The query that reads the objects related to a key, which is its parameter.
   fileprivate let objectsSQL: SQL
 
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the property is no relation.
+  /// Creates the relation of the property `slot` of `owner`.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the property is not a relation.
   init(
     _ owner: ObjectPlan, _ slot: Int, isReversed: Bool,
     _ plans: (any MagicObject.Type) throws -> ObjectPlan
@@ -49,7 +52,7 @@ final class ObjectRelation: Sendable {
 
   var property: ObjectPlan.Property { owner.properties[slot] }
 
-  /// Returns whether the relation is stored in the database yet.
+  /// Returns whether the database already has the table or the column that stores the relation.
   func isStored(_ tables: TableCache, _ connection: Connection) throws -> Bool {
     if let table { return try tables.has(table, connection) }
     return try tables.columns(of: owner, connection)?.contains(property.name) ?? false
@@ -57,14 +60,15 @@ final class ObjectRelation: Sendable {
 }
 
 extension ObjectRelation {
-  /// Counts the objects that a key leads to.
+  /// Returns the number of objects related to a key.
   func count(from key: Int64, in connection: Connection) throws -> Int {
     var statement = try connection.statement(countSQL)
     try statement.bind(key, at: 1)
     return try statement.step() ? Int(statement.integer(at: 0)) : 0
   }
 
-  /// Lends the rows of the objects that a key leads to, each once: key and columns.
+  /// Calls `body` with the row of each object related to a key: its key and its columns. Each
+  /// object occurs once. The row is valid only inside the closure.
   func forEachObject(
     from key: Int64, _ page: Relation.Page, in connection: Connection,
     _ body: (borrowing Statement) throws -> Void
@@ -78,7 +82,7 @@ extension ObjectRelation {
     try statement.bind(key, at: 1)
     var last: Int64?
     while try statement.step() {
-      // An owner that leads here several times comes several times, one directly behind the other.
+      // An owner that references the key several times produces several consecutive rows.
       let key = statement.integer(at: 0)
       if key != last { try body(statement) }
       last = key
@@ -86,13 +90,15 @@ extension ObjectRelation {
   }
 }
 
-/// The relations that a store was asked for, each put together once.
+/// The relations that a store has used, each created once.
 package final class RelationCache: Sendable {
   private let relations = Mutex<[PropertyKey: ObjectRelation]>([:])
 
-  /// The relation of a property; of a reverse value, the relation that it names, from the other end.
+  /// Returns the relation of a property. For a reverse relation, returns the declared relation in
+  /// reverse direction.
   ///
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the property is no relation, or names none.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the property is not a relation, or if
+  ///   a reverse relation doesn't name one.
   func relation(
     of shape: ObjectShape, _ slot: Int, _ plans: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> ObjectRelation {
@@ -110,9 +116,9 @@ package final class RelationCache: Sendable {
   }
 }
 
-/// The relation that a reverse value names.
+/// A reverse relation, which names the property that it reverses.
 protocol ReverseRelation {
-  /// The property of the owners.
+  /// Returns the property that the relation reverses, and the plan of the type that declares it.
   func property(
     _ plans: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> (owner: ObjectPlan, slot: Int)

@@ -1,31 +1,35 @@
 package import SQLiteCore
 
-/// A store, as the floors below ``MagicData`` know it.
+/// The requirements on a store of the code that ``MagicData`` is built on.
 package protocol ObjectStore: StoreToken {
   /// The tables that the store has looked up.
   var tables: TableCache { get }
-  /// Whether the database is one of a server, which has no functions and collations of this library.
+  /// Whether the database is on a server. Such a database lacks the SQL functions and collations of
+  /// this library.
   var isRemote: Bool { get }
-  /// The relations that the store was asked for.
+  /// The relations that the store has used.
   var relations: RelationCache { get }
-  /// Returns what is known of a type.
+  /// Returns the plan of a type.
   func plan(_ type: any MagicObject.Type) throws -> ObjectPlan
-  /// Returns whether the tables of a type are known to lack nothing.
+  /// Returns whether the tables of a type are known to be complete.
   func isReady(_ plan: ObjectPlan) -> Bool
-  /// Adds what the tables of a type lack, if they are there.
+  /// Adds the columns, indexes and delete rules that the existing tables of a type lack.
   ///
-  /// - Returns: False if a table is not there.
+  /// - Returns: False if a table doesn't exist yet or can't be changed now.
   func makeReady(_ plan: ObjectPlan) throws -> Bool
-  /// Makes or grows the tables of types, as part of the open transaction.
+  /// Creates or completes the tables of types, as part of the open transaction.
   func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws
-  /// Reads on one snapshot, blocking the thread.
+  /// Runs `body` on one snapshot, blocking the thread.
+  ///
+  /// `body` has no result, because passing a result through generic calls costs a metadata lookup
+  /// in each (benchmarks `point` and `lazy`).
   ///
   /// - Parameters:
-  ///   - plan: A type whose tables get the columns that they lack first, if they exist.
-  ///   - isOneStatement: Whether `body` runs a single SELECT once these tables lack nothing: that is a snapshot without
-  ///     a transaction.
-  ///   - body: The reading. It runs again if another store or program has removed a table or a column that this store
-  ///     knew. It has no result: handing one on by generic calls costs metadata at each (benchmarks `point` and `lazy`).
+  ///   - plan: A type. The columns that its existing tables lack are added first.
+  ///   - isOneStatement: Whether `body` runs a single SELECT once these tables are complete. A
+  ///     single SELECT is a snapshot without a transaction.
+  ///   - body: The read. It runs again if the cached schema is stale, that is, if another
+  ///     connection has dropped a table or a column.
   func read(
     _ plan: ObjectPlan?, isOneStatement: Bool, _ body: (Connection) throws -> Void
   ) throws
@@ -34,18 +38,19 @@ package protocol ObjectStore: StoreToken {
     _ plan: ObjectPlan?, isOneStatement: Bool,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result
-  /// Makes objects that were fetched in an open transaction new ones if it is undone and their rows with
-  /// it.
+  /// Registers objects that were fetched in an open transaction. If the transaction rolls back,
+  /// those whose rows no longer exist become new objects.
   func forgetFetched(_ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection)
 }
 
 extension ObjectStore {
-  /// The relation of a property; of a reverse value, the relation that it names, from the other end.
+  /// Returns the relation of a property. For a reverse relation, returns the declared relation in
+  /// reverse direction.
   func relation(of shape: ObjectShape, _ slot: Int) throws -> ObjectRelation {
     try relations.relation(of: shape, slot, plan)
   }
 
-  /// Reads on one snapshot, blocking the thread.
+  /// Returns the result of `body`, which runs on one snapshot, blocking the thread.
   package func read<Result>(
     _ plan: ObjectPlan? = nil, _ body: (Connection) throws -> Result
   ) throws -> Result {

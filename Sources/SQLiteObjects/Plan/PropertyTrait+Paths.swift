@@ -2,7 +2,7 @@ public import SQLiteCore
 public import SQLiteMapping
 
 extension PropertyTrait {
-  /// No two objects may have the same values in these properties together.
+  /// Declares that no two objects may have the same combination of values in these properties.
   ///
   /// - Parameters:
   ///   - first: A property, such as `\Self.$email`.
@@ -13,7 +13,8 @@ extension PropertyTrait {
     PropertyTrait(.unique, names(first, repeat each others))
   }
 
-  /// Objects are found and sorted fast by these properties, the first one first.
+  /// Declares an index on these properties, in this order. It makes filtering and sorting by them
+  /// fast.
   ///
   /// - Parameters:
   ///   - first: A property, such as `\Self.$country`.
@@ -24,10 +25,12 @@ extension PropertyTrait {
     PropertyTrait(.indexed, names(first, repeat each others))
   }
 
-  /// Declares the properties that full-text search examines: `Query.search(_:marks:)` and `Filter.matching(_:)`.
+  /// Declares the properties that full-text search examines: `Query.search(_:marks:)` and
+  /// `Filter.matching(_:)`.
   ///
-  /// The index is made with the table, or of the objects that are there when the type is first used with this
-  /// trait, and follows every change.
+  /// The full-text index is created with the table. If the table already exists, the index is built
+  /// from its objects when the type is first used with this trait. After that, every change updates
+  /// it.
   ///
   /// - Parameters:
   ///   - first: A property that is stored as text, such as `\Self.$notes`.
@@ -38,22 +41,25 @@ extension PropertyTrait {
     PropertyTrait(.searched, names(first, repeat each others))
   }
 
-  /// The value in objects that are older than the property.
+  /// Declares the value of a property in objects that were saved before the property was added to
+  /// the type.
   ///
-  /// A value that the type's `init()` sets is such a default without a word here.
+  /// You don't need this trait if the type's `init()` sets the property: that value is then the
+  /// default.
   ///
   /// - Parameters:
   ///   - path: A property, such as `\Self.$score`.
-  ///   - value: Its value in those objects.
+  ///   - value: The value in older objects.
   public static func `default`<Object: MagicObject, Property: MagicProperty>(
     _ path: KeyPath<Object, Property>, _ value: any Bindable & Sendable
   ) -> PropertyTrait {
     PropertyTrait(.defaultValue(value), names(path))
   }
 
-  /// The names of the properties that paths lead to; of a path to something else its own.
+  /// Returns the names of the properties at key paths. For a path to anything else, returns a
+  /// description of the path.
   ///
-  /// For the traits of a type, which are a part of what is known of it.
+  /// A trait stores the result, and the plan of the type checks it.
   static func names<Object: MagicObject, each Property: MagicProperty>(
     _ paths: repeat KeyPath<Object, each Property>
   ) -> [String] {
@@ -64,10 +70,10 @@ extension PropertyTrait {
 }
 
 extension PropertyCollector {
-  /// The names of the properties that paths lead to, nil for a path to something else.
+  /// Returns the names of the properties at key paths, or nil for a path to anything else.
   static func names<Object: MagicObject>(of paths: [PartialKeyPath<Object>]) -> [String?] {
     let object = Object()
-    // An object that cannot be encoded has no properties; its plan says so.
+    // An object that can't be encoded has no properties. Creating its plan reports that.
     let entries = (try? entries(of: object)) ?? []
     return paths.map { path in
       guard let property = object[keyPath: path] as? any MagicProperty else { return nil }

@@ -3,34 +3,36 @@ import SQLiteMapping
 import SQLiteRelations
 import Synchronization
 
-/// The tables and columns that a store has seen in its database, so that it need not look again.
+/// The tables and columns that a store has seen in its database, so that it doesn't look them up
+/// again.
 ///
-/// Only tables that were seen committed are remembered, and only those that lack nothing. If a statement fails on
-/// a table or a column that is gone, the store forgets them all: others may have migrated the database.
+/// The cache contains only tables that were complete and committed. If a statement fails because a
+/// table or a column is missing, the store clears the cache, because another connection may have
+/// migrated the database.
 package final class TableCache: Sendable {
-  /// The types whose tables lack nothing.
+  /// The types with complete tables.
   private let ready = Mutex(Ready())
-  /// The tables that were seen with all columns.
+  /// The names of the tables that have all columns.
   private let complete = Mutex<Set<String>>([])
 
-  /// Looks at all tables again before they are used next.
+  /// Clears the cache, so that all tables are looked up again.
   func forget() {
     ready.withLock { $0 = Ready() }
     complete.withLock { $0 = [] }
   }
 
-  /// Returns whether the tables of a type are known to lack nothing.
+  /// Returns whether the tables of a type are known to be complete.
   func isReady(_ plan: ObjectPlan) -> Bool {
-    // By the type: an object may bring the plan of another store with it.
+    // Compares types, not plans: an object may carry the plan of another store.
     ready.withLock { $0.contains(plan.id) }
   }
 
-  /// Notes that the tables of types lack nothing.
+  /// Records that the tables of types are complete.
   func markReady(_ plans: [ObjectPlan]) {
     ready.withLock { $0.types.formUnion(plans.map(\.id)) }
   }
 
-  /// The columns of a type's table, or nil if there is no table yet.
+  /// Returns the columns of a type's table, or nil if the table doesn't exist yet.
   func columns(of plan: ObjectPlan, _ connection: Connection) throws -> PresentColumns? {
     if isComplete(plan.table) { return .all }
     let columns = try connection.columnNames(of: plan.table)
@@ -42,7 +44,7 @@ package final class TableCache: Sendable {
     return isComplete ? .all : .some(columns)
   }
 
-  /// Returns whether there is a link table.
+  /// Returns whether a link table exists.
   func has(_ table: LinkTable, _ connection: Connection) throws -> Bool {
     if isComplete(table.name) { return true }
     guard try !connection.columnNames(of: table.name).isEmpty else { return false }
@@ -53,14 +55,14 @@ package final class TableCache: Sendable {
   private func isComplete(_ table: String) -> Bool { complete.withLock { $0.contains(table) } }
 
   private func remember(_ table: String, _ connection: Connection) {
-    // Without a transaction of ours it is not known whether the table is committed.
+    // In a transaction that SQL has begun, it is unknown whether the table is committed.
     guard connection.ownsTransaction else { return }
     connection.afterCommit { [self] _ in _ = complete.withLock { $0.insert(table) } }
   }
 }
 
-/// Types whose tables lack nothing. Most questions are for the same type, which is spared hashing (benchmark
-/// `point`).
+/// The types with complete tables. The last one is cached: most lookups are for the same type, and
+/// comparing it is cheaper than hashing (benchmark `point`).
 private struct Ready {
   var types: Set<ObjectIdentifier> = []
   private var last: ObjectIdentifier?
@@ -73,10 +75,10 @@ private struct Ready {
   }
 }
 
-/// The columns of a type that its table has.
+/// The columns of a type that exist in its table.
 enum PresentColumns {
   case all
-  /// Those with some names, in ASCII lower case.
+  /// The columns with these names, in ASCII lower case.
   case some(Set<String>)
 
   var isAll: Bool {
