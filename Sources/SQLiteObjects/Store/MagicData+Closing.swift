@@ -3,26 +3,26 @@ import SQLiteCore
 extension MagicData {
   /// Closes the store, blocking the thread.
   ///
-  /// Waits for the calls in progress. Each later call, and each call that waits, throws
-  /// ``MagicError/closed``, and so do loops over observations. When the call returns, the files of the database
-  /// and the folder of the assets are closed and their locks are released. The folder of a store that is
-  /// temporary or in memory is deleted. A content that an `AssetReader` has opened stays readable.
+  /// Waits for the calls in progress. Calls that are still waiting, all later calls, and loops over
+  /// observations throw ``MagicError/closed``. When the call returns, the database files and the
+  /// asset folder are closed and their locks are released. The folder of a temporary or in-memory
+  /// store is deleted. Content that an `AssetReader` has opened stays readable.
   ///
-  /// Objects keep the values that were fetched or set. Their lazy values, assets and reverse values throw
-  /// ``MagicError/closed``. You can save the objects again in another store, or in the same one after you
-  /// have opened it again.
+  /// Objects retain the values that you have fetched or set. Their lazy values, assets and reverse
+  /// relations throw ``MagicError/closed``. You can save the objects again in another store, or in
+  /// this one after you have opened it again.
   ///
-  /// A store that you don't close is closed when you release it: objects don't keep it open. Closing a closed
-  /// store does nothing.
+  /// A store that you don't close is closed when you release it. Objects don't keep it open.
+  /// Closing a closed store does nothing.
   ///
-  /// - Throws: `SQLiteError` with `ResultCode.misuse` if called inside a transaction or a read of this store;
-  ///   an error of the file system if the temporary folder cannot be deleted.
+  /// - Throws: `SQLiteError` with `ResultCode.misuse` if you call it inside a transaction or a read
+  ///   of this store, or a file system error if the temporary folder can't be deleted.
   public func close() throws {
     try database.close()
     try releaseFiles()
   }
 
-  /// As the blocking form, without blocking the task. Cancelling the task does not stop it.
+  /// Closes the store without blocking the thread. Cancelling the task doesn't stop it.
   nonisolated(nonsending) public func close() async throws {
     try await database.close()
     try await withCheckedThrowingContinuation {
@@ -33,7 +33,7 @@ extension MagicData {
     }
   }
 
-  /// Releases everything but the database, which is closed before.
+  /// Releases the assets and the temporary folder. The database must be closed already.
   private func releaseFiles() throws {
     assets.close()
     try temporaryFolder?.remove()
@@ -41,7 +41,8 @@ extension MagicData {
 }
 
 extension Database {
-  /// Runs `body`, and reports that the store was closed by one error, wherever that was noticed.
+  /// Runs `body` and throws ``MagicError/closed`` in place of every error that means that the store
+  /// is closed.
   package func reportingClosure<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -50,7 +51,7 @@ extension Database {
     }
   }
 
-  /// As the blocking form, without blocking the task.
+  /// The suspending form of ``reportingClosure(_:)``.
   nonisolated(nonsending) package func reportingClosure<Result: Sendable>(
     _ body: nonisolated(nonsending) () async throws -> Result
   ) async throws -> Result {
@@ -61,8 +62,8 @@ extension Database {
     }
   }
 
-  /// Returns ``MagicError/closed`` for the error of an access that was refused because the database or its asset
-  /// folder was closed, and any other error unchanged.
+  /// Returns ``MagicError/closed`` if `error` means that the database or its asset folder is
+  /// closed. Returns any other error unchanged.
   package func namingClosure(_ error: any Error) -> any Error {
     if wasClosed(error) { return MagicError.closed }
     if isClosed, case AssetError.closed = error { return MagicError.closed }

@@ -5,7 +5,8 @@ extension MagicData {
   /// Fetches all objects of a type, blocking the thread.
   ///
   /// - Parameter type: The objects' type.
-  /// - Returns: The objects in the order in which they were first saved.
+  /// - Returns: The objects, sorted by z_index. That is the order in which they were first saved,
+  ///   unless you assign `Int` primary values yourself.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func object<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
     try objects(of: type)
@@ -23,7 +24,8 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Throws: ``MagicError/notFound(type:primary:)`` if there is none, ``MagicError`` or `SQLiteError`.
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if there is no such object, ``MagicError`` or
+  ///   `SQLiteError`.
   @inlinable  // See ``FoundRow``.
   public func object<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
@@ -48,7 +50,7 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Returns: The object, or nil if the store has none with that value.
+  /// - Returns: The object, or nil if the store contains no object with that value.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   @inlinable  // See ``FoundRow``.
   public func object<Object: MagicObject>(
@@ -68,14 +70,14 @@ extension MagicData {
 
   /// Fetches objects with everything that they reference, blocking the thread.
   ///
-  /// Reading their properties doesn't access the database, except for the content of an ``AsyncMagical``. The same as
-  /// fetching a ``Query``, with its parts as arguments:
+  /// Reading their properties doesn't access the database, except for the content of an
+  /// ``AsyncMagical``. This call is equivalent to fetching a ``Query`` with these parts:
   ///
   ///     let north = try magic.objects(of: Zone.self, where: \.$latitude > 60)
   ///
   /// - Parameters:
   ///   - type: The objects' type.
-  ///   - filter: The condition that they match; nil for all objects.
+  ///   - filter: The condition that the objects must match, or nil for all objects.
   ///   - order: The sort keys, the most significant first.
   ///   - limit: The maximum number of objects.
   ///   - offset: The number of objects to skip first.
@@ -122,7 +124,7 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - type: The objects' type.
-  ///   - filter: The condition that they match; nil for all objects.
+  ///   - filter: The condition that the objects must match, or nil for all objects.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
@@ -137,15 +139,18 @@ extension MagicData {
     try await fetch(Query<Object>(filter: filter?.node).count)
   }
 
-  /// The request for the objects with a primary value: one or none.
+  /// Returns a request for the object with a primary value. It matches at most one object.
   private func primaryRequest<Object: MagicObject>(
     _ type: Object.Type, _ primary: any MagicPrimaryValue
   ) -> Request<[Object]> {
     Query.request { try ObjectQuery($0, Object.self, primary: primary) }
   }
 
-  /// Looks for the row with a primary value, if one row has all of an object: as ``fetch(_:)-(Request<Result>)``, without the
-  /// cost of a query that may be of any shape (benchmark `point`).
+  /// Fetches a row by primary key if one row holds the whole object. This avoids the general query
+  /// path of ``fetch(_:)-(Request<Result>)`` (benchmark `point`).
+  ///
+  /// - Returns: The result, which is inconclusive if the object may need more than one row or if
+  ///   its table may be incomplete.
   @usableFromInline func row<Object: MagicObject>(
     _ type: Object.Type, _ primary: any MagicPrimaryValue
   ) throws -> FoundRow {
@@ -163,7 +168,8 @@ extension MagicData {
     return FoundRow(plan.shape, found, isAll: true)
   }
 
-  /// Fetches the object whose row was not found, unless it is known by that that there is none.
+  /// Fetches an object with its related objects. Returns nil if the lookup of its row was
+  /// conclusive: then the object doesn't exist.
   @usableFromInline func graphObject<Object: MagicObject>(
     _ type: Object.Type, _ row: FoundRow, ifPresent primary: any MagicPrimaryValue
   ) throws -> Object? {
@@ -171,7 +177,7 @@ extension MagicData {
     return try fetch(primaryRequest(type, primary)).first
   }
 
-  /// As ``graphObject(_:_:ifPresent:)``, or throws if there is none.
+  /// Fetches an object like ``graphObject(_:_:ifPresent:)``, but throws if it doesn't exist.
   @usableFromInline func graphObject<Object: MagicObject>(
     _ type: Object.Type, _ row: FoundRow, _ primary: any MagicPrimaryValue
   ) throws -> Object {
@@ -193,14 +199,15 @@ extension MagicData {
   }
 }
 
-/// The row of an object that one row has all of.
+/// The result of a lookup by primary key of an object that is stored in a single row.
 ///
-/// The object is made where its type is known: by a generic function that is not, the metadata of optionals and
-/// results would be looked up for each (benchmark `point`).
+/// The caller creates the object, because it knows the type. An unspecialized generic function
+/// would look up the metadata of optionals and results for each object (benchmark `point`).
 @usableFromInline struct FoundRow {
   private let shape: ObjectShape
   private let storage: ObjectStorage?
-  /// Whether the row, or that there is none, is all that is to be known.
+  /// Whether the lookup is conclusive: the row is the whole object, or its absence means that there
+  /// is no object.
   let isAll: Bool
 
   init(_ shape: ObjectShape, _ storage: ObjectStorage?, isAll: Bool) {
@@ -211,9 +218,10 @@ extension MagicData {
 
   @usableFromInline var isPresent: Bool { storage != nil }
 
-  /// Makes the object of a row that is present.
+  /// Creates the object from the row, which must be present.
   ///
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if its properties are not always the same.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if instances of the type have different
+  ///   properties.
   @inlinable func object<Object: MagicObject>(_ type: Object.Type) throws -> Object {
     try unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { room in
       guard let start = room.baseAddress, unsafe initialize(UnsafeMutableRawPointer(start)) else {
@@ -223,14 +231,14 @@ extension MagicData {
     }
   }
 
-  /// Makes an object that is nothing but cells; returns false for another one.
+  /// Initializes an object that consists only of cells. Returns false for any other object.
   @usableFromInline @unsafe func initialize(_ memory: UnsafeMutableRawPointer) -> Bool {
     guard let storage, let layout = shape.layout else { return false }
     unsafe layout.initialize(memory, .storage(storage), CellIndex(slot: 0))
     return true
   }
 
-  /// Makes an object by its `init()`.
+  /// Creates an object with its `init()` and binds its properties to the row.
   @usableFromInline func bound<Object: MagicObject>(_ type: Object.Type) throws -> Object {
     guard let storage else { throw MagicError.notSaved(type: "\(type)") }
     return try shape.bound(type, to: _MagicCell(storage))
@@ -238,11 +246,11 @@ extension MagicData {
 }
 
 extension Array where Element: MagicObject {
-  /// The objects that a condition holds for: a filter in memory, in Swift.
+  /// Returns the objects that satisfy a condition. The condition is Swift code that runs in memory.
   ///
-  /// A ``Filter`` given to the fetch finds them without fetching the others.
+  /// To avoid fetching the other objects at all, pass a ``Filter`` to the fetch instead.
   ///
-  /// - Parameter isIncluded: Returns whether an object is wanted.
+  /// - Parameter isIncluded: Returns whether to include an object in the result.
   public func `where`(_ isIncluded: (Element) throws -> Bool) rethrows -> [Element] {
     try filter(isIncluded)
   }

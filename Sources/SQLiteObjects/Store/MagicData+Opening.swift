@@ -4,40 +4,45 @@ import SQLiteMapping
 public import Essentials
 
 extension MagicData {
-  /// Opens the store of this program, and makes it if there is none, blocking the thread.
+  /// Opens the default store of this program, blocking the thread. Creates the store if it doesn't
+  /// exist.
   ///
-  /// It is in a folder with the program's name: in `$XDG_DATA_HOME` or `~/.local/share`, on Apple's
-  /// systems in Application Support.
+  /// The store is a folder in `$XDG_DATA_HOME` or `~/.local/share`, named after the program. On
+  /// Apple platforms, it is a folder in Application Support, named after the bundle identifier or,
+  /// without a bundle, after the program.
   ///
-  /// - Throws: `SQLiteError` or `AssetError`.
+  /// - Throws: `SQLiteError`, `AssetError` or ``MagicError/olderStore(path:tables:)``.
   public convenience init() throws {
     self.init(try StoreParts())
   }
 
-  /// As ``init()``, without blocking the task. Throws `CancellationError` too.
+  /// Opens the default store of this program without blocking the thread. Also throws
+  /// `CancellationError`.
   public convenience init() async throws {
     self.init(try await Worker().run { try StoreParts() })
   }
 
-  /// Opens the store in a folder, and makes it if there is none, blocking the thread.
+  /// Opens the store at a path, blocking the thread. Creates the store if it doesn't exist.
   ///
   /// - Parameters:
-  ///   - path: A folder, which is made if it is missing; in it are `default.sqlite3` and, once there are
-  ///     assets, the folder `assets`. A path with the extension `sqlite3`, `sqlite` or `db`, or of a file that
-  ///     is there, is the database file itself, with the assets beside it: of `default.sqlite3` in `assets`, of `x.sqlite3` in
-  ///     `x.sqlite3-assets`.
-  ///   - options: How the database is opened.
-  ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter
-  ///     one is kept in a row. It matters for what is saved from now on.
-  /// - Throws: `SQLiteError` or `AssetError`.
+  ///   - path: The folder of the store, which is created if it is missing. It contains
+  ///     `default.sqlite3` and, once the store has assets, the folder `assets`. A path with the
+  ///     extension `sqlite3`, `sqlite` or `db`, or of an existing file, is the database file
+  ///     itself. Its assets are stored next to it: those of `default.sqlite3` in `assets`, those of
+  ///     `x.sqlite3` in `x.sqlite3-assets`.
+  ///   - options: The options for opening the database.
+  ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
+  ///     Smaller content is stored in a database row. The value applies to content that you save
+  ///     from now on.
+  /// - Throws: `SQLiteError`, `AssetError` or ``MagicError/olderStore(path:tables:)``.
   public convenience init(
     path: String, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) throws {
     self.init(try StoreParts(path: path, options, minimumFileSize: minimumFileSize))
   }
 
-  /// As `init(path:options:minimumFileSize:)-(String)`, without blocking the task.
-  /// Throws `CancellationError` too.
+  /// The suspending form of `init(path:options:minimumFileSize:)-(String)`. Also throws
+  /// `CancellationError`.
   public convenience init(
     path: String, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) async throws {
@@ -47,14 +52,16 @@ extension MagicData {
       })
   }
 
-  /// Opens the store in a folder, and makes it if there is none, blocking the thread.
+  /// Opens the store at a file URL, blocking the thread. Creates the store if it doesn't exist.
   ///
   /// - Parameters:
-  ///   - path: A file URL, as for `init(path:options:minimumFileSize:)-(String)`.
-  ///   - options: How the database is opened.
-  ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter
-  ///     one is kept in a row. It matters for what is saved from now on.
-  /// - Throws: `SQLiteError` or `AssetError`.
+  ///   - path: A file URL. Its path is interpreted like that of
+  ///     `init(path:options:minimumFileSize:)-(String)`.
+  ///   - options: The options for opening the database.
+  ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
+  ///     Smaller content is stored in a database row. The value applies to content that you save
+  ///     from now on.
+  /// - Throws: `SQLiteError`, `AssetError` or ``MagicError/olderStore(path:tables:)``.
   public convenience init(
     path: URL, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) throws {
@@ -63,8 +70,8 @@ extension MagicData {
         path: path.filePath(), options, minimumFileSize: minimumFileSize))
   }
 
-  /// As `init(path:options:minimumFileSize:)-(URL)`, without blocking the task.
-  /// Throws `CancellationError` too.
+  /// The suspending form of `init(path:options:minimumFileSize:)-(URL)`. Also throws
+  /// `CancellationError`.
   public convenience init(
     path: URL, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) async throws {
@@ -75,31 +82,31 @@ extension MagicData {
       })
   }
 
-  /// Opens the store in a database of a server, blocking the thread.
+  /// Opens the store in a database on a server, blocking the thread.
   ///
   /// - Parameters:
   ///   - database: The database.
-  ///   - assetFolder: A folder for assets, which all clients share; nil to keep them in rows.
+  ///   - assetFolder: A folder for assets that all clients share, or nil to store assets in rows.
   package convenience init(server database: Database, assetFolder: String?) throws {
     self.init(try StoreParts(server: database, folder: assetFolder))
   }
 
-  /// As ``init(server:assetFolder:)``, without blocking the task.
+  /// Opens a database on a server, and the store in it, without blocking the thread.
   package convenience init(
     openingServer open: @escaping @Sendable () throws -> Database, assetFolder: String?
   ) async throws {
     self.init(try await Worker().run { try StoreParts(server: open(), folder: assetFolder) })
   }
 
-  /// Opens a store that goes away with this value, blocking the thread.
+  /// Creates a store that is deleted when it is closed or released, blocking the thread.
   ///
-  /// - Parameter type: Where it keeps its objects meanwhile.
+  /// - Parameter type: The storage for the objects: files or memory.
   /// - Throws: `SQLiteError` or `AssetError`.
   public convenience init(type: StoreType) throws {
     self.init(try StoreParts(inMemory: type == .memory))
   }
 
-  /// As ``init(type:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``init(type:)``. Also throws `CancellationError`.
   public convenience init(type: StoreType) async throws {
     self.init(try await Worker().run { try StoreParts(inMemory: type == .memory) })
   }

@@ -3,12 +3,14 @@ import SQLiteCore
 extension MagicData {
   /// Removes an object, blocking the thread.
   ///
-  /// Its links are deleted, and optional properties that reference it become nil, unless a delete rule says otherwise. The
-  /// files of its assets are deleted after the commit.
+  /// Its links are deleted, and optional properties that reference it become nil, unless a delete
+  /// rule says otherwise. The files of its assets are deleted after the commit.
   ///
-  /// - Parameter object: The object. It may be saved again, as a new one.
-  /// - Throws: ``MagicError/restricted(type:by:)`` if a property leads to it that is not optional, or whose
-  ///   delete rule forbids it; ``MagicError/notSaved(type:)`` if it is not in the store, `SQLiteError`.
+  /// - Parameter object: The object. You can save it again as a new object.
+  /// - Throws: ``MagicError/restricted(type:by:)`` if a non-optional property references the object
+  ///   or a delete rule forbids the removal, ``MagicError/notSaved(type:)`` if the object isn't in
+  ///   the store, ``MagicError/restored(type:)`` if the content of the store was replaced since the
+  ///   object was fetched or saved, `SQLiteError`.
   public func remove<Object: MagicObject>(_ object: Object) throws {
     let removal = try removal(of: object)
     try database.reportingClosure {
@@ -18,7 +20,7 @@ extension MagicData {
             try removal.delete(on: connection, in: self, mustExist: true)
           }
         }
-        // One statement is atomic: in a transaction it needs no savepoint.
+        // One statement is atomic, so it needs no savepoint inside a transaction.
         _ = try removal.delete(on: connection, in: self, mustExist: true, isAnothers: true)
       }
     }
@@ -32,15 +34,16 @@ extension MagicData {
     }
   }
 
-  /// Removes objects in one transaction, all of them or none, blocking the thread.
+  /// Removes objects in one transaction, blocking the thread.
   ///
   ///     let count = try magic.remove(contentsOf: expired)
   ///
-  /// - Parameter objects: The objects. Those that are not in the store, or went with others before
-  ///   them, are passed over.
+  /// - Parameter objects: The objects. Objects that aren't in the store are skipped, including
+  ///   those that were removed together with an earlier one.
   /// - Returns: The number of objects that were removed.
-  /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule forbids it, `SQLiteError`; nothing
-  ///   is removed then.
+  /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule or a non-optional property
+  ///   forbids the removal, ``MagicError/restored(type:)`` if the content of the store was replaced
+  ///   since an object was fetched or saved, `SQLiteError`. Then no object is removed.
   @discardableResult
   public func remove<Object: MagicObject>(
     contentsOf objects: some Sequence<Object>
@@ -66,8 +69,8 @@ extension MagicData {
   ///
   /// - Parameter query: The objects, such as `Session.all`.
   /// - Returns: The number of objects that were removed.
-  /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule forbids it, ``MagicError`` or
-  ///   `SQLiteError`. No object is removed then.
+  /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule or a non-optional property
+  ///   forbids the removal, ``MagicError`` or `SQLiteError`. Then no object is removed.
   @discardableResult
   public func removeAll<Object: MagicObject>(_ query: Query<Object>) throws -> Int {
     let query = try ObjectQuery(self, query.parts)

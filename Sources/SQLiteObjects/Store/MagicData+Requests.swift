@@ -6,7 +6,8 @@ extension MagicData {
   ///
   ///     let cities = try magic.fetch(City.where(\.$population > 2_000_000))
   ///
-  /// - Parameter query: The objects.
+  /// - Parameter query: The query.
+  /// - Returns: The objects in the order of the query.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func fetch<Object: MagicObject>(_ query: Query<Object>) throws -> [Object] {
     try fetch(query.objects)
@@ -23,12 +24,12 @@ extension MagicData {
   ///
   ///     let count = try magic.fetch(City.where(\.$population > 2_000_000).count)
   ///
-  /// - Parameter request: A request that was made from a ``Query``.
+  /// - Parameter request: A request created from a ``Query``.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func fetch<Result>(_ request: Request<Result>) throws -> Result {
     let prepared = try request.prepare(self)
-    // Kept here instead of returned by each call: the metadata of a closure's type is looked up each time (benchmark
-    // `query`).
+    // Captured instead of returned through `read`, where each generic call would look up the
+    // metadata of the closure's type (benchmark `query`).
     var make: (@Sendable () throws -> sending Result)?
     try read(prepared.plan, isOneStatement: prepared.isOneStatement) { connection in
       var print: ResultPrint?
@@ -53,13 +54,13 @@ extension MagicData {
   ///
   ///     try magic.forEach(Track.all.values(\.$name, \.$album.$title)) { name, title in print(name, title ?? "") }
   ///
-  /// All rows are of one snapshot. The memory is constant for the request of `values` and `aggregate`. Other results are
-  /// fetched as a whole.
+  /// All rows come from one snapshot. For requests created by `values` and `aggregate`, memory use
+  /// is constant. Other results are fetched as a whole.
   ///
   /// - Parameters:
-  ///   - request: The values.
-  ///   - body: Receives each row. An error that it throws ends the fetch.
-  /// - Throws: ``MagicError``, `SQLiteError` or what `body` throws.
+  ///   - request: A request for values.
+  ///   - body: A closure that receives each row. If it throws, the fetch ends.
+  /// - Throws: ``MagicError``, `SQLiteError`, or any error that `body` throws.
   public func forEach<Row>(
     _ request: Request<[Row]>, _ body: (sending Row) throws -> Void
   ) throws {
@@ -87,13 +88,14 @@ extension MagicData {
   ///
   ///     try magic.forEach(Track.where(\.$length > 300)) { track in print(track.name) }
   ///
-  /// All objects are of one snapshot. Their keys are read first and kept in memory; the objects of one batch at a time are.
+  /// All objects come from one snapshot. Their keys are read first and stay in memory. The objects
+  /// are loaded one batch at a time.
   ///
   /// - Parameters:
-  ///   - query: The objects.
-  ///   - batch: The maximum number of objects to fetch at once.
-  ///   - body: Receives each object. An error that it throws ends the fetch.
-  /// - Throws: ``MagicError``, `SQLiteError` or what `body` throws.
+  ///   - query: The query.
+  ///   - batch: The maximum number of objects in a batch.
+  ///   - body: A closure that receives each object. If it throws, the fetch ends.
+  /// - Throws: ``MagicError``, `SQLiteError`, or any error that `body` throws.
   public func forEach<Object: MagicObject>(
     _ query: Query<Object>, batch: Int = 500, _ body: (Object) throws -> Void
   ) throws {

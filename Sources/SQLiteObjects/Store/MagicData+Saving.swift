@@ -1,37 +1,41 @@
 import SQLiteCore
 
 extension MagicData {
-  /// Saves an object with all that it leads to, and overwrites the one in the store that has the same
-  /// primary value, in one transaction, blocking the thread.
+  /// Saves an object and everything that it references in one transaction, blocking the thread.
   ///
-  /// An object that is in the store gets what was set since it was saved or fetched, and nothing else,
-  /// so that others' changes of other properties stay. One that is not is inserted; if the store has
-  /// one with the same primary value, that one gets all values, and its links become the object's:
-  /// `insert(_:)-(Object)` refuses that. Of several
-  /// new objects with one primary value the last that is written gives its values, and all of them are that
-  /// object from then on.
+  /// **Objects in the store.** Only the properties that you have set since the last save or fetch
+  /// are written. Concurrent changes to other properties survive.
   ///
-  /// Of a collection of objects the difference to what was saved or fetched is written, so that what
-  /// others have added or removed meanwhile stays so. In an array, what is inserted comes behind what
-  /// others have inserted at the same position; an element that one has moved and another removed is gone; one
-  /// that both have moved is where the later one has put it. In a dictionary each key is on its own,
-  /// and the later one sets it. The object shows others' changes once it is fetched anew. A collection of
-  /// plain values is one value in one column: the later one sets it.
+  /// **New objects.** A new object is inserted. If the store already contains an object with the
+  /// same primary value, that object is overwritten with all values and links of the new one. To
+  /// throw instead, call `insert(_:)-(Object)`. If several new objects have the same primary value,
+  /// the last one that is written determines the values, and all of them then refer to the same
+  /// row.
   ///
-  /// An asset or a lazy relation that was assigned from another property means what was there before
-  /// anything is saved, so that two can be swapped. The `Int` primary value of an object that is in the
-  /// store must not be changed; a `String` or a `UUID` may be.
+  /// **Collections of objects.** Only additions and removals since the last save or fetch are
+  /// written, so concurrent ones survive. In an array, new elements follow those that others have
+  /// inserted concurrently at the same position. An element that one side moves and the other
+  /// removes is removed. If both sides move an element, the later save determines its position. In
+  /// a dictionary, each key is merged separately, and the later save determines its value. Fetch
+  /// the object again to see concurrent changes. A collection of plain values is a single value in
+  /// one column, so the later save replaces it.
   ///
-  /// - Parameter object: The object.
+  /// **Assets and lazy relations.** One that you assign from another property has the value from
+  /// before the save, so you can swap two of them.
+  ///
+  /// You can't change the `Int` primary value of an object that is in the store. You can change a
+  /// `String` or `UUID` primary value.
+  ///
+  /// - Parameter object: The object to save.
   /// - Returns: The object's z_index.
-  /// - Throws: ``MagicError``, `AssetError` or `SQLiteError`; then nothing is saved, and the next call
-  ///   saves the same changes.
+  /// - Throws: ``MagicError``, `AssetError` or `SQLiteError`. Then nothing is saved, and the next
+  ///   call saves the same changes.
   @discardableResult
   public func update<Object: MagicObject>(_ object: Object) throws -> Int {
     try update([object]).first ?? 0
   }
 
-  /// As ``update(_:)-(Object)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``update(_:)-(Object)``. Also throws `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ object: Object
@@ -39,17 +43,19 @@ extension MagicData {
     try await update([object]).first ?? 0
   }
 
-  /// Saves objects with all that they lead to, in one transaction, blocking the thread.
+  /// Saves objects and everything that they reference in one transaction, blocking the thread.
   ///
-  /// - Parameter objects: The objects.
-  /// - Returns: The objects' z_index values.
-  /// - Throws: ``MagicError``, `AssetError` or `SQLiteError`; then nothing is saved.
+  /// Each object is saved as if by ``update(_:)-(Object)``.
+  ///
+  /// - Parameter objects: The objects to save.
+  /// - Returns: The z_index values of the objects, in the same order.
+  /// - Throws: ``MagicError``, `AssetError` or `SQLiteError`. Then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
     try save(SaveGraph(objects, for: self))
   }
 
-  /// As `update(_:)-(Sequence<Object>)`, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of `update(_:)-(Sequence<Object>)`. Also throws `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ objects: some Sequence<Object>
@@ -57,22 +63,22 @@ extension MagicData {
     try await save(SaveGraph(objects, for: self))
   }
 
-  /// Saves a new object with all that it leads to, in one transaction, blocking the thread.
+  /// Saves a new object and everything that it references in one transaction, blocking the thread.
   ///
-  /// Nothing that is in the store is overwritten by an object that is not: neither by this one nor by
-  /// new ones that it leads to. Objects that it leads to and that are in the store are saved as
-  /// `update(_:)-(Object)` saves them.
+  /// Neither this object nor a new object that it references overwrites an existing object.
+  /// Referenced objects that are already in the store are saved as if by `update(_:)-(Object)`.
   ///
-  /// - Parameter object: The object. One that was removed is new again.
+  /// - Parameter object: The object to insert. An object that was removed counts as new.
   /// - Returns: The object's z_index.
-  /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if the object is in the store, or another one
-  ///   with its primary value; ``MagicError``, `AssetError` or `SQLiteError`; then nothing is saved.
+  /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if the object is already in the store, or
+  ///   if the store contains an object with the primary value of a new one; ``MagicError``,
+  ///   `AssetError` or `SQLiteError`. Then nothing is saved.
   @discardableResult
   public func insert<Object: MagicObject>(_ object: Object) throws -> Int {
     try insert([object]).first ?? 0
   }
 
-  /// As ``insert(_:)-(Object)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``insert(_:)-(Object)``. Also throws `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func insert<Object: MagicObject>(
     _ object: Object
@@ -80,19 +86,18 @@ extension MagicData {
     try await insert([object]).first ?? 0
   }
 
-  /// Saves new objects with all that they lead to, in one transaction, blocking the thread: all of them
-  /// or none.
+  /// Saves new objects and everything that they reference in one transaction, blocking the thread.
   ///
-  /// - Parameter objects: The objects.
-  /// - Returns: The objects' z_index values.
-  /// - Throws: As `insert(_:)-(Object)`, also if two of them have one primary value; then nothing is
-  ///   saved.
+  /// - Parameter objects: The objects to insert.
+  /// - Returns: The z_index values of the objects, in the same order.
+  /// - Throws: The errors of `insert(_:)-(Object)`, also if two of the objects have the same
+  ///   primary value. Then nothing is saved.
   @discardableResult
   public func insert<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
     try save(SaveGraph(objects, for: self, insertsOnly: true))
   }
 
-  /// As `insert(_:)-(Sequence<Object>)`, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of `insert(_:)-(Sequence<Object>)`. Also throws `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func insert<Object: MagicObject>(
     _ objects: some Sequence<Object>
@@ -100,21 +105,22 @@ extension MagicData {
     try await save(SaveGraph(objects, for: self, insertsOnly: true))
   }
 
-  /// Saves an object if its row and its links are still as they were when it was fetched or saved,
+  /// Saves an object only if its row and its links haven't changed since it was fetched or saved,
   /// blocking the thread.
   ///
-  /// All properties are compared, changed or not, relations and collections included; of an
-  /// ``AsyncMagical`` collection the links, if they were fetched or saved with the object. The objects
-  /// that are reached are not, nor is what a lazy property leads to that is no collection. They are
-  /// compared with what they were in this store, whatever was saved in another. A new object is a conflict if the store has one with its primary value.
+  /// All properties are compared, including relations and collections, whether or not you have
+  /// changed them. For an ``AsyncMagical`` collection, the links are compared if they were fetched
+  /// or saved with the object. Other lazy properties and the related objects themselves aren't
+  /// compared. The comparison uses the object's last known state in this store, even if you have
+  /// saved the object in another store since. A new object is a conflict if the store contains an
+  /// object with its primary value.
   ///
   /// - Parameters:
-  ///   - object: The object.
-  ///   - isUnchanged: False to save in any case.
+  ///   - object: The object to save.
+  ///   - isUnchanged: Whether to check for concurrent changes. Pass `false` to save in any case.
   /// - Returns: The object's z_index.
-  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed the row or the
-  ///   links since, or has removed the object;
-  ///   ``MagicError``, `AssetError` or `SQLiteError`; then nothing is saved.
+  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if the row or the links have changed or the
+  ///   object was removed; ``MagicError``, `AssetError` or `SQLiteError`. Then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(_ object: Object, ifUnchanged isUnchanged: Bool) throws
     -> Int
@@ -122,7 +128,7 @@ extension MagicData {
     try save(SaveGraph([object], for: self, ifUnchanged: isUnchanged)).first ?? 0
   }
 
-  /// As ``update(_:ifUnchanged:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``update(_:ifUnchanged:)``. Also throws `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ object: Object, ifUnchanged isUnchanged: Bool
@@ -130,22 +136,26 @@ extension MagicData {
     try await save(SaveGraph([object], for: self, ifUnchanged: isUnchanged)).first ?? 0
   }
 
-  /// Saves an object as the one in the store that has the same values in other unique properties, or as a new
-  /// one if there is none, blocking the thread.
+  /// Updates the object in the store that has the same values in some unique properties, or inserts
+  /// a new object if there is none, blocking the thread.
   ///
   ///     try magic.update(Person(email: "ann@example.org", name: "Ann"), matching: [\.$email])
   ///
-  /// The one in the store gets all values and links of the object but its primary value. That the object
-  /// gets from the store: the two are one from then on. An object that the store knows already is saved as
-  /// `update(_:)-(Object)` saves it, and so are the others that it leads to. A nil matches nothing.
+  /// The matching object in the store gets all values and links of `object` except the primary
+  /// value. `object` gets the primary value from the store, and then refers to the same row. A nil
+  /// value matches nothing.
+  ///
+  /// An object that was already fetched from or saved in this store is saved as if by
+  /// `update(_:)-(Object)`, and so are the objects that `object` references.
   ///
   /// - Parameters:
-  ///   - object: The object.
-  ///   - properties: Properties that are `PropertyTrait.unique(_:_:)` together, or the primary value.
+  ///   - object: The object to save.
+  ///   - properties: Properties that are declared `PropertyTrait.unique(_:_:)` together, or the
+  ///     primary value.
   /// - Returns: The object's z_index.
-  /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if no object matches, and one has its primary value;
-  ///   ``MagicError/unsuitableType(type:reason:)`` if the properties are not unique; ``MagicError``,
-  ///   `AssetError` or `SQLiteError`; then nothing is saved.
+  /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if no object matches but one has the same
+  ///   primary value; ``MagicError/unsuitableType(type:reason:)`` if the properties aren't unique;
+  ///   ``MagicError``, `AssetError` or `SQLiteError`. Then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(
     _ object: Object, matching properties: [PartialKeyPath<Object>]
@@ -153,7 +163,7 @@ extension MagicData {
     try update([object], matching: properties).first ?? 0
   }
 
-  /// As ``update(_:matching:)-(Object,_)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``update(_:matching:)-(Object,_)``. Also throws `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ object: Object, matching properties: [PartialKeyPath<Object>]
@@ -161,14 +171,16 @@ extension MagicData {
     try await update([object], matching: properties).first ?? 0
   }
 
-  /// Saves objects as `update(_:matching:)-(Object,_)` does, in one transaction, blocking the thread: all of
-  /// them or none.
+  /// Saves objects like `update(_:matching:)-(Object,_)`, all in one transaction, blocking the
+  /// thread.
   ///
   /// - Parameters:
-  ///   - objects: The objects. Of several that match one object the last gives its values.
-  ///   - properties: Properties that are `PropertyTrait.unique(_:_:)` together, or the primary value.
-  /// - Returns: The objects' z_index values.
-  /// - Throws: As `update(_:matching:)-(Object,_)`; then nothing is saved.
+  ///   - objects: The objects to save. If several match the same object, the last one determines
+  ///     the values.
+  ///   - properties: Properties that are declared `PropertyTrait.unique(_:_:)` together, or the
+  ///     primary value.
+  /// - Returns: The z_index values of the objects, in the same order.
+  /// - Throws: The errors of `update(_:matching:)-(Object,_)`. Then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(
     _ objects: some Sequence<Object>, matching properties: [PartialKeyPath<Object>]
@@ -177,8 +189,8 @@ extension MagicData {
     return try save(SaveGraph(objects, for: self, matching: names))
   }
 
-  /// As `update(_:matching:)-(Sequence<Object>,_)`, without blocking the task. Throws `CancellationError`
-  /// too.
+  /// The suspending form of `update(_:matching:)-(Sequence<Object>,_)`. Also throws
+  /// `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ objects: some Sequence<Object>, matching properties: [PartialKeyPath<Object>]
@@ -198,7 +210,7 @@ extension MagicData {
     return try await write { try staged.write(on: $0, in: self) }
   }
 
-  /// Writes in a transaction, once more if it fails on tables that others have changed.
+  /// Runs `body` in a transaction, and retries once if the cached schema is stale.
   func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try retryingAfterSchemaChange {
       try database.reportingClosure { try database.write { try body($0) } }
@@ -216,9 +228,9 @@ extension MagicData {
 }
 
 extension ObjectPlan {
-  /// The names of properties of which no two objects have the same values.
+  /// Returns the names of properties that are unique together.
   ///
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if no trait says so.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if no trait declares them unique.
   fileprivate func uniqueNames<Object: MagicObject>(
     _ paths: [PartialKeyPath<Object>]
   ) throws -> [String] {

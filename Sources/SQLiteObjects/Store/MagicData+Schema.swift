@@ -2,22 +2,22 @@ import SQLiteCore
 public import SQLiteMapping
 
 extension MagicData {
-  /// Returns the differences between the tables of a type, of its links and of the types that it leads to,
-  /// and what the types ask for, blocking the thread.
+  /// Compares the tables of a type, of its links and of all types that it references with the
+  /// declarations of the types, blocking the thread.
   ///
   ///     for difference in try magic.check(of: Book.self) { print(difference) }
   ///
   /// - Parameter type: A type of objects.
-  /// - Returns: The differences, none if the tables are as they should be: of tables, columns, their types and
-  ///   NOT NULL, keys, indexes and delete rules. `SchemaDifference.isMendedByWriting` tells which of them
-  ///   the next save removes.
+  /// - Returns: The differences in tables, columns, column types, NOT NULL constraints, keys,
+  ///   indexes and delete rules. The array is empty if the tables match.
+  ///   `SchemaDifference.isMendedByWriting` indicates whether the next save removes a difference.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func check<Object: MagicObject>(of type: Object.Type) throws -> [SchemaDifference] {
     let plan = try plan(type)
     return try readOnce { try self.differences(plan, $0) }
   }
 
-  /// As ``check(of:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``check(of:)``. Also throws `CancellationError`.
   nonisolated(nonsending) public func check<Object: MagicObject>(
     of type: Object.Type
   ) async throws -> [SchemaDifference] {
@@ -25,28 +25,28 @@ extension MagicData {
     return try await readOnce { try self.differences(plan, $0) }
   }
 
-  /// Makes the migrations that this store has not had yet, each in a transaction of its own, blocking
-  /// the thread.
+  /// Runs the migrations that this store hasn't run yet, each in its own transaction, blocking the
+  /// thread.
   ///
   ///     try magic.migrate([
-  ///       Migration("names are titles", .renameProperty("name", to: "title", of: "Book")),
-  ///       Migration("no more ranks", .dropProperty("rank", of: "Book")),
+  ///       Migration("rename name to title", .renameProperty("name", to: "title", of: "Book")),
+  ///       Migration("drop rank", .dropProperty("rank", of: "Book")),
   ///     ])
   ///
-  /// Call it before objects are read or saved: a type that is used before has its new properties added
-  /// empty, and a rename finds the name taken.
+  /// Call this before you read or save objects. The first use of a type adds empty columns for its
+  /// new properties, and a rename then fails because the new name is already in use.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
-  /// - Returns: The names of those that were made.
-  /// - Throws: As `Database.migrate(_:)`. The migration that failed has changed nothing then; those
-  ///   before it stay.
+  /// - Returns: The names of the migrations that this call ran.
+  /// - Throws: The errors of `Database.migrate(_:)`. The migration that failed is rolled back; the
+  ///   ones before it remain applied.
   @discardableResult
   public func migrate(_ migrations: [Migration]) throws -> [String] {
     defer { tables.forget() }
     return try database.reportingClosure { try database.migrate(migrations) }
   }
 
-  /// As ``migrate(_:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``migrate(_:)``. Also throws `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func migrate(_ migrations: [Migration]) async throws -> [String] {
     defer { tables.forget() }
@@ -60,12 +60,12 @@ extension MagicData {
   }
 }
 
-// The tables of the types that are used.
+// Preparing the tables of types.
 extension MagicData {
-  /// Returns whether the tables of a type are known to lack nothing.
+  /// Returns whether the tables of a type are known to be complete.
   package func isReady(_ plan: ObjectPlan) -> Bool { tables.isReady(plan) }
 
-  /// Makes or grows the tables of types, as part of the open transaction.
+  /// Creates or completes the tables of types, as part of the open transaction.
   package func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws {
     let missing = plans.filter { !isReady($0) }
     guard !missing.isEmpty else { return }
@@ -73,13 +73,13 @@ extension MagicData {
     connection.afterCommit { [self] _ in tables.markReady(missing) }
   }
 
-  /// Adds the columns, indexes and delete rules that a type declares and its tables lack. Creates no table;
-  /// the first save does.
+  /// Adds the columns, indexes and delete rules that the existing tables of a type lack. Creates no
+  /// table: the first save does.
   ///
-  /// - Returns: False if a table does not exist yet, or cannot be changed now.
+  /// - Returns: False if a table doesn't exist yet or can't be changed now.
   package func makeReady(_ plan: ObjectPlan) throws -> Bool {
     if isReady(plan) { return true }
-    // Inside a read nothing can be written: a missing column is read as the default that it will have.
+    // A read can't write. It reads a missing column as the column's default value.
     let growth = try read(nil) { try self.inspect(plan, $0) }
     if growth == .change, !database.isInsideRead {
       try write { try self.prepareTables([plan], $0) }
@@ -87,7 +87,7 @@ extension MagicData {
     return isReady(plan)
   }
 
-  /// As the blocking form, without blocking the task.
+  /// The suspending form of ``makeReady(_:)``.
   nonisolated(nonsending) package func makeReady(_ plan: ObjectPlan) async throws -> Bool {
     if isReady(plan) { return true }
     let growth = try await read(nil) { try self.inspect(plan, $0) }
@@ -97,8 +97,9 @@ extension MagicData {
     return isReady(plan)
   }
 
-  /// Makes a query without blocking the task. Its SQL depends on the tables of relations: if the store has not
-  /// looked at one of them yet, the query is made on a thread that may wait for the database.
+  /// Creates a query without blocking the thread. The SQL of a query depends on the tables of
+  /// relations. If the store hasn't looked up one of these tables yet, `make` runs again on a
+  /// thread that may wait for the database.
   nonisolated(nonsending) package func making<Made: Sendable>(
     _ make: @escaping @Sendable () throws -> Made
   ) async throws -> Made {
@@ -109,7 +110,7 @@ extension MagicData {
     }
   }
 
-  /// Looks at the tables of a type, and notes if they lack nothing.
+  /// Returns the changes that the tables of a type need, and records if they need none.
   private func inspect(
     _ plan: ObjectPlan, _ connection: Connection
   ) throws -> ObjectSchema.Growth {

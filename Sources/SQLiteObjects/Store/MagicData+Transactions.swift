@@ -1,7 +1,7 @@
 import SQLiteCore
 
 extension MagicData {
-  /// Runs several calls in one transaction, blocking the thread.
+  /// Runs a closure in one transaction, blocking the thread.
   ///
   ///     try magic.transaction {
   ///       let account = try magic.object(of: Account.self, primary: 7)
@@ -9,36 +9,41 @@ extension MagicData {
   ///       try magic.update(account)
   ///     }
   ///
-  /// Nobody else writes meanwhile, and others see all of it or nothing. Calls of this store in `body` are
-  /// the blocking ones, on the same thread, and take part; a `transaction` in it can be undone by itself.
+  /// No other write can interleave, and others see either all changes or none. In `body`, use the
+  /// blocking calls of this store: they run on the same thread and take part in the transaction. A
+  /// nested `transaction` can roll back on its own.
   ///
-  /// If `body` throws, or returns `TransactionOutcome.rollback`, nothing was saved or removed, and the
-  /// objects are what they were before to the store: new ones are new, keys that it made are gone, changes
-  /// are unsaved. The values that you have set stay set. Objects that were fetched in it show what it has
-  /// undone; those whose rows are gone with it are new.
+  /// If `body` throws or returns `TransactionOutcome.rollback`, the transaction is rolled back.
+  /// Objects then have the same status as before: new objects are new again and lose the keys that
+  /// the store assigned, and their changes are pending again. Property values that you have set are
+  /// not reset. Objects that were fetched inside the transaction retain their values, even if these
+  /// were rolled back. If their rows no longer exist, the objects are new.
   ///
-  /// - Parameter body: The calls.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or `SQLiteError`: also inside a `read(_:)`.
+  /// - Parameter body: A closure that calls the store.
+  /// - Returns: The result of `body`.
+  /// - Throws: Any error that `body` throws, ``MagicError/closed``, or `SQLiteError`, for example
+  ///   if called inside `read(_:)`.
   @discardableResult
   public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     try database.reportingClosure { try database.write { _ in try body() } }
   }
 
-  /// As ``transaction(_:)``, without blocking the task.
+  /// Runs a closure in one transaction, like ``transaction(_:)``, without blocking the thread.
   ///
-  /// `body` does not suspend, so that nothing can come between its calls, which are the blocking ones. It
-  /// runs on a thread of the database's own, never merged with other writes: once, and again only on a cluster
-  /// whose node was lost before the commit. Cancelling the task
-  /// stops a running statement, or the next one, and undoes the transaction; a commit that has begun is
-  /// finished.
+  /// `body` can't suspend, so nothing can interleave with its calls. Use the blocking calls of the
+  /// store in it. It runs on a thread of the database and never shares its transaction with other
+  /// writes. It runs once, except on a cluster, where it runs again if its node is lost before the
+  /// commit.
   ///
-  /// - Throws: What `body` throws, `SQLiteError` or `CancellationError`.
+  /// Cancelling the task interrupts the running statement, or the next one, and rolls the
+  /// transaction back. A commit that has begun is completed.
+  ///
+  /// - Throws: Any error that `body` throws, `SQLiteError` or `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func transaction<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    // Not as a `write`: by an option these share a transaction, and then may run again.
+    // Not `write`: with group commit, several writes share a transaction and may run again.
     try await database.reportingClosure {
       try await database.withoutTransaction { connection in
         try connection.transaction { try body() }
@@ -52,19 +57,19 @@ extension MagicData {
   ///       (try magic.objects(of: Team.self), try magic.count(of: Player.self))
   ///     }
   ///
-  /// Changes that others save meanwhile are not seen, and they do not wait. Calls of this store in `body` are the
-  /// blocking ones, on the same thread; those that save or remove throw. In a `transaction(_:)` it sees
-  /// what that has done so far.
+  /// `body` doesn't see changes that others save concurrently, and doesn't delay them. In `body`,
+  /// use the blocking calls of this store: they run on the same thread. Calls that save or remove
+  /// throw. Inside a `transaction(_:)`, `body` sees the changes of the transaction so far.
   ///
-  /// - Parameter body: The calls.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, ``MagicError/closed`` or `SQLiteError`.
+  /// - Parameter body: A closure that calls the store.
+  /// - Returns: The result of `body`.
+  /// - Throws: Any error that `body` throws, ``MagicError/closed`` or `SQLiteError`.
   public func read<Result>(_ body: () throws -> Result) throws -> Result {
     try readOnce { _ in try body() }
   }
 
-  /// As ``read(_:)``, without blocking the task: `body` runs on a thread of the database's own. Throws
-  /// `CancellationError` too.
+  /// The suspending form of ``read(_:)``. `body` runs on a thread of the database. Also throws
+  /// `CancellationError`.
   nonisolated(nonsending) public func read<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
@@ -72,7 +77,7 @@ extension MagicData {
   }
 }
 
-// Reading, as the library does it.
+// Internal reads.
 extension MagicData {
   package func read(
     _ plan: ObjectPlan?, isOneStatement: Bool, _ body: (Connection) throws -> Void
@@ -94,11 +99,12 @@ extension MagicData {
     }
   }
 
-  /// Reads on one snapshot, and throws if the content of the store is replaced meanwhile: the result may be of either.
+  /// Runs `body` on one snapshot. Throws if the content of the store is replaced meanwhile, because
+  /// the result may come from either content.
   ///
   /// - Parameters:
   ///   - isOneStatement: Whether `body` runs a single SELECT, which needs no transaction.
-  ///   - body: The reading.
+  ///   - body: The read.
   private func onSnapshot(
     isOneStatement: Bool, _ body: (Connection) throws -> Void
   ) throws {
@@ -110,7 +116,7 @@ extension MagicData {
     }
   }
 
-  /// As ``onSnapshot(isOneStatement:_:)``, with a result.
+  /// Returns the result of `body`, which runs as in ``onSnapshot(isOneStatement:_:)``.
   func readOnce<Result>(
     isOneStatement: Bool = false, _ body: (Connection) throws -> Result
   ) throws -> Result {
@@ -135,8 +141,8 @@ extension MagicData {
     }
   }
 
-  /// Reads, and throws if the content of the store was replaced since the outermost access began: its snapshot
-  /// may be from before.
+  /// Returns the result of `read`. Throws if the content of the store was replaced since the
+  /// outermost access began, because the snapshot may be older than that.
   private func ofOneContent<Result>(
     _ connection: Connection, _ read: (Connection) throws -> Result
   ) throws -> Result {
@@ -145,8 +151,8 @@ extension MagicData {
     return result
   }
 
-  /// Runs `body`, and again if it fails since another store or program has removed a table or a column that this
-  /// store knew.
+  /// Runs `body` and retries once if the cached schema is stale, that is, if another connection has
+  /// dropped a table or a column.
   func retryingAfterSchemaChange<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -168,8 +174,9 @@ extension MagicData {
     }
   }
 
-  /// Makes objects that were fetched in an open transaction new ones if it is undone and their rows with it:
-  /// the next row may get the same z_index.
+  /// Registers objects that were fetched in an open transaction. If the transaction rolls back,
+  /// those whose rows no longer exist become new objects, because SQLite may assign their z_index
+  /// to another row.
   package func forgetFetched(
     _ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection
   ) {
@@ -195,10 +202,11 @@ extension MagicData {
         }
         if !isThere { storage.removed(from: identity, zIndex) }
       } catch  where connection.isInsideScope {
-        // SQLite has undone the whole transaction: it can be asked again when the outer scopes have ended.
+        // SQLite has rolled back the whole transaction. Try again when the outer scopes have ended.
         return forgetFetched(storages[index...], afterEndOn: connection)
       } catch {
-        // If nothing can be read, the object is taken for a new one rather than for another row.
+        // The row can't be checked. Treat the object as new, so that it can't be mistaken for
+        // another row.
         storage.removed(from: identity, zIndex)
       }
     }

@@ -1,7 +1,7 @@
 import SQLiteCore
 
 extension MagicData {
-  /// Updates properties of the objects of a query with one statement, blocking the thread.
+  /// Updates properties of all objects of a query with one statement, blocking the thread.
   ///
   ///     let count = try magic.updateAll(
   ///       Article.where(\.$stock > 0 && \.$isOnSale == true),
@@ -12,14 +12,17 @@ extension MagicData {
   /// `update(_:)` writes only the properties that were set, and `update(_:ifUnchanged:)` reports a conflict.
   ///
   /// - Parameters:
-  ///   - query: The objects, such as `Article.all`.
-  ///   - assignments: The new values, each property once. All of them, and the filter, see the values from before.
-  /// - Returns: The number of objects of the query; 0 without an assignment.
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` for a property that can't be set this way: a collection, an `Int`
-  ///   primary value, or content of an asset. ``MagicError/notSaved(type:)`` for a value that was never saved, and
-  ///   ``MagicError/missingTarget(type:zIndex:)`` for one that was removed. `SQLiteError` with a constraint code for nil in
-  ///   a property that isn't optional, and for two equal values of a unique property, even if they were equal only while
-  ///   the statement ran; with `ResultCode.range` for a number that doesn't fit its property. Nothing is changed then.
+  ///   - query: A query for the objects, such as `Article.all`.
+  ///   - assignments: The new values, at most one for each property. The assignments and the filter
+  ///     are evaluated with the values from before the update.
+  /// - Returns: The number of objects that match the query; 0 if there are no assignments.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` for a property that can't be set this
+  ///   way: a collection, an `Int` primary value, or content of an asset.
+  ///   ``MagicError/notSaved(type:)`` if an assigned object was never saved, and
+  ///   ``MagicError/missingTarget(type:zIndex:)`` if it was removed. `SQLiteError` with a
+  ///   constraint code for nil in a non-optional property, and for duplicate values of a unique
+  ///   property, even if they are duplicates only while the statement runs; with `ResultCode.range`
+  ///   for a number that doesn't fit its property. Then nothing is changed.
   @discardableResult
   public func updateAll<Object: MagicObject>(
     _ query: Query<Object>, set assignments: [Assignment<Object>]
@@ -38,15 +41,15 @@ extension MagicData {
   }
 }
 
-/// One UPDATE of many objects, as a value that may cross threads.
+/// An UPDATE of many objects, as a Sendable value.
 private struct MassUpdate<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
   private let plan: ObjectPlan
-  /// Nil if nothing is assigned.
+  /// The statement, or nil if there are no assignments.
   private let sql: SQL?
   /// The properties that are set to an object.
   private var references: [Int] = []
-  /// The numbers that may not fit, and how to find one.
+  /// The numbers that may be out of range.
   private var checks: [Check] = []
 
   init(
@@ -89,7 +92,7 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     }
     var clause: SQL = ""
     if let condition { clause = " WHERE \(condition)" }
-    // A subquery would see the rows that were written before its own: then all values are read first.
+    // A subquery would see rows that this UPDATE has already changed, so all values are read first.
     let mayReadOthers = values.contains { asciiLowercased($0.text).contains("select") }
     guard mayReadOthers else { return "UPDATE \(table) SET \(list(values))\(clause)" }
     let names = values.indices.map { SQL(unchecked: "value_\($0)") }
@@ -99,7 +102,8 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
       "UPDATE \(table) SET \(list(new)) FROM (SELECT \(key) AS id, \(read) FROM \(table)\(clause)) AS magicdata_new WHERE \(key) = magicdata_new.id"
   }
 
-  /// Writes the values, as part of the open transaction, and returns the number of objects.
+  /// Runs the update as part of the open transaction and returns the number of objects that match
+  /// the query.
   func run(on connection: Connection) throws -> Int {
     guard let sql, try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
     try store.prepareTables([plan], connection)
@@ -118,7 +122,8 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     }
   }
 
-  /// The number that does not fit, if that is what an error comes from.
+  /// Returns an error that names the number that is out of range, or nil if `error` has another
+  /// cause.
   private func misfit(_ error: any Error, _ connection: Connection) throws -> (any Error)? {
     guard let error = error as? SQLiteError, error.message.contains(NumberFit.failure) else {
       return nil
@@ -130,7 +135,7 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     return nil
   }
 
-  /// A number that may not fit, and the query for one that does not.
+  /// A number that may be out of range, with a query that finds one that is.
   private struct Check: Sendable {
     let fit: NumberFit
     let search: SQL
@@ -148,9 +153,9 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
 }
 
 extension ObjectPlan {
-  /// The property that an assignment sets.
+  /// Returns the property that an assignment sets.
   ///
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if it cannot be set so.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the property can't be set this way.
   fileprivate func slot<Object: MagicObject>(of assignment: Assignment<Object>) throws -> Int {
     let slots: [Int]
     switch assignment.target {

@@ -1,49 +1,51 @@
-// A program that imports objects has the modules that they are made of.
+// `import SQLiteObjects` also imports the modules that it is built on.
 @_exported public import SQLiteAssets
 @_exported public import SQLiteCore
 @_exported public import SQLiteMapping
 @_exported public import SQLiteRelations
 import Synchronization
 
-/// A store of objects.
+/// A store of objects: a SQLite database and the files of assets.
 ///
 ///     let magic = try MagicData(path: "/var/lib/app")
 ///     try magic.update(person)
 ///     let adults = try magic.objects(of: Person.self, where: \.$age >= 18)
 ///
-/// Any task or thread may use it. Writes happen in the order in which they were asked for; reads
-/// happen at the same time, each on a snapshot. Every call has a form that blocks its thread and one
-/// that suspends its task. Objects are `Sendable` if their values are.
+/// You can use a store from any task or thread. Writes run in the order in which they are
+/// requested. Reads run concurrently, each on a snapshot. Every call that accesses the database has
+/// a form that blocks the thread and one that suspends the task. Objects are `Sendable` if their
+/// values are.
 public final class MagicData: ObjectStore {
-  /// The kinds of stores without a path.
+  /// A kind of store that is deleted when it is closed or released.
   public enum StoreType: Sendable {
-    /// In a folder of its own that goes away with the store.
+    /// The database and the assets are stored in a temporary folder.
     case temporary
-    /// In memory; assets are in a folder that goes away with the store.
+    /// The database is in memory. Assets are stored in a temporary folder.
     case memory
   }
 
-  /// The database with the objects, for work below them.
+  /// The database that contains the objects, for SQL and other low-level access.
   public let database: Database
-  /// The files that objects keep.
+  /// The asset store that contains the files of the objects.
   public let assets: AssetStore
   package let identity: StoreIdentity
   private let content: ContentGeneration
-  /// The number of the store's content: objects of a content that was replaced have another.
+  /// The number of the store's current content. It changes when the whole content is replaced, so
+  /// objects that were fetched before have another number.
   package var generation: Int { content.current }
   package var isRemote: Bool { !database.has(.functions) }
-  /// A folder that goes away with the store.
+  /// A folder that is deleted together with the store.
   let temporaryFolder: TemporaryFolder?
   private let plans = Mutex(KnownPlans())
   /// The tables that the store has looked up.
   package let tables = TableCache()
   package let relations = RelationCache()
-  /// What modules above keep with the store.
+  /// Objects that higher modules attach to the store.
   package let attachments = StoreAttachments()
   private let replacement = Mutex<Registration?>(nil)
   private let knownLink = Mutex<StoreLink?>(nil)
 
-  /// Takes over what was opened.
+  /// Creates a store from its opened parts.
   init(_ parts: StoreParts) {
     temporaryFolder = parts.temporaryFolder
     database = parts.database
@@ -66,8 +68,8 @@ public final class MagicData: ObjectStore {
     }
   }
 
-  /// Keeps the identity of the store while its whole content is replaced. Objects that were fetched before
-  /// belong to no content any more.
+  /// Preserves the identity of the store while its whole content is replaced. Objects that were
+  /// fetched before are outdated afterwards.
   private func keepIdentity(
     _ source: Connection, _ target: Connection, _ replace: () throws -> Void
   ) throws {
@@ -77,7 +79,7 @@ public final class MagicData: ObjectStore {
     try target.transaction { try MetaTable.setStoreUUID(identity.uuid, target) }
   }
 
-  /// The plan of a type, made when the type is first met.
+  /// Returns the plan of a type. It is created when the type is first used.
   package func plan(_ type: any MagicObject.Type) throws -> ObjectPlan {
     if let plan = plans.withLock({ $0.find(ObjectIdentifier(type)) }) { return plan }
     let plan = try makePlan(type)
@@ -97,7 +99,8 @@ public final class MagicData: ObjectStore {
   }
 }
 
-/// The plans of a store. Most questions are for the same type, which is spared hashing (benchmark `point`).
+/// The plans of a store. The last one is cached: most lookups are for the same type, and comparing
+/// it is cheaper than hashing (benchmark `point`).
 private struct KnownPlans {
   var all: [ObjectIdentifier: ObjectPlan] = [:]
   private var last: ObjectPlan?
@@ -111,27 +114,29 @@ private struct KnownPlans {
 }
 
 extension MagicData {
-  /// Copies objects and assets, as one state of one moment, into a fresh folder, which is a store
-  /// like this one; blocks the thread.
+  /// Copies the database and its assets, as of one moment, into a new folder, blocking the thread.
+  /// You can open the copy as a store.
   ///
   ///     let backup = try magic.backup(to: "/var/backups/app-monday")
   ///     for fault in backup.faults { print(fault) }
   ///
-  /// Others may read and write meanwhile.
+  /// Reads and writes of the store can continue during the backup.
   ///
   /// - Parameters:
-  ///   - path: A folder that is empty or missing. The folder above it must exist.
-  ///   - progress: Called after each file, within a read of the database; what it throws ends the copy.
-  /// - Returns: The paths of the parts, and the faults of assets: look at them.
-  /// - Throws: `AssetError`, such as `AssetError.folderNotEmpty(path:)`, `SQLiteError`, or what `progress`
-  ///   throws. What was written so far stays.
+  ///   - path: A folder that is missing or empty. Its parent folder must exist.
+  ///   - progress: A closure that is called after each file, inside a read of the database. If it
+  ///     throws, the backup ends.
+  /// - Returns: The paths of the copies, and the assets that were missing or damaged. Check these:
+  ///   they don't make the backup fail.
+  /// - Throws: `AssetError`, such as `AssetError.folderNotEmpty(path:)`, `SQLiteError`, or any
+  ///   error that `progress` throws. Then `path` is left unchanged.
   public func backup(
     to path: String, progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> AssetBackup {
     try database.reportingClosure { try assets.backup(to: path, progress: progress) }
   }
 
-  /// As ``backup(to:progress:)``, without blocking the task. Cancelling the task ends it.
+  /// The suspending form of ``backup(to:progress:)``. Cancelling the task ends the backup.
   nonisolated(nonsending) public func backup(
     to path: String, progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
   ) async throws -> AssetBackup {
@@ -139,16 +144,17 @@ extension MagicData {
   }
 }
 
-/// What modules above keep with a store, one of each type, as long as the store lives.
+/// Objects that higher modules attach to a store for its lifetime, at most one of each type.
 package final class StoreAttachments: Sendable {
   private let values = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
-  /// Returns the attachment of a type, if there is one.
+  /// Returns the attachment of a type, or nil if there is none.
   package func present<Attachment: AnyObject & Sendable>(_ type: Attachment.Type) -> Attachment? {
     values.withLock { $0[ObjectIdentifier(type)] } as? Attachment
   }
 
-  /// Returns the attachment of a type, made if there is none. Of two that are made at once one is kept.
+  /// Returns the attachment of a type, and creates it if there is none. Concurrent callers get the
+  /// same one.
   package func value<Attachment: AnyObject & Sendable>(
     orElse make: () throws -> Attachment
   ) rethrows -> Attachment {

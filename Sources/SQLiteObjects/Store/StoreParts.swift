@@ -5,15 +5,15 @@ import SQLiteCore
 import SQLiteMapping
 import Synchronization
 
-/// The parts of a store, opened.
+/// The opened parts of a store.
 struct StoreParts: Sendable {
   let database: Database
   let assets: AssetStore
   let identity: StoreIdentity
-  /// A folder that goes away with the store.
+  /// A folder that is deleted together with the store.
   let temporaryFolder: TemporaryFolder?
 
-  /// Opens the store in the folder of this program.
+  /// Opens the default store of this program.
   init() throws {
     try self.init(path: StorePath.defaultFolder(), Database.Options(), minimumFileSize: 0)
   }
@@ -29,7 +29,7 @@ struct StoreParts: Sendable {
       }, nil, minimumFileSize: minimumFileSize)
   }
 
-  /// Opens a store that goes away.
+  /// Creates a store that is deleted when it is closed or released.
   init(inMemory isInMemory: Bool) throws {
     let folder = try TemporaryFolder()
     let options = Database.Options().withQueryFunctions
@@ -40,11 +40,11 @@ struct StoreParts: Sendable {
     try self.init(database, folder, minimumFileSize: 0)
   }
 
-  /// Opens the store in a database of a server.
+  /// Opens the store in a database on a server.
   ///
   /// - Parameters:
   ///   - database: The database.
-  ///   - folder: A folder for assets, which all clients share; nil to keep them in rows.
+  ///   - folder: A folder for assets that all clients share, or nil to store assets in rows.
   init(server database: Database, folder: String?) throws {
     let own = folder == nil ? try TemporaryFolder() : nil
     if let tables = try database.read({ try OlderStore.tables($0) }) {
@@ -69,7 +69,8 @@ struct StoreParts: Sendable {
   ) throws {
     self.temporaryFolder = temporaryFolder
     self.database = database
-    // A store that exists is only read. The tables of a new one are made by one transaction.
+    // Opening an existing store only reads. The tables of a new store are created in one
+    // transaction.
     let present = database.isNew ? nil : try database.read { try MetaTable.presentUUID($0) }
     let uuid =
       try present
@@ -84,7 +85,7 @@ struct StoreParts: Sendable {
 }
 
 extension Database.Options {
-  /// The options, so that statements on each connection find the functions of queries.
+  /// A copy of the options that registers the SQL functions of queries on each connection.
   package var withQueryFunctions: Database.Options {
     var options = self
     options.addFunctions = { try QueryFunctions.add(to: $0) }
@@ -94,8 +95,9 @@ extension Database.Options {
 
 /// The paths of a store's files.
 package enum StorePath {
-  /// The database file of the store at `path`: a name that ends as those of databases do, a file that is there, or
-  /// the file in a folder, which is made.
+  /// Returns the path of the database file of the store at `path`. That is `path` itself if it has
+  /// the extension of a database or is an existing file. Otherwise `path` is a folder, which is
+  /// created, and the file is in it.
   static func database(at path: String) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL")
@@ -108,9 +110,10 @@ package enum StorePath {
     return "\(path)/\(fileName)"
   }
 
-  /// The folder with the assets of a database: one, by whatever path the database was opened.
+  /// Returns the asset folder of a database.
   ///
-  /// - Parameter database: The path of the database file, without symbolic links.
+  /// - Parameter database: The path of the database file, without symbolic links. Every path by
+  ///   which a program opens the database therefore has the same asset folder.
   package static func assets(of database: String) -> String {
     let end = database.utf8.lastIndex(of: UInt8(ascii: "/")).map(database.utf8.index(after:))
     let start = end ?? database.startIndex
@@ -118,11 +121,11 @@ package enum StorePath {
     return "\(database[..<start])assets"
   }
 
-  /// The name of the database file in the folder of a store.
+  /// The name of the database file in a store's folder.
   package static let fileName = "default.sqlite3"
 
-  /// The folder of this program in the user's data folder: `$XDG_DATA_HOME` or `~/.local/share`, on
-  /// Apple's systems Application Support.
+  /// Returns this program's folder in the user's data folder: `$XDG_DATA_HOME` or `~/.local/share`,
+  /// on Apple platforms Application Support.
   static func defaultFolder() throws -> String {
     var program = "MagicData"
     if CommandLine.argc > 0, let start = unsafe CommandLine.unsafeArgv[0] {
@@ -144,7 +147,7 @@ package enum StorePath {
         atPath: path, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
     } catch {
-      // The error is of this call: nobody else has its dictionary.
+      // This call created the error, so no other code accesses its dictionary.
       let cause = unsafe (error as? CocoaError)?.userInfo["NSUnderlyingError"] as? POSIXError
       let reason = cause.map { systemMessage($0.code.rawValue) } ?? "\(error)"
       throw SQLiteError(.cannotOpen, "\(path): the folder cannot be made: \(reason)")
@@ -158,7 +161,7 @@ package final class TemporaryFolder: Sendable {
   private let removal = Mutex(())
 
   package init() throws {
-    // Foundation would repair a path that is not UTF-8, and so make another folder.
+    // Throws if the path isn't valid UTF-8. Foundation would repair it and use a different folder.
     _ = try environmentPath("TMPDIR")
     let base = FileManager.default.temporaryDirectory.path
     path = "\(base)/MagicData-\(UUID().uuidString)"
@@ -166,23 +169,24 @@ package final class TemporaryFolder: Sendable {
   }
 
   deinit {
-    // A `deinit` cannot throw; the system empties its temporary folder some day.
+    // `deinit` can't throw. The system eventually empties its temporary folder.
     try? remove()
   }
 
-  /// Deletes the folder, if it exists. A concurrent call waits until it is deleted.
+  /// Deletes the folder if it exists. Concurrent calls wait until the deletion has finished.
   func remove() throws {
     try removal.withLock { _ in
       let files = FileManager.default
       let gone = "\(path).removed"
-      // A connection that still closes on another thread would make files in it by its path.
+      // Renamed first: a connection that is still closing on another thread could create files at
+      // the path.
       if files.fileExists(atPath: path) { try files.moveItem(atPath: path, toPath: gone) }
       var attempts = 0
       while files.fileExists(atPath: gone) {
         do {
           try files.removeItem(atPath: gone)
         } catch {
-          // An asset store that still closes removes files of its own at the same time.
+          // An asset store that is still closing may delete its own files at the same time.
           attempts += 1
           if attempts == 10 { throw error }
         }
@@ -191,16 +195,16 @@ package final class TemporaryFolder: Sendable {
   }
 }
 
-/// A store of the older MagicData, which kept its objects in another way.
+/// Detects stores of the older MagicData, which have a different format.
 enum OlderStore {
-  /// The table in which it counted the objects of each type.
+  /// The table in which the older MagicData counted the objects of each type.
   private static let table = "0Table_Info"
 
-  /// Opens a database unless it is such a store, in which nothing is changed.
+  /// Opens a database, or throws without changing it if it is a store of the older MagicData.
   ///
   /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - open: Opens it, with a check before its use.
+  ///   - path: The path of the file, for the error.
+  ///   - open: Opens the database. It must run the given check before the first use.
   /// - Throws: ``MagicError/olderStore(path:tables:)`` or ``SQLiteError``.
   static func refusing(
     _ path: String, _ open: (@escaping @Sendable (Connection) throws -> Void) throws -> Database
@@ -215,13 +219,13 @@ enum OlderStore {
         throw SQLiteError(.misuse, "this is a store of an older version")
       }
     } catch {
-      // Opening a database throws nothing but errors of SQLite.
+      // `open` throws only `SQLiteError`, so the check reports the tables through `found`.
       guard let tables = found.withLock({ $0 }) else { throw error }
       throw MagicError.olderStore(path: path, tables: tables)
     }
   }
 
-  /// The tables of the store's types, or nil if it is another database.
+  /// Returns the tables of the older store's types, or nil if the database isn't an older store.
   static func tables(_ connection: Connection) throws -> [String]? {
     guard try connection.tableExists(table) else { return nil }
     let columns = try connection.columnNames(of: table)
