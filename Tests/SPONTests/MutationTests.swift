@@ -18,7 +18,7 @@ import TestSupport
     for sample in Self.samples { #expect(try SPONFuzz.check(Array(sample.utf8))) }
   }
 
-  @Test(arguments: 0..<8)
+  @Test(arguments: seeds(0..<8))
   func `changed texts are read or refused, and mean the same when they are written anew`(
     seed: UInt64
   ) throws {

@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 @Suite struct RoundTripTests {
-  @Test(arguments: 0..<10)
+  @Test(arguments: seeds(0..<10))
   func `a thousand random values each come back as they were, byte for byte`(seed: UInt64) throws {
     var source = SplitMix64(seed: seed)
     var encoder = SPONEncoder()

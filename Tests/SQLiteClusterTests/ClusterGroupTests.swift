@@ -284,7 +284,7 @@ struct ClusterGroupTests {
     #expect(try database.rows("SELECT id FROM t ORDER BY id", as: Int.self) == [1, 200, 300])
   }
 
-  @Test(arguments: 0..<12)
+  @Test(arguments: seeds(0..<12))
   func `savepoints, writes and their undoing are those of SQLite`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let remote = try shared.get().database("savepoints \(seed)")

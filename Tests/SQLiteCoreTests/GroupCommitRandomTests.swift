@@ -97,7 +97,7 @@ private enum Deed: CaseIterable {
     }
   }
 
-  @Test(arguments: 1...12)
+  @Test(arguments: seeds(1...12))
   func `a group ends as its writes would have ended one after the other`(seed: UInt64) async throws
   {
     let folder = try TestFolder()
@@ -128,7 +128,7 @@ private enum Deed: CaseIterable {
     }
   }
 
-  @Test(arguments: 1...6)
+  @Test(arguments: seeds(1...6))
   func `whoever is cancelled is undone or done, and the others are done`(seed: UInt64) async throws
   {
     let folder = try TestFolder()

@@ -284,7 +284,7 @@ private struct History {
     try magic.update(all)
     // A node takes some ten times as long.
     let count: UInt64 = Engine.current == .cluster ? 20 : 250
-    for seed in (part * 250 + 1)...(part * 250 + count) {
+    for seed in seeds((part * 250 + 1)...(part * 250 + count)) {
       var history = try History(magic, all, seed: seed)
       for _ in 0..<10 { try history.step() }
       try history.finish()

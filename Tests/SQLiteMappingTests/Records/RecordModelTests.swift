@@ -137,13 +137,13 @@ private struct Model {
     model = after
   }
 
-  @Test(arguments: 0..<50) func `a database in memory does what a dictionary does`(
+  @Test(arguments: seeds(0..<50)) func `a database in memory does what a dictionary does`(
     seed: UInt64
   ) throws {
     try run(seed: seed, on: Database.fresh())
   }
 
-  @Test(arguments: 50..<100) func `a database in a file does what a dictionary does`(
+  @Test(arguments: seeds(50..<100)) func `a database in a file does what a dictionary does`(
     seed: UInt64
   ) throws {
     let folder = try TestFolder()

@@ -165,7 +165,7 @@ struct RandomGraph {
 
 @Suite(.everyEngine) struct RandomGraphTests {
   @Test func `200 random graphs are what their models are`() throws {
-    for seed in UInt64(1)...(Engine.current == .local ? 200 : 20) {
+    for seed in seeds(UInt64(1)...(Engine.current == .local ? 200 : 20)) {
       var graph = try RandomGraph(seed: seed)
       for _ in 0..<25 {
         try graph.step()

@@ -356,7 +356,7 @@ private struct Remains {
   }
 
   /// References are set, saved and read at random; a dictionary is the model.
-  @Test(arguments: 0..<30) func `objects with references at random stay readable, and are released`(
+  @Test(arguments: seeds(0..<30)) func `objects with references at random stay readable, and are released`(
     seed: UInt64
   ) throws {
     var remains = Remains()
