@@ -1,22 +1,25 @@
 import SQLiteAssets
 import Synchronization
 
-/// The content that was last read of an asset, as long as somebody holds the asset.
+/// Shares the loaded content of an asset between all `MagicAsset` values of one object that are in
+/// use.
 ///
-/// A value like a `String` or a `Data` cannot be referred to weakly. So the value belongs to a holder,
-/// each `MagicAsset` that was handed out has the holder, and the object knows the holder weakly.
+/// A value like a `String` or `Data` can't be referenced weakly. A ``Holder`` therefore owns the
+/// value. Each `MagicAsset` that the program has references the holder strongly, and the object
+/// references it weakly.
 package final class AssetCache: Sendable {
-  /// A content that was read.
+  /// The owner of the loaded content.
   final class Holder: Sendable {
     private let read = Mutex<(record: AssetRecord, value: _LiveValue)?>(nil)
 
-    /// The value of exactly this content: a new content has another record.
+    /// Returns the value that was loaded from `record`, or nil if none was. New content has another
+    /// record.
     func value(of record: AssetRecord) -> _LiveValue? {
       read.withLock { $0?.record == record ? $0?.value : nil }
     }
 
     func set(_ value: _LiveValue, of record: AssetRecord) {
-      // The former value is released outside of the lock: its deinit may ask for the asset.
+      // The previous value is released after the lock, because its `deinit` may access the asset.
       _ = read.withLock { read in
         let former = read
         read = (record, value)
@@ -31,7 +34,7 @@ package final class AssetCache: Sendable {
 
   private let state = Mutex(State())
 
-  /// The holder that somebody has, or a new one.
+  /// The holder that `MagicAsset` values currently share, or a new one.
   var holder: Holder {
     state.withLock { state in
       if let holder = state.holder { return holder }

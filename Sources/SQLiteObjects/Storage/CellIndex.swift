@@ -1,20 +1,20 @@
-/// Which property of which row a cell is, in one word.
+/// The position of a cell: its row, type and property, packed into 64 bits.
 struct CellIndex: Sendable, Hashable {
   private let bits: UInt64
 
-  /// The most properties that a type may have, and the most types that one fetch may bring.
+  /// The maximum number of properties of a type, and of types in a fetch.
   static let limit = 1 << 12
 
   private init(bits: UInt64) {
     self.bits = bits
   }
 
-  /// A property of an object whose row does not matter.
+  /// Creates the index of a property whose row is irrelevant.
   init(slot: Int) {
     bits = UInt64(truncatingIfNeeded: slot)
   }
 
-  /// The first property of a row.
+  /// Creates the index of the first property of a row.
   init(table: Int, row: Int) {
     bits = UInt64(truncatingIfNeeded: row) << 24 | UInt64(truncatingIfNeeded: table) << 12
   }
@@ -23,6 +23,6 @@ struct CellIndex: Sendable, Hashable {
   var table: Int { Int(truncatingIfNeeded: bits >> 12 & 0xFFF) }
   var row: Int { Int(truncatingIfNeeded: bits >> 24) }
 
-  /// A property of the same row.
+  /// Returns the index of a property in the same row. Call it on the index of the first property.
   func at(_ slot: Int) -> CellIndex { CellIndex(bits: bits | UInt64(truncatingIfNeeded: slot)) }
 }

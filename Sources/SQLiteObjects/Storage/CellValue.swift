@@ -2,26 +2,29 @@ package import Essentials
 import Platform
 package import SQLiteCore
 
-/// The value of a property as its cell holds it. Opaque.
+/// The value of a property in the form in which its cell stores it.
+///
+/// For internal use by the property wrappers.
 public struct _CellValue: Sendable {
   package enum Form: Sendable {
-    /// Nothing yet.
+    /// No value was set.
     case unset
-    /// A value as SQLite stores it.
+    /// A value of one of SQLite's types.
     case stored(Value)
-    /// Bytes, as Foundation's type for them: they are copied once.
+    /// Bytes as Foundation's `Data`, so that they are copied only once.
     case data(Data)
-    /// A value that is more than SQLite stores: an object, a collection, an asset, a nested value.
+    /// A value of a type that SQLite doesn't store: an object, a collection, an asset or a nested
+    /// value.
     ///
-    /// Indirect, so that the other forms stay small.
+    /// Indirect to keep the other cases small.
     indirect case live(_LiveValue)
-    /// Another object, by its z_index.
+    /// Another object, identified by its z_index.
     case reference(Int64)
-    /// Links that were fetched with the object.
+    /// Links that were fetched together with the object.
     case links
-    /// A relation that was set since the object was fetched, or that is part of a ring.
+    /// A relation that was set since the object was fetched, or that is part of a reference cycle.
     case targets([RelationTarget])
-    /// Content that was left in the store.
+    /// A value that stays in the store until it is requested.
     case lazy
   }
 
@@ -32,14 +35,18 @@ public struct _CellValue: Sendable {
   }
 }
 
-/// The target of a relation that was set since the fetch or the first save: an object of the same fetch as its
-/// z_index, and one of the same ring without holding it, so that objects do not hold each other forever.
+/// A target of a relation that was set since the fetch or the first save.
+///
+/// Strong references between the objects of a fetch, or of a cycle, would leak. An object of the
+/// same fetch is therefore stored as its z_index, and an object of the same cycle as a weak
+/// reference.
 package struct RelationTarget: Sendable {
   package enum End: Sendable {
+    /// An object of the same fetch, identified by its z_index.
     case fetched(Int64)
-    /// An object of another fetch, or one that was made. It is held.
+    /// An object of another fetch, or one that the program created. The reference is strong.
     case other(_LiveValue)
-    /// An object of the same ring. It is not held.
+    /// An object of the same cycle. The reference is weak.
     case companion(Companion)
   }
 
@@ -47,9 +54,10 @@ package struct RelationTarget: Sendable {
   let end: End
 }
 
-/// A reference to an object of the same ring, which does not hold it.
+/// A weak reference to an object of the same reference cycle.
 package final class Companion: Sendable {
-  /// The object's `ObjectGroup`, which references values and is not known here.
+  /// The object's `ObjectGroup`. Its type is `AnyObject` because `ObjectGroup` depends on this
+  /// class.
   weak let group: (any AnyObject & Sendable)?
   /// The object's row in the group.
   let row: Int
@@ -60,12 +68,15 @@ package final class Companion: Sendable {
   }
 }
 
-/// A Swift value of any type, in a cell. Opaque.
+/// A type-erased Swift value in a cell.
 ///
-/// Proof: the value is reached only through the property wrapper that was declared with its type, or
-/// through a ``MagicAsset`` of its type, and these are Sendable only if that type is. An object with a
-/// value that is not Sendable therefore never leaves its isolation domain, and neither does the value:
-/// what the store takes to other threads are the stored forms made of it where the object lives.
+/// For internal use by the property wrappers.
+///
+/// Proof: the value is accessed only through the property wrapper that was declared with its type,
+/// or through a ``MagicAsset`` of its type. Both are Sendable only if that type is. An object with
+/// a value that isn't Sendable therefore never leaves its isolation domain, and neither does the
+/// value. The store passes only stored forms to other threads, which it creates in the object's
+/// isolation domain.
 public struct _LiveValue: @unchecked Sendable {
   package let value: Any
 
@@ -73,7 +84,10 @@ public struct _LiveValue: @unchecked Sendable {
     self.value = value
   }
 
-  /// Lends the memory of the value if it is of exactly a type. Nothing in it is copied.
+  /// Calls `body` with a pointer to the value, without copying it, if the value is of exactly the
+  /// type `type`.
+  ///
+  /// - Returns: The result of `body`, or nil if the value is of another type.
   @unsafe func withMemory<Result>(
     of type: ObjectIdentifier, _ body: (UnsafeRawPointer) throws -> Result
   ) rethrows -> Result? {
@@ -85,24 +99,24 @@ public struct _LiveValue: @unchecked Sendable {
   }
 }
 
-/// Releases values that may lead to other objects, with few levels of recursion: a chain of objects may be as long as
-/// memory is, the stack is not.
+/// Releases values that may reference other objects, with bounded recursion: a chain of objects can
+/// be as long as memory permits, but the stack is small.
 ///
-/// A holder of such values passes them on in its `deinit`. The outermost call releases one value after the
-/// other; calls inside it, from the holders that are released meanwhile, only add theirs, unless they are on one of the
-/// first levels.
+/// Owners of such values call this type in their `deinit`. The outermost call releases the values
+/// in a loop. Nested calls come from owners that this loop releases. Beyond the first few levels,
+/// they only append their values to the loop's list.
 struct IterativeRelease: ~Copyable {
   private var pending: [_CellValue.Form] = []
   private var depth = 0
 
-  /// Each level takes some 2 KB of the stack.
+  /// The maximum depth of recursion. Each level takes about 2 KB of the stack.
   private static let maximumDepth = 16
 
-  /// Destroys a holder of values.
+  /// Destroys an owner of values.
   ///
   /// - Parameters:
-  ///   - destroy: Destroys the holder with the values that it still has.
-  ///   - take: Takes the values out of the holder.
+  ///   - destroy: Destroys the owner and the values that it still has.
+  ///   - take: Removes the values from the owner and returns them.
   static func holder(_ destroy: () -> Void, taking take: () -> [_CellValue.Form]) {
     guard let key else { return destroy() }
     guard let outer = unsafe pthread_getspecific(key) else {
@@ -120,10 +134,10 @@ struct IterativeRelease: ~Copyable {
     }
   }
 
-  /// Releases values, now or in the outermost call.
+  /// Releases values immediately, or in the loop of the outermost call.
   ///
-  /// The caller must keep none of them, not even in a variable: they would be released at its end, by
-  /// recursion.
+  /// The caller must not keep any of them, not even in a variable: the end of its scope would
+  /// release them recursively.
   static func forms(_ forms: consuming [_CellValue.Form]) {
     guard !forms.isEmpty, let key else { return }
     if let outer = unsafe pthread_getspecific(key) {
@@ -134,7 +148,7 @@ struct IterativeRelease: ~Copyable {
     unsafe withUnsafeMutablePointer(to: &release) { unsafe run($0, key) {} }
   }
 
-  /// Runs the outermost call.
+  /// Runs the outermost call: destroys the owner, and then releases the pending values in a loop.
   @unsafe private static func run(
     _ release: UnsafeMutablePointer<IterativeRelease>, _ key: pthread_key_t, _ destroy: () -> Void
   ) {
@@ -144,9 +158,10 @@ struct IterativeRelease: ~Copyable {
     while let next = unsafe release.pointee.pending.popLast() { _ = consume next }
   }
 
-  // Proof: the pointer is to a variable of a caller on this thread, which takes it back before it
-  // returns; no other thread can read it.
-  /// The key of the thread's pointer to the outermost call, or nil if the process has none left.
+  // Proof: the pointer refers to a variable of a caller on the same thread, which resets the
+  // pointer before it returns. No other thread can read it.
+  /// The key of the thread-specific pointer to the outermost call, or nil if the process has no
+  /// keys left.
   @safe private static let key: pthread_key_t? = {
     var key = pthread_key_t()
     return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
@@ -154,7 +169,7 @@ struct IterativeRelease: ~Copyable {
 }
 
 extension _CellValue.Form {
-  /// Whether the value may lead to objects and hold them.
+  /// Whether the value may hold references to other objects.
   var holdsOthers: Bool {
     switch self {
     case .live, .targets: true

@@ -1,19 +1,20 @@
 import SQLiteCore
 import Synchronization
 
-/// What the cells of an object hold: the group of the object, with which its relations are read.
+/// The context of an object's cells: it holds the object's group and resolves the object's
+/// relations.
 ///
-/// The cells keep the context alive, the context keeps the group's storages, and these keep neither: relations
-/// in them are z_index values, or references to objects of other groups, which hold those unless they are in a
-/// ring. So cycles of objects do not leak.
+/// Cells hold the context, the context holds the storages of the group, and storages hold neither.
+/// A storage represents a relation by z_index values, or by references to objects of other groups,
+/// which are weak within a reference cycle. Cycles of objects therefore don't leak.
 package final class FetchContext: Sendable {
   let group: ObjectGroup
-  // The same as the group's: each property that is read looks here.
+  // The group's arrays, stored again to save an indirection in each access to a property.
   let storages: [ObjectStorage]
   let tables: [FetchedTable]
   private let heldRing: Mutex<Ring?>
 
-  /// Takes the result of a ``GraphLoader``.
+  /// Creates the context of the result of a ``GraphLoader``.
   convenience init(_ token: any StoreToken, _ graph: FetchedGraph) {
     self.init(of: ObjectGroup(token.identity, graph), in: nil)
   }
@@ -25,15 +26,15 @@ package final class FetchContext: Sendable {
     heldRing = Mutex(ring)
   }
 
-  /// The store that the objects were fetched from; nil for an object that was made.
+  /// The store that the objects were fetched from, or nil for an object that the program created.
   var store: StoreIdentity? { group.store }
 
-  /// The ring that the group is in.
+  /// The reference cycle that the group belongs to, or nil.
   var ring: Ring? { heldRing.withLock { $0 } }
 
-  /// Holds another ring, or none.
+  /// Replaces the reference cycle that the context holds.
   ///
-  /// - Returns: The former one, for the caller to release.
+  /// - Returns: The previous one, which the caller releases.
   func hold(_ ring: Ring?) -> Ring? {
     heldRing.withLock { held in
       defer { held = ring }
@@ -41,18 +42,19 @@ package final class FetchContext: Sendable {
     }
   }
 
-  /// The storage at a row.
+  /// Returns the storage at the row of an index.
   @inline(__always)
   func storage(at index: CellIndex) -> ObjectStorage { storages[index.row] }
 
-  /// The storage of an object, handed out or not.
+  /// Returns the storage of an object, whether or not an instance was created from it.
   ///
-  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch did not bring it.
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch doesn't contain the object.
   func storage(_ type: any MagicObject.Type, zIndex: Int64) throws -> ObjectStorage {
     storages[try row(zIndex, in: tables[table(of: type, zIndex)])]
   }
 
-  /// The storage of an object that somebody has looked at, since only those can have changed.
+  /// Returns the storage of an object if an instance was created from it, else nil. Other objects
+  /// can't have changed.
   func handedOutStorage(_ type: any MagicObject.Type, zIndex: Int64) -> ObjectStorage? {
     guard let index = group.tableIndexes[ObjectIdentifier(type)],
       let number = tables[index].numbers[zIndex]
@@ -61,7 +63,7 @@ package final class FetchContext: Sendable {
     return storage.isHandedOut ? storage : nil
   }
 
-  /// The links of an object's property as they were fetched, in their order.
+  /// Returns the fetched links of a property, in their order.
   func links(of storage: ObjectStorage, slot: Int) -> LinkTargets {
     guard let owner = storage.fetchedZIndex,
       let table = group.tableIndexes[ObjectIdentifier(storage.shape.type)]
@@ -69,9 +71,9 @@ package final class FetchContext: Sendable {
     return tables[table].links[slot]?[owner] ?? .none
   }
 
-  /// The context and the row of another object of the same ring.
+  /// Returns the context and the row of another object of the same reference cycle.
   ///
-  /// - Throws: ``Companion/Released``.
+  /// - Throws: ``Companion/Released`` if the reference was replaced since it was read.
   func context(
     of companion: Companion
   ) throws(Companion.Released) -> (context: FetchContext, row: Int) {
@@ -80,12 +82,13 @@ package final class FetchContext: Sendable {
     return (group.context(in: ring?.ring(of: group)), row)
   }
 
-  /// The storage at a row.
+  /// Returns the storage at a row.
   func storage(atRow row: Int) -> ObjectStorage { storages[row] }
 
-  /// The index of the table of a type.
+  /// Returns the index of a type in ``tables``.
   ///
-  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch brought no objects of the type.
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch contains no objects of the
+  ///   type.
   func table(of type: any MagicObject.Type, _ zIndex: Int64) throws -> Int {
     guard let table = group.tableIndexes[ObjectIdentifier(type)] else {
       throw MagicError.missingTarget(type: "\(type)", zIndex: zIndex)
@@ -93,9 +96,9 @@ package final class FetchContext: Sendable {
     return table
   }
 
-  /// The row of an object.
+  /// Returns the row of an object in ``storages``.
   ///
-  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch did not bring it.
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch doesn't contain the object.
   func row(_ zIndex: Int64, in table: FetchedTable) throws -> Int {
     guard let number = table.numbers[zIndex] else {
       throw MagicError.missingTarget(type: table.shape.typeName, zIndex: zIndex)

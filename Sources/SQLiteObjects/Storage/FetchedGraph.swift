@@ -1,34 +1,34 @@
 import SQLiteCore
 
-/// The rows of one type that a fetch brought.
+/// The rows of one type that a fetch has loaded.
 struct FetchedRows: Sendable {
   let shape: ObjectShape
-  /// The storages of the rows, in their order.
+  /// The storages of the rows, in row order.
   private(set) var storages: [ObjectStorage] = []
-  /// The number of each row, by its z_index.
+  /// The row number of each z_index.
   private(set) var numbers = RowNumbers()
-  /// The number of rows that the query itself found; they come first, in its order.
+  /// The number of rows that the query itself returned. They come first, in the order of the query.
   var foundCount = 0
-  /// The links of properties.
+  /// The links of each to-many property, by slot.
   var links: [Int: FetchedLinks] = [:]
 
   init(_ shape: ObjectShape) {
     self.shape = shape
   }
 
-  /// The z_index values that the query itself found, in its order.
+  /// The z_index values that the query itself returned, in its order.
   var found: ArraySlice<Int64> { numbers.keys.prefix(foundCount) }
 
-  /// Notes a row, whose storage comes next.
+  /// Registers a row. The caller appends its storage next.
   ///
-  /// - Returns: False if the row is there already.
+  /// - Returns: False if the row is already registered.
   mutating func note(_ zIndex: Int64) -> Bool { numbers.append(zIndex) }
 
-  /// Takes the storage of the row that was noted last.
+  /// Appends the storage of the row that was registered last.
   mutating func append(_ storage: ObjectStorage) { storages.append(storage) }
 }
 
-/// The links of one property that a fetch brought, owner by owner.
+/// The links of one property that a fetch has loaded, grouped by owner.
 struct FetchedLinks: Equatable, Sendable {
   private var targets: [Int64] = []
   private var keys: [Value] = []
@@ -36,7 +36,7 @@ struct FetchedLinks: Equatable, Sendable {
   /// The index of each owner's first link.
   private var starts: [Int] = []
 
-  /// The links of an owner.
+  /// The links of an owner, or no links if none were loaded.
   subscript(owner: Int64) -> LinkTargets {
     guard let number = owners[owner] else { return .none }
     let end = number + 1 < starts.count ? starts[number + 1] : targets.count
@@ -44,36 +44,37 @@ struct FetchedLinks: Equatable, Sendable {
     return LinkTargets(targets: targets[range], keys: keys.isEmpty ? [] : keys[range])
   }
 
-  /// The number of links.
+  /// The number of links of all owners.
   var count: Int { targets.count }
 
-  /// The targets of all links but the first ones.
+  /// Returns the targets of the links from index `first` on.
   func targets(from first: Int) -> ArraySlice<Int64> { targets[first...] }
 
-  /// Notes an owner, whose links come next.
+  /// Registers an owner. The caller appends its links next.
   ///
-  /// - Returns: False if the owner's links are there already.
+  /// - Returns: False if the owner is already registered.
   mutating func note(_ owner: Int64) -> Bool {
     guard owners.append(owner) else { return false }
     starts.append(targets.count)
     return true
   }
 
-  /// Takes a link of the owner that was noted last; of a dictionary with its key.
+  /// Appends a link of the owner that was registered last. Only the links of a dictionary have a
+  /// key.
   mutating func append(_ target: Int64, key: Value?) {
     targets.append(target)
     if let key { keys.append(key) }
   }
 }
 
-/// Everything that one fetch brought, as of one snapshot.
+/// The rows and links that one fetch has loaded from one snapshot.
 struct FetchedGraph: Sendable {
   /// The rows of each type.
   var tables: [FetchedRows] = []
   /// The index of each type in ``tables``.
   private(set) var indexes: [ObjectIdentifier: Int] = [:]
 
-  /// The index of a type in ``tables``, where it is added unless it is there.
+  /// Returns the index of a type in ``tables``, and adds the type if it is missing.
   ///
   /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if there are too many types.
   mutating func index(of shape: ObjectShape) throws -> Int {
@@ -88,24 +89,24 @@ struct FetchedGraph: Sendable {
     return tables.count - 1
   }
 
-  /// The z_index values of a type that the query itself found, in its order.
+  /// Returns the z_index values of a type that the query itself returned, in its order.
   func found(_ type: any MagicObject.Type) -> ArraySlice<Int64> {
     indexes[ObjectIdentifier(type)].map { tables[$0].found } ?? []
   }
 }
 
-/// The rows of one type in a fetch, once they are complete.
+/// The rows of one type in a completed fetch.
 final class FetchedTable: Sendable {
   let shape: ObjectShape
   let type: ObjectIdentifier
-  /// The first of the type's rows among those of all types.
+  /// The index of the type's first row among the rows of all types.
   let start: Int
-  /// The number of each row, by its z_index.
+  /// The row number of each z_index, relative to ``start``.
   let numbers: RowNumbers
-  /// The z_index values that the query itself found, in its order.
+  /// The z_index values that the query itself returned, in its order.
   let found: ArraySlice<Int64>
   let links: [Int: FetchedLinks]
-  /// For each property the table of the objects that it leads to, or -1.
+  /// For each property, the index of the table of its target type, or -1 if there is none.
   let targets: [Int]
 
   init(_ rows: FetchedRows, start: Int, _ indexes: [ObjectIdentifier: Int]) {
@@ -121,21 +122,22 @@ final class FetchedTable: Sendable {
   }
 }
 
-/// The numbers of rows by their keys, in the order in which they came.
+/// The row numbers of keys, in the order in which the keys were appended.
 ///
-/// Rows mostly come in the order of their keys: then a key is found at the index that it would have if
-/// none were missing, else by bisection. A dictionary is made only if rows come in another order.
+/// Rows mostly arrive in ascending order of their keys. A lookup then tries the index that the key
+/// has if no keys are missing, and falls back to binary search. A dictionary is built only if rows
+/// arrive in another order.
 struct RowNumbers: Equatable, Sendable {
-  /// The keys, row by row.
+  /// The keys in row order.
   private(set) var keys: [Int64] = []
   private var isAscending = true
   private var byKey: [Int64: Int] = [:]
 
   var count: Int { keys.count }
 
-  /// Gives the next number to a key.
+  /// Assigns the next row number to a key.
   ///
-  /// - Returns: False if the key has one already.
+  /// - Returns: False if the key already has a number.
   mutating func append(_ key: Int64) -> Bool {
     if isAscending, let last = keys.last, key <= last {
       if self[key] != nil { return false }
@@ -151,14 +153,14 @@ struct RowNumbers: Equatable, Sendable {
     return true
   }
 
-  /// The number of a key, or nil.
+  /// The row number of a key, or nil if the key is unknown.
   subscript(key: Int64) -> Int? {
     guard isAscending else { return byKey[key] }
     guard let first = keys.first, key >= first else { return nil }
     let distance = UInt64(bitPattern: key &- first)
     if distance < UInt64(keys.count), keys[Int(distance)] == key { return Int(distance) }
     var low = 0
-    // Missing keys can only make a key come earlier.
+    // Missing keys can only lower the index of a key.
     var high = Int(min(distance, UInt64(keys.count)))
     while low < high {
       let middle = (low + high) / 2
@@ -167,7 +169,7 @@ struct RowNumbers: Equatable, Sendable {
     return low < keys.count && keys[low] == key ? low : nil
   }
 
-  /// Keys, each once, in ascending order.
+  /// Returns the keys without duplicates, in ascending order.
   static func distinct(_ keys: [Int64]) -> [Int64] {
     guard let first = keys.first else { return [] }
     var (least, greatest) = (first, first)
@@ -177,7 +179,7 @@ struct RowNumbers: Equatable, Sendable {
     }
     let (range, overflows) = greatest.subtractingReportingOverflow(least)
     guard !overflows, range / 64 <= keys.count else { return sortedDistinct(keys) }
-    // Keys lie close together: a bit for each is less work than sorting.
+    // The keys are dense, so a bitmap is faster than sorting.
     var words = [UInt64](repeating: 0, count: Int(range / 64) + 1)
     for key in keys {
       let bit = Int(key - least)

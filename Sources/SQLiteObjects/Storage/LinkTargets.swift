@@ -3,11 +3,11 @@ import SQLiteRelations
 
 /// The targets of the links of one property of one object.
 ///
-/// Those of a fetched object are slices of the arrays of the fetch, and not copies.
+/// For a fetched object, these are slices of the arrays of the fetch, not copies.
 struct LinkTargets: Sendable {
   /// The z_index of each target, in the order of the links.
   let targets: ArraySlice<Int64>
-  /// The keys of a dictionary; none otherwise.
+  /// The keys of a dictionary, empty for other collections.
   let keys: ArraySlice<Value>
 
   static var none: LinkTargets { LinkTargets(targets: [], keys: []) }
@@ -17,7 +17,7 @@ struct LinkTargets: Sendable {
     self.keys = keys
   }
 
-  /// Takes links over.
+  /// Creates the targets of links, with their keys if the links form a dictionary.
   init(_ links: [(key: Value, target: Int64)], _ arrangement: LinkTable.Arrangement) {
     targets = links.map(\.target)[...]
     keys = arrangement == .dictionary ? links.map(\.key)[...] : []
@@ -38,10 +38,10 @@ struct LinkTargets: Sendable {
     }
   }
 
-  /// The targets by the keys of a dictionary.
+  /// The target of each key of a dictionary.
   var byKey: [Value: Int64] { Dictionary(zip(keys, targets), uniquingKeysWith: { $1 }) }
 
-  /// Returns whether both are the same links: of a list, in the same order.
+  /// Returns whether both contain the same links. In a list, the order must be the same too.
   func isSame(as other: LinkTargets, _ arrangement: LinkTable.Arrangement) -> Bool {
     switch arrangement {
     case .list: targets == other.targets
@@ -51,7 +51,7 @@ struct LinkTargets: Sendable {
   }
 }
 
-/// The links of a property as its object knows them.
+/// The links of a property as they were last saved.
 struct KnownLinks: Sendable {
   let slot: Int
   let links: LinkTargets

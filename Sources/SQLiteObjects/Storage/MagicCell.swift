@@ -1,17 +1,18 @@
 import SQLiteCore
 
-/// The storage of one property's value, shared by all copies of an object. Opaque.
+/// The storage of one property's value, shared by all copies of an object.
 ///
-/// The properties of a fetched object live in its `ObjectStorage`, each in its slot. A property of an
-/// object that the program has made lives on its own, until the object is saved.
+/// For internal use by the property wrappers. The properties of a fetched object are slots of its
+/// `ObjectStorage`. Each property of an object that the program created has separate storage until
+/// the object is saved.
 public struct _MagicCell: Sendable {
-  /// The object that a property belongs to.
+  /// The owner of the property's value.
   enum Owner: Sendable {
-    /// A property of an object that was made and not fetched.
+    /// The box of a property of an object that the program created.
     case box(ValueBox)
-    /// A fetched object that leads to no others.
+    /// The storage of a fetched object without eager relations.
     case storage(ObjectStorage)
-    /// A fetched object that leads to others, as a row of the fetch.
+    /// The context of a fetched object with eager relations. The index contains the object's row.
     case row(FetchContext)
   }
 
@@ -23,18 +24,19 @@ public struct _MagicCell: Sendable {
     self.index = index
   }
 
-  /// The first cell of an object that references no others.
+  /// Creates the first cell of an object without eager relations.
   init(_ storage: ObjectStorage) { self.init(.storage(storage), CellIndex(slot: 0)) }
 
-  /// Makes a cell for a property that is being declared.
+  /// Creates the cell of a property that is being declared.
   ///
-  /// The type and the line are for the message about a value that was never set, which cannot name the
-  /// property otherwise: the cell does not know its object.
+  /// The cell has no reference to its object. The message about a value that was never set
+  /// therefore can't contain the name of the property, and contains the type and the line of the
+  /// declaration instead.
   @usableFromInline package init(type: StaticString, line: UInt32) {
     self.init(.box(ValueBox(type: type, line: line)), CellIndex(slot: 0))
   }
 
-  /// The storage of an object that was fetched.
+  /// The storage of a fetched object, or nil for an object that the program created.
   private var storage: ObjectStorage? {
     switch owner {
     case .box: nil
@@ -43,10 +45,10 @@ public struct _MagicCell: Sendable {
     }
   }
 
-  /// The value as the cell holds it.
+  /// The value in the form in which the cell stores it.
   package var form: _CellValue.Form { read { $0 } }
 
-  /// Lends the form of the value, which costs more to copy than to look at.
+  /// Calls `body` with the form of the value. Copying the form would cost more than inspecting it.
   @inline(__always)
   func read<Result: Sendable>(_ body: (_CellValue.Form) -> Result) -> Result {
     switch owner {
@@ -56,15 +58,17 @@ public struct _MagicCell: Sendable {
     }
   }
 
-  /// Keeps a value that was made of the stored one, which is no change.
+  /// Caches a value that was created from the stored form. This isn't a change of the property.
   ///
-  /// - Returns: The value that is kept: of several tasks the first one's.
+  /// - Returns: The cached value. If several tasks call this method at the same time, it is the
+  ///   first one's.
   package func cache(_ live: _LiveValue) -> _LiveValue {
     if case .box(let box) = owner { return box.cache(live) }
     return storage?.cache(live, at: index.slot) ?? live
   }
 
-  /// The storage, the slot and the fetch of the property if its object was saved or fetched.
+  /// The storage, slot and context of the property, or nil if its object was neither saved nor
+  /// fetched.
   package var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
     switch owner {
     case .box(let box): box.address
@@ -73,7 +77,7 @@ public struct _MagicCell: Sendable {
     }
   }
 
-  /// The identity of the object's storage, or nil if it has none.
+  /// The identity of the object's storage, or nil if the object has no storage yet.
   var storageIdentifier: ObjectIdentifier? {
     switch owner {
     case .box(let box): box.storageIdentifier
@@ -82,20 +86,20 @@ public struct _MagicCell: Sendable {
     }
   }
 
-  /// The cell of a property of the object whose first cell this is.
+  /// Returns the cell of another property of the same object. Call it on the object's first cell.
   @inline(__always)
   func at(_ slot: Int) -> _MagicCell { _MagicCell(owner, index.at(slot)) }
 
-  /// Lets the cell lead to that of a storage from now on.
+  /// Makes the cell forward to the cell of a storage from now on.
   ///
-  /// - Returns: False if the cell is one of a fetched object, which keeps its storage.
+  /// - Returns: False if the cell belongs to a fetched object, which keeps its storage.
   func bind(to cell: _MagicCell) -> Bool {
     guard case .box(let box) = owner else { return false }
     box.bind(to: cell)
     return true
   }
 
-  /// The message for a value that was read before it was set.
+  /// Returns the message for a property that was read before it was set.
   @usableFromInline func missing(_ value: Any.Type) -> String {
     switch owner {
     case .box(let box): box.missing(value)
@@ -104,7 +108,7 @@ public struct _MagicCell: Sendable {
     }
   }
 
-  /// The identity of the property's object, or of the property itself as long as its object was never saved.
+  /// The identity of the property's box, or of the storage of a fetched object.
   var identity: ObjectIdentifier {
     switch owner {
     case .box(let box): ObjectIdentifier(box)
@@ -115,7 +119,8 @@ public struct _MagicCell: Sendable {
 }
 
 extension _MagicCell: Equatable {
-  /// Returns whether both are the cell of one property of one object.
+  /// Returns a Boolean value that indicates whether both cells belong to the same property of the
+  /// same object.
   public static func == (left: _MagicCell, right: _MagicCell) -> Bool {
     left.index.slot == right.index.slot && left.identity == right.identity
   }

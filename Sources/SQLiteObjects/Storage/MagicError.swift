@@ -1,60 +1,73 @@
-/// An error of objects. Errors of SQL are `SQLiteError`.
+/// An error of the object layer. Errors of SQL statements are `SQLiteError`.
 public enum MagicError: Error, Hashable, Sendable {
-  /// A property that is not optional has no value, so that its object cannot be saved.
+  /// A property that isn't optional has no value, so its object can't be saved or encoded.
   case missingValue(type: String, property: String)
-  /// No object of the type has that primary value.
+  /// No object of the type has this primary value.
   case notFound(type: String, primary: String)
-  /// The object is not in this store: it was never saved, or it was removed.
+  /// The object isn't in this store: it was never saved, or it was removed.
   case notSaved(type: String)
-  /// The relation was set or changed since its object was saved, so that the store cannot filter, sort or page
-  /// it: save the object first.
+  /// A lazy relation has unsaved changes, so the store can't filter, sort or page it. Save its
+  /// object first.
   case unsavedChanges(type: String)
-  /// The object is in this store, or another one of its type with that primary value is; nil for an
-  /// object without one.
+  /// `insert` found the object, or another one of its type with the same primary value, in the
+  /// store.
+  ///
+  /// `primary` is nil for an object without a primary value.
   case alreadySaved(type: String, primary: String?)
-  /// The object was fetched or saved before the whole content of the store was replaced, such as by a
-  /// restore: fetch it anew.
+  /// All contents of the store were replaced, for example by a restore, after the object was
+  /// fetched or saved. Fetch the object again.
   case restored(type: String)
-  /// The row was changed or removed since the object was fetched or saved.
+  /// A save with `ifUnchanged: true` found that the row or its links have changed, or that the row
+  /// was removed, since the object was fetched or saved.
   case conflict(type: String, zIndex: Int64)
-  /// The type has no primary value.
+  /// The type has no `@PrimaryMagicValue` property.
   case missingPrimaryValue(type: String)
-  /// The type cannot be stored as it is declared.
+  /// The declaration of the type doesn't permit storing it, or doesn't permit this operation.
+  /// `reason` says why.
   case unsuitableType(type: String, reason: String)
-  /// The type declares no searched properties: `PropertyTrait.searched(_:_:)`.
+  /// The type has no full-text search. Declare the searched properties with the trait
+  /// `PropertyTrait.searched(_:_:)`.
   case notSearched(type: String)
-  /// Two types claim one table of a file that is open, be they objects or records.
+  /// Two types of objects or records use the same table of an open database, or the table already
+  /// has another purpose.
   case conflictingTypes(table: String, types: [String])
-  /// The property was decoded from keys whose objects were not looked up: `MagicData.resolve(_:)`.
+  /// The relation was decoded as keys that weren't resolved to objects. Call
+  /// `MagicData.resolve(_:)` first.
   case unresolvedRelation(type: String, property: String)
-  /// The stored value does not fit the property.
+  /// The stored value can't be converted to the type of the property.
   case unreadableValue(type: String, property: String, zIndex: Int64, reason: String)
-  /// A value cannot be stored.
+  /// A value of the property can't be stored. `reason` says why.
   case unstorableValue(type: String, property: String, reason: String)
-  /// The object that a relation leads to is gone.
+  /// An object that a relation references, or that has a lazy relation, no longer exists.
   case missingTarget(type: String, zIndex: Int64)
-  /// The object that a property led to is gone.
+  /// The object that a property referenced was removed. `zIndex` identifies the object with the
+  /// property.
   case lostTarget(type: String, property: String, zIndex: Int64)
-  /// The object cannot be removed, since other objects lead to it that need it, or whose delete rules forbid
-  /// it: by the properties that are named, such as `Pet.owner`; none if they lead to an object that would be
-  /// removed with this one.
+  /// The object can't be removed while other objects reference it, because their relations aren't
+  /// optional or have a delete rule that forbids the removal.
+  ///
+  /// `by` contains these relations, such as `Pet.owner`. It is empty if they reference an object
+  /// that would be removed together with this one.
   case restricted(type: String, by: [String])
-  /// The object was removed from the store before the value was fetched, so that the object cannot be saved again.
+  /// The object was removed from the store before the lazy value was fetched, so the object can't
+  /// be saved again.
   case lostValue(type: String, property: String)
-  /// The value is in another store and was not fetched from there: set the property before you save the object.
+  /// The lazy value is in another store and wasn't fetched from there. Set the property before you
+  /// save the object.
   case foreignValue(type: String, property: String)
-  /// A value that is fetched on demand does not know its store, since its object was never saved.
+  /// A lazy value was never set, and can't be fetched because its object was never saved.
   case detachedValue(type: String)
   /// The store was closed.
   case closed
-  /// The file is a store of the older MagicData, which is another format. Nothing in it was changed.
+  /// The file is a store of the older MagicData, which has a different format. The file was not
+  /// changed.
   case olderStore(path: String, tables: [String])
-  /// An index beyond what a collection holds.
+  /// A range exceeds the number of elements of a collection, which is `count`.
   case outOfRange(count: Int)
 }
 
 extension MagicError: CustomStringConvertible {
-  /// The fault, in English, without the content of any value.
+  /// A description of the error in English, which can contain a primary value.
   public var description: String {
     switch self {
     case .missingValue(let type, let property):

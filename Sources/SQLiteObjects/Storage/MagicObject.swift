@@ -1,6 +1,6 @@
 public import SQLiteMapping
 
-/// A type whose values are objects in a ``MagicData`` store: a table, seen from Swift.
+/// A type of objects in a ``MagicData`` store, which has one table for each type.
 ///
 ///     struct Person: MagicObject {
 ///       @PrimaryMagicValue var id: String
@@ -11,41 +11,49 @@ public import SQLiteMapping
 ///       init(name: String) { self.name = name }
 ///     }
 ///
-/// Structs and final classes may be objects. Copies of one object share its values: a change in one
-/// is seen in all. Two fetches give two objects.
+/// Use a struct or a final class. Copies of an object share its values: a change of one copy is
+/// visible in all of them. Two fetches of the same row return two independent objects.
 ///
-/// An `init` of a struct assigns without `self.init()` before it, which Swift 6.3.1 compiles wrongly;
-/// declare the first value of a property with it: `@MagicValue var tags: [Tag] = []`. The value that a new
-/// object has in a new property becomes the value of all older rows. It is read once: a random or present
-/// value, such as `UUID()` or `Date()`, is the same for all of them.
+/// In the initializer of a struct, don't call `self.init()` before you assign properties, because
+/// Swift 6.3.1 miscompiles that. Declare initial values with the properties instead: `@MagicValue
+/// var tags: [Tag] = []`.
 ///
-/// A subclass is a type of its own, with a table of its own, and must encode its own properties.
+/// If you add a property to a type, existing rows get the value that the property has in a new
+/// object. The store evaluates this value once. A random or current value, such as `UUID()` or
+/// `Date()`, is therefore the same in all of these rows.
 ///
-/// The conformance to `Codable` is synthesized, and is how the store finds the properties. Properties
-/// without a wrapper are left alone; they must be `Codable`, or be missing in `CodingKeys`. A type that leaves
-/// out a property with a wrapper is refused.
+/// A subclass is a separate type with its own table, and must encode its own properties.
+///
+/// The store finds the properties through the synthesized conformance to `Codable`. It ignores
+/// properties without a wrapper. They must be `Codable`, or be omitted from `CodingKeys`. If a type
+/// doesn't encode a property with a wrapper, its first use throws
+/// ``MagicError/unsuitableType(type:reason:)``.
 public protocol MagicObject: Codable, SendableMetatype {
-  /// The type of the primary values that calls take; any type that can be one unless declared. A value of
-  /// another type than that of the `@PrimaryMagicValue` is an error, and with a declaration does not
-  /// compile:
+  /// The type of the primary values that methods such as `object(of:primary:)` accept.
+  ///
+  /// By default, they accept every type of primary value, and throw an error for a type other than
+  /// that of the `@PrimaryMagicValue`. If you declare the type, the compiler rejects other types:
   ///
   ///     typealias PrimaryValue = String
   associatedtype PrimaryValue: Sendable = any MagicPrimaryValue
 
-  /// The primary value itself. There is one for each ``PrimaryValue``; do not write others.
+  /// Returns `value` itself. The library implements this requirement for each ``PrimaryValue``.
+  /// Don't implement it.
   static func primary(_ value: PrimaryValue) -> any MagicPrimaryValue
 
-  /// Makes an object without values.
+  /// Creates an object without values.
   ///
-  /// The store calls it once to learn the type, and for each fetched object of a class, or of a struct with
-  /// stored properties besides its wrappers. What it sets there does not reach the store. A struct that is
-  /// nothing but wrappers is fetched without it.
+  /// The store calls this initializer once to inspect the type. It also calls it for each fetched
+  /// object of a class, or of a struct with stored properties other than its wrappers, and discards
+  /// the values that it assigns to wrappers. Structs that contain only wrappers are fetched without
+  /// it.
   init()
 
-  /// The name of the type's table; the unqualified name of the type unless declared.
+  /// The name of the type's table. By default, it is the unqualified name of the type.
   static var tableName: String { get }
 
-  /// The traits of single properties: uniqueness, indexes, defaults, delete rules.
+  /// The traits of the type's properties: uniqueness, indexes, defaults, delete rules. By default,
+  /// there are none.
   ///
   ///     static var traits: [PropertyTrait] {
   ///       [.unique(\Self.$email), .indexed(\Self.$country, \Self.$name)]
@@ -54,12 +62,12 @@ public protocol MagicObject: Codable, SendableMetatype {
 }
 
 extension MagicObject where PrimaryValue: MagicPrimaryValue {
-  /// The primary value itself.
+  /// Returns `value` itself.
   public static func primary(_ value: PrimaryValue) -> any MagicPrimaryValue { value }
 }
 
 extension MagicObject where PrimaryValue == any MagicPrimaryValue {
-  /// The primary value itself.
+  /// Returns `value` itself.
   public static func primary(_ value: any MagicPrimaryValue) -> any MagicPrimaryValue { value }
 }
 
@@ -67,6 +75,6 @@ extension MagicObject {
   /// The unqualified name of the type.
   public static var tableName: String { "\(Self.self)" }
 
-  /// None.
+  /// An empty array: the type has no traits.
   public static var traits: [PropertyTrait] { [] }
 }

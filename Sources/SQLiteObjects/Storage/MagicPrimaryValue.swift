@@ -1,13 +1,13 @@
 public import Essentials
 
-/// A type of primary values, by which objects are told apart.
+/// A type of primary values, which identify the objects of a type.
 public protocol MagicPrimaryValue: Codable, Hashable, Sendable {
-  /// A value of its own for a new object, or nil if the database counts it up.
+  /// A unique value for a new object, or nil if the database assigns the value.
   static var fresh: Self? { get }
 }
 
 extension String: MagicPrimaryValue {
-  /// A new UUID as text.
+  /// A new UUID in text form.
   public static var fresh: String? { UUID().uuidString }
 }
 
@@ -17,6 +17,6 @@ extension UUID: MagicPrimaryValue {
 }
 
 extension Int: MagicPrimaryValue {
-  /// Nil: the database counts up, and hands the number to the object when it is saved.
+  /// Always nil: the database assigns the next number when the object is saved.
   public static var fresh: Int? { nil }
 }

@@ -1,15 +1,17 @@
 import Synchronization
 
-/// The storages of objects that are held together: all that one fetch has brought, or one object that was made.
+/// The storages of objects that are kept alive together: all objects of a fetch, or one object that
+/// the program created.
 ///
-/// Objects hold their group through a ``FetchContext``. A group holds no context, and its storages hold no other
-/// group in a ring: see ``Ring``. So rings of objects do not leak.
+/// Objects hold their group through a ``FetchContext``. A group doesn't hold a context, and its
+/// storages don't hold other groups of the same reference cycle (see ``Ring``). Cycles of objects
+/// therefore don't leak.
 final class ObjectGroup: Sendable {
-  /// An instance of a class, as long as somebody has it.
+  /// A weak reference to an instance of a class.
   ///
-  /// Proof: an object is handed out only to the isolation domain that
-  /// its cells are in, which all belong to one group; the type of an object that is not Sendable makes
-  /// the owners that reference it not Sendable either.
+  /// Proof: an instance is returned only in the isolation domain of its cells, which all belong to
+  /// one group. If the type of an object isn't Sendable, the types that reference it aren't
+  /// Sendable either.
   private struct Instance: @unchecked Sendable {
     weak var object: AnyObject?
   }
@@ -19,25 +21,25 @@ final class ObjectGroup: Sendable {
   }
 
   private struct State {
-    /// The context by which objects of the group are held, once the group was in a ring.
+    /// The context that holds the group, set once the group was in a reference cycle.
     weak var context: FetchContext?
-    /// The instances of classes by their rows.
+    /// The instances of classes by row.
     var instances: [Int: Instance] = [:]
     /// The storages that may hold objects of other groups.
     var holders: [ObjectIdentifier: ObjectStorage] = [:]
-    /// The rings that the group is or was a member of.
+    /// The reference cycles that the group belongs to or belonged to.
     var rings: [WeakRing] = []
   }
 
-  /// The store that the objects were fetched from; nil for an object that was made.
+  /// The store that the objects were fetched from, or nil for an object that the program created.
   let store: StoreIdentity?
-  /// The rows of all types, table after table.
+  /// The storages of the rows of all types, one table after another.
   let storages: [ObjectStorage]
   let tables: [FetchedTable]
   let tableIndexes: [ObjectIdentifier: Int]
   private let state: Mutex<State>
 
-  /// Takes over the result of a fetch.
+  /// Creates the group of all objects of a fetch.
   init(_ store: StoreIdentity, _ graph: FetchedGraph) {
     self.store = store
     tableIndexes = graph.indexes
@@ -52,7 +54,7 @@ final class ObjectGroup: Sendable {
     state = Mutex(State())
   }
 
-  /// Makes the group of an object that the program has made.
+  /// Creates the group of one object that the program created.
   init(of storage: ObjectStorage) {
     store = nil
     storages = [storage]
@@ -61,16 +63,16 @@ final class ObjectGroup: Sendable {
     state = Mutex(State())
   }
 
-  /// Whether the group is one object that the program has made.
+  /// Whether the group consists of one object that the program created.
   var isMade: Bool { store == nil }
 
-  /// Whether a property may hold objects of other groups. A lazy one of a fetched object is left in the store when
-  /// it is saved.
+  /// Returns whether a property may hold objects of other groups. A lazy property of a fetched
+  /// object doesn't: a save leaves its value in the store.
   func isHolding(_ property: ObjectProperty) -> Bool {
     property.isEager || isMade && property.isRelation
   }
 
-  /// The row of a storage of the group.
+  /// Returns the row of a storage, or nil if the storage isn't in the group.
   func row(of storage: ObjectStorage) -> Int? {
     guard let zIndex = storage.fetchedZIndex else { return isMade ? 0 : nil }
     guard let index = tableIndexes[ObjectIdentifier(storage.shape.type)],
@@ -79,16 +81,16 @@ final class ObjectGroup: Sendable {
     return tables[index].start + number
   }
 
-  /// The instance of a class at a row, if somebody has it.
+  /// Returns the instance of a class at a row, or nil if none is alive.
   func instance(at row: Int) -> AnyObject? { state.withLock { $0.instances[row] }?.object }
 
-  /// Notes the instance of a class at a row.
+  /// Records the instance of a class at a row.
   func note(_ object: AnyObject, at row: Int) {
     let instance = Instance(object: object)
     state.withLock { $0.instances[row] = instance }
   }
 
-  /// Notes that a storage may hold objects of other groups.
+  /// Records that a storage may hold objects of other groups.
   func note(holder storage: ObjectStorage) {
     state.withLock { $0.holders[ObjectIdentifier(storage)] = storage }
   }
@@ -98,9 +100,9 @@ final class ObjectGroup: Sendable {
     isMade ? storages : state.withLock { Array($0.holders.values) }
   }
 
-  /// The context by which objects of the group are held: the present one, or a new one.
+  /// Returns the context that holds the group, and creates it if necessary.
   ///
-  /// - Parameter ring: The ring that holds the group if there is no context.
+  /// - Parameter ring: The reference cycle that a new context holds.
   func context(in ring: Ring?) -> FetchContext {
     state.withLock { state in
       if let context = state.context { return context }
@@ -110,10 +112,10 @@ final class ObjectGroup: Sendable {
     }
   }
 
-  /// Notes the context by which objects of the group are held. There is only one at any time.
+  /// Records the context that holds the group. Only one exists at any time.
   func note(_ context: FetchContext) { state.withLock { $0.context = context } }
 
-  /// Notes the ring that the group belongs to from now on; nil for none.
+  /// Records the reference cycle that the group belongs to from now on, or nil for none.
   func join(_ ring: Ring?) {
     let former = state.withLock { state -> [Ring] in
       let former = state.rings.compactMap(\.ring)
@@ -124,26 +126,27 @@ final class ObjectGroup: Sendable {
   }
 }
 
-/// Groups whose objects reference each other in rings.
+/// A reference cycle of groups, formed by references between their objects.
 ///
-/// The storages of the groups reference each other by ``Companion``, which holds nothing. A context of each group
-/// holds the ring, and the ring holds the groups.
+/// Storages in these groups reference each other through ``Companion``, which is a weak reference.
+/// The context of each group holds the cycle, and the cycle holds the groups.
 final class Ring: Sendable {
   let members: [ObjectGroup]
-  /// The rings that members have joined since: storages of other members may still reference them.
+  /// The cycles that members have joined later. Storages of other members may still reference those
+  /// members.
   private let joined = Mutex<[ObjectIdentifier: Ring]>([:])
 
   init(_ members: [ObjectGroup]) {
     self.members = members
   }
 
-  /// The ring that holds what a member references.
+  /// Returns the cycle that a member belongs to now.
   func ring(of member: ObjectGroup) -> Ring {
     joined.withLock { $0[ObjectIdentifier(member)] } ?? self
   }
 
   fileprivate func note(_ ring: Ring?, of member: ObjectGroup) {
-    // What is replaced is released after the lock.
+    // The previous value is released after the lock.
     _ = joined.withLock { joined in
       let former = joined[ObjectIdentifier(member)]
       joined[ObjectIdentifier(member)] = ring
@@ -153,28 +156,31 @@ final class Ring: Sendable {
 }
 
 extension Companion {
-  /// The object's group and its row there.
+  /// Returns the object's group and its row there.
   ///
-  /// - Throws: ``Released`` if the reference was replaced since it was read.
+  /// - Throws: ``Released`` if the reference was replaced since it was read, and the object was
+  ///   released.
   func place() throws(Released) -> (group: ObjectGroup, row: Int) {
     guard let group = group as? ObjectGroup else { throw Released(companion: self) }
     return (group, row)
   }
 
-  /// A reference was replaced since it was read, and the object that it led to is gone.
+  /// The error for a reference that was replaced since it was read, and whose object was released.
   struct Released: Error {
     let companion: Companion
   }
 }
 
 extension ObjectStorage {
-  /// Lends the form of a property and the number of its last change, again if a reference in it was replaced meanwhile.
+  /// Calls `body` with the form of a property and the number of its last change, and calls it again
+  /// if a reference in the form was replaced in the meantime.
   ///
-  /// Proof that this ends: the reader has a context of the owner, which holds the owner's ring. ``RingFinder`` lets
-  /// the context hold another ring, then replaces the references in the properties, and only then releases the
-  /// former ring. A reference to a released object has therefore left the property: each further round reads another
-  /// form, which another task has set or tied in between. If the same reference is read again, that order was
-  /// violated, and an error is thrown.
+  /// Proof that this terminates: the reader has a context of the owner, which holds the owner's
+  /// cycle. ``RingFinder`` first makes the context hold the new cycle, then replaces the references
+  /// in the properties, and only then releases the previous cycle. A reference to a released object
+  /// is therefore no longer in the property. Each further iteration reads another form, which
+  /// another task has stored in between. If an iteration reads the same reference again, that order
+  /// was violated, and this method throws an error.
   func reading<Result>(
     _ slot: Int, _ body: (_CellValue.Form, _ change: Int) throws -> Result
   ) throws -> Result {

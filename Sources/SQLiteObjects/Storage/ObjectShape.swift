@@ -1,42 +1,43 @@
 package import SQLiteCore
 
-/// The properties of a type of objects, as its `encode(to:)` and its traits tell them.
+/// The properties of a type of objects, as determined from its `encode(to:)` and its traits.
 package final class ObjectShape: Sendable {
   package let type: any MagicObject.Type
-  /// The table of the objects.
+  /// The name of the type's table.
   package let table: String
-  /// The column that is the table's rowid.
+  /// The name of the column that is the table's rowid.
   package let key: String
   package let properties: [ObjectProperty]
-  /// The primary property.
+  /// The slot of the primary property, or nil if the type has none.
   package let primary: Int?
-  /// The primary property that is the table's rowid, if the database counts it up.
+  /// The slot of the primary property if it auto-increments, and therefore is the table's rowid.
   let counting: Int?
-  /// Whether an object may be of a subclass.
+  /// Whether the type is a class, so that an object may be an instance of a subclass.
   let isClass: Bool
   /// Whether all properties are plain values in columns.
   let isPlain: Bool
-  /// Whether objects bring others with them, which are looked up when they are asked for.
+  /// Whether the type has eager relations, which are resolved through a ``FetchContext``.
   let needsContext: Bool
-  /// Whether objects reference others, be it lazily.
+  /// Whether the type has eager or lazy relations.
   let hasRelations: Bool
-  /// Whether a value may lead to objects and hold them.
+  /// Whether a value of a property may hold references to other objects.
   let mayHoldOthers: Bool
-  /// The offset of each property's cell in an object's memory, if they are known: see ``CellLayout``.
+  /// The offset of each property's cell in an object's memory, or nil if unknown. See
+  /// ``CellLayout``.
   let cellOffsets: [Int]?
 
-  /// The name of the table's key, unless an Int primary value is the key.
+  /// The name of the rowid column of types without an `Int` primary value.
   static let hiddenKey = "z_index"
 
   package var typeName: String { "\(type)" }
 
-  /// Takes over what was learned of a type.
+  /// Creates the shape of a type.
   ///
   /// - Parameters:
   ///   - type: The type.
   ///   - properties: Its properties in the order in which it encodes them.
-  ///   - mayHoldOthers: Whether a value may lead to objects and hold them.
-  ///   - cellOffsets: The offset of each property's cell in an object's memory, if they are known.
+  ///   - mayHoldOthers: Whether a value of a property may hold references to other objects.
+  ///   - cellOffsets: The offset of each property's cell in an object's memory, or nil if unknown.
   init(
     _ type: any MagicObject.Type, _ properties: [ObjectProperty], mayHoldOthers: Bool,
     cellOffsets: [Int]?
@@ -56,17 +57,17 @@ package final class ObjectShape: Sendable {
   }
 }
 
-/// A property as it is stored.
+/// A property of a type and how its values are stored.
 ///
-/// A class, since a copy of it would retain each part (benchmark `save-graph`).
+/// A class, because a copy of a struct would retain each part (benchmark `save-graph`).
 package final class ObjectProperty: Sendable {
   package let name: String
   package let role: _PropertyRole
-  /// The value that rows get which are older than the property.
+  /// The value of the property in rows that existed before the property.
   package let defaultValue: Value?
-  /// The consequence for the object when the target of its relation is removed.
+  /// The consequence for the object if the target of its relation is removed.
   package let onDelete: DeleteRule?
-  /// The ``ReversePath`` of a reverse value.
+  /// The ``ReversePath`` of a reverse relation, else nil.
   let reverse: _LiveValue?
 
   init(
@@ -80,26 +81,26 @@ package final class ObjectProperty: Sendable {
     self.reverse = reverse
   }
 
-  /// Whether anything is stored for the property.
+  /// Whether the database stores the property. Reverse relations are not stored.
   var isStored: Bool {
     if case .reverse = role.kind { false } else { true }
   }
 
-  /// Whether the property leads to other objects.
+  /// Whether the property references other objects.
   var isRelation: Bool { role.isRelation }
 
-  /// Whether the property is a relation whose objects are fetched with their owner.
+  /// Whether the property is a relation whose objects are fetched together with their owner.
   var isEager: Bool { isRelation && !role.isLazy }
 
-  /// Whether the property is a file.
+  /// Whether the property is an asset.
   package var isAsset: Bool { role.isAsset }
 
-  /// Whether the property is stored as links.
+  /// Whether the property is stored in a link table.
   var isLinked: Bool {
     if case .links = role.kind { true } else { false }
   }
 
-  /// Whether the property is stored as links with keys.
+  /// Whether the property is stored in a link table with keys.
   var isDictionary: Bool {
     if case .links(.dictionary, _) = role.kind { true } else { false }
   }
@@ -118,7 +119,7 @@ package final class ObjectProperty: Sendable {
   }
 }
 
-/// A property of a type, as a key.
+/// A hashable key that identifies a property of a type.
 struct PropertyKey: Hashable, Sendable {
   let type: ObjectIdentifier
   let slot: Int

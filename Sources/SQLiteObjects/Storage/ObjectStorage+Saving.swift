@@ -1,13 +1,13 @@
 import SQLiteCore
 
-// What a store knows of the object, and learns of it by saving, removing and undoing.
+// The identity of the object in a store, and how saves, removals and rollbacks change it.
 extension ObjectStorage {
-  /// Takes all values and changes as of one moment.
+  /// Atomically copies all values and their change numbers.
   ///
   /// - Parameters:
   ///   - store: A store.
-  ///   - copies: Gets a slot for each property.
-  /// - Returns: What the store knew of the object at that moment.
+  ///   - copies: Receives a slot for each property.
+  /// - Returns: The state of the object in the store at the same moment.
   func snapshot(for store: StoreIdentity, to copies: SlotCopies) -> Snapshot {
     withState { state, slots in
       slots.copy(to: copies)
@@ -15,8 +15,8 @@ extension ObjectStorage {
     }
   }
 
-  /// The values at the last save in a store, or at the fetch from it; nil if the store does not know the
-  /// object.
+  /// Returns the values at the last save in a store or at the fetch from it, or nil if the object
+  /// isn't in the store.
   func originals(in store: StoreIdentity) -> SlotCopies? {
     withState { state, slots in
       guard let identity = state.identity(in: store) else { return nil }
@@ -24,12 +24,12 @@ extension ObjectStorage {
     }
   }
 
-  /// The object's z_index in a store, or nil if it is not there.
+  /// Returns the object's z_index in a store, or nil if the object isn't in the store.
   func zIndex(in store: StoreIdentity) -> Int64? {
     withState { state, _ in state.zIndex(in: store) }
   }
 
-  /// Whether a store knew the object before its content was replaced.
+  /// Returns whether the object was in a store before the store's contents were replaced.
   func isOutdated(in store: StoreIdentity) -> Bool {
     withState { state, _ in state.isOutdated(in: store) }
   }
@@ -37,17 +37,19 @@ extension ObjectStorage {
   /// The identity in the store of the last save or fetch.
   var lastIdentity: Identity? { withState { state, _ in state.identity } }
 
-  /// Notes that the object is in a store, with the values of a snapshot.
+  /// Records that the object was saved in a store with the values of a snapshot.
   ///
   /// - Parameters:
-  ///   - zIndex: The object's key there.
+  ///   - zIndex: The object's key in the store.
   ///   - content: The store.
-  ///   - snapshot: The moment whose values were saved; later ones remain changes.
+  ///   - snapshot: The object's state when its values were copied. Later changes remain pending.
   ///   - values: The values that were saved.
-  ///   - first: The place of the object's first property in them.
-  ///   - settled: The values that the store made: a number that it counted up, an asset's id.
+  ///   - first: The position of the object's first property in `values`.
+  ///   - settled: The values that the store assigned: an auto-incremented number, the id of an
+  ///     asset.
   ///   - links: The links that were written.
-  /// - Returns: What was replaced. It is for ``restore(_:)``, and must not be released while the state is locked.
+  /// - Returns: The state that was replaced, for ``restore(_:)``. It must not be released while the
+  ///   state is locked.
   func saved(
     as zIndex: Int64, in content: StoreContent, _ snapshot: Snapshot, _ values: SlotCopies,
     first: Int, settled: [(slot: Int, form: _CellValue.Form)], links: [KnownLinks]?
@@ -95,7 +97,7 @@ extension ObjectStorage {
         unsafe extras.originals = nil
         return .known(former)
       }
-      // A property that was set since was saved as it was in the snapshot.
+      // The save wrote the value in the snapshot for a property that was set later.
       let originals = slots.copies
       for slot in 0..<slots.count where slots.isChanged(slot, since: count) {
         originals[slot] = values[first + slot]
@@ -105,16 +107,16 @@ extension ObjectStorage {
     }
   }
 
-  /// What a save has replaced.
+  /// The state that a save has replaced.
   enum Former: Sendable {
-    /// No store knew the object, and nothing was set since it got its storage.
+    /// The object was in no store, and nothing was set since its storage was created.
     ///
-    /// - Parameter isKeyNew: Whether the save gave a key to an object that had none.
+    /// - Parameter isKeyNew: Whether the save assigned a key to an object that had none.
     case new(isKeyNew: Bool)
     case known(Known)
   }
 
-  /// What stores knew of an object before a save, and the values that the save has replaced.
+  /// The identities of an object before a save, and the values that the save has replaced.
   struct Known: Sendable {
     fileprivate let content: StoreContent?
     fileprivate let zIndex: Int64
@@ -124,7 +126,7 @@ extension ObjectStorage {
     fileprivate let originals: SlotCopies?
     fileprivate let changeCount: Int
     fileprivate var forms: [(slot: Int, form: _CellValue.Form)]?
-    /// Whether the save gave a key to an object that had none.
+    /// Whether the save assigned a key to an object that had none.
     fileprivate var isKeyNew = false
 
     fileprivate init(_ state: borrowing State, changeCount: Int) {
@@ -139,12 +141,13 @@ extension ObjectStorage {
 
   }
 
-  /// What stores know of the object now.
+  /// The current identities of the object, for ``restore(_:)`` after a removal is rolled back.
   var former: Former {
     withState { state, _ in .known(Known(state, changeCount: state.changeCount)) }
   }
 
-  /// Undoes a save or a removal. A property that was set meanwhile stays set.
+  /// Restores the state before a save or a removal that was rolled back. A property that was set in
+  /// the meantime keeps its value.
   func restore(_ former: Former) {
     switch former {
     case .known(let known): restore(known)
@@ -164,7 +167,8 @@ extension ObjectStorage {
       for (slot, form) in forms where !slots.isChanged(slot, since: count) {
         undone.forms = (undone.forms ?? []) + [(slot, slots.exchange(form, slot))]
       }
-      // Values that were set in the undone transaction, or since, are changes.
+      // Values that were set in the transaction that was rolled back, or later, are pending
+      // changes.
       let isSet = (0..<slots.count).contains { slots.isChanged($0, since: count) }
       state.setOriginals(former.originals ?? (isSet ? state.originals : nil))
       state.setIdentity(
@@ -176,7 +180,8 @@ extension ObjectStorage {
     }
   }
 
-  /// Notes that the object was removed from a store, unless that knows it by another row meanwhile.
+  /// Records that the object was removed from a store, unless it has another row there in the
+  /// meantime.
   func removed(from store: StoreIdentity, _ zIndex: Int64) {
     _ = withState { state, _ in
       guard state.zIndex(in: store) == zIndex else {

@@ -1,23 +1,23 @@
 import SQLiteCore
 
 extension ObjectStorage {
-  /// A property: its value, and the number of its last change.
+  /// The value of a property, and the number of its last change.
   struct Slot: Sendable {
     var form: _CellValue.Form
-    // In the rest of the form's third word: a number of 56 bits, which an object that changes all the time reaches
-    // in years.
+    // A change number of 56 bits in the unused part of the form's third word. An object that
+    // changes all the time would take years to exhaust it.
     private var high: UInt8 = 0
     private var middle: UInt16 = 0
     private var low: UInt32 = 0
 
-    /// The greatest number of a change.
+    /// The greatest change number.
     static var lastChange: Int { 1 << 56 - 1 }
 
     init(_ form: consuming _CellValue.Form) {
       self.form = form
     }
 
-    /// The number of the last change, 0 for none.
+    /// The number of the last change, or 0 if there was none.
     var change: Int {
       @inline(__always) get { Int(low) | Int(middle) << 32 | Int(high) << 48 }
       set {
@@ -28,7 +28,7 @@ extension ObjectStorage {
     }
   }
 
-  /// The properties of an object, lent while its state is locked.
+  /// The properties of an object, borrowed while its state is locked.
   @safe struct Slots {
     private let start: UnsafeMutablePointer<Slot>
     let count: Int
@@ -47,60 +47,62 @@ extension ObjectStorage {
       @inline(__always) get { unsafe start[checked(slot)].form }
     }
 
-    /// All values.
+    /// The forms of all properties.
     var forms: [_CellValue.Form] {
-      // Grown by appending: an array that is made of a count looks its type up (benchmark `fetch`).
+      // Built by appending: creating an array with a count looks up its type metadata (benchmark
+      // `fetch`).
       var forms: [_CellValue.Form] = []
       forms.reserveCapacity(count)
       for slot in 0..<count { forms.append(unsafe start[slot].form) }
       return forms
     }
 
-    /// Copies of all properties.
+    /// Copies of all slots.
     var copies: SlotCopies {
       let copies = SlotCopies(capacity: count)
       copy(to: copies)
       return copies
     }
 
-    /// Appends all properties to others.
+    /// Appends copies of all slots to `copies`.
     @inline(__always)
     func copy(to copies: SlotCopies) { unsafe copies.append(from: start, count: count) }
 
-    /// Whether a property was changed since the object had a number of changes.
+    /// Returns whether a property has a change number greater than `count`.
     @inline(__always) func isChanged(_ slot: Int, since count: Int) -> Bool {
       unsafe start[checked(slot)].change > count
     }
 
-    /// The number of a property's last change.
+    /// Returns the number of a property's last change.
     func change(of slot: Int) -> Int { unsafe start[checked(slot)].change }
 
-    /// Notes the number of a property's last change.
+    /// Records the number of a property's last change.
     func note(_ change: Int, of slot: Int) { unsafe start[checked(slot)].change = change }
 
-    /// Sets a property, and returns its former form.
+    /// Sets the form of a property, and returns the previous form.
     @inline(__always)
     func exchange(_ form: consuming _CellValue.Form, _ slot: Int) -> _CellValue.Form {
       unsafe swap(&start[checked(slot)].form, &form)
       return form
     }
 
-    /// Sets a property that holds nothing yet.
+    /// Sets the form of a property that has no value yet.
     @inline(__always)
     func fill(_ form: consuming _CellValue.Form, _ slot: Int) {
       unsafe start[checked(slot)].form = form
     }
 
-    /// Sets a value that a store made, and adds the former one to `former`.
+    /// Sets a value that a store has assigned, and appends the previous form to `former`.
     func settle(
       _ form: _CellValue.Form, _ slot: Int, _ former: inout [(slot: Int, form: _CellValue.Form)]?
     ) {
-      // An equal value is not written.
+      // Skip a value that is already set.
       if case .stored(let value) = form, case .stored(value) = self[slot] { return }
       former = (former ?? []) + [(slot, exchange(form, slot))]
     }
 
-    /// Sets the ids of assets, which are others in each store, unless the assets were set since.
+    /// Sets the ids of assets to those in `known`, because they differ between stores. Skips assets
+    /// with a change number greater than `count`.
     func settleAssets(
       _ known: SlotCopies, _ shape: ObjectShape, since count: Int,
       _ former: inout [(slot: Int, form: _CellValue.Form)]?
@@ -112,28 +114,30 @@ extension ObjectStorage {
       }
     }
 
-    /// Whether a value may hold other objects.
+    /// Whether the value of a property may hold references to other objects.
     var holdsOthers: Bool { (0..<count).contains { self[$0].holdsOthers } }
 
-    /// Takes out the values that may hold other objects.
+    /// Moves the values that may hold references to other objects to `held`.
     func takeHolders(_ held: inout [_CellValue.Form]) {
       for slot in 0..<count where self[slot].holdsOthers { held.append(exchange(.unset, slot)) }
     }
   }
 }
 
-/// Copies of the properties of many objects, one behind the other.
+/// Copies of the slots of many objects, contiguous in memory.
 ///
-/// In memory of its own, since an array copies and frees its elements by calls that ask each for its kind, several
-/// times as long (benchmarks `insert` and `update`).
+/// Uses manually allocated memory: an array copies and releases its elements through calls that
+/// check the case of each one, which takes several times as long (benchmarks `insert` and
+/// `update`).
 ///
-/// Proof: it is changed only by the call that fills it, before any other thread has a reference to it.
-/// ``withForm(_:_:)`` is called by the one thread that writes a graph, and leaves the form as it was.
+/// Proof: only the call that fills an instance changes it, before any other thread has a reference
+/// to it. ``withForm(_:_:)`` is called only by the thread that writes a graph, and leaves the form
+/// unchanged.
 @safe final class SlotCopies: @unchecked Sendable {
   typealias Slot = ObjectStorage.Slot
 
-  // The pointer leads to room for `capacity` slots, of which the first `filled` are initialized. The check for
-  // exclusive access would cost as much as copying a slot.
+  // The pointer refers to memory for `capacity` slots, of which the first `filled` are initialized.
+  // Checks for exclusive access would cost as much as copying a slot.
   @exclusivity(unchecked) private var start: UnsafeMutablePointer<Slot>
   @exclusivity(unchecked) private var capacity: Int
   @exclusivity(unchecked) private var filled = 0
@@ -147,7 +151,7 @@ extension ObjectStorage {
   /// The number of slots.
   var count: Int { unsafe filled }
 
-  /// The number of slots that were ever appended with more than SQLite stores.
+  /// The number of slots that were ever appended with a value of a type that SQLite doesn't store.
   var liveCount: Int { unsafe lives }
 
   deinit {
@@ -157,7 +161,7 @@ extension ObjectStorage {
     unsafe start.deallocate()
   }
 
-  /// Makes room for more slots.
+  /// Grows the memory so that it has room for `more` further slots.
   func reserve(_ more: Int) {
     guard unsafe count + more > capacity else { return }
     unsafe capacity = max(count + more, capacity * 2)
@@ -173,7 +177,7 @@ extension ObjectStorage {
     let end = unsafe start + count
     for slot in 0..<more {
       if unsafe slots[slot].form.isBits {
-        // Proof: a value that is nothing but bits may be copied as these.
+        // Proof: a value without references may be copied bitwise.
         unsafe UnsafeMutableRawPointer(end + slot).copyMemory(
           from: slots + slot, byteCount: MemoryLayout<Slot>.size)
       } else {
@@ -184,16 +188,16 @@ extension ObjectStorage {
     unsafe filled += more
   }
 
-  /// Removes the last slots.
+  /// Removes the last `less` slots.
   func removeLast(_ less: Int) {
     for place in count - less..<count { unsafe (start + checked(place)).deinitialize(count: 1) }
     unsafe filled -= less
   }
 
-  /// The values that may hold other objects.
+  /// The values that may hold references to other objects.
   var holders: [_CellValue.Form] { (0..<count).map { self[$0] }.filter(\.holdsOthers) }
 
-  /// Whether a slot holds more than SQLite stores.
+  /// Returns whether a slot has a value of a type that SQLite doesn't store.
   func isLive(_ place: Int) -> Bool {
     if case .live = unsafe start[checked(place)].form { true } else { false }
   }
@@ -208,13 +212,15 @@ extension ObjectStorage {
     set { unsafe start[checked(place)].form = newValue }
   }
 
-  /// Notes that a lazy value was changed, which its property does not count.
+  /// Marks a slot with a lazy value as changed. Its property doesn't count changes inside the
+  /// value.
   func noteChange(_ place: Int) { unsafe start[checked(place)].change = Slot.lastChange }
 
-  /// The number of the last change of the property at a place.
+  /// Returns the number of the last change of the slot at a position.
   @inline(__always) func change(_ place: Int) -> Int { unsafe start[checked(place)].change }
 
-  /// Lends the form at a place to a closure, which leaves it as it was.
+  /// Calls `body` with the form at a position. `body` must leave the form unchanged when it
+  /// returns.
   @inline(__always)
   func withForm<Result>(
     _ place: Int, _ body: (inout _CellValue.Form) throws -> Result
@@ -224,7 +230,7 @@ extension ObjectStorage {
 }
 
 extension _CellValue.Form {
-  /// Whether the value holds no reference, so that its bits are all of it.
+  /// Whether the value contains no references, so that it can be copied bitwise.
   @inline(__always) fileprivate var isBits: Bool {
     switch self {
     case .unset, .reference, .links, .lazy: true

@@ -1,13 +1,13 @@
-// What stores know of an object, and what it knows of its changes.
+// The identities of an object in stores, and its pending changes.
 extension ObjectStorage {
   /// The identity of an object in a store.
   struct Identity: Sendable {
-    /// The store, with the content that the object is in.
+    /// The store, and the generation of its contents that contains the object.
     let content: StoreContent
     let zIndex: Int64
-    /// The number of the object's changes when it was saved there, or 0 for a fetch.
+    /// The object's change count when it was saved there, or 0 for a fetch.
     var savedCount = 0
-    /// What else is known of the object there; nil for nothing.
+    /// Further state of the object in the store, or nil.
     var state: SavedState?
 
     init(
@@ -20,7 +20,7 @@ extension ObjectStorage {
     }
 
     var store: StoreIdentity { content.identity }
-    /// Whether the content of the store was not replaced since.
+    /// Whether the store's contents were not replaced since.
     var isCurrent: Bool { content.isCurrent }
 
     func isPresent(in store: StoreIdentity) -> Bool {
@@ -28,11 +28,13 @@ extension ObjectStorage {
     }
   }
 
-  /// What most objects have not: links that a store has saved, or values that another store has changed.
+  /// State in a store that most objects lack: saved links, and original values if the object is in
+  /// several stores.
   final class SavedState: Sendable {
-    /// The links that were saved, unless they were none. Others are known to the fetch.
+    /// The links that were saved, or nil. The fetch contains the links of other properties.
     let links: [KnownLinks]?
-    /// The values at the last save or fetch there, if another store got to know the object since.
+    /// The values at the last save or fetch there, or nil if no other store has saved the object
+    /// since.
     let originals: SlotCopies?
 
     init(_ links: [KnownLinks]?, originals: SlotCopies? = nil) {
@@ -41,20 +43,20 @@ extension ObjectStorage {
     }
   }
 
-  /// The state of an object at the moment at which its values were taken.
+  /// The state of an object in a store at the moment when its values were copied.
   struct Snapshot: Sendable {
-    /// The number of the object's changes.
+    /// The object's change count.
     let changeCount: Int
-    /// Their number at the last save in the store, or at the fetch from it.
+    /// The change count at the last save in the store, or at the fetch from it.
     let savedCount: Int
-    /// Whether the store knew the object.
+    /// Whether the object is in the store.
     let isKnown: Bool
-    /// Whether the store knew the object before its content was replaced.
+    /// Whether the object was in the store before the store's contents were replaced.
     let isOutdated: Bool
-    /// The object's key in the store, if the store was the last one to save or fetch it.
+    /// The object's key in the store, or nil if another store was the last one to save or fetch it.
     let zIndex: Int64?
 
-    /// The state of an object that has just got its storage.
+    /// The state of an object whose storage was just created.
     static var ofNewObject: Snapshot {
       Snapshot(changeCount: 0, savedCount: 0, isKnown: false, isOutdated: false, zIndex: nil)
     }
@@ -63,33 +65,34 @@ extension ObjectStorage {
     var isClean: Bool { zIndex != nil && changeCount <= savedCount }
   }
 
-  /// What only objects have that were changed, or that several stores know, or with links or assets.
+  /// State that only some objects need: those with changes, links or assets, and those in several
+  /// stores.
   ///
-  /// Proof: it is reached by the one ``State`` that holds it, while that is locked, and no
-  /// function hands it out.
+  /// Proof: it is accessed only through the one ``State`` that holds it, while that is locked, and
+  /// no function lets it escape from the lock.
   final class Extras: @unchecked Sendable {
-    /// The number of the object's changes.
+    /// The object's change count. Each change of a property increments it.
     @exclusivity(unchecked) var changeCount = 0
-    /// Their number when the object was saved by its last identity, or 0 for a fetch.
+    /// The change count at the last save, or 0 for a fetch.
     @exclusivity(unchecked) var savedCount = 0
-    /// What else is known of the object there.
+    /// Further state in the store of the last save or fetch.
     @exclusivity(unchecked) var saved: SavedState?
-    /// The values at the last save or fetch, if a property was set since.
+    /// The values at the last save or fetch, or nil if no property was set since.
     @exclusivity(unchecked) var originals: SlotCopies?
     /// The identities in other stores.
     @exclusivity(unchecked) var otherIdentities: [Identity]?
-    /// The contents of assets that somebody may hold, by their properties.
+    /// The caches of assets' contents, by slot.
     @exclusivity(unchecked) var assetCaches: [Int: AssetCache]?
   }
 
   struct State: Sendable {
     /// The store of the last save or fetch.
     var content: StoreContent?
-    /// The object's key there.
+    /// The object's key in that store.
     var zIndex: Int64 = 0
     var extras: Extras?
 
-    /// The number of the object's changes.
+    /// The object's change count.
     var changeCount: Int { unsafe extras?.changeCount ?? 0 }
     var otherIdentities: [Identity]? { unsafe extras?.otherIdentities }
     var originals: SlotCopies? { unsafe extras?.originals }
@@ -113,7 +116,7 @@ extension ObjectStorage {
       unsafe extras.saved = identity?.state
     }
 
-    /// The extras, made if there are none.
+    /// Returns the extras, and creates them if necessary.
     mutating func madeExtras() -> Extras {
       if let extras { return extras }
       let made = Extras()
@@ -133,7 +136,7 @@ extension ObjectStorage {
       unsafe extras.originals = originals
     }
 
-    /// The content of an asset that somebody may hold, made if there is none.
+    /// Returns the cache of an asset's content, and creates it if necessary.
     mutating func assetCache(of slot: Int) -> AssetCache {
       let extras = madeExtras()
       if let cache = unsafe extras.assetCaches?[slot] { return cache }
@@ -153,19 +156,20 @@ extension ObjectStorage {
       return otherIdentities?.first { $0.isPresent(in: store) }?.zIndex
     }
 
-    /// The number of changes at the last save by the last identity.
+    /// The change count at the last save.
     var savedCount: Int { unsafe extras?.savedCount ?? 0 }
 
-    /// Whether the last save or fetch was of the present content of a store. The identity is not copied.
+    /// Returns whether the last save or fetch was in a store with its current contents. Doesn't
+    /// copy the identity.
     @inline(__always) private func isLast(in store: StoreIdentity) -> Bool {
       guard let content else { return false }
       return content.identity == store && content.isCurrent
     }
 
-    /// What a store knows of the object.
+    /// Returns the object's state in a store.
     func snapshot(for store: StoreIdentity) -> Snapshot {
       if let content, content.identity == store {
-        // No other identity is one in the same store.
+        // No other identity belongs to the same store.
         let isCurrent = content.isCurrent
         return Snapshot(
           changeCount: changeCount, savedCount: isCurrent ? savedCount : 0, isKnown: isCurrent,
@@ -188,12 +192,12 @@ extension ObjectStorage {
       let next = extras.flatMap { unsafe $0.otherIdentities?.popLast() }
       setIdentity(next)
       guard let extras, let saved = next?.state, let before = saved.originals else { return }
-      // The store that was last before that one is the last one again.
+      // The store of the previous save or fetch becomes the last one again.
       unsafe extras.originals = before
       unsafe extras.saved = saved.links.map { SavedState($0) }
     }
 
-    /// Notes that a store knows the object, and was the last to learn of it.
+    /// Records an identity in the store that has just saved the object.
     ///
     /// - Parameter slots: The object's values.
     mutating func identify(_ new: Identity, _ slots: Slots) {

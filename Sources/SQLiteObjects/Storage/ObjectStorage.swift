@@ -3,34 +3,34 @@ import Synchronization
 
 /// The values of one object, and its identity in each store.
 ///
-/// Proof: a ``Head`` is never written again, but for what is atomic in it, and the state, which is a `Mutex`;
-/// the properties are read and written only while that is locked, and by ``make(_:_:_:)`` and `deinit`, which
-/// nobody else runs at the same time.
+/// Proof: a ``Head`` is immutable, except for its atomic flag and its state, which is a `Mutex`.
+/// The properties are accessed only while the state is locked, and by ``make(_:_:_:)`` and
+/// `deinit`, which no other thread runs at the same time.
 package final class ObjectStorage: @unchecked Sendable {
-  /// The fixed part of an object, before its properties.
+  /// The part of fixed size, which precedes the properties.
   private struct Head: ~Copyable {
     let shape: ObjectShape
     let fetchedZIndex: Int64
     let isFetched: Bool
     let handedOut = Atomic(false)
     let count: UInt16
-    /// A value's `deinit` may read the object: so no value is released while this is locked. A function that
-    /// replaces one returns it, and no code of the user's runs.
+    /// The `deinit` of a value may read the object, so no value is released while this is locked. A
+    /// function that replaces a value returns it, and no user code runs inside the lock.
     let state: Mutex<State>
   }
 
-  // The object has no stored properties: a head and the properties follow it in the one piece of memory that
-  // is allocated for it, as `ManagedBufferPointer` lays it out: a header of no size, then words.
+  // The class has no stored properties. A head and the properties follow it in the same allocation,
+  // with the layout of `ManagedBufferPointer`: an empty header, then words.
   //
-  // Proof that this is sound: the memory is as large as a head and the properties, which need the alignment of
-  // a word; both are initialized by ``make(_:_:_:)`` before anybody else has the object, and
-  // deinitialized by `deinit` when nobody has it any more. Their addresses are used only while a method runs, whose
-  // caller keeps the object.
+  // Proof that this is sound: the allocation has room for a head and the properties, which need the
+  // alignment of a word. ``make(_:_:_:)`` initializes both before the reference is shared, and
+  // `deinit` deinitializes them after the last reference is gone. Their addresses are used only
+  // during a method, whose caller holds a reference.
   private typealias Memory = ManagedBufferPointer<Void, UInt>
 
   private init() {}
 
-  /// The memory behind the two words that each Swift object begins with.
+  /// The memory after the two words of the header of each Swift object.
   private var memory: UnsafeMutableRawPointer {
     @inline(__always) get {
       unsafe Unmanaged.passUnretained(self).toOpaque() + 2 * MemoryLayout<UInt>.stride
@@ -51,17 +51,17 @@ package final class ObjectStorage: @unchecked Sendable {
     @inline(__always) get { unsafe head.pointee.shape }
   }
 
-  /// The z_index that the object was fetched by, or nil if it was made.
+  /// The z_index that the object was fetched by, or nil if the program created it.
   var fetchedZIndex: Int64? {
     unsafe head.pointee.isFetched ? head.pointee.fetchedZIndex : nil
   }
 
-  /// Makes the storage of an object.
+  /// Creates the storage of an object.
   ///
   /// - Parameters:
   ///   - shape: The object's type.
-  ///   - identity: The identity in the store that the object was fetched from.
-  ///   - form: Returns the value of each property, one after the other.
+  ///   - identity: The identity in the store that the object is fetched from, or nil.
+  ///   - form: Returns the form of a property. It is called for each property in order.
   @inline(__always)
   static func make(
     _ shape: ObjectShape, _ identity: (content: StoreContent, zIndex: Int64)?,
@@ -77,7 +77,7 @@ package final class ObjectStorage: @unchecked Sendable {
         slot += 1
       }
     } catch {
-      // For its `deinit`.
+      // `deinit` needs initialized slots.
       while slot < count {
         unsafe (slots + slot).initialize(to: Slot(.unset))
         slot += 1
@@ -87,11 +87,11 @@ package final class ObjectStorage: @unchecked Sendable {
     return storage
   }
 
-  /// Allocates an object whose properties are to be initialized.
+  /// Allocates an object with uninitialized properties.
   private static func allocate(
     _ shape: ObjectShape, _ identity: (content: StoreContent, zIndex: Int64)?
   ) -> ObjectStorage {
-    // There are at most as many as ``CellIndex`` has numbers for.
+    // At most ``CellIndex/limit``.
     let count = UInt16(truncatingIfNeeded: shape.properties.count)
     let size = MemoryLayout<Head>.stride + Int(count) * MemoryLayout<Slot>.stride
     let buffer = Memory(
@@ -106,7 +106,7 @@ package final class ObjectStorage: @unchecked Sendable {
     return storage
   }
 
-  /// Makes the storage of an object that is saved for the first time.
+  /// Creates the storage of an object that is saved for the first time.
   static func make(_ shape: ObjectShape) -> ObjectStorage { make(shape, nil) { _ in .unset } }
 
   deinit {
@@ -120,7 +120,7 @@ package final class ObjectStorage: @unchecked Sendable {
     if holdsOthers { IterativeRelease.holder(destroy) { takeHolders() } } else { destroy() }
   }
 
-  /// Takes out the values that may hold other objects.
+  /// Removes the values that may hold references to other objects, and returns them.
   private func takeHolders() -> [_CellValue.Form] {
     withState { state, slots in
       var held: [_CellValue.Form] = []
@@ -131,7 +131,7 @@ package final class ObjectStorage: @unchecked Sendable {
     }
   }
 
-  /// Locks the state, and lends it with the properties.
+  /// Calls `body` with the state and the properties while the state is locked.
   @inline(__always)
   func withState<Result: Sendable>(_ body: (inout State, Slots) -> Result) -> Result {
     let slots = unsafe Slots(slots, count: Int(head.pointee.count))
@@ -140,44 +140,46 @@ package final class ObjectStorage: @unchecked Sendable {
 
   subscript(slot: Int) -> _CellValue.Form { withState { _, slots in slots[slot] } }
 
-  /// All values.
+  /// The forms of all properties.
   var forms: [_CellValue.Form] { withState { _, slots in slots.forms } }
 
-  /// Lends what a property holds.
+  /// Calls `body` with the form of a property while the state is locked.
   @inline(__always)
   func read<Result: Sendable>(_ slot: Int, _ body: (_CellValue.Form) -> Result) -> Result {
     withState { _, slots in body(slots[slot]) }
   }
 
-  /// Returns whether an object was ever made of a fetched storage: others cannot have changed.
+  /// Whether an instance was created from a fetched storage. Otherwise the object can't have
+  /// changed.
   var isHandedOut: Bool { unsafe head.pointee.handedOut.load(ordering: .relaxed) }
 
-  /// Notes that an object is made of the storage.
+  /// Records that an instance was created from the storage.
   func handOut() {
     if !isHandedOut { unsafe head.pointee.handedOut.store(true, ordering: .relaxed) }
   }
 
-  /// The form of a property, with the number of its last change.
+  /// Returns the form of a property and the number of its last change.
   func slot(_ slot: Int) -> (form: _CellValue.Form, change: Int) {
     withState { _, slots in (slots[slot], slots.change(of: slot)) }
   }
 
-  /// Replaces the form of a property by one that leads to the same objects, unless the property was set meanwhile.
+  /// Replaces the form of a property by another form with the same targets, unless the property was
+  /// set after the change number `change`.
   func replace(_ slot: Int, _ form: _CellValue.Form, since change: Int) {
-    // The replaced form is released when the lock is free again.
+    // The replaced form is released after the lock.
     _ = withState { _, slots in
       slots.isChanged(slot, since: change) ? form : slots.exchange(form, slot)
     }
   }
 
-  /// The message for a value that was read before it was set.
+  /// Returns the message for a property that was read before it was set.
   func missing(_ slot: Int) -> String {
     "\(shape.typeName).\(shape.properties[slot].name) was read, but it was never set"
   }
 
-  /// Keeps a value that was made of the stored one, unless another task was first.
+  /// Caches a value that was created from the stored form, unless another task already has.
   ///
-  /// - Returns: The value that is kept.
+  /// - Returns: The cached value.
   func cache(_ live: _LiveValue, at slot: Int) -> _LiveValue {
     let (held, _) = withState { _, slots -> (_LiveValue, _CellValue.Form) in
       if case .live(let other) = slots[slot] { return (other, .unset) }
@@ -188,7 +190,7 @@ package final class ObjectStorage: @unchecked Sendable {
 }
 
 extension ObjectStorage {
-  /// Returns whether a property was set since the object was saved or fetched.
+  /// Returns whether a property was set since the last save or fetch.
   func isSet(_ slot: Int) -> Bool {
     withState { state, slots in slots.isChanged(slot, since: state.savedCount) }
   }

@@ -1,19 +1,21 @@
 package import SQLiteMapping
 import SQLiteRelations
 
-/// The role of a property in its table. Opaque.
+/// The kind of a property, which determines how its values are stored.
+///
+/// For internal use by the property wrappers.
 public struct _PropertyRole: Sendable {
-  /// The way in which the values of a property are stored.
+  /// Where the values of a property are stored.
   package enum Kind: Sendable {
     /// In a column.
     case column(Storage)
-    /// In a column that refers to another object.
+    /// In a column that references another object.
     case object(any MagicObject.Type)
     /// In a link table.
     case links(LinkArrangement, any MagicObject.Type)
-    /// In a column with the identifier of an asset.
+    /// In a column with the id of an asset.
     case asset
-    /// Not at all: the owners' relation is asked.
+    /// Not stored. A reverse relation reads the relation of the owners.
     case reverse
   }
 
@@ -27,10 +29,10 @@ public struct _PropertyRole: Sendable {
   package var isOptional = false
   package var isPrimary = false
   package var isLazy = false
-  /// Whether the database counts the value up.
+  /// Whether the value auto-increments.
   package var countsUp = false
 
-  /// The type of a relation to many objects, if these lie one behind the other in memory.
+  /// The type of a to-many relation if its objects are contiguous in memory, else nil.
   var collection: (any ContiguousObjects.Type)?
 
   package init(_ kind: Kind) {
@@ -39,7 +41,7 @@ public struct _PropertyRole: Sendable {
 }
 
 extension _PropertyRole {
-  /// The type of the objects that a relation leads to.
+  /// The type of the objects that a relation references, or nil for other properties.
   var target: (any MagicObject.Type)? {
     switch kind {
     case .object(let type), .links(_, let type): type
@@ -47,7 +49,7 @@ extension _PropertyRole {
     }
   }
 
-  /// Whether the property leads to other objects.
+  /// Whether the property references other objects.
   var isRelation: Bool {
     switch kind {
     case .object, .links: true
@@ -60,18 +62,18 @@ extension _PropertyRole {
   }
 }
 
-/// A collection whose objects lie one behind the other in memory.
+/// A collection whose objects are contiguous in memory.
 protocol ContiguousObjects: SendableMetatype {
-  /// Lends the memory of the objects of a value, without copying them.
+  /// Calls `body` with the memory of the objects in a value, without copying them.
   ///
-  /// - Returns: Nil if the value is not of this type.
+  /// - Returns: The result of `body`, or nil if the value isn't of this type.
   @unsafe static func withObjects<Result>(
     of live: _LiveValue, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result?
 }
 
 extension _PropertyRole.LinkArrangement {
-  /// The arrangement as a link table has it.
+  /// The same arrangement as a value of `LinkTable`.
   var form: LinkTable.Arrangement {
     switch self {
     case .list: .list

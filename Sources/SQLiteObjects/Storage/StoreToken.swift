@@ -1,28 +1,28 @@
 import SQLiteAssets
 import SQLiteCore
 
-/// A store, as far as the cells of its objects know it.
+/// The parts of a store that the cells of its objects need.
 package protocol StoreToken: AnyObject, Sendable {
-  /// The identity of the store among others.
+  /// The identity that distinguishes the store from others.
   var identity: StoreIdentity { get }
-  /// The number of the store's content: another content may take its place.
+  /// The generation of the store's contents. It changes when all contents are replaced.
   var generation: Int { get }
-  /// The database with the objects.
+  /// The database that contains the objects.
   var database: Database { get }
-  /// The files that objects keep.
+  /// The assets of the objects.
   var assets: AssetStore { get }
-  /// The reference by which objects know the store.
+  /// The weak reference through which objects reference the store.
   var link: StoreLink { get }
 }
 
-/// A reference to a store that does not keep it open. Each store has one.
+/// A weak reference to a store, which doesn't keep the store open. Each store has one.
 package final class StoreLink: Sendable {
-  /// The store; nil if it was released.
+  /// The store, or nil if it was released.
   weak let token: (any StoreToken)?
   fileprivate let identity: StoreIdentity
-  /// The folder of the store's assets.
+  /// The path of the folder with the store's assets.
   let assetPath: String
-  /// The number of the store's present content.
+  /// The current generation of the store's contents.
   fileprivate let present: ContentGeneration
 
   init(to token: any StoreToken) {
@@ -33,28 +33,29 @@ package final class StoreLink: Sendable {
   }
 }
 
-/// A store with the content that it had at some moment; another content may have taken its place since.
+/// A reference to a store and to one generation of its contents, which may have been replaced
+/// since.
 ///
-/// Objects reference the store through this, and so never keep it open. It is a class, so that each object of
-/// a fetch has one reference to it.
+/// Objects reference their store through this class, so they don't keep it open. It is a class, so
+/// that each object of a fetch stores only one reference.
 package final class StoreContent: Sendable {
   let link: StoreLink
   let identity: StoreIdentity
-  /// The number of the content.
+  /// The generation of the contents.
   let generation: Int
 
-  /// The present content of a store.
+  /// Creates a reference to the current contents of a store.
   init(of token: any StoreToken) {
     link = token.link
     identity = link.identity
     generation = token.generation
   }
 
-  /// Whether no other content has taken its place.
+  /// Whether the contents were not replaced since.
   var isCurrent: Bool { generation == link.present.current }
 }
 
-/// The identity of a store among others: the UUID in its database.
+/// The identity that distinguishes a store from others: the UUID in its database.
 package final class StoreIdentity: Sendable, Equatable {
   let uuid: String
 

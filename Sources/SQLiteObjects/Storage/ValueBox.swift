@@ -1,19 +1,19 @@
 import SQLiteCore
 import Synchronization
 
-/// The value of one property of an object that the program has made.
+/// The value of one property of an object that the program created.
 ///
-/// The box holds the value itself until its object is saved. From then on the object's ``ObjectStorage`` holds the values
-/// of all its properties, and the box has the cell of its property there.
+/// The box stores the value until the object is saved. The save moves the values of all properties
+/// to the object's ``ObjectStorage``. From then on, the box forwards to the property's cell there.
 final class ValueBox: Sendable {
   enum State {
     case own(_CellValue.Form)
     case bound(_MagicCell)
   }
 
-  /// A value's `deinit` may read the property: so no value is released while this is locked.
+  /// The `deinit` of a value may read the property, so no value is released while this is locked.
   private let state = Mutex(State.own(.unset))
-  /// The declaration of the property, for the message about a value that was never set.
+  /// The name of the type that declares the property, for the message about a value that was never set.
   let type: StaticString
   let line: UInt32
 
@@ -31,7 +31,7 @@ final class ValueBox: Sendable {
       })
   }
 
-  /// The cell of the property in the object's storage, if the object was saved or fetched.
+  /// The cell of the property in the object's storage, or nil if the object has no storage yet.
   private var bound: _MagicCell? {
     state.withLock { if case .bound(let cell) = $0 { cell } else { nil } }
   }
@@ -43,9 +43,9 @@ final class ValueBox: Sendable {
     }
   }
 
-  /// Sets the value unless a storage holds it.
+  /// Sets the value, unless a storage holds it.
   ///
-  /// - Returns: The cell in the storage that holds the value, by which the caller sets it.
+  /// - Returns: Nil, or the cell in the storage, which the caller must set instead.
   func set(_ form: _CellValue.Form) -> _MagicCell? {
     var other = State.own(form)
     return state.withLock { state in
@@ -55,19 +55,21 @@ final class ValueBox: Sendable {
     }
   }
 
-  /// Sets the value if there is none yet: of several tasks one is the first.
+  /// Sets the value if there is none yet. If several tasks call this method at the same time, the
+  /// first one sets it.
   func setFirst(_ form: _CellValue.Form) {
     state.withLock { state in
       if case .own(.unset) = state { state = .own(form) }
     }
   }
 
-  /// A box of its own holds the value that was set.
+  /// Caches a value in the storage. Without a storage, the box already holds the value that was
+  /// set.
   func cache(_ live: _LiveValue) -> _LiveValue { bound?.cache(live) ?? live }
 
   var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? { bound?.address }
 
-  /// The identity of the object's storage, or nil if it has none.
+  /// The identity of the object's storage, or nil if the object has no storage yet.
   var storageIdentifier: ObjectIdentifier? {
     state.withLock { state in
       if case .bound(let cell) = state { cell.storageIdentifier } else { nil }
@@ -79,9 +81,9 @@ final class ValueBox: Sendable {
     state.withLock { swap(&$0, &other) }
   }
 
-  /// Leads to a cell of a storage from now on.
+  /// Makes the box forward to a cell of a storage from now on.
   ///
-  /// - Returns: The value as the box held it, or nil if it leads to a storage already.
+  /// - Returns: The value that the box held, or nil if it already forwards to a storage.
   func adopt(by cell: _MagicCell) -> _CellValue.Form? {
     var former = State.bound(cell)
     state.withLock { state in
