@@ -2,15 +2,16 @@ import CSQLite
 
 import Platform
 
-/// Waits for the lock of another connection, of this process or of another one.
+/// Waits while another connection, in this or another process, holds a lock.
 ///
-/// SQLite asks it again and again, on the thread that runs the statement, instead of failing with
-/// ``ResultCode/busy``. The wait ends with the lock, with the timeout, or with the access.
+/// Instead of failing with ``ResultCode/busy``, SQLite calls the handler repeatedly on the
+/// statement's thread. The wait ends when the lock is free, at the timeout, or when the access must
+/// end.
 final class BusyHandler {
-  /// How long to wait.
+  /// The maximum time to wait.
   var timeout: Duration
   private let interruption: Interruption
-  /// When the present wait began.
+  /// The beginning of the current wait.
   private var waitingSince: Moment?
 
   init(timeout: Duration, _ interruption: Interruption) {
@@ -18,17 +19,18 @@ final class BusyHandler {
     self.interruption = interruption
   }
 
-  /// Lets a connection wait by this (`sqlite3_busy_handler`). The caller keeps it alive.
+  /// Makes a connection wait with this handler (`sqlite3_busy_handler`). The caller keeps this
+  /// object alive.
   func install(on handle: ConnectionHandle) {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe sqlite3_busy_handler(handle.pointer, busy, context)
   }
 
-  /// Returns whether to try once more for the lock, after a pause of 1 to 10 ms.
+  /// Returns whether SQLite should try again to get the lock, after a pause of 1 to 10 ms.
   ///
-  /// The lock has no queue: of several connections it goes to the one that asks just when it is free. One
-  /// that asks only each 100 ms, as SQLite does, may find it taken until its timeout by others that write
-  /// without a pause.
+  /// Locks have no queue: a free lock goes to the first connection that tries. SQLite's own handler
+  /// pauses for up to 100 ms. If other connections write continuously, such a connection may not
+  /// get the lock before its timeout.
   fileprivate func waitForLock(attempt: Int32) -> Bool {
     if interruption.place == .task { _ = interruption.giveUp() }
     let now = Moment.now
@@ -41,7 +43,7 @@ final class BusyHandler {
   }
 }
 
-/// Tries again for a lock by a result other than 0.
+/// The C callback. A nonzero result makes SQLite try again.
 private func busy(context: UnsafeMutableRawPointer?, attempt: Int32) -> Int32 {
   guard let context = unsafe context else { return 0 }
   let handler = unsafe Unmanaged<BusyHandler>.fromOpaque(context).takeUnretainedValue()

@@ -2,15 +2,15 @@ import Synchronization
 
 /// A request, from any thread, that one access end soon.
 ///
-/// A cancelled task makes it (``Database/cancelling(_:_:_:)``). While a statement runs, SQLite's progress handler looks for
-/// it (``Interruption``) and stops the statement.
+/// A cancelled task makes the request (``Database/cancelling(_:_:_:)``). SQLite's progress handler
+/// checks for it while a statement runs, and then interrupts the statement (``Interruption``).
 final class Cancellation: Sendable {
-  /// The origin of the request.
+  /// The cause of the request.
   enum Reason: UInt8 {
     case task = 1
     case interrupt
     case suspension
-    /// It takes longer than the thread of a task may be kept.
+    /// The access takes too long for its task's thread.
     case length
 
     var message: String {
@@ -24,15 +24,15 @@ final class Cancellation: Sendable {
   }
 
   private let requested = Atomic<UInt8>(0)
-  /// The access's number in the queue, 0 before it waits. Written under the scheduler's lock.
+  /// The access's number in the queue; 0 before it waits. Written under the scheduler's lock.
   let ticket = Atomic<UInt64>(0)
 
-  /// Why the access must end, if it must.
+  /// The reason why the access must end, or nil.
   var reason: Reason? { Reason(rawValue: requested.load(ordering: .relaxed)) }
 
   var isRequested: Bool { requested.load(ordering: .relaxed) != 0 }
 
-  /// Makes the request, unless one was made before.
+  /// Requests that the access end. An earlier request keeps its reason.
   func request(_ reason: Reason) {
     _ = requested.compareExchange(expected: 0, desired: reason.rawValue, ordering: .relaxed)
   }

@@ -1,10 +1,11 @@
-// The text and bytes of a value are bound in StatementHandle+Binding.swift.
+// For the binding of texts and bytes, see StatementHandle+Binding.swift.
 
 extension Connection {
-  /// Binds the values of a literal, from parameter 1 on.
+  /// Binds the values of a literal, starting with parameter 1.
   ///
-  /// - Parameter lends: Whether the first long blob is left out, so that SQLite can be lent it.
-  /// - Returns: The index of that blob, if there is one.
+  /// - Parameter lends: Whether to skip the first long blob, which the caller then binds without
+  ///   copying it.
+  /// - Returns: The index of the skipped blob, or nil.
   @discardableResult
   func bind(
     _ pieces: [SQL.Piece], to statement: inout Statement, lends: Bool = false
@@ -13,7 +14,8 @@ extension Connection {
     var lent: Int?
     for index in pieces.indices {
       switch pieces[index].parameter {
-      // By type, since binding a `Value` retains and releases its content (benchmark `insert`).
+      // A case for each type, because binding a `Value` retains and releases its content (benchmark
+      // `insert`).
       case .value(.text(let text)): try statement.bind(text, at: index + 1)
       case .value(.blob(let bytes)):
         if lends, lent == nil, StatementHandle.isLong(bytes.count) {
@@ -32,10 +34,13 @@ extension Connection {
 
   /// Returns a statement with values bound to its parameters.
   ///
+  /// Each `i?` in `sql` is replaced by a text argument as a quoted identifier.
+  ///
   /// - Parameters:
-  ///   - sql: A single statement; each `i?` takes a text as an identifier.
+  ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the statement doesn't compile, with ``ResultCode/range`` if the
+  ///   number of arguments is wrong.
   public func statement(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) throws(SQLiteError) -> Statement {
@@ -45,9 +50,10 @@ extension Connection {
   /// Returns a statement with values bound to its named parameters.
   ///
   /// - Parameters:
-  ///   - sql: A single statement.
+  ///   - sql: A single statement with parameters such as `:name`, `@name` or `$name`.
   ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the statement doesn't compile, with ``ResultCode/range`` if a
+  ///   name doesn't exist or a parameter has no value.
   public func statement(
     _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
   ) throws(SQLiteError) -> Statement {
@@ -65,7 +71,7 @@ extension Connection {
     return statement
   }
 
-  /// A statement all of whose parameters have values.
+  /// Returns a statement, or throws if a parameter has no value.
   @usableFromInline package func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
     let statement = try statement(sql)
     if sql.pieces.isEmpty { try statement.checkCount(0) }

@@ -1,31 +1,33 @@
 import CSQLite
 
-/// The closures of layers above that run before each commit, with the rows that it changes; nil if these are not known.
+/// The closures of higher layers that run before each commit. They receive the changed rows, or nil
+/// if the rows are unknown.
 typealias CommitBodies = Registry<@Sendable (Connection, RecordedRows?) throws -> Void>
 
-/// The closures and objects that SQLite calls, kept alive by their connection until it is closed.
+/// The closures and objects that SQLite calls. The connection keeps them alive until it is closed.
 struct Hooks {
   let callback = UserCallback()
-  /// The user's answers to the authorizer.
+  /// The program's authorizer.
   var decide: ((Authorization) -> AuthorizationDecision)?
   var authorizer: Authorizer?
   var tracer: Tracer?
   var recorder: ChangeRecorder?
-  /// Set as soon as the connection may write.
+  /// The commits of a connection without a recorder. Set before the connection writes.
   var unrecorded: UnrecordedCommits?
-  /// Whether statements may call closures of the user's: functions, collations, an authorizer or a trace.
+  /// Whether statements can call the program's closures: functions, collations, an authorizer or a
+  /// trace.
   var hasUserCode = false
-  /// Whether deletions of all rows must go row by row.
+  /// Whether a DELETE of all rows must delete them one by one, so that SQLite calls the hooks.
   var keepsRowDeletes = false
-  /// Whether the triggers of full-text search may be trusted when one of them is first used.
+  /// Whether the schema can be trusted when a trigger of a full-text search is first used.
   var mayTrustSearch = false
 }
 
 extension Connection {
-  /// Trusts the schema if the database has a table of FTS5, and returns whether it has.
+  /// Trusts the schema if the database has an FTS5 table. Returns whether it has one.
   ///
-  /// Until 2023 FTS5 did not declare itself harmless to SQLite, so that triggers of an untrusted schema cannot use
-  /// it. Triggers cannot use functions that may only be called directly all the same.
+  /// Before 2023, FTS5 wasn't marked as innocuous, so triggers of an untrusted schema couldn't use
+  /// it. Functions that are marked as direct-only stay unavailable to triggers.
   package func trustSearch() throws(SQLiteError) -> Bool {
     let table = try firstRow(
       "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%USING fts5%'"
@@ -35,23 +37,27 @@ extension Connection {
     return true
   }
 
-  /// Returns whether the schema is trusted since SQLite has just refused a trigger that uses a virtual table.
-  /// Another connection may have made both, in this process or another one.
+  /// Trusts the schema if SQLite has just rejected a trigger because it uses a virtual table.
+  /// Returns whether it did. Any connection, also in another process, may have created the table
+  /// and the trigger.
   func trustsTrigger() throws(SQLiteError) -> Bool {
     guard hooks.mayTrustSearch, handle.says("unsafe use of virtual table"), try trustSearch()
     else { return false }
-    // Once: if SQLite refuses it again, there is another reason.
+    // Only once: if SQLite rejects the trigger again, the cause is a different one.
     hooks.mayTrustSearch = false
     return true
   }
 
-  /// Lets a closure decide about each statement that is compiled on this connection.
+  /// Sets a closure that decides whether statements are allowed (`sqlite3_set_authorizer`). SQLite
+  /// calls it while it compiles a statement on this connection.
   ///
-  /// Each connection of a pool asks its own: set it in ``Database/Options/prepareConnection``. The
-  /// transactions that this library begins and ends itself are not asked about.
+  /// An authorizer belongs to one connection. To set it for all connections of a database, call
+  /// this in ``Database/Options/prepareConnection``. The library's own transaction statements
+  /// aren't passed to the closure.
   ///
-  /// - Parameter decide: The decision, or nil to allow everything. It cannot use the database.
-  /// - Throws: ``SQLiteError`` outside the access.
+  /// - Parameter decide: The closure, or nil to allow everything. It must not use the database.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` outside the access; with
+  ///   ``ResultCode/authorization`` if the database belongs to a cluster.
   public func setAuthorizer(
     _ decide: (@Sendable (Authorization) -> AuthorizationDecision)?
   ) throws(SQLiteError) {
@@ -62,15 +68,18 @@ extension Connection {
     installAuthorizer()
   }
 
-  /// Reports each statement that runs on this connection to a closure, including the statements inside triggers and the
-  /// `BEGIN` and `COMMIT` of the library's own transactions.
+  /// Sets a closure that receives each statement that runs on this connection (`sqlite3_trace_v2`).
+  /// This includes the statements in triggers and the `BEGIN` and `COMMIT` of the library's
+  /// transactions.
   ///
-  /// Each connection of a pool tells its own: set it in ``Database/Options/prepareConnection``.
+  /// A trace belongs to one connection. To trace all connections of a database, call this in
+  /// ``Database/Options/prepareConnection``.
   ///
   /// - Parameters:
-  ///   - showsValues: Whether the SQL has the bound values in it, which may be private.
-  ///   - body: Takes an event, or nil to end the telling. It cannot use the database.
-  /// - Throws: ``SQLiteError`` outside the access.
+  ///   - showsValues: Whether the SQL contains the bound values, which may be private.
+  ///   - body: Receives the events; nil ends the trace. It must not use the database.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` outside the access; with
+  ///   ``ResultCode/authorization`` if the database belongs to a cluster.
   public func trace(
     showsValues: Bool = false, _ body: (@Sendable (TraceEvent) -> Void)?
   ) throws(SQLiteError) {
@@ -82,7 +91,7 @@ extension Connection {
     hooks.tracer = tracer
   }
 
-  /// Makes SQLite ask an authorizer, if there is anything to ask.
+  /// Installs an authorizer if the program or the recorder needs one.
   func installAuthorizer() {
     let isNeeded = hooks.decide != nil || hooks.keepsRowDeletes
     hooks.authorizer =
@@ -91,7 +100,7 @@ extension Connection {
     Authorizer.install(hooks.authorizer, on: handle)
   }
 
-  /// Runs SQL of the library's own, about which the authorizer is not asked.
+  /// Runs SQL of the library, bypassing the authorizer.
   @inline(never)
   func withoutAuthorizer(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     guard let authorizer = hooks.authorizer else { return try body() }
@@ -101,10 +110,12 @@ extension Connection {
     try body()
   }
 
-  /// Begins or ends recording, as the subscribers of the feed want it. Called between accesses.
+  /// Starts or stops recording changes, depending on the demand of the feed's subscribers. Called
+  /// between accesses.
   func updateRecorder() {
     guard let feed = environment.feed, environment.isWriter else { return }
-    // A server does not say what changes: whoever asks is told, after each write, that anything may have.
+    // A server doesn't report changes. After each write, subscribers are notified that anything may
+    // have changed.
     if isRemote { return }
     recording.demand = feed.demand
     let detail = recording.demand.detail
@@ -112,12 +123,15 @@ extension Connection {
     install(detail.map { ChangeRecorder(detail: $0, for: self) })
   }
 
-  /// Takes in the subscribers that came while the transaction waited for its lock. Called before its first statement.
+  /// Updates the demand by subscribers that were added while the transaction waited for its lock.
+  /// Called before its first statement.
   ///
-  /// A subscriber reads the state while it holds the lock. So one that has read the state before this transaction is known
-  /// here, and one that comes later reads after the commit.
+  /// A subscriber reads the state while it holds the lock. If it has read the state before this
+  /// transaction, its demand is known here. If it is added later, it reads the state after the
+  /// commit.
   func updateDemand() {
-    // Changes of the same access that were committed before are published by the demand that they were recorded with.
+    // Changes that this access has already committed are published with the demand with which they
+    // were recorded.
     guard let feed = environment.feed, feed.demand != recording.demand, !recording.hasWritten else {
       return
     }
@@ -126,28 +140,29 @@ extension Connection {
 
   private func install(_ recorder: ChangeRecorder?) {
     if hooks.unrecorded == nil { hooks.unrecorded = environment.feed.map(UnrecordedCommits.init) }
-    // Statements compiled without the hook empty tables without calling it.
+    // Statements that were compiled without the hook can empty a table without calling it.
     cache.removeAll()
     let usesPreupdateHook = ChangeRecorder.hasPreupdateHook(environment.usesPreupdateHook)
     ChangeRecorder.install(
       recorder, or: hooks.unrecorded, on: handle, usesPreupdateHook: usesPreupdateHook)
     hooks.recorder = recorder
     if !usesPreupdateHook {
-      // SQLite empties a whole table without calling the hooks, unless an authorizer objects.
+      // Without an authorizer, SQLite empties a whole table without calling the hooks.
       hooks.keepsRowDeletes = recorder != nil
       installAuthorizer()
     }
   }
 
-  /// Runs `body` in a transaction, or in a savepoint of the open one, and returns what it has changed, in all
-  /// tables of the main database, whether or not anybody else wants to know.
+  /// Runs `body` in a transaction, or in a savepoint of the open one, and records all rows that it
+  /// changes in the main database, regardless of the subscribers.
   ///
-  /// A statement that was in use before and empties a whole table may do so without a word.
+  /// If a statement that empties a whole table was already in use before the call, its rows may be
+  /// missing.
   ///
   /// - Parameter body: The work.
-  /// - Returns: Its result, and the rows that were changed in it and not rolled back.
-  /// - Throws: The error of `body`; ``SQLiteError``, also if the library cannot record values, or if they were
-  ///   too many.
+  /// - Returns: The result of `body`, and the changed rows without those that were rolled back.
+  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/misuse`` if SQLite can't
+  ///   record values, and with ``ResultCode/tooBig`` if the changed rows need too much memory.
   package func recordingRows<Result>(
     _ body: () throws -> Result
   ) throws -> (result: Result, rows: RecordedRows) {
@@ -168,7 +183,8 @@ extension Connection {
     }
   }
 
-  /// Runs the bodies of layers above that belong to the transaction which is about to be committed.
+  /// Runs the closures of higher layers that belong to the transaction which is about to be
+  /// committed.
   func runCommitBodies() throws {
     guard !isRemote, !recording.isPreparing, let bodies = environment.commits?.bodies else {
       return
@@ -188,14 +204,14 @@ extension Connection {
     if let recorder = hooks.recorder { recorder.prepared = recorder.mark }
   }
 
-  /// Runs the same bodies in a transaction of their own after a statement that was one itself.
+  /// Runs the same closures in a separate transaction, after a statement that committed by itself.
   private func runCommitBodies(afterwards changes: CommittedChanges) {
     guard !recording.isPreparing, let commits = environment.commits, !commits.isEmpty,
       changes.recorded.byteCount > 0 || changes.isIncomplete
     else { return }
     recording.isPreparing = true
     defer { recording.isPreparing = false }
-    // The statement is committed: there is nobody to tell of an error, and nothing to undo.
+    // The statement is already committed: an error can neither be thrown nor undo it.
     try? transaction {
       for body in commits.bodies {
         try body(self, changes.isIncomplete ? nil : changes.recorded)
@@ -203,7 +219,7 @@ extension Connection {
     }
   }
 
-  /// Tells subscribers what was committed.
+  /// Notifies subscribers of the committed changes.
   func publishChanges() {
     guard let feed = environment.feed, environment.isWriter,
       hooks.recorder != nil || feed.demand != recording.demand, handle.isAutocommit
@@ -217,7 +233,7 @@ extension Connection {
     recording.hasWritten = false
   }
 
-  /// Notes that the whole content was replaced, past the hooks.
+  /// Records that the whole content was replaced, which calls no hooks.
   func noteReplacement() {
     recording.hasWritten = true
     hooks.recorder?.noteReplacement()
@@ -226,9 +242,9 @@ extension Connection {
 }
 
 extension Connection {
-  /// Runs `body` without triggers and without the actions and checks of foreign keys
-  /// (`SQLITE_DBCONFIG_ENABLE_TRIGGER`, `SQLITE_DBCONFIG_ENABLE_FKEY`): what it writes is all that changes, and the
-  /// caller checks the foreign keys.
+  /// Runs `body` without triggers, foreign key actions and foreign key checks
+  /// (`SQLITE_DBCONFIG_ENABLE_TRIGGER`, `SQLITE_DBCONFIG_ENABLE_FKEY`). Only the rows that it
+  /// writes change. The caller must check the foreign keys.
   ///
   /// - Throws: The error of `body`; ``SQLiteError``.
   package func withoutTriggersAndForeignKeys<Result>(_ body: () throws -> Result) throws -> Result {
@@ -237,7 +253,8 @@ extension Connection {
       [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY], body)
   }
 
-  /// Runs `body` while some settings of the connection are off, also within a transaction (`sqlite3_db_config`).
+  /// Runs `body` while some settings of the connection are off (`sqlite3_db_config`). Can be called
+  /// inside a transaction.
   func withoutSettings<Result>(_ options: [Int32], _ body: () throws -> Result) throws -> Result {
     try require(.settings)
     let before = try options.map { try handle.isConfigured($0) }

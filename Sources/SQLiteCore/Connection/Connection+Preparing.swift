@@ -1,28 +1,29 @@
 import CSQLite
 
-/// SQL of many statements, in the form in which SQLite takes them one after the other.
+/// SQL with several statements, prepared for compiling them one after the other.
 struct Script {
-  /// UTF-8 with a NUL at its end, so that SQLite need not copy what is left for each statement.
+  /// NUL-terminated UTF-8, so that SQLite doesn't copy the rest of the text for each statement.
   fileprivate let characters: ContiguousArray<CChar>
-  /// Where the next statement begins.
+  /// The position of the next statement.
   fileprivate(set) var offset = 0
 
-  /// Takes a text that has passed ``Connection/checkText(_:)``.
+  /// Creates a script from a text that ``Connection/checkText(_:)`` has accepted.
   init(_ sql: String) {
     characters = sql.utf8CString
   }
 }
 
 extension Connection {
-  /// Returns a statement for `sql` with its values bound, reusing a cached one if it is idle.
+  /// Returns a statement for `sql` with its values bound. Reuses a statement of the cache if it is
+  /// not in use.
   ///
   ///     var insert = try connection.statement("INSERT INTO note VALUES (?1)")
   ///     try insert.run("Buy milk")
   ///
-  /// The statement returns to the cache, reset and unbound, when its scope ends.
+  /// At the end of its scope, the statement is reset and returned to the cache.
   ///
   /// - Parameter sql: A single SQL statement.
-  /// - Throws: ``SQLiteError`` if `sql` does not compile, or holds no statement, or more than one.
+  /// - Throws: ``SQLiteError`` if `sql` doesn't compile, or contains no statement or more than one.
   public func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
     var statement = Statement(try checkOut(sql), of: self)
@@ -51,16 +52,17 @@ extension Connection {
     return statement
   }
 
-  /// Throws if `sql` is not a text that SQLite takes. Registers `magicdata_list` if it is named.
+  /// Throws if SQLite can't compile the text as a whole. Registers `magicdata_list` if the text
+  /// mentions it.
   @inline(never)
   func checkText(_ sql: String) throws(SQLiteError) {
     if containsNUL(sql) { throw SQLiteError(.misuse, "the SQL contains a NUL", sql: sql) }
     guard sql.utf8.count < Int32.max else { throw SQLiteError(.tooBig) }
-    // The function of ListModule must be known before SQL that names it compiles.
+    // The function must be registered before SQL that uses it compiles.
     if !hasListModule, SQLScanner.mentionsList(sql) { try registerListModule() }
   }
 
-  /// Returns the only statement in `sql`, not cached.
+  /// Returns the first statement of `sql`, not cached, or nil if there is none.
   func transientStatement(_ sql: String) throws(SQLiteError) -> Statement? {
     try checkText(sql)
     var script = Script(sql)
@@ -84,11 +86,11 @@ extension Connection {
     return Statement(handle, of: self)
   }
 
-  /// Compiles the first statement of a text.
+  /// Compiles the first statement of `sql`.
   func prepare(
     _ sql: String, flags: UInt32
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
-    // Swift keeps a NUL behind its texts, so that SQLite need not copy them.
+    // `withCString` provides a NUL-terminated text, which SQLite doesn't need to copy.
     try unsafe sql.withCString { start in
       Result { () throws(SQLiteError) in
         try unsafe prepare(start, count: sql.utf8.count, wholeText: sql, flags: flags)
@@ -96,10 +98,12 @@ extension Connection {
     }.get()
   }
 
-  /// Compiles the first statement in `count` characters and a NUL (`sqlite3_prepare_v3`).
+  /// Compiles the first statement in `count` characters that are followed by a NUL
+  /// (`sqlite3_prepare_v3`).
   ///
-  /// - Parameter wholeText: The text under which the statement is known, or nil for its own part.
-  /// - Returns: The statement, or nil if there are only blanks and comments, and where it ends.
+  /// - Parameter wholeText: The SQL of the new handle, or nil to use only the statement's part of
+  ///   the text.
+  /// - Returns: The statement, or nil if the text contains only blanks and comments, and its end.
   private func prepare(
     _ start: UnsafePointer<CChar>, count: Int, wholeText: String?, flags: UInt32
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
@@ -110,7 +114,7 @@ extension Connection {
       }
     }
     if let session = handle.remote { return try prepare(count, at: session, text) }
-    // SQLite's compiler may take long, and nothing stops it.
+    // SQLite's compiler can't be interrupted, and may take long.
     if interruption.place == .task, !interruption.isExempt { throw interruption.giveUp() }
     var pointer: OpaquePointer?
     var tail: UnsafePointer<CChar>?
@@ -124,29 +128,32 @@ extension Connection {
     guard let pointer = unsafe pointer else { return (nil, count) }
     let end = unsafe tail.map { unsafe min(count, $0 - start) } ?? count
     let statement = unsafe StatementHandle(pointer: pointer, sql: text(upTo: end))
-    // It compiles the SQL of the schema when it runs.
+    // Such a statement compiles SQL of the schema when it runs, which may use these functions.
     if statement.compilesSchema { _ = try addFunctions() }
     return (statement, end)
   }
 
-  /// Returns whether a statement that did not compile may do so now.
+  /// Tries to remove the cause of a compilation error. Returns whether to compile the statement
+  /// again.
   private func isMended() throws(SQLiteError) -> Bool {
-    // The second: of an index, a check or a generated column.
+    // SQLite uses the second message for functions in an index, a CHECK constraint or a generated
+    // column.
     if handle.says("no such function: ") || handle.says("unknown function: ") {
       return try addFunctions()
     }
-    // The second: a table has other columns, as this connection knows it, than the statement has values.
+    // SQLite uses the second message if the number of values differs from the columns of the table
+    // in a stale schema.
     guard handle.says("no such ") || handle.says("table ") else { return try trustsTrigger() }
     try readSchema()
     return true
   }
 
-  /// Lets a server compile the first statement of a text of `count` characters.
+  /// Compiles the first statement in a text of `count` characters at a server.
   private func prepare(
     _ count: Int, at session: any RemoteSession, _ text: (_ end: Int) -> String
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
     let sql = text(count)
-    // The other limits that have a meaning for a server's statements hold for those that carry values.
+    // The other limits are applied to the local statements that store the values.
     guard count <= handle.limit(SQLITE_LIMIT_SQL_LENGTH, -1) else {
       throw SQLiteError(.tooBig, "the statement is longer than the limit")
     }
@@ -160,10 +167,10 @@ extension Connection {
     }
   }
 
-  /// Reads the schema's table, and throws what is in the way.
+  /// Reads the schema table. Throws if it can't be read.
   ///
-  /// SQLite says that a table is missing also if it could not read the file to see whether somebody
-  /// has made it since.
+  /// If SQLite can't read the file to check for a newer schema, it reports only that a table is
+  /// missing. This finds the actual error.
   private func readSchema() throws(SQLiteError) {
     let sql = "SELECT 1 FROM main.sqlite_master LIMIT 1"
     var code = SQLITE_OK
@@ -181,8 +188,8 @@ extension Connection {
   /// Runs a pragma and returns its first value.
   ///
   /// - Parameters:
-  ///   - name: The pragma's name.
-  ///   - suffix: The text behind it, made by this library and not by a user.
+  ///   - name: The name of the pragma.
+  ///   - suffix: The text after the name, such as `=1`. It must not contain text from a user.
   @inline(never)
   package func pragma(_ name: String, _ suffix: String = "") throws(SQLiteError) -> Value? {
     guard var statement = try transientStatement("PRAGMA \(name)\(suffix)"),
@@ -193,7 +200,7 @@ extension Connection {
     return value
   }
 
-  /// Runs a pragma that asks something, without regard to what the access may do.
+  /// Returns the value of a pragma without checking what the access is allowed to do.
   func plainPragma(_ name: String) throws(SQLiteError) -> Value? {
     guard let handle = try prepare("PRAGMA \(name)", flags: 0).statement,
       handle.step() == SQLITE_ROW

@@ -1,17 +1,19 @@
 extension Connection {
-  /// Runs one statement that changes the database.
+  /// Runs a statement that changes the database.
   ///
   ///     try connection.executeChange("UPDATE city SET name = \(name) WHERE id = \(id)")
   ///
-  /// - Parameter sql: A single statement. Rows that it returns are passed over.
-  /// - Returns: The change.
-  /// - Throws: ``SQLiteError``; then the statement has changed nothing.
+  /// - Parameter sql: A single statement. Rows that it returns are discarded.
+  /// - Returns: The number of changed rows and the last inserted rowid.
+  /// - Throws: ``SQLiteError``. The statement's changes are then undone, unless its conflict clause
+  ///   is `FAIL`.
   @discardableResult
   @inline(never)
   public func executeChange(_ sql: SQL) throws(SQLiteError) -> Change {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
     var statement = Statement(try checkOut(sql), of: self)
-    // The handle keeps the short texts and bytes of a row: SQLite would allocate memory for each (benchmark `insert`).
+    // The handle stores the row's short texts and blobs. SQLite would allocate memory for each of
+    // them (benchmark `insert`).
     statement.handle.beginRow()
     guard let index = try bind(sql.pieces, to: &statement, lends: handle.remote == nil),
       case .value(.blob(let bytes)) = sql.pieces[index].parameter
@@ -24,15 +26,17 @@ extension Connection {
     }.get()
   }
 
-  /// Runs one statement that changes the database, with values for its parameters.
+  /// Runs a statement that changes the database, with values for its parameters.
   ///
-  /// `?` and `?1` take a value each; `i?` takes a text that is put in as a quoted identifier.
+  /// Each `?` or `?1` is bound to a value. Each `i?` is replaced by a text argument as a quoted
+  /// identifier.
   ///
   /// - Parameters:
-  ///   - sql: A single statement.
+  ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Returns: The change.
-  /// - Throws: ``SQLiteError``; then the statement has changed nothing.
+  /// - Returns: The number of changed rows and the last inserted rowid.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/range`` if the number of arguments is wrong. The
+  ///   statement's changes are then undone, unless its conflict clause is `FAIL`.
   @discardableResult
   public func executeChange(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
@@ -40,13 +44,14 @@ extension Connection {
     try executeChange(sql.withArgs(arguments))
   }
 
-  /// Runs one statement that changes the database, with values for its named parameters.
+  /// Runs a statement that changes the database, with values for its named parameters.
   ///
   /// - Parameters:
   ///   - sql: A single statement with parameters such as `:name`, `@name` or `$name`.
   ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
-  /// - Returns: The change.
-  /// - Throws: ``SQLiteError``; then the statement has changed nothing.
+  /// - Returns: The number of changed rows and the last inserted rowid.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/range`` if a name doesn't exist or a parameter
+  ///   has no value. The statement's changes are then undone, unless its conflict clause is `FAIL`.
   @discardableResult
   public func executeChange(
     _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
@@ -55,10 +60,12 @@ extension Connection {
     return try statement.runToEnd()
   }
 
-  /// Runs several statements in one transaction: all or none of them take effect.
+  /// Runs several statements atomically, in one transaction, or in a savepoint if a transaction is
+  /// open.
   ///
   /// - Parameter script: Statements separated by semicolons, without parameters.
-  /// - Throws: ``SQLiteError`` that holds the failed statement.
+  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property. All changes are
+  ///   then rolled back.
   public func executeMultipleChanges(_ script: SQL) throws {
     if let failure = script.failure { throw failure.with(sql: script.text) }
     guard script.pieces.isEmpty else {
@@ -74,10 +81,12 @@ extension Connection {
     }
   }
 
-  /// Runs statements in order in one transaction: all or none of them take effect.
+  /// Runs several statements atomically, in one transaction, or in a savepoint if a transaction is
+  /// open.
   ///
-  /// - Parameter statements: Single statements.
-  /// - Throws: ``SQLiteError`` that names the failed statement's index in the list.
+  /// - Parameter statements: Single statements, in order. They can contain interpolated values.
+  /// - Throws: ``SQLiteError`` with the index of the failed statement in its message. All changes
+  ///   are then rolled back.
   public func executeMultipleChanges(_ statements: [SQL]) throws {
     try transaction {
       for (index, sql) in statements.enumerated() {
@@ -96,32 +105,34 @@ extension Connection {
   ///
   ///     let rows = try connection.executeQuery("SELECT * FROM city WHERE name = \(name)")
   ///
-  /// - Parameter sql: A single statement, one with RETURNING included.
-  /// - Throws: ``SQLiteError``.
-  /// - Complexity: O(*n*) in time and memory; ``forEachRow(_:_:)`` needs the memory of one row.
+  /// - Parameter sql: A single statement: a query, or a statement with RETURNING.
+  /// - Throws: ``SQLiteError`` if the statement fails.
+  /// - Complexity: O(*n*) in time and memory. ``forEachRow(_:_:)`` needs memory for only one row.
   public func executeQuery(_ sql: SQL) throws(SQLiteError) -> [Row] {
     var statement = try boundStatement(sql)
     return try statement.allRows()
   }
 
-  /// Returns all rows of a query with values for its parameters.
+  /// Returns all rows of a query, with values for its parameters.
   ///
   /// - Parameters:
-  ///   - sql: A single statement.
+  ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if the number of
+  ///   arguments is wrong.
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) throws(SQLiteError) -> [Row] {
     try executeQuery(sql.withArgs(arguments))
   }
 
-  /// Returns all rows of a query with values for its named parameters.
+  /// Returns all rows of a query, with values for its named parameters.
   ///
   /// - Parameters:
-  ///   - sql: A single statement.
+  ///   - sql: A single statement with parameters such as `:name`, `@name` or `$name`.
   ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if a name doesn't
+  ///   exist or a parameter has no value.
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
   ) throws(SQLiteError) -> [Row] {
@@ -129,10 +140,11 @@ extension Connection {
     return try statement.allRows()
   }
 
-  /// Returns the first row of a query, or nil.
+  /// Returns the first row of a query, or nil if it has no rows.
   ///
-  /// - Parameter sql: A single statement. One that writes is run to its end.
-  /// - Throws: ``SQLiteError``.
+  /// - Parameter sql: A single statement. A statement that writes runs to its end; a query stops
+  ///   after the first row.
+  /// - Throws: ``SQLiteError`` if the statement fails.
   public func firstRow(_ sql: SQL) throws(SQLiteError) -> Row? {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return nil }
@@ -141,13 +153,13 @@ extension Connection {
     return row
   }
 
-  /// Lends the rows of a query one by one, in the memory of one row.
+  /// Calls `body` for each row of a query. Needs memory for only one row.
   ///
   /// - Parameters:
   ///   - sql: A single statement.
-  ///   - body: Reads the columns of the row that the statement stands on. An error of it ends the
-  ///     query.
-  /// - Throws: ``SQLiteError``, or the error of `body`.
+  ///   - body: Reads the columns of the statement's current row, which is valid only inside the
+  ///     closure. If it throws, the query ends.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the statement fails.
   public func forEachRow(_ sql: SQL, _ body: (borrowing Statement) throws -> Void) throws {
     var statement = try boundStatement(sql)
     while try statement.step() { try body(statement) }
@@ -155,8 +167,8 @@ extension Connection {
 
   /// Runs a query, or returns false if its statement writes.
   ///
-  /// A SELECT is a transaction of its own, on one snapshot: it is spared BEGIN and COMMIT. Others,
-  /// such as pragmas, behave differently in a transaction, and get one.
+  /// A single SELECT always reads one snapshot, so it needs no BEGIN and COMMIT. Other statements
+  /// that don't write, such as pragmas, behave differently in a transaction, and get one.
   func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws -> Bool {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
     let handle = try checkOut(sql)

@@ -1,13 +1,14 @@
 import CSQLite
 
-/// How a transaction begins (<https://www.sqlite.org/lang_transaction.html>).
+/// The way in which a transaction begins (<https://www.sqlite.org/lang_transaction.html>).
 public enum TransactionKind: Sendable {
-  /// Takes locks when the first statement needs them. A deferred transaction that has read may fail
-  /// to write.
+  /// Takes locks when the first statement needs them. If the transaction begins with a read and
+  /// another connection writes before it does, its own writes throw ``ResultCode/busySnapshot`` (in
+  /// WAL mode).
   case deferred
-  /// Takes the write lock at once, waiting for it as long as the busy timeout says.
+  /// Takes the write lock immediately and waits for it up to the busy timeout.
   case immediate
-  /// As immediate; in journal modes other than WAL it also keeps readers out.
+  /// Like ``immediate``. In journal modes other than WAL, it also locks out readers.
   case exclusive
 
   fileprivate var beginning: KeptStatement.Kind {
@@ -19,25 +20,28 @@ public enum TransactionKind: Sendable {
   }
 }
 
-/// The result by which a closure decides how its transaction ends.
+/// A result with which a closure decides how its transaction ends.
 public enum TransactionOutcome: Sendable {
-  /// Keep the changes.
+  /// Commits the changes.
   case commit
-  /// Undo the changes, without an error.
+  /// Rolls back the changes without throwing an error.
   case rollback
 }
 
 extension TransactionOutcome {
-  /// The outcome that a closure has returned; all other results are those of a commit.
+  /// Creates the outcome for a closure's result. Any result that isn't a `TransactionOutcome` means
+  /// `commit`.
   @inlinable init<Result>(of result: Result) {
     self = (result as? TransactionOutcome) ?? .commit
   }
 }
 
-/// Returns the result that `run` makes in the memory that it is lent; `run` sets the flag once it has.
+/// Returns the result that `run` writes to a temporary memory. `run` must set `isMade` after
+/// initializing it.
 ///
-/// For the results of closures that are run by functions without results. Where the compiler does not know the
-/// type, a variable of type `Result?` takes 550 instructions for finding out its size (benchmark `call`).
+/// This passes the result of a closure through functions that aren't generic. If the compiler
+/// doesn't know the type, computing the size of a `Result?` variable instead takes 550 instructions
+/// (benchmark `call`).
 @unsafe @inlinable
 func keepingResult<Result>(
   _ run: (_ memory: UnsafeMutablePointer<Result>, _ isMade: inout Bool) throws -> Void
@@ -57,7 +61,8 @@ func keepingResult<Result>(
   }
 }
 
-/// Lets go of a former result, when a closure runs again: in a group commit, or at a cluster's next leader.
+/// Deinitializes the result of an earlier run when a closure runs again, for example on another
+/// leader of a cluster.
 @unsafe @inlinable
 func forget<Result>(_ memory: UnsafeMutablePointer<Result>, _ isMade: inout Bool) {
   guard isMade else { return }
@@ -66,7 +71,7 @@ func forget<Result>(_ memory: UnsafeMutablePointer<Result>, _ isMade: inout Bool
 }
 
 extension Optional {
-  /// The result of a closure that was run by a function without results.
+  /// Returns the stored result of a closure, or throws if it never returned one.
   @inlinable func made() throws(SQLiteError) -> Wrapped {
     guard let self else { throw SQLiteError(.internalError, "an access ended without a result") }
     return self
@@ -74,18 +79,18 @@ extension Optional {
 }
 
 extension Connection {
-  /// Runs `body` in a transaction, or in a savepoint if one is open already.
+  /// Runs `body` in a transaction, or in a savepoint if a transaction is already open.
   ///
-  /// The changes are kept if `body` returns. They are undone if it throws, or returns
-  /// ``TransactionOutcome/rollback``.
+  /// If `body` returns, the changes are committed. If it throws or returns
+  /// ``TransactionOutcome/rollback``, they are rolled back.
   ///
   /// - Parameters:
-  ///   - kind: How the transaction begins.
-  ///   - body: The work.
+  ///   - kind: How the transaction begins. Ignored for a savepoint.
+  ///   - body: The work to do in the transaction.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; ``SQLiteError`` if the transaction cannot begin or commit, after
-  ///   a rollback, or if SQLite ended it inside `body`.
-  @inlinable  // Without it 1,500 instructions more in another module, for unspecialized results.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the transaction can't begin or commit (a
+  ///   failed commit rolls it back), or if SQLite rolled it back while `body` was running.
+  @inlinable  // Saves other modules 1,500 instructions for an unspecialized `Result`.
   @discardableResult
   public func transaction<Result>(
     _ kind: TransactionKind = .immediate, _ body: () throws -> Result
@@ -99,12 +104,16 @@ extension Connection {
     }
   }
 
-  /// Runs `body` in a savepoint: what it changed can be undone without the rest.
+  /// Runs `body` in a savepoint, which can be rolled back without the rest of the transaction.
   ///
-  /// - Parameter body: The work.
+  /// If `body` throws or returns ``TransactionOutcome/rollback``, only its own changes are rolled
+  /// back. Outside a transaction, the savepoint is a transaction itself.
+  ///
+  /// - Parameter body: The work to do in the savepoint.
   /// - Returns: The result of `body`.
-  /// - Throws: As ``transaction(_:_:)``.
-  @inlinable  // As `transaction`.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the savepoint can't begin or end, or if
+  ///   SQLite rolled back the whole transaction while `body` was running.
+  @inlinable  // For the same reason as `transaction`.
   @discardableResult
   public func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
     try unsafe keepingResult { memory, isMade in
@@ -116,10 +125,10 @@ extension Connection {
     }
   }
 
-  /// ``transaction(_:_:)`` for work whose result its caller keeps.
+  /// Runs `body` like ``transaction(_:_:)``. The caller stores its result.
   ///
-  /// Not generic, and `dynamic`: the compiler makes copies of this code neither for each type of results
-  /// nor for each closure that it knows.
+  /// Not generic, and `dynamic`, so that the compiler doesn't specialize this code for each result
+  /// type and closure.
   @usableFromInline dynamic func runTransaction(
     _ kind: TransactionKind = .immediate, _ body: () throws -> TransactionOutcome
   ) throws {
@@ -129,7 +138,7 @@ extension Connection {
     try run(scope(savepoint: nil, isOutermost: true), body)
   }
 
-  /// ``savepoint(_:)`` for work whose result its caller keeps.
+  /// Runs `body` like ``savepoint(_:)``. The caller stores its result.
   @usableFromInline dynamic func runSavepoint(_ body: () throws -> TransactionOutcome) throws {
     let name = "magicdata_\(state.depth)"
     let isOutermost = handle.isAutocommit
@@ -152,8 +161,8 @@ extension Connection {
     do {
       outcome = try body()
     } catch {
-      // The error of the work says more than one of its undoing, after which the connection is
-      // closed.
+      // Throw the error of `body`, which is more useful than a failure of the rollback. The latter
+      // closes the connection.
       try? rollBack(scope)
       throw error
     }
@@ -184,15 +193,16 @@ extension Connection {
     if !state.isInsideScope, handle.isAutocommit { committed() }
   }
 
-  /// Undoes what the innermost scope changed, and closes it.
+  /// Rolls back the changes of the innermost scope and closes it.
   private func rollBack(_ scope: TransactionState.Scope) throws {
-    // SQLite itself may have rolled back everything; then there is nothing left to undo.
+    // SQLite itself may have rolled back the whole transaction.
     let isUndone = state.isEnded || handle.isAutocommit
-    // The scope is gone whatever happens below.
+    // Close the scope even if an error follows.
     state.close()
     defer {
       if handle.isAutocommit, !scope.isOutermost, !state.isInsideScope {
-        // SQLite has also undone the transaction that SQL of the user's had begun around the scope.
+        // SQLite has also rolled back the surrounding transaction, which the program's SQL had
+        // begun.
         discardActions()
       } else {
         undo(scope)
@@ -213,15 +223,16 @@ extension Connection {
     }
   }
 
-  /// Drops what was recorded since a scope was opened and what has waited since then for a commit, and runs what waits
-  /// for a rollback.
+  /// Drops the changes and commit actions that were recorded since a scope was opened, and runs its
+  /// rollback actions.
   private func undo(_ scope: TransactionState.Scope) {
-    // A recorder that came within the scope has nothing from before it.
+    // Without a mark, the recorder was installed inside the scope and has recorded nothing from
+    // before it.
     hooks.recorder?.rollBack(to: scope.changes ?? RecordingMark())
     rolledBack(to: scope.actions)
   }
 
-  /// Undoes a transaction that the user's own SQL began and did not end.
+  /// Rolls back a transaction that the program's SQL began and didn't end.
   func rollBackWhatIsOpen() {
     do throws(SQLiteError) {
       try execute("ROLLBACK", mustRun: true)
@@ -231,16 +242,16 @@ extension Connection {
     discardActions()
   }
 
-  /// Drops the actions that wait for a commit, and runs those that wait for a rollback.
+  /// Drops the commit actions and runs the rollback actions.
   func discardActions() {
-    // First, since actions may read the database.
+    // Before the actions, because they can read the database.
     state.forgive()
     state.keepSavepoints(0)
     rolledBack(to: 0)
   }
 
-  /// Whether a statement of the user's own would commit the open transaction: a COMMIT, an END, or the RELEASE of the
-  /// savepoint that began it.
+  /// Returns whether a statement of the program would commit the open transaction: a COMMIT, an
+  /// END, or the RELEASE of the savepoint that began it.
   private func mayCommit(_ statement: StatementHandle) -> Bool {
     switch statement.control {
     case .commit, .end: true
@@ -251,7 +262,7 @@ extension Connection {
     }
   }
 
-  /// Runs the actions that wait for a commit, before a statement of the user's own that commits.
+  /// Runs the actions before a commit if a statement of the program is about to commit.
   func willControlTransaction(_ statement: StatementHandle) throws(SQLiteError) {
     guard !state.isInsideScope, !handle.isAutocommit, mayCommit(statement) else { return }
     do {
@@ -263,8 +274,8 @@ extension Connection {
     }
   }
 
-  /// Notes that a statement of the user's own has opened or ended a transaction or a savepoint, and runs the actions
-  /// that wait for that.
+  /// Records that a statement of the program has opened or ended a transaction or a savepoint, and
+  /// runs the actions that wait for it.
   func didControlTransaction(_ statement: StatementHandle) {
     guard !state.isInsideScope else { return }
     if handle.isAutocommit {
@@ -286,11 +297,11 @@ extension Connection {
     }
   }
 
-  /// Runs a statement of the library's own, about which no authorizer is asked.
+  /// Runs a statement of the library, bypassing the authorizer.
   ///
   /// - Parameters:
   ///   - sql: The statement.
-  ///   - mustRun: Whether it runs also if the access must end.
+  ///   - mustRun: Whether it runs even if the access must end.
   private func execute(_ sql: String, mustRun: Bool = false) throws(SQLiteError) {
     if mustRun { return try uninterrupted { () throws(SQLiteError) in try execute(sql) } }
     try withoutAuthorizer { () throws(SQLiteError) in
@@ -304,7 +315,7 @@ extension Connection {
     }
   }
 
-  /// Runs BEGIN or COMMIT, as ``execute(_:mustRun:)`` does, by a statement that is compiled once.
+  /// Runs BEGIN or COMMIT with a statement that is compiled only once, bypassing the authorizer.
   private func execute(_ kind: KeptStatement.Kind) throws(SQLiteError) {
     let kept = keptStatements[kind.rawValue]
     try withoutAuthorizer { () throws(SQLiteError) in
@@ -327,7 +338,8 @@ extension Connection {
   }
 }
 
-/// A statement that each transaction needs: to find it in the cache takes longer than to run it (benchmark `call`).
+/// A statement that every transaction needs. Looking it up in the statement cache would take longer
+/// than running it (benchmark `call`).
 final class KeptStatement {
   enum Kind: Int, CaseIterable {
     case beginDeferred, beginImmediate, beginExclusive, commit
@@ -346,21 +358,22 @@ final class KeptStatement {
 }
 
 extension Connection {
-  /// Whether the open transaction was begun by `write` or by ``transaction(_:_:)``, and not by SQL.
+  /// Whether `write` or ``transaction(_:_:)`` has begun the open transaction, rather than SQL.
   package var ownsTransaction: Bool { state.ownsTransaction }
 
-  /// Whether a transaction or savepoint of the library's is open.
+  /// Whether a transaction or savepoint of the library is open.
   package var isInsideScope: Bool { state.isInsideScope }
 
-  /// Whether the open scope is part of a transaction that outlives it, and may yet be undone.
+  /// Whether the open scope is a savepoint inside a transaction, which can still roll it back.
   package var isInsideAnother: Bool { state.isInsideAnother }
 
-  /// Whether a transaction that writes is open: what is read now may yet be undone.
+  /// Whether a write transaction is open, so that rows read now may be rolled back.
   package var mayUndoReads: Bool {
     environment.isWriter && !handle.isAutocommit && handle.isWriting
   }
 
-  /// Runs `body` without regard to deadline and cancellation, to look at what a rollback has left.
+  /// Runs `body` regardless of the deadline and the cancellation, for example to inspect the state
+  /// after a rollback.
   package func uninterrupted<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -371,28 +384,29 @@ extension Connection {
   }
 }
 
-/// The actions of layers above that wait for the end of the outermost transaction.
+/// The actions of higher layers that run before or after the end of the outermost transaction.
 final class TransactionActions {
   fileprivate enum Action {
     case beforeCommit((Connection) throws -> Void)
     case afterCommit((Connection) -> Void)
     case afterRollback((Connection) -> Void)
     case foreignKeyFailure((Connection) throws -> (any Error)?)
-    /// It has run.
+    /// An action that has run.
     case done
   }
 
-  /// In the order in which they came.
+  /// The actions, in the order in which they were added.
   fileprivate var list: [Action] = []
 
   var count: Int { list.count }
 
-  /// The error that says more than that of a commit which has failed, while its transaction is still open.
+  /// Returns a more specific error for a failed commit, while its transaction is still open, or
+  /// nil.
   fileprivate func reason(for error: any Error, _ connection: Connection) -> (any Error)? {
     guard (error as? SQLiteError)?.code == .foreignKeyConstraint, !connection.isAutocommit
     else { return nil }
     for case .foreignKeyFailure(let find) in list {
-      // One that cannot look is no reason.
+      // If it fails itself, try the next one.
       if let reason = try? find(connection) { return reason }
     }
     return nil
@@ -400,33 +414,37 @@ final class TransactionActions {
 }
 
 extension Connection {
-  /// Runs `action` just before the outermost transaction commits; if it throws, all is rolled back.
-  /// In `withoutTransaction`, that may be a COMMIT, an END or the outermost RELEASE in the user's SQL.
+  /// Runs `action` just before the outermost transaction commits. If it throws, the transaction is
+  /// rolled back. In `withoutTransaction`, the commit can also be a COMMIT, END or outermost
+  /// RELEASE statement of the program.
   package func beforeCommit(_ action: @escaping (Connection) throws -> Void) {
     actions.list.append(.beforeCommit(action))
   }
 
-  /// Runs `action` once the outermost transaction is durable, within the same access and outside
-  /// any transaction. Dropped if the scope that is open now is rolled back, which may be a savepoint of the user's SQL.
+  /// Runs `action` after the outermost transaction was committed, within the same access and
+  /// outside any transaction. The action is dropped if the current scope, which can be a savepoint
+  /// of the program's SQL, is rolled back.
   package func afterCommit(_ action: @escaping (Connection) -> Void) {
     actions.list.append(.afterCommit(action))
   }
 
-  /// Runs `action` once the scope that is open now, or one around it, has been rolled back. It may be a savepoint of the
-  /// user's SQL.
+  /// Runs `action` after the current scope, or one around it, was rolled back. The scope can be a
+  /// savepoint of the program's SQL.
   package func afterRollback(_ action: @escaping (Connection) -> Void) {
     actions.list.append(.afterRollback(action))
   }
 
-  /// Asks `find` for an error if the commit fails since foreign keys lead nowhere: SQLite's own names none, and a
-  /// server does not tell before the commit. Forgotten if the scope that is open now is rolled back.
+  /// Calls `find` for a more specific error if the commit fails because of a foreign key. SQLite's
+  /// own error doesn't name the key, and a server doesn't report violations before the commit.
+  /// Dropped if the current scope is rolled back.
   package func onForeignKeyFailure(_ find: @escaping (Connection) throws -> (any Error)?) {
     actions.list.append(.foreignKeyFailure(find))
   }
 
-  /// Runs the actions that wait for a commit, those before it first.
+  /// Runs the actions before a commit, including those of the ``CommitBodies``, and checks the
+  /// file.
   func prepareCommit() throws {
-    // Actions may add others.
+    // Actions can add further actions.
     var index = 0
     while index < actions.count {
       if case .beforeCommit(let action) = actions.list[index] {
@@ -449,12 +467,13 @@ extension Connection {
     publishChanges()
   }
 
-  /// Drops all actions but the first ones, and runs those of them that wait for a rollback.
+  /// Removes all actions except the first `count`, and runs the rollback actions among the removed
+  /// ones.
   func rolledBack(to count: Int) {
     guard actions.count > count else { return }
     let pending = Array(actions.list[count...])
     actions.list.removeLast(pending.count)
-    // The last action is undone first.
+    // In reverse order, like the changes that they undo.
     for case .afterRollback(let action) in pending.reversed() { action(self) }
   }
 }

@@ -1,59 +1,60 @@
 import CSQLite
 import Synchronization
 
-/// The closures of layers above that set up each connection that writes.
+/// The closures of higher layers that set up each writer connection.
 typealias WriterSetups = Registry<@Sendable (Connection) throws -> Void>
 
-/// A connection to a database, lent to the closure of one access.
+/// A connection to a database, valid only inside the closure of one access.
 ///
 ///     try database.write { connection in
 ///       try connection.executeChange("INSERT INTO note (text) VALUES (\(text))")
 ///     }
 ///
-/// A connection is not `Sendable` and lives inside the closure. If it, or a ``Statement`` of it, is
-/// kept beyond the closure, or used on another thread, every call throws ``ResultCode/misuse``.
+/// A connection isn't `Sendable`. Outside the closure, or on another thread, the methods of the
+/// connection and of its ``Statement`` values throw ``ResultCode/misuse``.
 public final class Connection {
-  /// The settings of a connection, and what it shares with the others to its file.
+  /// The settings of a connection, and the objects that it shares with other connections to the
+  /// same file.
   struct Environment {
-    /// Tells what transactions on the file changed.
+    /// Notifies subscribers of the changes of each transaction on the file.
     var feed: ChangeFeed?
-    /// Which type each table of the file belongs to.
+    /// The type that each table of the file belongs to.
     var claims: TableClaims?
-    /// How often the content of the file was replaced.
+    /// Counts how often the whole content of the file was replaced.
     var content: ContentGeneration?
-    /// The bodies of layers above before each commit.
+    /// The closures of higher layers that run before each commit.
     var commits: CommitBodies?
-    /// Notices that the file is removed or replaced.
+    /// Detects that the file was removed or replaced.
     var watch: FileWatch?
-    /// Tells who else of this process uses the file, for an error of an access.
+    /// Describes the other users of the file in this process, for the error message of an access.
     var users: ((Cancellation?) -> String)?
-    /// What layers above do first on each connection that writes; nil for one that reads.
+    /// The setups that higher layers run first on each writer connection; nil for a reader.
     var writerSetups: WriterSetups?
-    /// Adds the functions of layers above, which few connections need.
+    /// Adds the SQL functions of higher layers. Most connections don't need them.
     var addFunctions: (@Sendable (Connection) throws -> Void)?
-    /// Whether this is the connection that writes.
+    /// Whether this is the writer connection.
     var isWriter = false
-    /// Its number among those that its database has opened.
+    /// The position of this connection among those that its database has opened, from 1.
     var number = 0
     var cacheCapacity = 0
     var busyTimeout = Duration.zero
-    /// Whether the recorder of changes uses the preupdate hook.
+    /// Whether the change recorder uses the preupdate hook.
     var usesPreupdateHook = true
-    /// Whether SQL may write to the schema.
+    /// Whether SQL can write to the schema.
     var allowsSchemaDamage = false
-    /// How long a statement may take that runs on a task's thread.
+    /// The maximum duration of a statement's last run for it to run on a task's thread.
     var longestOnTask = Duration.zero
   }
 
-  /// The state of telling changes to subscribers.
+  /// The state of recording changes for subscribers.
   struct Recording {
-    /// The demand of the subscribers when the access began.
+    /// The subscribers' demand when the recording began.
     var demand = ChangeFeed.Demand()
-    /// Whether statements that may write have begun since changes were last told.
+    /// Whether a statement that can write has begun since changes were last published.
     var hasWritten = false
-    /// Whether the bodies before a commit run.
+    /// Whether the closures before a commit are running.
     var isPreparing = false
-    /// The author of the write that runs.
+    /// The author of the running write.
     var author: String?
   }
 
@@ -62,29 +63,30 @@ public final class Connection {
   let cache: StatementCache
   let interruption = Interruption()
   let busyHandler: BusyHandler
-  /// The thread whose access uses the connection now, or 0.
+  /// The number of the thread whose access uses the connection, or 0.
   private let user = Atomic<UInt>(0)
   /// The closures and objects that SQLite calls.
   var hooks = Hooks()
-  /// The transactions that are open.
+  /// The open transactions and savepoints.
   let state = TransactionState()
   /// The actions that wait for the end of the outermost transaction.
   let actions = TransactionActions()
-  /// By ``KeptStatement/Kind``.
+  /// The BEGIN and COMMIT statements, indexed by ``KeptStatement/Kind``.
   let keptStatements = KeptStatement.Kind.allCases.map { _ in KeptStatement() }
   var recording = Recording()
-  /// Whether statements that write are refused, since the access is a read.
+  /// Whether statements that write throw, because the access is a read.
   var refusesWrites = false
-  /// How many rows this connection had changed when it last looked at the statistics.
+  /// The connection's count of changed rows when it last updated the planner's statistics.
   var analyzedChanges: Int64 = 0
-  /// The number of the last setup that has run.
+  /// The ID of the last setup that has run.
   private var lastSetup: UInt64 = 0
-  /// Whether `magicdata_list` is known.
+  /// Whether the table-valued function `magicdata_list` is registered.
   private(set) var hasListModule = false
-  // Private, since Swift checks each use of a property that other modules see for a simultaneous change.
+  // Private, because Swift checks each access to a property that other modules can see for
+  // exclusivity.
   private var generation = 0
   private var runCount = 0
-  /// The objects that layers above attach to the connection.
+  /// The objects that higher layers have attached to the connection.
   private let kept = Attachments()
 
   init(_ handle: ConnectionHandle, _ environment: Environment) {
@@ -99,9 +101,10 @@ public final class Connection {
 
   deinit { close() }
 
-  /// Makes the connection that writes one that reads, before anybody has used it.
+  /// Turns an unused writer connection into a reader.
   ///
-  /// - Returns: False if it has been set up for writes already.
+  /// - Returns: False if the connection can't become a reader, for example because it was already
+  ///   set up for writes.
   func becomeReader() -> Bool {
     guard environment.isWriter, hooks.recorder == nil, !isRemote,
       let refusal = try? prepare("PRAGMA query_only=1", flags: 0).statement,
@@ -112,7 +115,8 @@ public final class Connection {
     return true
   }
 
-  /// Runs the setups of layers above that have not run on this connection, between accesses or as part of one.
+  /// Runs the setups of higher layers that haven't run on this connection yet, at the beginning of
+  /// an access.
   @inline(__always) func setUp() throws {
     guard let setups = environment.writerSetups, setups.lastID != lastSetup else { return }
     try run(setups)
@@ -128,7 +132,8 @@ public final class Connection {
     lastSetup = max(lastSetup, setups.lastID)
   }
 
-  /// Adds the functions of layers above, and returns whether there are any that the connection lacked.
+  /// Adds the SQL functions of higher layers. Returns false if there are none or they were added
+  /// before.
   func addFunctions() throws(SQLiteError) -> Bool {
     guard !isRemote, let add = environment.addFunctions else { return false }
     environment.addFunctions = nil
@@ -140,10 +145,10 @@ public final class Connection {
     return true
   }
 
-  /// Ends what belongs to the connection, on the thread that used it last: SQLite closes the file when
-  /// the last reference to the handle goes.
+  /// Finalizes the statements and removes the hooks, on the thread that used the connection last.
+  /// SQLite closes the file when the last reference to the handle is released.
   func close() {
-    // Statements first: their ends may still be traced.
+    // Statements first, because their ends may still be traced.
     cache.orphanCheckedOut()
     cache.removeAll()
     for kept in keptStatements { kept.handle?.finalize() }
@@ -151,89 +156,95 @@ public final class Connection {
     hooks = Hooks()
   }
 
-  /// Which content of the file the outermost access began with.
+  /// The generation of the file's content when the outermost access began. It changes when the
+  /// whole content is replaced.
   package var contentGeneration: Int { generation }
 
-  /// How many statements have begun to run, for tests that say what something costs.
+  /// The number of statements that have begun to run, for tests that check costs.
   package var statementCount: Int { runCount }
 
-  /// The objects that layers above attach to the connection, by a type of theirs.
+  /// The objects that higher layers have attached to the connection, keyed by a type of theirs.
   package var attachments: [ObjectIdentifier: AnyObject] {
     get { kept.all }
     set { kept.all = newValue }
   }
 
-  /// Returns the object that a layer above has attached by a type of its own.
+  /// Returns the object that a higher layer has attached with a type as its key.
   package func attachment(_ type: Any.Type) -> AnyObject? { kept.find(ObjectIdentifier(type)) }
 
-  /// Whether no transaction is open (`sqlite3_get_autocommit`).
+  /// A Boolean value that indicates whether no transaction is open (`sqlite3_get_autocommit`).
   public var isAutocommit: Bool { handle.isAutocommit }
 
-  /// Notes which content of the file an access begins with, unless it is part of another.
+  /// Records the current generation of the file's content at the beginning of an outermost access.
   func noteContent() {
     guard state.isClosed, let content = environment.content else { return }
     generation = content.current
   }
 
-  /// Whether foreign keys lead nowhere now, which the end of the transaction would refuse.
+  /// Whether the open transaction violates foreign keys, so that its commit would fail. Always
+  /// false at a server.
   package var hasDeferredViolations: Bool { handle.hasDeferredViolations }
 
-  /// As ``hasDeferredViolations``, of which a server does not tell: there all foreign keys are looked at.
+  /// Returns whether the open transaction violates foreign keys. At a server, which doesn't report
+  /// violations, this checks all foreign keys of the database.
   package func findsDeferredViolations() throws(SQLiteError) -> Bool {
     handle.remote == nil ? hasDeferredViolations : try pragma("foreign_key_check") != nil
   }
 
-  /// The rowid of the row inserted last on this connection (`sqlite3_last_insert_rowid`).
+  /// The rowid of the last row that was inserted on this connection (`sqlite3_last_insert_rowid`).
   public var lastInsertedRowID: Int64 { handle.lastInsertedRowID }
 
-  /// Makes ``lastInsertedRowID`` zero, to learn whether a statement inserts anything
-  /// (`sqlite3_set_last_insert_rowid`).
+  /// Sets ``lastInsertedRowID`` to zero, so that you can detect whether the next statement inserts
+  /// a row (`sqlite3_set_last_insert_rowid`).
   package func forgetLastInsertedRowID() { handle.lastInsertedRowID = 0 }
 
   /// The number of rows that the last INSERT, UPDATE or DELETE changed (`sqlite3_changes64`).
   public var numberOfRowsModified: Int { Int(handle.changes) }
 
-  /// Returns a limit (`sqlite3_limit`).
+  /// Returns the current value of a limit of this connection (`sqlite3_limit`).
   ///
-  /// - Parameter limit: Which one.
+  /// - Parameter limit: The limit.
   public func limit(_ limit: ConnectionLimit) -> Int {
     Int(handle.limit(limit.rawValue, -1))
   }
 
-  /// Sets a limit of this connection. What is above SQLite's own maximum is cut to that.
+  /// Sets a limit of this connection (`sqlite3_limit`). SQLite reduces a value above its
+  /// compile-time maximum to that maximum.
   ///
-  /// A pool has several connections: use ``Database/Options/limits`` to set it for all of them.
+  /// A database has several connections. To set a limit for all of them, use
+  /// ``Database/Options/limits``.
   ///
   /// - Parameters:
-  ///   - limit: Which one.
-  ///   - value: The new value, not negative.
-  /// - Throws: ``SQLiteError`` outside the access.
+  ///   - limit: The limit to set.
+  ///   - value: The new value, which must not be negative.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if `value` is negative; with
+  ///   ``ResultCode/misuse`` outside the access.
   public func setLimit(_ limit: ConnectionLimit, to value: Int) throws(SQLiteError) {
     try checkAccess()
     guard value >= 0 else { throw SQLiteError(.range, "a limit cannot be negative") }
     _ = handle.limit(limit.rawValue, Int32(clamping: value))
   }
 
-  /// Lends the connection to this thread's access.
+  /// Begins an access on this thread.
   func beginAccess() {
     recording.hasWritten = false
     updateRecorder()
     user.store(currentThread(), ordering: .relaxed)
   }
 
-  /// Ends the access: statements that were kept from it throw from now on.
+  /// Ends the access. Statements that escaped from it throw from now on.
   func endAccess() {
     defer { user.store(0, ordering: .relaxed) }
     cache.orphanCheckedOut()
     publishChanges()
   }
 
-  /// Whether this thread's access uses the connection.
+  /// Whether an access on this thread uses the connection, outside callbacks to the program.
   var mayAccess: Bool {
     user.load(ordering: .relaxed) == currentThread() && !hooks.callback.isRunning
   }
 
-  /// Throws unless this thread's access uses the connection.
+  /// Throws unless an access on this thread uses the connection, outside callbacks to the program.
   func checkAccess(_ sql: String? = nil) throws(SQLiteError) {
     guard user.load(ordering: .relaxed) == currentThread() else {
       throw SQLiteError(.misuse, "a connection was used outside its access", sql: sql)
@@ -245,31 +256,33 @@ public final class Connection {
     }
   }
 
-  /// Throws if what is written now would go into a file that has been removed or replaced.
+  /// Throws if the file was removed or replaced, so that the writes would be lost.
   func checkFile() throws(SQLiteError) {
     guard environment.isWriter, let watch = environment.watch else { return }
     try watch.check()
   }
 
-  /// Notes the log that there is now: outside a transaction the journal mode may have changed.
+  /// Records the current write-ahead log, because the journal mode can change outside a
+  /// transaction.
   func acceptLog() {
     environment.watch?.acceptLog {
       (try? plainPragma("journal_mode")) == .text("wal")
     }
   }
 
-  /// Throws if SQLite has rolled back the transaction, or if the access must end.
+  /// Throws if SQLite has rolled back the transaction or the access must end.
   func checkTransaction() throws(SQLiteError) {
     if !state.isSound, let failure = state.failure { throw failure }
     if let reason = interruption.reason { throw SQLiteError(.interrupt, reason) }
   }
 
-  /// The error for a failed call, after noticing what it did to the transaction.
+  /// Returns the error of a failed call, and records whether the failure ended the transaction or
+  /// the session.
   @inline(never)
   func failure(_ code: Int32, sql: String, inTransaction: Bool = false) -> SQLiteError {
     var error = handle.error(code, sql: sql)
     if error.code.primary == .busy, let users = environment.users {
-      // The accesses of this process that may hold the lock.
+      // Name the accesses of this process that may hold the lock.
       error = SQLiteError(
         error.code, "\(error.message) (\(users(interruption.cancellation)))", sql: error.sql,
         offset: error.offset)
@@ -288,13 +301,13 @@ public final class Connection {
 }
 
 extension Connection {
-  /// Whether another access can run on this connection. A session may be lost after a commit that took effect, of which
-  /// nobody but the session knows.
+  /// Whether another access can run on this connection. A server's session can be lost even after a
+  /// successful commit, which sets no failure in `state`.
   @inline(__always) var isUsable: Bool { !state.isBroken && handle.remote?.isLost != true }
 }
 
 extension Connection: StatementOwner {
-  /// How many rows the connection has changed.
+  /// The number of rows that the connection has changed since it was opened.
   package var totalChanges: Int64 { handle.totalChanges }
 
   func change(since before: Int64) -> Change {
@@ -323,7 +336,7 @@ extension Connection: StatementOwner {
     runCount += 1
   }
 
-  /// Begins a run whose time counts. On a task's thread only what was short before runs.
+  /// Begins a timed run. On a task's thread, only a statement with a short last run is allowed.
   @inline(never)
   private func beginTimedRun(of statement: StatementHandle) throws(SQLiteError) {
     if statement.isOfLibrary { return }
@@ -331,7 +344,7 @@ extension Connection: StatementOwner {
     statement.began = .now
   }
 
-  /// Throws if a statement must not begin now.
+  /// Throws if the statement must not run now.
   private func checkMayRun(_ statement: StatementHandle) throws(SQLiteError) {
     guard !statement.isOrphan else { throw statement.orphanError }
     try checkAccess(statement.sql)
@@ -352,8 +365,8 @@ extension Connection: StatementOwner {
     if refusesWrites, !statement.isReadOnly {
       throw SQLiteError(.readOnly, "a read cannot write", sql: statement.sql)
     }
-    // Outside our transactions a statement is a transaction of its own. In ours the file is checked before
-    // the commit.
+    // Outside our transactions, the statement commits by itself. Inside them, the file is checked
+    // before the commit.
     if !statement.isReadOnly, !statement.isOfLibrary, !state.isInsideScope, handle.isAutocommit {
       acceptLog()
       try checkFile()
@@ -377,7 +390,8 @@ extension Connection: StatementOwner {
     }
     if statement.isRunning {
       let code = statement.reset()
-      // SQLite has undone the transaction of the statement's own, and nobody is left to catch the error.
+      // SQLite has rolled back the statement's own transaction. No caller is left to receive the
+      // error.
       if code != SQLITE_OK, state.allowsControl { state.end(by: failRun(of: statement, code)) }
     }
     cache.takeBack(statement)
@@ -393,8 +407,8 @@ extension Connection: StatementOwner {
 @available(*, unavailable)
 extension Connection: Sendable {}
 
-/// Objects by types. Most ask for the same one again and again, which is spared hashing (benchmark
-/// `point`).
+/// A dictionary with types as keys. It remembers the last lookup, because most lookups repeat it:
+/// this avoids hashing (benchmark `point`).
 private final class Attachments {
   var all: [ObjectIdentifier: AnyObject] = [:] {
     didSet { last = nil }

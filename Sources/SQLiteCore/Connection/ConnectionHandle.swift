@@ -1,24 +1,26 @@
 import CSQLite
 
-/// The owner of one `sqlite3` pointer: one C call for each method.
+/// The owner of a `sqlite3` pointer, with a thin method for each C function.
 @safe final class ConnectionHandle {
   let pointer: OpaquePointer
-  /// The forks of this process when the connection was opened.
+  /// The fork count of this process when the connection was opened.
   let forks = ForkCount.atOpening
-  /// Kept until the handle is closed.
+  /// The registration of the open file (`FilePresence`), kept until the handle is closed.
   var presence: AnyObject?
-  /// The session at a server to which all statements go; the database behind `pointer`, which is empty, then
-  /// only carries their values.
+  /// The server session that runs all statements, or nil. With a session, `pointer` refers to an
+  /// empty database that is used only to store the values of parameters and columns.
   var remote: (any RemoteSession)?
-  /// The error that the session has just met.
+  /// The last error of the session, which hasn't been thrown yet.
   var remoteFailure: SQLiteError?
 
-  /// Opens a database file, or throws and closes the handle that a failed open leaves behind.
+  /// Opens a database file (`sqlite3_open_v2`).
   ///
   /// - Parameters:
   ///   - name: An absolute path, `:memory:`, an empty string or a URI.
-  ///   - flags: Those of `sqlite3_open_v2`.
+  ///   - flags: The flags of `sqlite3_open_v2`.
   ///   - vfs: The name of a VFS, or nil for the default one.
+  /// - Throws: ``SQLiteError`` if SQLite isn't thread-safe or can't open the file. The handle is
+  ///   then closed.
   init(name: String, flags: Int32, vfs: String?) throws(SQLiteError) {
     guard sqlite3_threadsafe() != 0 else {
       throw SQLiteError(.misuse, "this libsqlite3 was built for one thread only")
@@ -41,16 +43,16 @@ import CSQLite
   }
 
   deinit {
-    // A forked process must not even close its parent's connection.
+    // A forked process must not use its parent's connections, not even to close them.
     guard ForkCount.current == forks else { return }
-    // A transaction that is still open is rolled back, and what the hooks lead to is gone by then.
+    // Closing rolls back an open transaction. The objects that the hooks call no longer exist.
     removeHooks()
     remote?.close()
-    // The second form waits for statements that are still alive.
+    // `sqlite3_close_v2` defers closing until all statements are finalized.
     unsafe sqlite3_close_v2(pointer)
   }
 
-  /// Removes all hooks, so that the objects that they call may be released.
+  /// Removes all hooks, so that the objects that they call can be released.
   func removeHooks() {
     unsafe sqlite3_commit_hook(pointer, nil, nil)
     unsafe sqlite3_rollback_hook(pointer, nil, nil)
@@ -68,7 +70,7 @@ import CSQLite
     return unsafe sqlite3_get_autocommit(pointer) != 0
   }
 
-  /// Whether the open transaction may write (`sqlite3_txn_state`).
+  /// Whether the open transaction is a write transaction (`sqlite3_txn_state`).
   var isWriting: Bool {
     if let remote { return remote.isWriting }
     return unsafe sqlite3_txn_state(pointer, "main") == SQLITE_TXN_WRITE
@@ -89,19 +91,22 @@ import CSQLite
     }
   }
 
-  /// The rows changed by the last INSERT, UPDATE or DELETE itself (`sqlite3_changes64`).
+  /// The number of rows that the last INSERT, UPDATE or DELETE changed, without those of triggers
+  /// (`sqlite3_changes64`).
   var changes: Int64 {
     if let remote { return remote.changes }
     return unsafe sqlite3_changes64(pointer)
   }
 
-  /// The rows changed since the connection was opened (`sqlite3_total_changes64`).
+  /// The number of rows that were changed since the connection was opened
+  /// (`sqlite3_total_changes64`).
   var totalChanges: Int64 {
     if let remote { return remote.totalChanges }
     return unsafe sqlite3_total_changes64(pointer)
   }
 
-  /// Whether foreign keys lead nowhere that COMMIT would complain of (`sqlite3_db_status`).
+  /// Whether the open transaction violates foreign keys, so that COMMIT would fail
+  /// (`sqlite3_db_status`).
   var hasDeferredViolations: Bool {
     var current: Int32 = 0
     var highest: Int32 = 0
@@ -110,17 +115,18 @@ import CSQLite
     return code == SQLITE_OK && current != 0
   }
 
-  /// Sets a limit and returns the one before (`sqlite3_limit`).
+  /// Sets a limit and returns its previous value (`sqlite3_limit`). A negative value only queries
+  /// it.
   func limit(_ category: Int32, _ value: Int32) -> Int32 {
     unsafe sqlite3_limit(pointer, category, value)
   }
 
-  /// Switches a `SQLITE_DBCONFIG_…` option.
+  /// Turns a `SQLITE_DBCONFIG_…` option on or off.
   func configure(_ option: Int32, _ isOn: Bool) throws(SQLiteError) {
     try check(unsafe csqlite_db_config(pointer, option, isOn ? 1 : 0, nil))
   }
 
-  /// Whether a `SQLITE_DBCONFIG_…` option is on.
+  /// Returns whether a `SQLITE_DBCONFIG_…` option is on.
   func isConfigured(_ option: Int32) throws(SQLiteError) -> Bool {
     var isOn: Int32 = 0
     try check(unsafe csqlite_db_config(pointer, option, -1, &isOn))
@@ -133,19 +139,19 @@ import CSQLite
     throw error(code, sql: sql)
   }
 
-  /// Returns whether the message of the error that SQLite has just reported begins so (`sqlite3_errmsg`).
+  /// Returns whether the message of the last error begins with `beginning` (`sqlite3_errmsg`).
   func says(_ beginning: String) -> Bool {
     let message = unsafe sqlite3_errmsg(pointer).map { unsafe String(cString: $0) }
     return message?.hasPrefix(beginning) ?? false
   }
 
-  /// The error that SQLite has just reported with `code`.
+  /// Returns the error that SQLite, or the server, has just reported with `code`.
   func error(_ code: Int32, sql: String? = nil) -> SQLiteError {
     if let failure = remoteFailure {
       remoteFailure = nil
       return sql.map { failure.with(sql: $0) } ?? failure
     }
-    // The handle keeps the message of its last call only: it is used if the code is that of this failure.
+    // SQLite stores the message of its last call only, so it is used only if its code matches.
     let extended = unsafe sqlite3_extended_errcode(pointer)
     guard extended == code || extended & 0xff == code & 0xff else {
       return SQLiteError(ResultCode(rawValue: code), sql: sql)

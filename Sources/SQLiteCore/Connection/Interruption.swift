@@ -1,39 +1,41 @@
 import CSQLite
 
-/// The deadline and the cancellation of the access that runs, asked by SQLite's progress handler and between
-/// statements.
+/// The deadline and the cancellation of the running access. SQLite's progress handler checks them
+/// while a statement runs, and the connection checks them between statements.
 ///
-/// The handler runs on the thread that runs the statement, so the properties need no lock.
+/// The handler runs on the statement's thread, so the properties need no lock.
 final class Interruption {
-  /// The time at which the access must be over.
+  /// The time by which the access must end.
   var deadline: Moment?
-  /// Asked by the task that made the access.
+  /// The cancellation of the outermost access, or nil if none is running.
   var cancellation: Cancellation?
-  /// True while ROLLBACK runs, which must not be stopped.
+  /// Whether statements can't be interrupted at the moment, such as a ROLLBACK.
   var isExempt = false
-  /// Where the access runs.
+  /// The kind of thread on which the access runs.
   private(set) var place = Access.Place.anywhere
-  /// How often SQLite has asked since an access has begun on its task's thread.
+  /// The number of progress callbacks since an access began on its task's thread.
   private var progressCount = 0
 
-  /// Notes where the access runs that begins, or that it has ended.
+  /// Records where an access begins to run, or `.anywhere` at its end.
   func begin(at place: Access.Place) {
     self.place = place
     progressCount = 0
   }
 
-  /// Ends an access on its task's thread, which must not wait: it runs once more, elsewhere.
+  /// Stops an access on its task's thread, which must not block. The access then runs again on
+  /// another thread.
   @inline(never)
   func giveUp() -> SQLiteError {
     cancellation?.request(.length)
     return SQLiteError(.interrupt, Cancellation.Reason.length.message)
   }
 
-  /// Returns whether the running statement must stop; asked each 1,000 instructions.
+  /// Returns whether to interrupt the running statement. Called after every 1,000 instructions.
   fileprivate func mustStop() -> Bool {
     if place == .task {
       progressCount += 1
-      // The instructions of former runs count too, so the first time says little.
+      // The count includes instructions of the statement's earlier runs, so the first callback
+      // proves nothing.
       if progressCount > 1 { _ = giveUp() }
     }
     return isDue
@@ -45,7 +47,7 @@ final class Interruption {
     return reason != nil
   }
 
-  /// Why the access must end now, if it must.
+  /// The reason why the access must end now, or nil.
   var reason: String? {
     if isExempt { return nil }
     if let cancelled = cancellation?.reason { return cancelled.message }
@@ -53,15 +55,16 @@ final class Interruption {
     return nil
   }
 
-  /// Lets this stop the statements of a connection (`sqlite3_progress_handler`). The caller keeps it alive.
+  /// Makes SQLite interrupt the statements of a connection when they must stop
+  /// (`sqlite3_progress_handler`). The caller keeps this object alive.
   func install(on handle: ConnectionHandle) {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    // A handler each 1,000 instructions costs less than the noise of a measurement.
+    // The cost of a callback every 1,000 instructions is below the noise of a measurement.
     unsafe sqlite3_progress_handler(handle.pointer, 1_000, progress, context)
   }
 }
 
-/// Stops the running statement by a result other than 0.
+/// The C callback. A nonzero result interrupts the running statement.
 private func progress(context: UnsafeMutableRawPointer?) -> Int32 {
   guard let context = unsafe context else { return 0 }
   let interruption = unsafe Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue()

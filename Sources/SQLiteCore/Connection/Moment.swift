@@ -1,10 +1,10 @@
 import Platform
 
-/// A point in time, by a clock that goes on while the machine sleeps.
+/// A point in time on a clock that continues while the machine sleeps.
 ///
-/// The compiler does not know the size of a `ContinuousClock.Instant`: each copy of one asks its type how to
-/// copy it, which was a tenth of the instructions of an empty read (benchmark `call`). So an instant is
-/// turned into this once, where an access begins.
+/// The compiler doesn't know the size of `ContinuousClock.Instant`, so copying one goes through its
+/// value witness. These copies were a tenth of the instructions of an empty read (benchmark
+/// `call`). An instant is therefore converted to a `Moment` once, when an access begins.
 struct Moment: Comparable, Sendable {
   private let nanoseconds: Int64
 
@@ -12,7 +12,7 @@ struct Moment: Comparable, Sendable {
     self.nanoseconds = nanoseconds
   }
 
-  /// The present (`clock_gettime`).
+  /// The current time (`clock_gettime`).
   static var now: Moment {
     var time = timespec()
     #if canImport(Darwin)
@@ -23,12 +23,13 @@ struct Moment: Comparable, Sendable {
     return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
-  /// The moment that is as far from now as an instant.
+  /// Creates the moment that corresponds to an instant of the continuous clock.
   init(_ instant: ContinuousClock.Instant) {
     self = .now + (instant - .now)
   }
 
-  /// A moment some time later, or the last one that can be counted.
+  /// Returns the moment that is `duration` after `moment`. Durations are clamped to a billion
+  /// seconds, so the sum can't overflow.
   static func + (moment: Moment, duration: Duration) -> Moment {
     let most: Int64 = 1_000_000_000
     let (seconds, attoseconds) = duration.components
@@ -36,16 +37,16 @@ struct Moment: Comparable, Sendable {
     return Moment(nanoseconds: moment.nanoseconds + distance)
   }
 
-  /// The time between two moments.
+  /// Returns the time between two moments.
   static func - (later: Moment, earlier: Moment) -> Duration {
     .nanoseconds(later.nanoseconds - earlier.nanoseconds)
   }
 
   static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// How many nanoseconds have passed since this moment.
+  /// The number of nanoseconds since this moment.
   var nanosecondsSince: Int { Int(Moment.now.nanoseconds - nanoseconds) }
 
-  /// How many nanoseconds are left until this moment, 0 if it has passed.
+  /// The number of nanoseconds until this moment, or 0 if it has passed.
   var nanosecondsLeft: Int { Int(max(0, nanoseconds - Moment.now.nanoseconds)) }
 }

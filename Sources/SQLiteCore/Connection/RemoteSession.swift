@@ -1,127 +1,132 @@
-/// A server that has a database of its own, to which connections are opened as to a file.
+/// A server that hosts a database. Connections to it are opened like connections to a file.
 package protocol RemoteServer: AnyObject, Sendable {
-  /// The name in messages.
+  /// The name of the database in error messages.
   var name: String { get }
-  /// How long after its session was lost first an access without a deadline is begun anew, beyond three times.
+  /// How long after the first loss of its session an access without a deadline is retried. It is
+  /// retried at least three times.
   var patience: Duration { get }
 
-  /// Whether an error says that a session is lost, and nothing about what was asked.
+  /// Returns whether an error means only that a session was lost, and not that the request was
+  /// wrong.
   func isOfLostSession(_ error: SQLiteError) -> Bool
 
   /// Opens a session.
   ///
   /// - Parameters:
-  ///   - forReading: Whether it will only read.
-  ///   - reasonToEnd: Says why it must end, if it must.
+  ///   - forReading: Whether the session will only read.
+  ///   - reasonToEnd: Returns the reason why opening must end, or nil.
   func connect(
     forReading: Bool, _ reasonToEnd: @escaping @Sendable () -> String?
   ) throws(SQLiteError) -> any RemoteSession
 }
 
-/// A connection's session at a server: what the connection asks SQLite for elsewhere.
+/// A connection's session with a server. It provides what a local connection gets from SQLite.
 ///
-/// One thread at a time uses it, that of the access.
+/// Only the access that holds the connection uses the session, from one thread at a time.
 package protocol RemoteSession: AnyObject {
-  /// Whether no transaction is open there.
+  /// Whether no transaction is open at the server.
   var isAutocommit: Bool { get }
-  /// Whether the open transaction may write.
+  /// Whether the open transaction is a write transaction.
   var isWriting: Bool { get }
-  /// Whether foreign keys may be deferred up to the end of the open transaction (`PRAGMA defer_foreign_keys`).
+  /// Whether `PRAGMA defer_foreign_keys` was used, so that foreign keys may be deferred until the
+  /// commit.
   var mayDeferForeignKeys: Bool { get }
   /// The rowid of the last inserted row.
   var lastInsertedRowID: Int64 { get set }
-  /// The rows changed by the last INSERT, UPDATE or DELETE.
+  /// The number of rows that the last INSERT, UPDATE or DELETE changed.
   var changes: Int64 { get }
-  /// The rows changed since the session began.
+  /// The number of rows that were changed since the session began.
   var totalChanges: Int64 { get }
-  /// Whether the session is over: the connection can only be closed.
+  /// Whether the session was lost. The connection can then only be closed.
   var isLost: Bool { get }
-  /// How many transactions that write were committed.
+  /// The number of committed write transactions.
   var commitCount: Int { get }
-  /// Whether the transaction with which the session was lost has certainly not been committed, so that the
-  /// access may run again.
+  /// Whether the access can run again on another session. This requires that the transaction in
+  /// which the session was lost has certainly not been committed.
   var mayRunAgain: Bool { get }
-  /// The statement that ran when the server ended the session, if one did: it may be why.
+  /// The statement that was running when the server ended the session, or nil. It may be the cause.
   var statementAtEnd: String? { get }
-  /// How many values a statement may have.
+  /// The maximum number of values that a statement can bind.
   var maximumParameterCount: Int { get }
-  /// A query for a number that each transaction that writes changes, whoever makes it.
+  /// A query for a number that changes with every write transaction of any client.
   var versionQuery: String { get }
-  /// Returns why the access must end, if it must; asked while the session waits.
+  /// Returns the reason why the access must end, or nil. Called while the session waits.
   var reasonToEnd: () -> String? { get set }
 
-  /// Compiles the first statement of a text.
+  /// Compiles the first statement of `sql`.
   ///
-  /// - Returns: The statement, nil if there is none, and where it ends in bytes of UTF-8.
+  /// - Returns: The statement, or nil if there is none, and its end in bytes of UTF-8.
   func prepare(_ sql: String) throws(SQLiteError) -> (statement: (any RemoteStatement)?, end: Int)
 
-  /// Sets `writable_schema` or `schema_version`, which a program's own statements may not.
+  /// Sets `writable_schema` or `schema_version`, which the program's own statements can't set.
   func setSchemaPragma(_ name: String, _ value: Int32) throws(SQLiteError)
 
-  /// Ends the session. What was not committed is undone.
+  /// Ends the session and rolls back an open transaction.
   func close()
 }
 
 /// A statement that a server has compiled.
 package protocol RemoteStatement: AnyObject {
-  /// The parameters as they are written, in the order of the text, `?`, `?1` and `:name` alike.
+  /// The parameters as written, in the order of the text, including repeated ones: `?`, `?1` or
+  /// `:name`.
   var placeholders: [String] { get }
-  /// The number of the highest parameter.
+  /// The highest parameter number.
   var parameterCount: Int { get }
-  /// Whether it writes nothing.
+  /// Whether the statement doesn't write.
   var isReadOnly: Bool { get }
-  /// The names of the columns, known once it has run.
+  /// The names of the columns. Empty until the statement has run.
   var columnNames: [String] { get }
 
-  /// Runs the statement with a value for each parameter, the first of which is number 1.
+  /// Runs the statement. `values` contains the value of each parameter, starting with number 1.
   func run(_ values: [Value]) throws(SQLiteError)
 
-  /// Binds the next row to the parameters of a statement, column by column, or returns false at the end.
+  /// Binds the columns of the next row to the parameters of `carrier`. Returns false if there is no
+  /// next row.
   func nextRow(into carrier: StatementHandle) throws(SQLiteError) -> Bool
 
-  /// Ends the run, whatever rows are left.
+  /// Ends the run and discards the remaining rows.
   func end()
 
-  /// Lets go of what the server keeps for the statement.
+  /// Releases the resources of the statement at the server.
   func close()
 
-  /// The blob by which a list is given to what stands for the table-valued function of lists.
+  /// Encodes a list as a blob, for the SQL that replaces `magicdata_list` at the server.
   func bytes(of list: [Value]) throws(SQLiteError) -> [UInt8]
 }
 
-/// The sessions that an access has lost, which decide whether it runs again.
+/// Counts the sessions that an access has lost, and decides whether the access runs again.
 struct SessionLosses {
   private let patience: Duration
   private let hasDeadline: Bool
-  /// When it runs again no more.
+  /// When to stop retrying. Nil before the first loss, unless there is a deadline.
   private var end: Moment?
   private var count = 0
-  /// The statements at which a server has ended a session.
+  /// The statements during which a server has ended a session.
   private var statements: Set<String> = []
 
   /// - Parameters:
-  ///   - deadline: When the access must be over.
-  ///   - patience: How long after the first loss it may run again, if it has no deadline; three times in any
-  ///     case, since its runs may take long.
+  ///   - deadline: The deadline of the access.
+  ///   - patience: How long after the first loss an access without a deadline is retried. It is
+  ///     retried at least three times, because a single run may take longer.
   init(before deadline: Moment?, patience: Duration) {
     end = deadline
     hasDeadline = deadline != nil
     self.patience = patience
   }
 
-  /// Returns whether an access that has failed runs again, on another session.
+  /// Returns whether a failed access runs again on another session.
   ///
   /// - Parameters:
-  ///   - session: The session that it had.
-  ///   - failure: How it has failed.
-  ///   - reasonToEnd: Why the access must end, if it must.
-  /// - Throws: ``SQLiteError`` if the access must end, or if a statement has ended two sessions: a third server might
-  ///   end too.
+  ///   - session: The session of the failed run.
+  ///   - failure: The error of the failed run.
+  ///   - reasonToEnd: The reason why the access must end, or nil.
+  /// - Throws: ``SQLiteError`` if the access must end, or if the same statement has ended two
+  ///   sessions and might therefore end a third one, too.
   mutating func mayRunAgain(
     after session: any RemoteSession, _ failure: (any Error)?, unless reasonToEnd: String?
   ) throws(SQLiteError) -> Bool {
     guard session.mayRunAgain else { return false }
-    // The loss is not why it ends: without the reason it would run again.
+    // Throw this reason instead of the loss, which is not why the access ends.
     if let reasonToEnd { throw SQLiteError(.interrupt, reasonToEnd) }
     if let statement = session.statementAtEnd, !statements.insert(statement).inserted {
       throw SQLiteError(
@@ -134,7 +139,8 @@ struct SessionLosses {
     return .now < end || count <= 3 && !hasDeadline
   }
 
-  /// Returns the error that an access ends by, which says so if it has lost several sessions: it may be why.
+  /// Returns the final error of an access. If several sessions were lost, the message explains
+  /// that.
   func explained(_ error: any Error) -> any Error {
     guard count >= 3, let error = error as? SQLiteError else { return error }
     return SQLiteError(

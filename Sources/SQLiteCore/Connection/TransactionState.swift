@@ -1,4 +1,5 @@
-/// The transactions of a connection: who may begin and end them, which are open, and whether they are lost.
+/// The transaction state of a connection: which scopes are open, who can begin and end
+/// transactions, and whether SQLite has ended one unexpectedly.
 ///
 /// ```
 /// closed <-> bare           withoutTransaction begins (enterBare) and ends (leaveBare)
@@ -9,25 +10,26 @@
 /// ended -> closed, bare     the outermost scope ends (close), or none was open (forgive)
 /// ```
 ///
-/// A broken connection stays so, and is closed at the end of its access.
+/// A broken connection stays broken and is closed at the end of its access.
 ///
-/// A class, and the scopes a chain of objects: of a structure or an array that is changed in place, Swift
-/// checks at each reading that nobody changes it just then, which took a fifth of the instructions of an empty
-/// read.
+/// This is a class, and the scopes are a linked list of objects. With a struct or an array that is
+/// changed in place, Swift checks each read for exclusivity, which took a fifth of the instructions
+/// of an empty read.
 final class TransactionState {
-  /// A transaction or a savepoint that this library has begun, or a savepoint that SQL of the user's has opened.
+  /// A transaction or savepoint that the library has begun, or a savepoint that the program's SQL
+  /// has opened.
   final class Scope {
-    /// The scope of the library's around it.
+    /// The library's scope around this one.
     let outer: Scope?
-    /// How many scopes are around it.
+    /// The number of scopes around this one.
     let depth: Int
-    /// The savepoint's name, or nil for the transaction itself.
+    /// The name of the savepoint, or nil for a transaction.
     let savepoint: String?
     /// Whether closing it commits.
     let isOutermost: Bool
-    /// How many actions waited before it.
+    /// The number of waiting actions when the scope was opened.
     let actions: Int
-    /// The end of the recording before it.
+    /// The position of the change recording when the scope was opened.
     let changes: RecordingMark?
 
     init(
@@ -44,52 +46,54 @@ final class TransactionState {
   }
 
   private enum Phase {
-    /// No scope is open, and SQL of the user's must not begin or end transactions.
+    /// No scope is open, and the program's SQL must not begin or end transactions.
     case closed
-    /// No scope is open, and SQL of the user's may begin and end transactions.
+    /// No scope is open, and the program's SQL can begin and end transactions.
     case bare
-    /// Scopes are open; SQL of the user's must not end them.
+    /// Scopes are open. The program's SQL must not end them.
     case open(insideBare: Bool)
-    /// SQLite has rolled back the transaction, for this error; its scopes are still to be left.
+    /// SQLite has rolled back the transaction because of this error. Its scopes are still open.
     case ended(SQLiteError, insideBare: Bool)
-    /// A ROLLBACK has failed with this error: the connection can only be closed.
+    /// A ROLLBACK has failed with this error. The connection can only be closed.
     case broken(SQLiteError)
   }
 
   private var phase = Phase.closed {
     didSet { isSound = failure == nil }
   }
-  /// Whether there is no ``failure``: asked at each statement.
+  /// Whether ``failure`` is nil. Stored, because every statement checks it.
   private(set) var isSound = true
-  /// The innermost scope of the library's that is open.
+  /// The library's innermost open scope.
   private(set) var innermost: Scope?
-  /// The savepoints that SQL of the user's has opened, the outermost first. Scopes of the library's are inside all of them:
-  /// while one is open, SQL of the user's opens none.
+  /// The savepoints that the program's SQL has opened, the outermost first. The library's scopes
+  /// are inside all of them, as the program's SQL can't open a savepoint while such a scope is
+  /// open.
   private(set) var savepoints: [Scope] = []
 
-  /// The end of the recording before the innermost transaction or savepoint; nil if nothing was recorded then.
+  /// The position of the change recording when the innermost scope was opened, or nil if nothing
+  /// was being recorded.
   var innermostMark: RecordingMark? { (innermost ?? savepoints.last)?.changes }
 
-  /// Whether any scope of the library's is open.
+  /// Whether a scope of the library is open.
   var isInsideScope: Bool { innermost != nil }
 
-  /// How many scopes are open.
+  /// The number of the library's open scopes.
   var depth: Int { innermost.map { $0.depth + 1 } ?? 0 }
 
-  /// Whether the outermost scope that is open is a transaction, and no savepoint.
+  /// Whether the library's outermost open scope is a transaction rather than a savepoint.
   var ownsTransaction: Bool {
     guard var scope = innermost else { return false }
     while let outer = scope.outer { scope = outer }
     return scope.savepoint == nil
   }
 
-  /// Whether the innermost scope that is open is part of a transaction that outlives it.
+  /// Whether a transaction surrounds the innermost open scope.
   var isInsideAnother: Bool { innermost.map { !$0.isOutermost } ?? false }
 
-  /// Whether no scope is open and SQL of the user's must not begin one.
+  /// Whether no scope is open and the program's SQL must not begin one.
   var isClosed: Bool { if case .closed = phase { true } else { false } }
 
-  /// Whether SQL of the user's may begin and end transactions.
+  /// Whether the program's SQL can begin and end transactions.
   var allowsControl: Bool {
     switch phase {
     case .bare: true
@@ -98,7 +102,7 @@ final class TransactionState {
     }
   }
 
-  /// Why no statement may run and nothing be committed any more, or nil.
+  /// The error that prevents further statements and the commit, or nil.
   var failure: SQLiteError? {
     switch phase {
     case .closed, .bare, .open: nil
@@ -117,53 +121,54 @@ final class TransactionState {
     }
   }
 
-  /// Lets SQL of the user's begin and end transactions.
+  /// Allows the program's SQL to begin and end transactions.
   ///
-  /// - Returns: False if that is so already, or a scope is open.
+  /// - Returns: False if this is already allowed, or a scope is open.
   func enterBare() -> Bool {
     guard isClosed else { return false }
     phase = .bare
     return true
   }
 
-  /// Ends what ``enterBare()`` began.
+  /// Ends the effect of ``enterBare()``.
   func leaveBare() {
     if !isBroken { phase = .closed }
   }
 
-  /// Notes that a transaction or a savepoint has begun.
+  /// Records that the library has begun a transaction or a savepoint.
   func open(_ scope: Scope) {
     if !isInsideScope, !isEnded, !isBroken { phase = .open(insideBare: isInsideBare) }
     innermost = scope
   }
 
-  /// Notes that the innermost scope has ended.
+  /// Records that the innermost scope has ended.
   func close() {
     innermost = innermost?.outer
     if !isInsideScope, !isBroken { phase = isInsideBare ? .bare : .closed }
   }
 
-  /// Notes that SQL of the user's has opened a savepoint.
+  /// Records that the program's SQL has opened a savepoint.
   func openSavepoint(_ savepoint: Scope) { savepoints.append(savepoint) }
 
-  /// Returns the index of the savepoint that a RELEASE or a ROLLBACK TO refers to: the innermost one of the name.
+  /// Returns the index of the innermost savepoint with a name, to which RELEASE and ROLLBACK TO
+  /// refer.
   func savepoint(named name: String) -> Int? { savepoints.lastIndex { $0.savepoint == name } }
 
-  /// Notes that only the first savepoints are still open.
+  /// Records that only the first `count` savepoints are still open.
   func keepSavepoints(_ count: Int) { savepoints.removeLast(savepoints.count - count) }
 
-  /// Notes that SQLite has rolled back the open transaction, of the library's or of the user's.
+  /// Records that SQLite has rolled back the open transaction because of an error.
   func end(by error: SQLiteError) {
     if !isEnded, !isBroken { phase = .ended(error, insideBare: isInsideBare) }
   }
 
-  /// Notes that a ROLLBACK has failed: the changes that it should have undone may still be there.
+  /// Records that a ROLLBACK has failed, so that its changes may not have been undone.
   func `break`(by error: SQLiteError) {
     let message = "the changes could not be undone, so the connection is closed"
     phase = .broken(SQLiteError(error.code, "\(message): \(error.message)", sql: error.sql))
   }
 
-  /// Forgets that SQLite has rolled back a transaction of the user's SQL.
+  /// Discards the record that SQLite has rolled back a transaction of the program's SQL.
   func forgive() {
     if isEnded, !isInsideScope { phase = isInsideBare ? .bare : .closed }
   }
