@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// `.ci/run` asks for this: a flag on the command line would build everything a second time.
+// `.ci/run` sets this variable. A flag on the command line would cause a second build of everything.
 let strictness: [SwiftSetting] =
   Context.environment["MAGICDATA_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
@@ -62,30 +62,30 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", path: "CSQLite",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
-    // What the platform has: its C library, and the part of Foundation that is used.
+    // The platform's C library, and the part of Foundation that is used.
     .systemLibrary(name: "CPlatform", path: "Sources/Support/CPlatform"),
     // The processor's instructions for SHA-256.
     .systemLibrary(name: "CSHA256", path: "Sources/Support/CSHA256"),
     layer("Platform", in: "Support", ["CPlatform"]),
     layer("Essentials", in: "Support", []),
-    // Dates, hexadecimal digits and names as exact text, without Foundation.
+    // Exact text of dates, hexadecimal digits and names, without Foundation.
     layer("ExactText", in: "Support", []),
-    // The calls into the file system, behind a seam for tests.
+    // File system calls, which tests can replace.
     layer("SystemFiles", in: "Support", ["Platform"]),
     layer("SPON", in: "Text", ["Essentials", "ExactText", "Platform"]),
     // The tokens of SQL.
     layer("SQLLexer", in: "Text", []),
-    // SQL as a tree: it knows no database.
+    // SQL as a tree, without a database.
     layer("SQLSyntax", in: "Text", ["SQLLexer"]),
     layer("SQLiteCore", ["CSQLite", "ExactText", "Platform", "SQLLexer", "SystemFiles"]),
     layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
-    // The schema as a model, and tables made anew: objects do without the parser.
+    // The schema as a model, and table rebuilds. Objects don't use the parser.
     layer("SQLiteSchema", in: "Text", ["SQLSyntax", "SQLiteCore", "SQLiteMapping"]),
     layer(
       "SQLiteAssets",
       ["CSHA256", "ExactText", "Platform", "SQLiteCore", "SystemFiles"]),
     layer("SQLiteRelations", ["SQLiteCore", "SQLiteMapping"]),
-    // The changes of rows: told exactly, as patches that travel, and kept in a journal.
+    // Row changes as deltas and patches, and the journal.
     layer(
       "SQLiteHistory", in: "History", ["Essentials", "Platform", "SQLiteCore", "SQLiteMapping"]),
     layer(
@@ -93,7 +93,7 @@ let package = Package(
       [
         "Essentials", "Platform", "SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations",
       ]),
-    // Undo and redo, deltas and trails of objects.
+    // Undo and redo, deltas and trails for objects.
     layer(
       "MagicHistory", in: "History",
       [
@@ -106,35 +106,35 @@ let package = Package(
         "Essentials", "ExactText", "Platform", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteMapping",
         "SQLiteSchema", "SystemFiles",
       ]),
-    // A database on several nodes, behind the statements of SQLiteCore.
+    // A database on several nodes, accessed with SQLiteCore's statements.
     layer(
       "SQLiteCluster", in: "Cluster",
       ["ExactText", "Platform", "SQLSyntax", "SQLiteCore", "SystemFiles"]),
-    // Objects on it.
+    // Objects on a cluster.
     layer("MagicCluster", in: "Cluster", ["SQLiteCluster", "SQLiteCore", "SQLiteObjects"]),
-    // Objects and what they stand on, under one name.
+    // Re-exports objects and all layers below them.
     layer(
       "MagicData",
       ["SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations", "SQLiteObjects"]),
-    // Text for people and for pipes, for the programs.
+    // Terminal output for the programs.
     .systemLibrary(name: "CTerminal", path: "Sources/Support/CTerminal"),
     layer("Terminal", in: "Support", ["CTerminal", "Platform"]),
     program(
       "Tour", in: "Examples", ["Essentials", "MagicCluster", "MagicData", "Platform", "Terminal"]),
-    // The tool `magicdata`. A module of that name would be MagicData's on a disk that takes both for one.
+    // The tool `magicdata`. A module `magicdata` would collide with MagicData on a case-insensitive disk.
     program(
       "MagicDataTool", in: "Tools",
       [
         "Essentials", "MagicData", "Platform", "SQLSyntax", "SQLiteAssets", "SQLiteCluster",
         "SQLiteCore", "SQLiteMapping", "SQLiteObjects", "SQLitePortable", "Terminal",
       ]),
-    // Small programs as users write them.
+    // Example programs.
     program("Notes", in: "Examples", ["MagicData"]),
     program("Ledger", in: "Examples", ["MagicData"]),
     program("Import", in: "Examples", ["MagicData"]),
-    // What tests of all layers use.
+    // Used by the tests of all layers.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
-    // The engines that the same tests run on: SQLite here, and real nodes.
+    // The engines on which the same tests run: SQLite, and dqlite nodes.
     .target(
       name: "Conformance", dependencies: ["SQLiteCluster", "SQLiteCore"], path: "Tests/Conformance",
       exclude: ["Fixture"], swiftSettings: settings),
@@ -169,7 +169,7 @@ let package = Package(
     tests(
       of: "MagicHistory",
       ["DamageHelper", "UndoHelper", "UndoWorkload", "MagicData", "SQLiteHistory"]),
-    // Damages every value of the library's own tables, and runs all calls that read them.
+    // Damages every value of the library's own tables and runs all calls that read them.
     .executableTarget(
       name: "DamageHelper",
       dependencies: ["MagicData", "MagicHistory", "SQLiteHistory", "SQLitePortable"],
@@ -185,11 +185,11 @@ let package = Package(
       path: "Tests/UndoHelper", swiftSettings: settings),
     tests(of: "Tour", ["Conformance", "MagicCluster", "MagicData", "Terminal"]),
     tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
-    // Faults, kills and hostile input for all layers. The C in it is of the tests only.
+    // Injected faults, killed processes and hostile input for all layers. Its C code is used by tests only.
     .target(
       name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",
       linkerSettings: [.linkedLibrary("sqlite3")]),
-    // Ends a process before a call that changes a file.
+    // Kills a process before a system call that changes a file.
     .target(name: "CTracer", path: "Tests/CTracer"),
     .target(
       name: "Workload",
@@ -199,7 +199,7 @@ let package = Package(
     .executableTarget(
       name: "ReliabilityHelper", dependencies: ["Workload", "CFaultVFS", "CTracer"],
       path: "Tests/ReliabilityHelper", swiftSettings: settings),
-    // What SQLite says of a text, beside what our parser says.
+    // Compares SQLite's verdict on an SQL text with our parser's.
     .target(
       name: "SyntaxOracle", dependencies: ["CSQLite", "Platform", "SQLSyntax"],
       path: "Tests/SyntaxOracle", swiftSettings: settings),
@@ -220,14 +220,14 @@ let package = Package(
   ]
 )
 
-// One layer's tests alone build in a fraction of the time: MAGICDATA_TESTS=SQLiteCore swift test
+// Builds the tests of some layers only, in a fraction of the time: MAGICDATA_TESTS=SQLiteCore swift test
 if let layers = Context.environment["MAGICDATA_TESTS"]?.split(separator: ",") {
   package.targets.removeAll { target in
     target.type == .test && !layers.contains { target.name == "\($0)Tests" }
   }
 }
 
-// Programs for libFuzzer, which `.ci/fuzz` builds and runs. They have no main of their own.
+// libFuzzer programs for `.ci/fuzz`. libFuzzer provides their main function.
 if Context.environment["MAGICDATA_FUZZ"] != nil {
   let fuzzers = [
     "Database", "Quoting", "JSON", "Assets", "SPON", "Syntax", "Patches", "Wire",

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// As in the package above: `.ci/run` asks for it.
+// Set by `.ci/run`, as in the root package.
 let strictness: [SwiftSetting] =
   Context.environment["MAGICDATA_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
@@ -18,8 +18,8 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    // A package's identity is the name of its folder. This link to `..` gives it one that stays,
-    // whatever the clone's folder is called, even Benchmarks.
+    // The name of a package's folder is its identity. This symbolic link to `..` makes it independent of the
+    // name of the clone's folder.
     .package(path: "MagicData"),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
   ],

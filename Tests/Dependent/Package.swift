@@ -1,13 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A user's package, and the README's first program. `.ci/run` builds them optimized, as the compiler may
-// fail only then.
+// A package that depends on this one, and the README's first program. `.ci/run` makes release builds of both, since some
+// compiler bugs appear only there.
 let package = Package(
   name: "Dependent",
   platforms: [.macOS(.v15)],
   dependencies: [
-    // By a link, as in Benchmarks: a package's identity is the name of its folder.
+    // By a symbolic link, as in Benchmarks: the name of a package's folder is its identity.
     .package(path: "MagicData")
   ],
   targets: [
