@@ -1,19 +1,19 @@
 import CSQLite
 import Platform
 
-/// Bytes that grow at their end, for the rows that a ``ChangeRecorder`` writes down.
+/// A byte buffer that grows at its end. ``ChangeRecorder`` encodes the changed rows into it.
 ///
-/// An array would be asked at each byte whether it is shared and how large it is.
+/// It is faster than an array, which checks its uniqueness and its capacity on each append.
 @safe final class ByteLog {
   private var start: UnsafeMutableRawPointer?
   private var capacity = 0
   private(set) var count = 0
-  /// Whether there was no memory for something.
+  /// Whether an allocation has failed, so that bytes are missing.
   private(set) var isFull = false
 
   deinit { unsafe free(start) }
 
-  /// Makes room for some bytes, and returns where they go; nil if there is no memory.
+  /// Reserves `size` bytes at the end and returns a pointer to them; nil if memory is exhausted.
   @inline(__always)
   private func room(_ size: Int) -> UnsafeMutableRawPointer? {
     if count + size > capacity, !grow(size) { return nil }
@@ -40,7 +40,7 @@ import Platform
     count += 1
   }
 
-  /// Writes a code and a number.
+  /// Appends a field code and a 64-bit number.
   @inline(__always)
   private func append(_ code: UInt8, _ number: UInt64) {
     guard let end = unsafe room(9) else { return }
@@ -49,14 +49,14 @@ import Platform
     count += 9
   }
 
-  /// Replaces a number that was written at a place.
+  /// Overwrites the 32-bit number at `place`.
   @inline(__always)
   func set(_ number: UInt32, at place: Int) {
     guard let start = unsafe start, place + 4 <= count else { return }
     unsafe (start + place).storeBytes(of: number.bigEndian, as: UInt32.self)
   }
 
-  /// Writes the header of a row, and returns the place of its size.
+  /// Appends the header of a row and returns the position of its size.
   @inline(__always)
   func beginRow(
     _ kind: RowChange.Kind, flags: UInt8, slot: Int, _ oldRowID: Int64, _ rowID: Int64
@@ -72,7 +72,8 @@ import Platform
     return place
   }
 
-  /// Writes the size of a row, and returns it.
+  /// Writes the size of the last row at the position that `beginRow` returned, and returns the
+  /// size.
   @inline(__always)
   func endRow(_ place: Int) -> Int {
     let size = count - place - 4
@@ -80,7 +81,7 @@ import Platform
     return size
   }
 
-  /// Writes bytes as they are.
+  /// Appends bytes unchanged.
   func append(_ bytes: ArraySlice<UInt8>) {
     unsafe bytes.withUnsafeBytes { unsafe append($0) }
   }
@@ -93,11 +94,11 @@ import Platform
     count += bytes.count
   }
 
-  /// Writes a value as a changeset holds it.
+  /// Appends a value in the format of a changeset.
   ///
   /// - Parameters:
-  ///   - value: The value.
-  ///   - isReal: Whether an integer is written as a real.
+  ///   - value: The value to append.
+  ///   - isReal: Whether to write an integer as a real, because its column has REAL affinity.
   @inline(__always)
   func append(_ value: ValueView, isReal: Bool) {
     switch value.type {
@@ -110,7 +111,7 @@ import Platform
     }
   }
 
-  /// Writes a text or a blob.
+  /// Appends a text or a blob with its code and size.
   func append(_ bytes: UnsafeRawBufferPointer, as code: UInt8) {
     append(code)
     if bytes.count < 0x80 {
@@ -123,7 +124,7 @@ import Platform
     unsafe append(bytes)
   }
 
-  /// Returns where the value ends that begins at a place.
+  /// Returns the end of the value that begins at `place`.
   @inline(__always)
   func endOfValue(at place: Int) -> Int {
     guard let start = unsafe start, place < count else { return count }
@@ -133,7 +134,7 @@ import Platform
     case FieldCode.text, FieldCode.blob:
       var size = 0
       var next: UInt8
-      // No value of SQLite has a size of more than five bytes.
+      // SQLite limits values to 2 GB, so a size has at most five bytes.
       repeat {
         guard end < count, end - place < 6 else { return count }
         unsafe next = start.load(fromByteOffset: end, as: UInt8.self)
@@ -146,9 +147,9 @@ import Platform
     return min(end, count)
   }
 
-  /// Takes back a value that begins at a place if it is the same as another one in this log.
+  /// Removes the last value, which begins at `place`, if its bytes equal those in `other`.
   ///
-  /// - Returns: Whether it was.
+  /// - Returns: Whether the value was removed.
   @inline(__always)
   func removeLast(from place: Int, ifSameAs other: Range<Int>) -> Bool {
     let size = count - place
@@ -159,7 +160,7 @@ import Platform
     return true
   }
 
-  /// Replaces bytes from a place on.
+  /// Overwrites the bytes that begin at `place`.
   func overwrite(_ place: Int, with bytes: UnsafeRawBufferPointer) {
     guard let start = unsafe start, let source = bytes.baseAddress, place >= 0,
       place + bytes.count <= count
@@ -167,18 +168,18 @@ import Platform
     unsafe (start + place).copyMemory(from: source, byteCount: bytes.count)
   }
 
-  /// Writes bytes of this log once more.
+  /// Appends a copy of a range of this log.
   func repeatBytes(_ range: Range<Int>) {
     guard let end = unsafe room(range.count), let start = unsafe start else { return }
     unsafe end.copyMemory(from: start + range.lowerBound, byteCount: range.count)
     count += range.count
   }
 
-  /// Drops what comes after the first bytes.
+  /// Removes all bytes after the first `count`.
   func truncate(to count: Int) {
     self.count = min(self.count, max(0, count))
     if count == 0 { isFull = false }
-    // A large transaction is rare; its memory is not kept for small ones.
+    // Large transactions are rare, so don't keep their memory for small ones.
     if count == 0, capacity > 1 << 20 {
       unsafe free(start)
       unsafe start = nil
@@ -186,7 +187,7 @@ import Platform
     }
   }
 
-  /// A copy of all bytes from a place on.
+  /// Returns a copy of the bytes from `place` to the end.
   func bytes(from place: Int = 0) -> [UInt8] {
     unsafe copiedBytes(
       start.map { unsafe $0 + min(place, count) }, count: count - min(place, count))

@@ -1,36 +1,38 @@
 /// The effect of a statement that changes the database.
 public struct Change: Hashable, Sendable {
-  /// The rows that the statement itself inserted, updated or deleted, without those that triggers
-  /// and foreign keys changed; 0 for statements that change no rows.
+  /// The number of rows that the statement inserted, updated or deleted. Rows that were changed by
+  /// triggers and foreign key actions don't count. It is 0 for statements that change no rows.
   public let rows: Int
-  /// The rowid of the row inserted last on the connection, 0 if there is none yet.
+  /// The rowid of the most recent insert on the connection, or 0 if the connection has inserted no
+  /// row yet.
   public let lastInsertedRowID: Int64
 }
 
-/// How much a ``ChangeRecorder`` had collected at some moment.
+/// A position in the recording of a ``ChangeRecorder``.
 package struct RecordingMark {
   var tables = 0
-  /// The bytes of the rows.
+  /// The size of the recorded rows in bytes.
   var rows = 0
   var schemaChanges = 0
-  /// How often rows had been left out.
+  /// The number of times that recorded rows have been dropped.
   var losses = 0
-  /// The bytes of the rows that the bodies before a commit had been given.
+  /// The size, in bytes, of the rows that the pre-commit closures have already received.
   var preparedRows = 0
 }
 
-/// Corrects the recording after a run has failed.
+/// An object that corrects the recording after a statement has failed.
 protocol RunReconciler: AnyObject {
   func reconcile(_ run: RecordedRun)
 }
 
-/// The state of the recording before the run of a statement that writes.
+/// The state of the recording before a writing statement runs.
 struct RecordedRun {
   let recorder: any RunReconciler
   var mark: RecordingMark
-  /// How often the recording had been shortened. Afterwards `mark` may be too high.
+  /// The number of times that the recording had been shortened. If it has been shortened since,
+  /// `mark` may be too high.
   var cutCount: Int
 
-  /// Corrects the recording after the run has failed.
+  /// Corrects the recording after the statement has failed.
   func reconcile() { recorder.reconcile(self) }
 }

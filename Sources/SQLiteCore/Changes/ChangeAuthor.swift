@@ -1,18 +1,19 @@
-/// The one in whose name a task writes, for those who keep a trail of changes.
+/// The name that trails of changes record as the author of a task's writes.
 ///
 ///     try await ChangeAuthor.$current.withValue("ann") {
 ///       try await database.write { … }
 ///     }
 ///
-/// A write has the author of the task, or the thread, that asks for it, also where it runs on another thread. Of a write
-/// inside another one that of the outer one counts. It is looked at only while a trail is kept. Writes with an author
-/// do not share a transaction with others.
+/// A write gets the author of the task or thread that starts it, even if the write runs on another
+/// thread. A nested write gets the author of the outer write. The author is read only while a trail
+/// is recorded. A write with an author never shares a transaction with other writes.
 public enum ChangeAuthor {
-  /// The author of the present task; nil for none.
+  /// The author of the current task's writes, or nil if the task has no author.
   @TaskLocal public static var current: String?
 }
 
 extension Connection {
-  /// The author of the write that runs; nil for none, or while nobody asks before each commit.
+  /// The author of the write that is running; nil if there is none, or if no pre-commit closure is
+  /// registered.
   package var author: String? { recording.author }
 }

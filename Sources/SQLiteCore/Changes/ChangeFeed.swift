@@ -1,12 +1,12 @@
 import Synchronization
 
-/// How much subscribers want to know of each change. More costs more.
+/// The level of detail at which a subscriber receives changes. Higher levels cost more.
 package enum ChangeDetail: UInt8, Comparable, Sendable {
-  /// The names of the tables.
+  /// The names of the changed tables.
   case tables = 1
-  /// Each row, by its rowid.
+  /// Each changed row, identified by its rowid.
   case rows
-  /// Each row with its values before and after.
+  /// Each changed row with its values before and after the change.
   case values
 
   package static func < (left: ChangeDetail, right: ChangeDetail) -> Bool {
@@ -21,7 +21,8 @@ package struct CommittedChanges: Sendable {
     self.isReplaced = isReplaced
   }
 
-  /// The changes of a transaction that others have made.
+  /// Creates the changes of a transaction from rows that were recorded elsewhere, such as in a
+  /// journal.
   package init(recorded: RecordedRows) {
     self.recorded = recorded
     tables = Set(recorded.layouts.map(\.table))
@@ -29,23 +30,23 @@ package struct CommittedChanges: Sendable {
 
   /// The tables whose rows changed.
   package internal(set) var tables: Set<String> = []
-  /// The rows in the order of their changes; empty unless someone asked for rows or values.
+  /// The changed rows in the order of the changes; empty unless a subscriber requested rows or
+  /// values.
   package internal(set) var recorded = RecordedRows.none
-  /// Whether a CREATE, DROP, ALTER or VACUUM ran, the whole content was replaced, or what changed
-  /// is not known: any table may differ.
+  /// Whether any table may differ: a CREATE, DROP, ALTER or VACUUM ran, the whole content was
+  /// replaced, or the changes are unknown.
   package internal(set) var changesSchema = false
   /// The SQL of the statements that changed the schema.
   package internal(set) var schemaChanges: [String] = []
-  /// Whether the whole content was replaced, or what changed is not known.
+  /// Whether the whole content was replaced, or the changes are unknown.
   package internal(set) var isReplaced = false
-  /// Whether rows are missing: they were too many, or their table could not be looked up.
+  /// Whether rows are missing, because there were too many or their table couldn't be looked up.
   package internal(set) var isIncomplete = false
-  /// The place of the transaction among those of this process that changed the file, in the order of their commits;
-  /// 0 if it is not known.
+  /// The sequence number of the transaction among this process's commits to the file; 0 if unknown.
   package internal(set) var turn: UInt64 = 0
 
-  /// Whether rows of a table may have other columns, or other values than those that were recorded: it was altered
-  /// or dropped, or all was replaced.
+  /// Returns whether rows of a table may have other columns, or values that weren't recorded: the
+  /// table was altered or dropped, or the whole content was replaced.
   ///
   /// - Parameter table: The table's name in lower case.
   package func mayRebuild(_ table: String) -> Bool {
@@ -55,71 +56,72 @@ package struct CommittedChanges: Sendable {
       guard words.contains("table"), asciiLowercased(sql).contains(table),
         !SQLScanner.namesOtherSchema(sql)
       else { return false }
-      // A table that is made is empty, unless it is made of a query.
+      // A new table is empty, unless it is created from a query.
       return words.first != "create" || asciiLowercased(sql).contains("select")
     }
   }
 
   package var isEmpty: Bool { tables.isEmpty && !changesSchema }
 
-  /// The rows as values.
+  /// The changed rows with decoded values.
   package var rows: [RowChange] {
     var rows: [RowChange] = []
-    // The bytes are this process's own.
+    // This process has encoded the bytes, so decoding them doesn't fail.
     try? recorded.forEach { rows.append($0) }
     return rows
   }
 
-  /// A change that nobody has recorded: any table may differ.
+  /// Changes that weren't recorded: any table may differ.
   static let unknown = CommittedChanges(changesSchema: true, isReplaced: true)
 }
 
-/// Tells subscribers what transactions changed; one for all databases of this process on one file.
+/// Notifies subscribers of committed transactions. All databases of this process on one file share
+/// a feed.
 final class ChangeFeed: Sendable {
-  /// The most detail that any subscriber wants, read at some moment.
+  /// The highest level of detail that the subscribers need at some point in time.
   struct Demand: Hashable, Sendable {
-    /// The last subscriber's number above two bits for the most that anyone wants.
+    /// The ID of the last subscriber, followed by two bits for the highest level of detail.
     fileprivate let bits: UInt64
 
     init() { bits = 0 }
 
     fileprivate init(bits: UInt64) { self.bits = bits }
 
-    /// The most that anyone wants to know, or nil if nobody listens.
+    /// The highest level of detail that a subscriber needs; nil if there are no subscribers.
     var detail: ChangeDetail? { ChangeDetail(rawValue: UInt8(truncatingIfNeeded: bits & 3)) }
 
-    /// Returns whether a subscriber had come when this was read.
+    /// Returns whether the subscriber existed when this demand was read.
     fileprivate func knows(_ id: UInt64) -> Bool { id <= bits >> 2 }
   }
 
   private struct Subscriber: Sendable {
     let id: UInt64
-    /// The database that it subscribed by.
+    /// The database through which it subscribed.
     let owner: ObjectIdentifier
     let detail: ChangeDetail
-    /// The tables whose rows it wants, in lower case; nil for all.
+    /// The lowercased names of the tables whose rows it needs; nil for all tables.
     let tables: Set<String>?
-    /// The most bytes of rows of one transaction that it has use for.
+    /// The maximum size, in bytes, of the rows of one transaction that it can use.
     let byteLimit: Int
     let body: @Sendable (CommittedChanges) -> Void
   }
 
   private struct State: Sendable {
-    /// In the order in which they came.
+    /// The subscribers in the order in which they subscribed.
     var subscribers: [Subscriber] = []
-    /// How many subscribers want each detail.
+    /// The number of subscribers for each level of detail.
     var counts = [0, 0, 0, 0]
     var lastID: UInt64 = 0
   }
 
-  /// The most bytes of rows that are kept of one transaction, whoever wants them. Beyond them it is told only that
-  /// tables changed.
+  /// The maximum size, in bytes, of the rows recorded for one transaction. For larger transactions,
+  /// subscribers are notified only of the changed tables.
   static let maximumByteCount = 256 << 20
 
   private let state = Mutex(State())
   private let current = Atomic<UInt64>(0)
 
-  /// The present demand.
+  /// The current demand.
   var demand: Demand { Demand(bits: current.load(ordering: .acquiring)) }
 
   func subscribe(
@@ -140,7 +142,7 @@ final class ChangeFeed: Sendable {
   }
 
   private func end(_ id: UInt64) {
-    // It goes outside the lock, and what it holds with it.
+    // Release the subscriber, and everything that it captures, outside the lock.
     let ended = state.withLock { state -> Subscriber? in
       guard let index = state.subscribers.firstIndex(where: { $0.id == id }) else { return nil }
       let ended = state.subscribers.remove(at: index)
@@ -151,7 +153,7 @@ final class ChangeFeed: Sendable {
     withExtendedLifetime(ended) {}
   }
 
-  /// Whether somebody wants the values of a table's rows.
+  /// Returns whether a subscriber needs the values of a table's rows.
   func wantsValues(of table: String) -> Bool {
     let name = asciiLowercased(table)
     return state.withLock { state in
@@ -161,7 +163,7 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// The most bytes of rows of one transaction that anybody has use for.
+  /// The maximum size, in bytes, of the rows of one transaction that any subscriber can use.
   var byteLimit: Int {
     let most = state.withLock { state in
       state.subscribers.lazy.filter { $0.detail != .tables }.map(\.byteLimit).max()
@@ -169,36 +171,36 @@ final class ChangeFeed: Sendable {
     return min(most ?? 0, Self.maximumByteCount)
   }
 
-  /// The news of one transaction.
+  /// A notification about one transaction.
   private struct News {
     let changes: CommittedChanges
     let recorded: Demand
     let hasWritten: Bool
   }
 
-  /// The order of the commits of all connections of this process to the file.
+  /// The sequence numbers of the commits of all this process's connections to the file.
   private struct Turns {
     var last: UInt64 = 0
-    /// The first one that was not told.
+    /// The first commit that hasn't been published.
     var next: UInt64 = 1
-    /// News that others must be told before; nil for a commit that failed.
+    /// Notifications that wait for earlier commits; nil for a commit that failed.
     var waiting: [UInt64: News?] = [:]
   }
 
   private let turns = Mutex(Turns())
 
-  /// The place of the last recorded commit that has begun.
+  /// The sequence number of the last recorded commit that has begun.
   var lastTurn: UInt64 { turns.withLock { $0.last } }
 
-  /// Returns a place after all commits that have begun and before all later ones. While a connection has the file to
-  /// itself, all those before have ended.
+  /// Reserves a sequence number after all commits that have begun and before all later ones. If the
+  /// caller holds the file's write lock, all earlier commits have ended.
   func takeMoment() -> UInt64 {
     let turn = takeTurn()
     abandon(turn)
     return turn
   }
 
-  /// Gives the commit that begins its place. It must be published or abandoned.
+  /// Assigns a sequence number to the commit that begins. The caller must publish or abandon it.
   func takeTurn() -> UInt64 {
     turns.withLock { turns in
       turns.last += 1
@@ -206,16 +208,16 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Notes that a commit has failed.
+  /// Records that a commit has failed, so that later notifications don't wait for it.
   func abandon(_ turn: UInt64) { end(turn, nil) }
 
-  /// Tells what was committed, after what was committed before.
+  /// Notifies the subscribers of a commit, after all earlier commits have been published.
   ///
   /// - Parameters:
   ///   - changes: The recorded changes.
-  ///   - turn: The place of the commit; nil if it is not known.
-  ///   - recorded: The demand when the recording began. A subscriber that has come since and wants more is
-  ///     told only that something may have changed.
+  ///   - turn: The sequence number of the commit; nil if unknown.
+  ///   - recorded: The demand when the recording began. A subscriber that was added later and needs
+  ///     more detail is notified only that anything may have changed.
   ///   - hasWritten: Whether anything may have changed, recorded or not.
   func publish(
     _ changes: CommittedChanges, turn: UInt64? = nil, recorded: Demand, hasWritten: Bool
@@ -227,7 +229,8 @@ final class ChangeFeed: Sendable {
   private func end(_ turn: UInt64, _ news: News?) {
     turns.withLock { turns in
       turns.waiting.updateValue(news, forKey: turn)
-      // Told under the lock: another thread's later news would overtake them.
+      // Notify while holding the lock, so that later notifications of another thread can't
+      // overtake.
       while let next = turns.waiting.removeValue(forKey: turns.next) {
         turns.next += 1
         if let next { tell(next) }
@@ -238,14 +241,15 @@ final class ChangeFeed: Sendable {
   private func tell(_ news: News) {
     let subscribers = state.withLock { $0.subscribers }
     for subscriber in subscribers {
-      // Which tables' values were recorded was decided without those who came later.
+      // The tables whose values to record were chosen without regard to later subscribers.
       let isRecorded =
         news.recorded.detail.map { subscriber.detail <= $0 && subscriber.detail != .values }
         ?? false
       if news.recorded.knows(subscriber.id) || isRecorded {
         if !news.changes.isEmpty { subscriber.body(news.changes) }
       } else if news.hasWritten {
-        // With its place: a reader whose state includes this commit must not be notified of it again.
+        // Keep the sequence number: a reader whose snapshot includes this commit must not be
+        // notified of it again.
         var unknown = CommittedChanges.unknown
         unknown.turn = news.changes.turn
         subscriber.body(unknown)
@@ -253,7 +257,7 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Wakes the subscribers of a database that was closed, and no others on the file.
+  /// Notifies the subscribers of a closed database, but not the file's other subscribers.
   func publishClosure(of database: AnyObject) {
     let subscribers = state.withLock { $0.subscribers }
     for subscriber in subscribers where subscriber.owner == ObjectIdentifier(database) {
@@ -267,23 +271,25 @@ final class ChangeFeed: Sendable {
   }
 }
 
-/// Where the last commit of a connection without a recorder stands among the recorded commits.
+/// The position of a connection's last commit among the recorded commits, for a connection without
+/// a recorder.
 ///
-/// A subscriber may come after the commit and before the commit is published. It must not be notified of a commit that it
-/// has read.
+/// A subscriber may be added after a commit but before the commit is published. It must not be
+/// notified of a commit that its first read already included.
 final class UnrecordedCommits {
   private let feed: ChangeFeed
-  /// A place that other commits may have, too: it is after all moments before the commit and not after later ones.
+  /// The position of the last commit. It is greater than every number reserved before the commit,
+  /// and may equal that of a later commit.
   private(set) var turn: UInt64 = 0
 
   init(_ feed: ChangeFeed) { self.feed = feed }
 
-  /// A commit begins, so that no other connection to the file commits until it has ended.
+  /// Records that a commit begins. No other connection to the file can commit until it ends.
   func note() { turn = feed.lastTurn + 1 }
 }
 
-/// How often the whole content of a file was replaced in this process, so that what was read before is
-/// known to be of another content.
+/// Counts how often this process has replaced the whole content of a file. Values that were read at
+/// a lower count are stale.
 package final class ContentGeneration: Sendable {
   private let count = Atomic<Int>(0)
 

@@ -2,33 +2,35 @@ import CSQLite
 
 import Platform
 
-/// Collects what the transaction that runs changes: the one user of the hooks of a connection.
+/// Records the changes of the open transaction. It is the only user of a connection's change hooks.
 ///
-/// SQLite allows one preupdate hook for each connection, so whatever wants to know of changes
-/// subscribes to the ``ChangeFeed`` that this fills.
+/// SQLite allows one preupdate hook per connection. All other code subscribes to the ``ChangeFeed``
+/// that the recorder publishes to.
 ///
-/// Rows that are rolled back are dropped: for a savepoint exactly those since it was opened. After a statement has failed,
-/// some, all or none of its rows may remain, depending on its conflict clause and its triggers. Then the touched rows are
-/// compared with the stored ones, see ``reconcile(_:)``.
+/// The recorder drops rows that are rolled back. If a savepoint is rolled back, it drops exactly
+/// the rows recorded since the savepoint began. After a statement has failed, some, all or none of
+/// its changes may remain, depending on its conflict clause and its triggers. The recorder then
+/// compares the touched rows with the stored ones, see ``reconcile(_:)``.
 @safe final class ChangeRecorder: RunReconciler {
-  /// The most bytes that somebody has use for in the open transaction.
+  /// The maximum size, in bytes, of the open transaction's rows that any subscriber can use.
   private var byteLimit = ChangeFeed.maximumByteCount
 
   private(set) var detail: ChangeDetail
-  /// Whether rows are passed over: a table is made anew, and each observer is told that the schema changes.
+  /// Whether to ignore changes of rows. Set while a table is rebuilt, because observers are
+  /// notified of a schema change anyway.
   var isPaused = false
-  /// How many captures run, which want the values of all tables.
+  /// The number of running captures. A capture records the values of all tables.
   private var captureCount = 0
   private let feed: ChangeFeed?
   private weak let connection: Connection?
-  /// How often the recording has been shortened.
+  /// The number of times that the recording has been shortened.
   private var cutCount = 0
-  /// The tables that the open transaction changed, each once.
+  /// The tables that the open transaction has changed, without duplicates.
   private var tables: [String] = [] {
     didSet { tableCount = tables.count }
   }
-  // The counts stand beside their arrays, since each statement asks for them: of an array Swift checks each time that
-  // nobody changes it just then.
+  // Each statement reads these counts. They are stored separately because reading an array's count
+  // includes a check for exclusive access.
   private var tableCount = 0
   private var schemaChangeCount = 0
   private var seen: Set<String> = []
@@ -36,31 +38,35 @@ import Platform
   private var schemaChanges: [String] = [] {
     didSet { schemaChangeCount = schemaChanges.count }
   }
-  /// The rows that the open transaction changed, as ``RecordedRows`` has them.
+  /// The rows that the open transaction has changed, in the format of ``RecordedRows``.
   private let log = ByteLog()
-  /// The tables that `log` counts.
+  /// The table layouts that the rows in `log` refer to by index.
   private var layouts: [TableLayout] = []
-  /// The index in `layouts` of each table; -1 for one whose rows nobody wants.
+  /// The index in `layouts` for each table; -1 for a table whose rows no subscriber needs.
   private var slots: [String: Int] = [:]
   private let reader: LayoutReader
-  /// The last table's name with a NUL, since most changes are of the same one.
+  /// The name of the last changed table with its NUL. Most changes affect the same table as the
+  /// previous one.
   private var lastTable: [CChar] = []
   private var lastSlot = -1
   private var lastLayout: TableLayout?
-  /// How often rows of the open transaction have been left out of `log`, which then lacks those before.
+  /// The number of times that rows of the open transaction were dropped from `log`, or not
+  /// recorded.
   private var lossCount = 0
-  /// The losses before the capture that runs: its own rows are wanted nevertheless.
+  /// The value of `lossCount` when the current capture began. The capture still records its own
+  /// rows.
   private var lossesBeforeCapture = 0
-  /// The bytes that ``Blob/write(_:at:)`` is about to write, of which the hook does not say what they are.
+  /// The bytes that ``Blob/write(_:at:)`` is about to write. The hook doesn't report them.
   private var blobWrite: (offset: Int, bytes: UnsafeRawBufferPointer)?
-  /// Whether the row of this write could not be read, which is so for a blob whose row has changed: SQLite then refuses the
-  /// write after it has called the hook.
+  /// Whether the row of this blob write couldn't be read. This happens if the row has changed since
+  /// the blob was opened: SQLite calls the hook and then rejects the write.
   private var isBlobUnreadable = false
-  /// The place of the commit that has begun, or has just ended, among those of the file.
+  /// The sequence number of the commit that has begun, or has just ended.
   private var turn: UInt64?
-  /// Whether the bodies before the commit have run.
+  /// Whether the pre-commit closures have run.
   var isPrepared = false
-  /// The end of what these bodies have been told: the writes that share a transaction are told one by one.
+  /// The end of the rows that the pre-commit closures have received. They are called for each
+  /// write, even if several writes share a transaction.
   var prepared = RecordingMark()
   /// Whether the whole content was replaced.
   private var isReplaced = false
@@ -82,12 +88,13 @@ import Platform
       preparedRows: prepared.rows)
   }
 
-  /// Whether a commit has ended of which nobody was told yet.
+  /// Whether a commit has ended but hasn't been published yet.
   var hasCommitted: Bool { turn != nil }
 
-  /// Notes that the run of a statement begins that may write.
+  /// Records the start of a statement that may write.
   ///
-  /// - Parameter run: The statement's last run.
+  /// - Parameter run: The state before the statement's previous run. It is replaced by the current
+  ///   state.
   func beginRun(_ run: inout RecordedRun?) {
     guard run?.recorder === self else {
       run = RecordedRun(recorder: self, mark: mark, cutCount: cutCount)
@@ -97,22 +104,24 @@ import Platform
     run?.cutCount = cutCount
   }
 
-  /// Notes a change of the schema, by the statement that makes it or would make it.
+  /// Records the SQL of a statement that changes the schema, or tries to.
   func noteSchemaChange(_ sql: String) {
     schemaChanges.append(sql)
     forgetLayouts()
   }
 
-  /// Corrects the recording after a run that writes has failed: the rows that were recorded since its beginning are
-  /// replaced by the differences between their first old values and the stored ones.
+  /// Corrects the recording after a writing statement has failed. Replaces the rows that were
+  /// recorded since the statement began by the differences between their first old values and the
+  /// stored values.
   ///
-  /// SQLite opens no savepoint while a statement that writes is running. So all that a failed statement can undo was
-  /// recorded after the innermost savepoint.
+  /// SQLite opens no savepoint while a writing statement is running. Therefore, everything that a
+  /// failed statement can undo was recorded after the innermost savepoint.
   ///
-  /// A row counts as changed indirectly if all recorded changes of it were. If only names of tables are recorded, the
-  /// names that the run has added stay: subscribers may be notified once too often.
+  /// A row counts as changed indirectly if all its recorded changes were indirect. If only names of
+  /// tables are recorded, the names that the statement has added are kept, so subscribers may be
+  /// notified needlessly.
   func reconcile(_ run: RecordedRun) {
-    // In autocommit mode the hooks of commit and rollback have already decided about all rows.
+    // In autocommit mode, the commit and rollback hooks have already kept or dropped all rows.
     guard let connection, !log.isFull, !(connection.isAutocommit && turn != nil) else { return }
     let innermost = connection.state.innermostMark ?? RecordingMark()
     let mark = run.cutCount == cutCount ? run.mark : innermost
@@ -129,7 +138,7 @@ import Platform
         }
       }
     } catch {
-      // The stored rows cannot be read, or their table was altered.
+      // The stored rows can't be read, or their table was altered.
       return overflow()
     }
     var changed: Set<String> = []
@@ -144,8 +153,8 @@ import Platform
     lastTable = []
   }
 
-  /// Writes how the stored rows differ from those before: deleted rows first, so that each row that follows is written
-  /// where no other one has its key.
+  /// Records the differences between the rows before the statement and the stored rows. Deleted
+  /// rows come first, so that no later change writes a row while another row still has its key.
   private func writeDifferences(_ touched: TouchedRows) throws(SQLiteError) {
     let others = ByteLog()
     let stored = ByteLog()
@@ -194,7 +203,7 @@ import Platform
       let new = stored.bytes()
       var cursor = FieldCursor(new)
       let newFields = exists ? try cursor.fields(layout.columns.count) : []
-      // A collation may find a row whose key is another one, byte by byte.
+      // A collation may match a row whose key has different bytes.
       if case .key(let bytes, _) = row.identity, exists {
         exists = layout.keyColumns.flatMap { new[newFields[$0]] } == bytes
       }
@@ -227,18 +236,18 @@ import Platform
     }
   }
 
-  /// Notes that the whole content was replaced, past the hooks.
+  /// Records that the whole content was replaced, which the hooks don't report.
   func noteReplacement() {
     isReplaced = true
     forgetLayouts()
     takeTurn()
   }
 
-  /// Drops what came after `mark`.
+  /// Drops everything that was recorded after `mark`.
   func rollBack(to mark: RecordingMark) {
     cutCount += 1
     log.truncate(to: mark.rows)
-    // What the bodies before a commit have written since is undone, too.
+    // Later writes of the pre-commit closures are undone, too.
     prepared.rows = min(prepared.rows, mark.preparedRows)
     if schemaChangeCount > mark.schemaChanges {
       schemaChanges.removeLast(schemaChanges.count - mark.schemaChanges)
@@ -250,7 +259,7 @@ import Platform
     lastTable = []
   }
 
-  /// Drops all that is not committed.
+  /// Drops everything that isn't committed.
   func rollBack() {
     rollBack(to: RecordingMark())
     forgetLayouts()
@@ -262,7 +271,8 @@ import Platform
     turn = nil
   }
 
-  /// Has all that changes recorded with its values, and returns what ``endCapture(_:)`` takes.
+  /// Starts to record all changes with their values. Returns the previous level of detail for
+  /// ``endCapture(_:)``.
   func beginCapture() -> ChangeDetail {
     defer {
       detail = .values
@@ -274,7 +284,7 @@ import Platform
     return detail
   }
 
-  /// Goes back to what was recorded before.
+  /// Restores the level of detail from before the capture.
   func endCapture(_ before: ChangeDetail) {
     detail = before
     captureCount -= 1
@@ -282,7 +292,7 @@ import Platform
     forgetSlots()
   }
 
-  /// Has the tables looked at anew.
+  /// Makes the recorder look up each table again at its next change.
   private func forgetSlots() {
     slots = [:]
     lastTable = []
@@ -293,19 +303,20 @@ import Platform
     reader.forget()
   }
 
-  /// A commit begins: no other connection to the file commits until it has ended, well or not.
+  /// Reserves the sequence number of the commit that begins. No other connection to the file can
+  /// commit until this commit has succeeded or failed.
   fileprivate func takeTurn() {
     if turn == nil { turn = feed?.takeTurn() }
   }
 
-  /// Returns what the open transaction has changed so far.
+  /// Returns the rows that the open transaction has changed since `mark`; nil if rows are missing.
   func rows(since mark: RecordingMark) -> RecordedRows? {
     lossCount > mark.losses || log.isFull
       ? nil : RecordedRows(layouts: layouts, bytes: log.bytes(from: mark.rows))
   }
 
-  /// Returns what is committed, with its place among the commits of the file, and forgets it. Called in
-  /// autocommit.
+  /// Returns the committed changes with their sequence number, and clears the recording. Must be
+  /// called in autocommit mode.
   func takeCommitted() -> (changes: CommittedChanges, turn: UInt64?) {
     var changes = CommittedChanges()
     let taken = turn
@@ -336,9 +347,11 @@ import Platform
     return (changes, taken)
   }
 
-  /// Has the hook know the bytes that `body` writes into a blob, and returns the code of `body`.
+  /// Runs `body`, which writes `bytes` into a blob, and returns its result code. The hook records
+  /// the bytes.
   ///
-  /// SQLite calls the hook before it tries the write. One that fails changes nothing, or ends the transaction.
+  /// SQLite calls the hook before it tries to write. A failed write changes nothing, or rolls back
+  /// the transaction.
   func writing(
     _ bytes: UnsafeRawBufferPointer, at offset: Int, _ body: () -> Int32
   ) -> Int32 {
@@ -355,7 +368,7 @@ import Platform
     return code
   }
 
-  /// Notes that a row of `table` changes.
+  /// Records that a row of `table` changes.
   @inline(__always)
   fileprivate func note(_ table: UnsafePointer<CChar>) {
     let isLast = unsafe lastTable.withUnsafeBufferPointer { last in
@@ -403,7 +416,8 @@ import Platform
     slots[name] = lastSlot
   }
 
-  /// Writes the beginning of a row, and returns where its size goes; nil if the row is not wanted.
+  /// Appends the header of a row and returns the position of its size; nil if no subscriber needs
+  /// the row.
   @inline(__always)
   fileprivate func beginRow(
     _ kind: RowChange.Kind, flags: UInt8, _ oldRowID: Int64, _ rowID: Int64
@@ -429,7 +443,7 @@ import Platform
     lossesBeforeCapture = 0
   }
 
-  /// Writes the values of the row that changes, as a hook of `connection` gives them.
+  /// Appends the values of the row that changes, read from the preupdate hook of `connection`.
   fileprivate func appendValues(
     of connection: OpaquePointer?, _ kind: RowChange.Kind, oldRowID: Int64, blobColumn: Int32
   ) {
@@ -472,7 +486,8 @@ import Platform
     }
   }
 
-  /// Writes a value that the hook calls NULL, and that may be the default of a column that was added after the row.
+  /// Appends a value that the hook reports as NULL, but that may be the default of a column that
+  /// was added after the row was inserted.
   @inline(never)
   private func appendPresent(
     _ column: Int, of layout: TableLayout, _ rowID: Int64, _ connection: OpaquePointer?
@@ -497,7 +512,8 @@ import Platform
     try? owner.withoutAuthorizer { () throws(SQLiteError) in read() }
   }
 
-  /// Writes the values after a blob was written in place: those before, with the bytes that are written.
+  /// Appends the new values of a row after an in-place blob write: the old blob with the written
+  /// bytes, and `undefined` for all other columns.
   private func appendBlobWrite(_ layout: TableLayout, _ tableIndex: Int32, _ first: Int) {
     guard let written = unsafe blobWrite, let changed = layout.column(atIndex: tableIndex) else {
       lossCount += 1
@@ -512,7 +528,7 @@ import Platform
         continue
       }
       log.repeatBytes(start..<end)
-      // The content ends where the value ends.
+      // The content is at the end of the encoded value.
       let bytes = log.bytes(from: log.count - (end - start))
       var cursor = FieldCursor(bytes)
       guard (try? cursor.byte()) != nil, let size = try? cursor.varint(),
@@ -527,16 +543,17 @@ import Platform
 }
 
 extension ChangeRecorder {
-  /// Whether the better hook is there and may be used.
+  /// Returns whether the preupdate hook exists and may be used.
   static func hasPreupdateHook(_ mayUse: Bool) -> Bool { mayUse && csqlite_has_preupdate() != 0 }
 
-  /// Lets SQLite notify a recorder of changes, or only of commits if there is no recorder. The caller keeps both alive.
+  /// Installs the hooks by which SQLite notifies a recorder of changes. Without a recorder, only
+  /// commits are observed. The caller keeps both objects alive.
   ///
   /// - Parameters:
   ///   - recorder: The recorder, or nil.
-  ///   - unrecorded: Notes the commits that nobody records.
+  ///   - unrecorded: The object that observes commits if there is no recorder.
   ///   - handle: The connection.
-  ///   - usesPreupdateHook: Whether the better hook is used.
+  ///   - usesPreupdateHook: Whether to use the preupdate hook instead of the update hook.
   static func install(
     _ recorder: ChangeRecorder?, or unrecorded: UnrecordedCommits?, on handle: ConnectionHandle,
     usesPreupdateHook: Bool
@@ -551,7 +568,7 @@ extension ChangeRecorder {
     if isOn {
       unsafe sqlite3_commit_hook(handle.pointer, commits, context)
     } else {
-      // It does nothing without a context.
+      // Without a context, this hook does nothing.
       unsafe sqlite3_commit_hook(
         handle.pointer, commitsUnrecorded,
         unrecorded.map { unsafe Unmanaged.passUnretained($0).toOpaque() })
@@ -564,13 +581,13 @@ private func recorder(_ context: UnsafeMutableRawPointer?) -> ChangeRecorder? {
   unsafe context.map { unsafe Unmanaged<ChangeRecorder>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// A transaction is about to be committed (`sqlite3_commit_hook`).
+/// Runs before a transaction commits (`sqlite3_commit_hook`).
 private func commits(context: UnsafeMutableRawPointer?) -> Int32 {
   unsafe recorder(context)?.takeTurn()
   return 0
 }
 
-/// A transaction that nobody records is about to be committed (`sqlite3_commit_hook`).
+/// Runs before a transaction commits on a connection without a recorder (`sqlite3_commit_hook`).
 private func commitsUnrecorded(context: UnsafeMutableRawPointer?) -> Int32 {
   if let context = unsafe context {
     unsafe Unmanaged<UnrecordedCommits>.fromOpaque(context).takeUnretainedValue().note()
@@ -578,7 +595,7 @@ private func commitsUnrecorded(context: UnsafeMutableRawPointer?) -> Int32 {
   return 0
 }
 
-/// A transaction was rolled back, by SQL or by SQLite (`sqlite3_rollback_hook`).
+/// Runs after a rollback by SQL or by SQLite (`sqlite3_rollback_hook`).
 private func rolledBack(context: UnsafeMutableRawPointer?) {
   unsafe recorder(context)?.rollBack()
 }
@@ -586,12 +603,12 @@ private func rolledBack(context: UnsafeMutableRawPointer?) {
 @inline(__always)
 private func isMain(_ schema: UnsafePointer<CChar>?) -> Bool {
   guard let schema = unsafe schema else { return false }
-  // Byte by byte, each only if those before are there.
+  // Stops at the first difference, so it reads nothing after the NUL.
   return unsafe schema[0] == 0x6d && schema[1] == 0x61 && schema[2] == 0x69 && schema[3] == 0x6e
     && schema[4] == 0
 }
 
-/// A row has changed (`sqlite3_update_hook`).
+/// Runs after a row has changed (`sqlite3_update_hook`).
 private func updated(
   context: UnsafeMutableRawPointer?, operation: Int32, schema: UnsafePointer<CChar>?,
   table: UnsafePointer<CChar>?, rowID: Int64
@@ -604,7 +621,7 @@ private func updated(
   if let place = recorder.beginRow(kind, flags: 0, rowID, rowID) { recorder.endRow(place) }
 }
 
-/// A row is about to change (`sqlite3_preupdate_hook`).
+/// Runs before a row changes (`sqlite3_preupdate_hook`).
 private func preupdated(
   context: UnsafeMutableRawPointer?, connection: OpaquePointer?, operation: Int32,
   schema: UnsafePointer<CChar>?, table: UnsafePointer<CChar>?, oldRowID: Int64, newRowID: Int64
@@ -612,7 +629,7 @@ private func preupdated(
   guard unsafe isMain(schema), let context = unsafe context, let table = unsafe table else {
     return
   }
-  // The connection keeps the recorder while its hook runs.
+  // The connection retains the recorder while its hook runs.
   unsafe Unmanaged<ChangeRecorder>.fromOpaque(context)._withUnsafeGuaranteedRef { recorder in
     guard !recorder.isPaused else { return }
     unsafe recorder.note(table)
@@ -622,11 +639,11 @@ private func preupdated(
 }
 
 extension ChangeRecorder {
-  /// Writes a row down that is about to change.
+  /// Records a row that is about to change.
   fileprivate func recordRow(
     of connection: OpaquePointer?, _ operation: Int32, _ oldRowID: Int64, _ newRowID: Int64
   ) {
-    // A blob that is written in place appears as a delete.
+    // SQLite reports an in-place blob write as a delete.
     let blobColumn =
       unsafe operation == SQLITE_DELETE ? csqlite_preupdate_blobwrite(connection) : -1
     let kind: RowChange.Kind =

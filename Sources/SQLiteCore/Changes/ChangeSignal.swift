@@ -1,10 +1,11 @@
 import Synchronization
 
-/// A test of single changed rows: commits of one table that change no row which passes it don't matter.
+/// A test of single changed rows. A commit that only changes rows of one table doesn't matter if
+/// all of them fail the test.
 package struct ChangeTest: Sendable {
-  /// The table in lower case.
+  /// The lowercased name of the table.
   let table: String
-  /// Looks up the columns of the table, and returns the test; nil if every change matters.
+  /// Looks up the columns of the table and returns the test; nil if every change matters.
   let judge: @Sendable (Connection) throws -> (@Sendable (RowChange) -> Bool)?
 
   package init(
@@ -16,7 +17,8 @@ package struct ChangeTest: Sendable {
   }
 }
 
-/// Wakes a task that waits for changes. Changes while nobody waits are kept as one signal.
+/// Wakes a task that waits for changes. Changes that occur while no task waits are combined into
+/// one signal.
 package final class ChangeSignal: Sendable {
   private struct State {
     var isRaised = false
@@ -24,22 +26,22 @@ package final class ChangeSignal: Sendable {
   }
 
   private let state = Awaited(State())
-  /// Keeps the news of this process and of others coming.
+  /// The subscription to changes in this process, and the watch for commits of other processes.
   private let sources = Mutex<(Registration, ForeignWatch?)?>(nil)
 
-  /// The tables whose changes are awaited.
+  /// The tables whose changes raise the signal.
   private struct Watched {
-    /// Nil for any.
+    /// The lowercased names; nil for all tables.
     var tables: Set<String>?
-    /// The number of times that the tables may have changed, so that others are to be watched.
+    /// A counter that increases whenever `tables` may be stale.
     var version = 0
-    /// Returns whether a change of a row matters; nil if every change does.
+    /// Returns whether the change of a row matters; nil if every change does.
     var matters: (@Sendable (RowChange) -> Bool)?
   }
 
   private let watched = Mutex(Watched())
-  /// The most bytes of a transaction's rows that are recorded for judging them and judged: both hold up the thread
-  /// that writes, and asking the database anew does not.
+  /// The maximum size, in bytes, of a transaction's rows that are recorded and tested. Both delay
+  /// the writing thread; running the query again doesn't.
   private static let judgedByteCount = 1 << 18
   let test: ChangeTest?
 
@@ -47,11 +49,12 @@ package final class ChangeSignal: Sendable {
     self.test = test
   }
 
-  /// Raises the signal after each commit that touches one of some tables, or may have.
+  /// Raises the signal after each commit that changes one of the tables, or may have.
   ///
   /// - Parameters:
-  ///   - tables: The tables; nil for those of ``watch(_:_:version:)``, until then for any.
-  ///   - database: The database.
+  ///   - tables: The lowercased names of the tables. Nil uses the tables passed to
+  ///     ``watch(_:_:version:)``, and all tables until then.
+  ///   - database: The database to observe.
   package func subscribe(to tables: Set<String>? = nil, of database: Database) {
     let made = database.subscribe(
       to: test == nil ? .tables : .values, tables: test.map { [$0.table] },
@@ -70,7 +73,7 @@ package final class ChangeSignal: Sendable {
     watch?.add(self)
   }
 
-  /// Returns whether a commit has only changed rows of the test's table, none of which matters.
+  /// Returns whether a commit has changed only rows of the test's table, and none of them matters.
   private func passes(
     _ tables: [String], _ changes: CommittedChanges, _ matters: (@Sendable (RowChange) -> Bool)?
   ) -> Bool {
@@ -89,15 +92,16 @@ package final class ChangeSignal: Sendable {
     return !concerns
   }
 
-  /// The number for ``watch(_:_:version:)`` if the tables to watch are not known, else nil.
+  /// The version to pass to ``watch(_:_:version:)`` if the tables aren't known; otherwise nil.
   var unwatchedVersion: Int? { watched.withLock { $0.tables == nil ? $0.version : nil } }
 
-  /// Lets commits that touch other tables pass, unless the schema may have changed since a number was asked for.
+  /// Ignores commits that change none of `tables` from now on, unless the schema may have changed
+  /// since `version` was read.
   ///
   /// - Parameters:
-  ///   - tables: The tables.
-  ///   - matters: The test of changed rows; nil lets no commit pass.
-  ///   - version: The number.
+  ///   - tables: The lowercased names of the tables.
+  ///   - matters: The test of changed rows; nil if every change matters.
+  ///   - version: The value of ``unwatchedVersion`` before the tables were determined.
   func watch(
     _ tables: Set<String>, _ matters: (@Sendable (RowChange) -> Bool)?, version: Int
   ) {
@@ -108,7 +112,7 @@ package final class ChangeSignal: Sendable {
     }
   }
 
-  /// Raises the signal for an unknown change.
+  /// Raises the signal for an unknown change, and watches all tables again.
   func raise() {
     watched.withLock {
       $0.tables = nil
@@ -120,13 +124,13 @@ package final class ChangeSignal: Sendable {
 
   private func wake() { state.change { $0.isRaised = true } }
 
-  /// Ends the waiting, now and later, by an error.
+  /// Makes the current and all later calls of ``wait()`` throw `error`.
   func fail(_ error: any Error) { state.change { $0.failure = $0.failure ?? error } }
 
-  /// Waits for the signal, and takes it back.
+  /// Waits until the signal is raised, and resets it.
   ///
   /// - Returns: False if the task was cancelled.
-  /// - Throws: The error that the waiting was ended by.
+  /// - Throws: The error passed to ``fail(_:)``.
   package func wait() async throws -> Bool {
     await state.wait { $0.isRaised || $0.failure != nil }
     if Task.isCancelled { return false }

@@ -1,34 +1,37 @@
-/// A state of a database file, as far as others change it: other processes, and other databases of this
-/// one. If two of them differ, others may have committed in between.
+/// A version number of a database file, for detecting commits by other processes and by other
+/// databases of this process. If two versions differ, others may have committed in between.
 package struct ForeignVersion: Hashable, Sendable {
-  /// Which of the database's connections was asked: each counts on its own.
+  /// The number of the connection that read the version. Each connection counts separately.
   fileprivate let connection: Int
   fileprivate let data: Int64
 }
 
 extension Database {
-  /// Tells `body` of each transaction that changes this file, by any database of this process.
+  /// Calls `body` for each transaction that a database of this process commits to this file.
   ///
-  /// It is told of transactions that commit after this call, in the order of their commits, on the thread
-  /// that committed, once the changes are durable and before the access ends. `body` must be quick, must
-  /// not use the database, and must not resume a task: pass the news on. Changes that were rolled back are not reported,
-  /// including those of savepoints and failed statements. Only names of tables that a failed statement has touched may
-  /// be reported where rows are not recorded. Other processes are not seen.
+  /// `body` is called for transactions that commit after this call, in the order of their commits.
+  /// It runs on the committing thread, after the changes are durable and before the access ends.
+  /// `body` must be fast, must not use the database, and must not resume a task: pass the changes
+  /// on instead. Changes that were rolled back are not reported, including those of savepoints and
+  /// failed statements. One exception: if rows aren't recorded, the tables that a failed statement
+  /// has touched may be reported. Commits of other processes are not reported.
   ///
-  /// If an access had begun before this call and ran statements that write, `body` is told only that any
-  /// table may differ, also if these were rolled back. The same is told when the whole content is replaced, and
-  /// when this database was closed.
+  /// If an access began before this call and ran statements that write, `body` is notified only
+  /// that any table may differ, even if the statements were rolled back. It gets the same
+  /// notification when the whole content is replaced, and when this database is closed.
   ///
-  /// Without the preupdate hook, on a libsqlite3 that lacks it, tables WITHOUT ROWID, rows deleted
-  /// by REPLACE, and values are not seen.
+  /// If libsqlite3 lacks the preupdate hook, values, changes of WITHOUT ROWID tables, and rows
+  /// deleted by REPLACE are not reported.
   ///
   /// - Parameters:
-  ///   - detail: How much to tell. Others may want more: then more is told.
-  ///   - tables: The tables whose rows are wanted, in lower case; nil for all. Others may be told, too.
-  ///   - byteLimit: The most bytes of rows of one transaction that `body` has use for. If nobody wants more, those of
-  ///     a larger transaction are dropped, and ``CommittedChanges/isIncomplete`` says so.
-  ///   - body: Takes the changes.
-  /// - Returns: The subscription, which ends when it goes.
+  ///   - detail: The level of detail. `body` receives more if another subscriber needs more.
+  ///   - tables: The lowercased names of the tables whose rows are needed; nil for all tables.
+  ///     `body` may also receive rows of other tables.
+  ///   - byteLimit: The maximum size, in bytes, of the rows of one transaction that `body` can use.
+  ///     If no subscriber needs more, the rows of larger transactions are dropped, and
+  ///     ``CommittedChanges/isIncomplete`` is true.
+  ///   - body: The closure to call with the changes.
+  /// - Returns: The subscription, which ends when it is released.
   package func subscribe(
     to detail: ChangeDetail, tables: Set<String>? = nil, atMost byteLimit: Int = .max,
     _ body: @escaping @Sendable (CommittedChanges) -> Void
@@ -36,24 +39,28 @@ extension Database {
     shared.feed.subscribe(detail, by: self, tables: tables, atMost: byteLimit, body)
   }
 
-  /// Whether the values of rows that change can be recorded (`SQLITE_ENABLE_PREUPDATE_HOOK`).
+  /// Whether the values of changed rows can be recorded (`SQLITE_ENABLE_PREUPDATE_HOOK`).
   package var recordsValues: Bool {
     has(.rowChanges) && ChangeRecorder.hasPreupdateHook(options.usesPreupdateHook)
   }
 
-  /// How often the content of this file was replaced.
+  /// The counter of replacements of this file's content.
   package var content: ContentGeneration { shared.content }
 
-  /// Has `body` run before each commit that changes rows of this file by a database of this process, inside the transaction.
+  /// Calls `body` inside each transaction that changes rows of this file, before it commits. Only
+  /// transactions of this process's databases count.
   ///
-  /// What `body` writes belongs to the transaction; if it throws, all is rolled back. After a statement outside any
-  /// transaction, which is one of its own, it runs in one more.
+  /// The writes of `body` belong to the transaction. If `body` throws, the transaction is rolled
+  /// back. After a statement outside any transaction, which has already committed by itself, `body`
+  /// runs in a second transaction, and its errors are ignored.
   ///
   /// - Parameters:
-  ///   - purpose: Something that is done once for each transaction: of several bodies for it the oldest one runs.
-  ///   - body: Gets the connection, and the rows that the transaction has changed in all tables; nil if these
-  ///     are not known: there were too many, or the access had begun before this call.
-  /// - Returns: The registration, which ends when it goes.
+  ///   - purpose: An identifier of work that is done once per transaction. If several closures have
+  ///     the same purpose, only the first registered one runs.
+  ///   - body: The closure to call with the connection and the rows of all tables that the
+  ///     transaction has changed. The rows are nil if they aren't known: there were too many, or
+  ///     the access began before this call.
+  /// - Returns: The registration, which ends when it is released.
   package func beforeEachCommit(
     once purpose: String,
     _ body: @escaping @Sendable (Connection, RecordedRows?) throws -> Void
@@ -63,20 +70,21 @@ extension Database {
     return Registration { withExtendedLifetime((registration, subscription)) {} }
   }
 
-  /// Has `body` run around each replacement of the whole content of this file by a database of this
+  /// Calls `body` around each replacement of this file's whole content by a database of this
   /// process.
   ///
-  /// - Parameter body: Gets the connection that the content comes from, the one that it goes to, which is
-  ///   outside any transaction, and what replaces the content: it calls that once.
-  /// - Returns: The registration, which ends when it goes.
+  /// - Parameter body: The closure to call with the source connection, the target connection, which
+  ///   is outside any transaction, and a closure that replaces the content. `body` must call that
+  ///   closure exactly once.
+  /// - Returns: The registration, which ends when it is released.
   package func aroundReplacement(
     _ body: @escaping @Sendable (Connection, Connection, () throws -> Void) throws -> Void
   ) -> Registration {
     shared.replacements.add(body)
   }
 
-  /// Replaces the whole content of this database, as the layers above want it. Observers are told at the end of
-  /// the access.
+  /// Replaces the whole content of this database. Calls the closures that were registered with
+  /// ``aroundReplacement(_:)``. Observers are notified at the end of the access.
   func replaceContent(
     from source: Connection, on target: Connection, _ replace: () throws -> Void
   ) throws {
@@ -86,14 +94,18 @@ extension Database {
     }
   }
 
-  /// Runs `body` on the connection that writes, before the next access to it and whenever it is opened anew.
+  /// Runs `body` on the writer connection, before its next access and again whenever the connection
+  /// is reopened.
   ///
-  /// For what belongs to a connection and not to the file: functions, temporary triggers.
+  /// Use it for state of the connection, such as functions and temporary triggers.
   ///
-  /// A program that only reads never runs it. Within a write it runs at once.
+  /// `body` never runs in a process that only reads. If this is called within a write, `body` runs
+  /// immediately.
   ///
-  /// - Parameter body: Sets the connection up, outside any transaction unless it is part of a write.
-  /// - Returns: The registration, which ends when it goes. The setup of the present connection stays.
+  /// - Parameter body: The closure that sets up the connection. It runs outside any transaction,
+  ///   except within a write.
+  /// - Returns: The registration, which ends when it is released. The current connection stays set
+  ///   up.
   package func setUpWriter(
     _ body: @escaping @Sendable (Connection) throws -> Void
   ) throws -> Registration {
@@ -102,24 +114,26 @@ extension Database {
     return setup
   }
 
-  /// Notes that tables belong to a type, in this process and as long as the file is open.
+  /// Registers a type as the owner of tables in this process, for as long as the file is open.
   ///
   /// - Parameters:
-  ///   - tables: The tables, and what the type needs each for.
-  ///   - type: The type.
-  /// - Returns: A table that is needed for something else, what for, and what for here; nil if there is none.
+  ///   - tables: The tables, each with the purpose for which the type uses it.
+  ///   - type: The owner.
+  /// - Returns: The first table that has another owner or purpose, with its registered purpose and
+  ///   the requested one; nil if there is no conflict.
   package func claim(
     _ tables: [(table: String, purpose: String)], for type: Any.Type
   ) -> (table: String, owner: String, purpose: String)? {
     shared.claims.claim(tables, for: type)
   }
 
-  /// The state now, if nobody uses the connection that writes (`PRAGMA data_version`).
+  /// Returns the file's current version if the writer connection is idle (`PRAGMA data_version`).
   ///
-  /// This waits for nobody. It blocks the thread for a query without rows, or for the opening of the
-  /// connection if that was closed.
+  /// This doesn't wait for other accesses. It blocks the thread for a query without rows, and for
+  /// opening the connection if it was closed.
   ///
-  /// - Returns: Nil if it cannot be read at once, as that of a server.
+  /// - Returns: The version, or nil if it can't be read immediately. It is always nil for a
+  ///   database on a server.
   package func foreignVersionAtOnce() -> ForeignVersion? {
     guard server == nil else { return nil }
     let access = Access(scope: .bare, deadline: nil)
@@ -134,10 +148,10 @@ extension Database {
     return version
   }
 
-  /// The state now (`PRAGMA data_version`). It waits for its turn, however long that takes, and not for
-  /// the locks of others.
+  /// Returns the file's current version (`PRAGMA data_version`). Waits for the writer connection
+  /// without a time limit, but doesn't wait for locks of other connections.
   ///
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the version can't be read.
   package func foreignVersion() async throws -> ForeignVersion {
     let access = Access(scope: .bare, deadline: nil)
     let work = KeptWork(access) { try $0.foreignVersion() }
@@ -147,8 +161,9 @@ extension Database {
 }
 
 extension Connection {
-  /// Returns a place among the commits of this process on the file, for ``CommittedChanges/turn``. Called in a transaction
-  /// that may write, all commits before it are seen.
+  /// Reserves a sequence number among this process's commits to the file, for comparison with
+  /// ``CommittedChanges/turn``. If this is called in a transaction that may write, the transaction
+  /// sees all earlier commits.
   package func takeMoment() -> UInt64 { environment.feed?.takeMoment() ?? 0 }
 
   fileprivate func foreignVersion() throws -> ForeignVersion {

@@ -1,10 +1,10 @@
 import CSQLite
 import Platform
 
-/// The first byte of a value in a changeset, of SQLite's session extension
+/// The first byte of a value in a changeset of SQLite's session extension
 /// (<https://www.sqlite.org/session/intro.html>).
 package enum FieldCode {
-  /// No value: the column has not changed.
+  /// The code for an unchanged column, which has no value.
   package static let undefined: UInt8 = 0
   package static let integer: UInt8 = 1
   package static let real: UInt8 = 2
@@ -14,7 +14,7 @@ package enum FieldCode {
 }
 
 extension [UInt8] {
-  /// Appends a number as ``FieldCursor/varint()`` reads it.
+  /// Appends a number in the variable-length format that ``FieldCursor/varint()`` reads.
   package mutating func append(varint number: UInt64) {
     if number < 0x80 { return append(UInt8(number)) }
     var groups: [UInt8] = []
@@ -36,27 +36,27 @@ extension [UInt8] {
   }
 }
 
-/// The place of a value in bytes.
+/// The location and kind of an encoded value.
 package struct Field: Sendable {
-  /// The index of its first byte, which is its code.
+  /// The index of the first byte, which is the code.
   package let start: Int
-  /// The kind, a ``FieldCode``.
+  /// The kind of the value, a ``FieldCode``.
   package let code: UInt8
-  /// The indexes of its content, after the code and the size.
+  /// The range of the content, after the code and the size.
   package let content: Range<Int>
 
-  /// No value.
+  /// The field of an unchanged column, without a value.
   package static let undefined = Field(start: 0, code: FieldCode.undefined, content: 0..<0)
 
-  /// Whether there is a value.
+  /// Whether the field has a value.
   package var isDefined: Bool { code != FieldCode.undefined }
 
-  /// The indexes of all its bytes.
+  /// The range of all bytes, including the code.
   package var range: Range<Int> { start..<content.upperBound }
 }
 
-/// Reads changesets and their like, byte by byte: whatever they hold, nothing is read beyond their end, and
-/// nothing is allocated that is greater than what is there.
+/// Reads changesets and similar formats. It is safe for arbitrary input: it never reads beyond the
+/// end, and never allocates more memory than the input's size.
 package struct FieldCursor: Sendable {
   package let bytes: [UInt8]
   /// The index of the next byte.
@@ -69,10 +69,10 @@ package struct FieldCursor: Sendable {
 
   package var isAtEnd: Bool { position == bytes.count }
 
-  /// The number of bytes that are left.
+  /// The number of remaining bytes.
   package var left: Int { bytes.count - position }
 
-  /// The error for bytes that do not make sense.
+  /// Returns the error for invalid bytes at the current position.
   @inline(never)
   package func damage(_ part: String) -> SQLiteError {
     SQLiteError(.corrupt, "the changeset is damaged at byte \(position): \(part)")
@@ -84,7 +84,7 @@ package struct FieldCursor: Sendable {
     return bytes[position]
   }
 
-  /// Passes over bytes.
+  /// Skips `count` bytes.
   package mutating func skip(_ count: Int) throws(SQLiteError) {
     guard count >= 0, count <= left else { throw damage("it ends too soon") }
     position += count
@@ -97,7 +97,8 @@ package struct FieldCursor: Sendable {
     return number(at: position - MemoryLayout<Integer>.size)
   }
 
-  /// The number whose bytes begin at an index, where there are enough.
+  /// Returns the big-endian number that begins at `index`. The caller checks that all its bytes
+  /// exist.
   @inline(__always)
   private func number<Integer: FixedWidthInteger>(at index: Int) -> Integer {
     var result: Integer = 0
@@ -107,7 +108,8 @@ package struct FieldCursor: Sendable {
     return result
   }
 
-  /// Reads a number of one to nine bytes, the first ones first, seven bits in each but the ninth.
+  /// Reads a number of one to nine bytes, most significant byte first. The ninth byte holds eight
+  /// bits, all others seven.
   package mutating func varint() throws(SQLiteError) -> UInt64 {
     var result: UInt64 = 0
     for index in 0..<9 {
@@ -119,7 +121,7 @@ package struct FieldCursor: Sendable {
     return result
   }
 
-  /// Reads a name that ends with a NUL.
+  /// Reads a NUL-terminated name.
   package mutating func name() throws(SQLiteError) -> String {
     guard let end = bytes[position...].firstIndex(of: 0) else { throw damage("a name without end") }
     guard let name = text(position..<end) else { throw damage("a name that is not UTF-8") }
@@ -127,7 +129,7 @@ package struct FieldCursor: Sendable {
     return name
   }
 
-  /// Reads bytes after their count.
+  /// Reads a size, skips as many bytes, and returns their range.
   fileprivate mutating func counted() throws(SQLiteError) -> Range<Int> {
     let count = try varint()
     guard count <= UInt64(left) else {
@@ -144,7 +146,7 @@ package struct FieldCursor: Sendable {
     }
   }
 
-  /// Passes over a value, and returns its place.
+  /// Skips a value and returns its location.
   package mutating func place() throws(SQLiteError) -> Field {
     let start = position
     let code = try byte()
@@ -162,7 +164,7 @@ package struct FieldCursor: Sendable {
     }
   }
 
-  /// Passes over values, and makes their places the content of an array.
+  /// Skips `count` values and stores their locations in `places`.
   package mutating func places(
     _ count: Int, into places: inout [Field]
   ) throws(SQLiteError) {
@@ -176,12 +178,13 @@ package struct FieldCursor: Sendable {
     if let end {
       position = end
     } else {
-      // Finds the fault.
+      // The slow path throws the error at the damaged byte, or reads values of 256 MB and more.
       for index in places.indices { places[index] = try place() }
     }
   }
 
-  /// Finds the places of values, and returns where the last one ends; nil if they are damaged, or one has 256 MB.
+  /// Stores the locations of values and returns the end of the last one; nil if the bytes are
+  /// damaged, or a value has 256 MB or more.
   private static func places(
     _ places: UnsafeMutableBufferPointer<Field>, _ source: UnsafeBufferPointer<UInt8>,
     from start: Int
@@ -212,7 +215,7 @@ package struct FieldCursor: Sendable {
     return position
   }
 
-  /// Passes over values, and returns where they are.
+  /// Skips `count` values and returns their ranges.
   mutating func fields(_ count: Int) throws(SQLiteError) -> [Range<Int>] {
     var fields: [Range<Int>] = []
     fields.reserveCapacity(count)
@@ -220,19 +223,20 @@ package struct FieldCursor: Sendable {
     return fields
   }
 
-  /// Reads a value; nil where there is none, since the column has not changed.
+  /// Reads a value; nil if the column hasn't changed.
   ///
-  /// - Parameter takesAnyText: Whether text that is not UTF-8 comes as a blob, else it is an error.
+  /// - Parameter takesAnyText: Whether to return text that isn't valid UTF-8 as a blob, instead of
+  ///   throwing an error.
   package mutating func field(takesAnyText: Bool = false) throws(SQLiteError) -> Value? {
     try value(of: try place(), takesAnyText: takesAnyText)
   }
 
-  /// Returns the value at a place; nil where there is none.
+  /// Returns the value of a field; nil if the column hasn't changed.
   package func value(of field: Field, takesAnyText: Bool = false) throws(SQLiteError) -> Value? {
     switch field.code {
     case FieldCode.undefined: return nil
     case FieldCode.integer: return .integer(number(at: field.content.lowerBound))
-    // SQLite has no other value for what is not a number.
+    // SQLite stores NaN as NULL.
     case FieldCode.real: return isNotANumber(field) ? .null : .real(real(field))
     case FieldCode.text:
       if let text = text(field.content) { return .text(text) }
@@ -247,17 +251,17 @@ package struct FieldCursor: Sendable {
     Double(bitPattern: number(at: field.content.lowerBound))
   }
 
-  /// Whether a field is a real that no database holds.
+  /// Returns whether a field is NaN, which SQLite can't store.
   package func isNotANumber(_ field: Field) -> Bool {
     field.code == FieldCode.real && real(field).isNaN
   }
 
-  /// The integer at a place; nil for another kind of value.
+  /// Returns the integer in a field; nil if the value has another type.
   package func integer(_ field: Field) -> Int64? {
     field.code == FieldCode.integer ? number(at: field.content.lowerBound) : nil
   }
 
-  /// Whether a field is a text that is not UTF-8.
+  /// Returns whether a field is a text that isn't valid UTF-8.
   package func isDamagedText(_ field: Field) -> Bool {
     guard field.code == FieldCode.text, !field.content.isEmpty else { return false }
     return unsafe bytes.withUnsafeBufferPointer {
@@ -265,7 +269,7 @@ package struct FieldCursor: Sendable {
     }
   }
 
-  /// Whether a patch can have the bytes of a field as they are.
+  /// Returns whether a patch can contain the bytes of a field unchanged.
   package func isExact(_ field: Field) -> Bool {
     switch field.code {
     case FieldCode.undefined: false
@@ -275,7 +279,7 @@ package struct FieldCursor: Sendable {
     }
   }
 
-  /// Whether two fields have the same bytes.
+  /// Returns whether two fields have equal bytes.
   package func areSame(_ left: Field, _ right: Field) -> Bool {
     if left.start == right.start { return true }
     guard left.code == right.code, left.content.count == right.content.count else { return false }
@@ -286,7 +290,7 @@ package struct FieldCursor: Sendable {
     }
   }
 
-  /// Whether bytes are the content of a field.
+  /// Returns whether `other` equals the content of a field.
   fileprivate func has(_ other: UnsafeRawBufferPointer, _ field: Field) -> Bool {
     guard other.count == field.content.count else { return false }
     guard let other = other.baseAddress else { return true }
@@ -302,11 +306,11 @@ package struct FieldCursor: Sendable {
     }
   }
 
-  /// Reads the values of a row, those without one from another row.
+  /// Reads the values of a row. The values of unchanged columns are copied from another row.
   ///
   /// - Parameters:
   ///   - count: The number of the table's columns.
-  ///   - instead: The row before the change.
+  ///   - instead: The row before the change, which has the values of unchanged columns.
   mutating func values(_ count: Int, instead: [Value]?) throws(SQLiteError) -> [Value] {
     var values: [Value] = []
     values.reserveCapacity(count)
@@ -323,7 +327,7 @@ package struct FieldCursor: Sendable {
 }
 
 extension StatementHandle {
-  /// Binds a value that is in bytes.
+  /// Binds the value of a field.
   package func bind(
     _ field: Field, of cursor: FieldCursor, at parameter: Int32
   ) throws(SQLiteError) {
@@ -339,7 +343,8 @@ extension StatementHandle {
     }
   }
 
-  /// Whether a column of the row has the value that is in bytes, bit by bit.
+  /// Returns whether a column of the current row and a field have the same type and are equal bit
+  /// by bit.
   package func column(_ index: Int32, is field: Field, of cursor: FieldCursor) -> Bool {
     let column = column(index)
     switch (column.type, field.code) {
@@ -357,7 +362,7 @@ extension StatementHandle {
 }
 
 extension FieldCursor {
-  /// Reads a text after the number of its bytes.
+  /// Reads a text after its size in bytes.
   mutating func countedText() throws(SQLiteError) -> String {
     let range = try counted()
     guard let text = text(range) else { throw damage("a name that is not UTF-8") }

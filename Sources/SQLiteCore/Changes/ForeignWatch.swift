@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Notices commits that a database didn't make itself: those of other processes.
+/// Detects commits that a database didn't make itself, such as those of other processes.
 ///
-/// SQLite doesn't report them. While a signal listens, the `data_version` of the connection that writes is read about twice
-/// a second. Its own commits don't change that number. Which rows have changed is unknown.
+/// SQLite doesn't report them. While a signal listens, the watch reads the `data_version` of the
+/// writer connection about twice a second. The connection's own commits don't change that number.
+/// The watch can't determine which rows have changed.
 final class ForeignWatch: Sendable {
   private struct WeakSignal {
     weak var signal: ChangeSignal?
@@ -11,18 +12,18 @@ final class ForeignWatch: Sendable {
 
   private struct Listener {
     let weak: WeakSignal
-    /// The version of the last commit that it was told, nil for none.
+    /// The last version for which the signal was raised, or at which it was added; nil if unknown.
     var version: ForeignVersion?
   }
 
   private struct State {
     var listeners: [Listener] = []
-    /// The version that was seen last.
+    /// The version that was read last.
     var version: ForeignVersion?
     var isRunning = false
   }
 
-  /// How long to wait between two looks, or before a read that others have kept waiting is tried again.
+  /// The time between two checks, and before a blocked read is retried.
   static let interval = Duration.milliseconds(400)
 
   private let database: Database
@@ -32,9 +33,11 @@ final class ForeignWatch: Sendable {
     self.database = database
   }
 
-  /// Raises a signal after each foreign commit from now on, as long as the signal lives. Does not block.
+  /// Raises `signal` after each foreign commit from now on, as long as the signal exists. Doesn't
+  /// block.
   func add(_ signal: ChangeSignal) {
-    // If a write is running, the version that was seen last: then earlier commits are told, too.
+    // While a write is running, use the version that was read last. The signal may then be raised
+    // for an earlier commit.
     let version = database.foreignVersionAtOnce()
     let mustStart = state.withLock { state in
       state.listeners.append(
@@ -48,28 +51,28 @@ final class ForeignWatch: Sendable {
 
   private func start() {
     Task.detached { [weak self] in
-      // The watch is not kept while this sleeps.
+      // The task doesn't retain the watch while it sleeps.
       while await self?.look() ?? false { try? await Task.sleep(for: ForeignWatch.interval) }
     }
   }
 
-  /// Looks once, and returns false if nobody listens any more.
+  /// Checks the version once. Returns false if no signal listens any more.
   private func look() async -> Bool {
     guard hasListeners else { return false }
     do {
       let version = try await database.foreignVersion()
       for signal in news(version) { signal.raise() }
     } catch let error as SQLiteError where error.isPassing || error.code.primary == .interrupt {
-      // The next look tries again.
+      // The next check retries.
     } catch {
-      // Closing the database has raised the signals.
+      // Closing the database has already raised the signals.
       if database.isClosed { return false }
       for signal in removeListeners() { signal.fail(error) }
     }
     return true
   }
 
-  /// Whether anybody listens. If not, the watch ends.
+  /// Whether a signal still listens. If not, the watch is marked as stopped.
   private var hasListeners: Bool {
     state.withLock { state in
       state.listeners.removeAll { $0.weak.signal == nil }
@@ -78,7 +81,7 @@ final class ForeignWatch: Sendable {
     }
   }
 
-  /// The signals of those that did not know this version.
+  /// Stores a new version and returns the signals that must be raised for it.
   private func news(_ version: ForeignVersion) -> [ChangeSignal] {
     state.withLock { state in
       state.version = version
@@ -101,12 +104,12 @@ final class ForeignWatch: Sendable {
 }
 
 extension Database {
-  /// Holds the watch of a database, as long as a signal does.
+  /// A weak reference to the watch of a database. The signals retain the watch.
   struct WeakWatch {
     weak var watch: ForeignWatch?
   }
 
-  /// The watch for all signals of this database, or nil if nobody else can change its content.
+  /// The watch that all signals of this database share; nil if no one else can change its content.
   var foreignWatch: ForeignWatch? {
     guard mayHaveOthers else { return nil }
     return heldWatch.withLock { known in

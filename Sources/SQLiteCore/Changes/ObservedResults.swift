@@ -1,29 +1,32 @@
 import Synchronization
 
-/// The results of an observed request, each when it differs from the previous one.
+/// An asynchronous sequence of the results of an observed request: the current result, and then
+/// each result that differs from the previous one.
 ///
 ///     for try await towns in database.observe(Town.where("population > \(1_000_000)")) { … }
 ///
-/// The first result arrives at once, and equal results aren't repeated. The request is fetched again after a commit that
-/// changes a table that it has read: at once for a database on this path in this process, and within a second for another
-/// process. Several commits may be reported as one, and the last state is never missed. A slow reader costs the memory of
-/// one result. The loop waits while the database is suspended, and during a write that takes longer than
-/// ``Database/Options/accessTimeout``. Each loop is independent. It ends with its task, or when a fetch throws, for example
-/// because the database was closed.
+/// The first result arrives immediately. The request is fetched again after a commit that changes a
+/// table that it has read: immediately if a database of this process on the same path commits, and
+/// within a second if another process does. Several commits may be combined into one result, but
+/// the latest state is never missed. A slow loop needs the memory of one result only.
+///
+/// The loop waits while the database is suspended, and during a write that takes longer than
+/// ``Database/Options/accessTimeout``. Each loop is independent. It ends when its task is
+/// cancelled, or when a fetch throws, for example because the database was closed.
 public struct ObservedResults<Result>: AsyncSequence, Sendable {
-  /// Reads the result as of one snapshot.
+  /// A closure that reads the result from one snapshot.
   package typealias Read = @Sendable (Observation) async throws -> Reading
 
   private let begin: @Sendable () -> Observation
   private let read: Read
 
-  /// Observes a database.
+  /// Creates a sequence that observes a database.
   ///
   /// - Parameters:
-  ///   - database: The database.
-  ///   - test: A test of single rows: a commit that changes no row which passes it leaves the result as it is. Nil if there
-  ///     is none.
-  ///   - read: Reads the result.
+  ///   - database: The database to observe.
+  ///   - test: A test of changed rows. A commit whose changed rows all fail the test doesn't affect
+  ///     the result. Nil if every change may affect it.
+  ///   - read: The closure that reads the result.
   package init(of database: Database, _ test: ChangeTest? = nil, _ read: @escaping Read) {
     self.init(read) { Observation(of: database, test) }
   }
@@ -33,7 +36,7 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
     self.begin = begin
   }
 
-  /// Returns the results in another form.
+  /// Returns a sequence of the same results, each converted by `convert`.
   package func with<Other>(
     _ convert: @escaping @Sendable (Reading) throws -> Other
   ) -> ObservedResults<Other> {
@@ -44,15 +47,15 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
       }, begin)
   }
 
-  /// A result as it was read.
+  /// A result that was read, and its comparison with the previous result.
   package struct Reading: Sendable {
     /// Whether it equals the previous result.
     package let isSame: Bool
-    /// What the layer that reads knows of the result in comparison with the previous one.
+    /// The differences from the previous result, in a form that the reading layer defines.
     package var comparison: (any Sendable)?
-    /// Notes that the reader has received the result: the next one is compared with it.
+    /// Records that the loop has received the result. The next result is compared with it.
     let accept: @Sendable () -> Void
-    /// Makes the result where the reader is.
+    /// Creates the result. The loop calls it in its own isolation.
     package let make: @Sendable () throws -> Result
 
     init(
@@ -65,7 +68,7 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
     }
   }
 
-  /// Reads the results, and waits for commits.
+  /// The iterator of ``ObservedResults``, which reads the results and waits for commits.
   public struct Iterator: AsyncIteratorProtocol {
     private let results: ObservedResults
     private var observation: Observation?
@@ -74,10 +77,10 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
       self.results = results
     }
 
-    /// Reads the result: at once the first time, later when it has changed.
+    /// Returns the current result on the first call. Later calls wait until the result has changed.
     ///
-    /// - Returns: Nil once the task is cancelled.
-    /// - Throws: The errors of a fetch, for example because the database was closed.
+    /// - Returns: The result, or nil if the task is cancelled.
+    /// - Throws: The error of a fetch, for example because the database was closed.
     nonisolated(nonsending) public mutating func next() async throws -> Result? {
       do {
         while true {
@@ -97,10 +100,12 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
     }
   }
 
-  /// Begins with the present result.
+  /// Creates an iterator that starts an independent observation. Its first element is the current
+  /// result.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// Reads the result, again and again while others hold locks or restore, or the database is suspended.
+  /// Reads the result. Retries while others hold locks, while a restore runs, and while the
+  /// database is suspended.
   nonisolated(nonsending) private func reading(_ observation: Observation) async throws -> Reading {
     while true {
       do {
@@ -112,10 +117,10 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
   }
 }
 
-/// The state of one loop: the last result, and the tables that it depends on.
+/// The state of one loop: the last result and the tables that it depends on.
 package final class Observation: Sendable {
   let signal: ChangeSignal
-  /// What distinguishes the last result from others.
+  /// The fingerprint of the last received result.
   private let last = Mutex<(any Sendable)?>(nil)
 
   init(of database: Database, _ test: ChangeTest?) {
@@ -123,12 +128,13 @@ package final class Observation: Sendable {
     signal.subscribe(of: database)
   }
 
-  /// Reads a result on a snapshot, and notes which tables it depends on.
+  /// Reads a result from a snapshot, and records the tables that it depends on.
   ///
   /// - Parameters:
-  ///   - connection: The connection.
-  ///   - compare: Compares the print of the previous result with this one, for ``ObservedResults/Reading/comparison``.
-  ///   - read: Returns what distinguishes the result from others, and what makes it.
+  ///   - connection: The connection to read from.
+  ///   - compare: Compares the fingerprints of the previous result and this one, for
+  ///     ``ObservedResults/Reading/comparison``.
+  ///   - read: Returns the fingerprint of the result, and a closure that creates the result.
   package func take<Result, Print: Equatable & Sendable>(
     _ connection: Connection,
     comparing compare: (Print?, Print) -> (any Sendable)? = { _, _ in nil },
@@ -136,7 +142,8 @@ package final class Observation: Sendable {
   ) throws -> ObservedResults<Result>.Reading {
     let (print, make) = try notingTables(connection, read)
     let before = last.withLock { $0 } as? Print
-    // A read may still fail after its query, and is repeated then: what counts is what the reader has received.
+    // A read may fail after its query and is then repeated. Only a result that the loop has
+    // received counts as the previous one.
     var reading = ObservedResults<Result>.Reading(
       isSame: before == print, accept: { [self] in last.withLock { $0 = print } }, make: make)
     reading.comparison = compare(before, print)
@@ -154,7 +161,7 @@ package final class Observation: Sendable {
         signal.watch(tables, try signal.test?.judge(connection), version: version)
       }
     } catch let error as SQLiteError where error.isOfMissingTable {
-      // What was read doesn't exist yet, so any commit may create it.
+      // A table doesn't exist yet. Any commit may create it, so keep watching all tables.
     }
     return result
   }

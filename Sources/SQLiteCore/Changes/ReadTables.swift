@@ -1,20 +1,23 @@
-// The tables that a result depends on, so that only their commits let it be looked at anew.
+// Determines the tables that a result depends on. Only commits that change them require a new
+// fetch.
 extension Connection {
-  /// A moment in the use of this connection.
+  /// A point in time in the use of this connection.
   package struct Moment {
     fileprivate let mark: StatementCache.Mark
   }
 
-  /// The present moment.
+  /// The current moment.
   package var now: Moment { Moment(mark: cache.mark) }
 
-  /// Returns the tables of the main database that statements since a moment have read, in lower case: what
-  /// they brought cannot change as long as these tables do not, nor the schema.
+  /// Returns the lowercased names of the main database's tables that statements have read since
+  /// `moment`. The results of these statements can't change unless these tables or the schema
+  /// change.
   ///
-  /// For a virtual table these are the tables that its module keeps its content in.
+  /// For a virtual table, these are the tables in which its module stores the content.
   ///
-  /// - Returns: Nil if it is not known: too many statements ran.
-  /// - Throws: ``SQLiteError``.
+  /// - Returns: The tables, or nil if they are unknown because too many statements ran.
+  /// - Throws: ``SQLiteError`` if a statement can't be explained, for example because a table is
+  ///   missing.
   package func tablesRead(since moment: Moment) throws(SQLiteError) -> Set<String>? {
     guard let texts = cache.texts(since: moment.mark) else { return nil }
     var tables: Set<String> = []
@@ -22,7 +25,7 @@ extension Connection {
       var roots: Set<Int64> = []
       var textsOfModules: [String] = []
       for text in texts {
-        // Each table and each index is opened by its first page, whatever the values.
+        // The program opens each table and index by its root page, whatever the bound values are.
         var program = try statement(SQL(unchecked: "EXPLAIN \(text)"))
         if program.parameterCount > 0 { try program.bindNull(at: 1) }
         var usesModule = false
@@ -43,8 +46,8 @@ extension Connection {
     return tables
   }
 
-  /// The tables in which modules keep the content of virtual tables that texts in lower case name. Their names
-  /// begin with that of the virtual table and an underscore.
+  /// Returns the tables that store the content of the virtual tables that `texts` mention. Their
+  /// names begin with the name of the virtual table and an underscore. The texts are in lower case.
   private func tablesOfModules(in texts: [String]) throws(SQLiteError) -> [String] {
     guard !texts.isEmpty else { return [] }
     let tables = try rows(

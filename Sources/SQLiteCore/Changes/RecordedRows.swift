@@ -1,55 +1,57 @@
 import CSQLite
 
-/// A row that a committed transaction changed. One row may be changed several times.
+/// A change of one row in a transaction. A transaction may change the same row several times.
 package struct RowChange: Sendable {
   package enum Kind: UInt8, Sendable {
-    // The numbers of SQLite, which stand in changesets too.
+    // SQLite's operation codes, which changesets use, too.
     case insert = 18
     case update = 23
     case delete = 9
   }
 
-  /// The table as it was when the row changed. It has no columns if values were not asked for.
+  /// The table's layout when the row changed. It has no columns if values weren't requested.
   package let layout: TableLayout
   package let kind: Kind
   /// Whether a trigger or a foreign key made the change (`sqlite3_preupdate_depth`).
   package let isIndirect: Bool
-  /// The rowid before the change; for an insert the one after it. Meaningless for a table WITHOUT
-  /// ROWID, whose key is among the values.
+  /// The rowid before the change; for an insert, the new rowid. Meaningless for a WITHOUT ROWID
+  /// table, whose key is among the values.
   package let oldRowID: Int64
-  /// The rowid after the change; for a delete the one before it.
+  /// The rowid after the change; for a delete, the old rowid.
   package let rowID: Int64
-  /// The values of the layout's columns before the change; nil for an insert, or if they were not asked for. Text
-  /// that is not valid UTF-8 comes as a blob.
+  /// The values of the layout's columns before the change; nil for an insert, or if values weren't
+  /// requested. Text that isn't valid UTF-8 becomes a blob.
   package let old: [Value]?
-  /// The values of the layout's columns after the change; nil for a delete, or if they were not asked for.
+  /// The values of the layout's columns after the change; nil for a delete, or if values weren't
+  /// requested.
   package let new: [Value]?
   package var table: String { layout.table }
 }
 
-/// The rows that a transaction changed, in the order of their changes.
+/// The rows that a transaction changed, in the order of the changes.
 ///
-/// They are kept as bytes, each value in the form that it has in a changeset: writing them down allocates
-/// nothing per row, and who wants them as values reads them on a thread of its own.
+/// The rows are stored as bytes, each value in the format of a changeset. Recording then allocates
+/// nothing per row, and a consumer can decode the values on its own thread.
 package struct RecordedRows: Sendable {
-  /// The tables as they were, once for each change of their columns.
+  /// The layouts of the changed tables. A table whose columns have changed has several.
   package let layouts: [TableLayout]
   /// The bytes of all changes.
   package let bytes: [UInt8]
 
   static let none = RecordedRows(layouts: [], bytes: [])
 
-  /// The memory that the rows take.
+  /// The size of the encoded rows.
   package var byteCount: Int { bytes.count }
 
   package var isEmpty: Bool { bytes.isEmpty }
 
-  /// Hands the changes to `body` one by one.
+  /// Calls `body` for each change.
   ///
   /// - Parameters:
-  ///   - isWanted: Whether the rows of a layout are wanted, by its index. The others are passed over.
-  ///   - body: Takes a change.
-  /// - Throws: What `body` throws; ``SQLiteError`` if the bytes are damaged.
+  ///   - isWanted: Returns whether the rows of the layout with an index are needed. Other rows are
+  ///     skipped.
+  ///   - body: The closure to call with a change.
+  /// - Throws: Errors of `body`; ``SQLiteError`` if the bytes are damaged.
   package func forEach(
     where isWanted: (Int) -> Bool = { _ in true }, _ body: (RowChange) throws -> Void
   ) throws {
@@ -69,7 +71,8 @@ package struct RecordedRows: Sendable {
     }
   }
 
-  /// Hands the headers of the changes to `body`, with a cursor behind each that `body` moves past the values.
+  /// Calls `body` with the header of each change and a cursor at its values. `body` must advance
+  /// the cursor past the values.
   package func forEachHeader(
     where isWanted: (Int) -> Bool, _ body: (RecordedHeader, inout FieldCursor) throws -> Void
   ) throws {
@@ -86,7 +89,8 @@ package struct RecordedRows: Sendable {
   }
 }
 
-/// What precedes the values of a recorded row. ``ByteLog/beginRow(_:flags:slot:_:_:)`` writes it.
+/// The header before the values of a recorded row. ``ByteLog/beginRow(_:flags:slot:_:_:)`` writes
+/// it.
 package struct RecordedHeader {
   package let kind: RowChange.Kind
   private let flags: UInt8
@@ -104,7 +108,7 @@ package struct RecordedHeader {
     kind = RowChange.Kind(rawValue: try cursor.byte()) ?? .update
     flags = try cursor.byte()
     slot = Int(try cursor.bigEndian(as: UInt32.self))
-    // The rowids are a part of the size.
+    // The stored size includes the rowids.
     valueSize = Int(try cursor.bigEndian(as: UInt32.self)) - 16
     oldRowID = Int64(bitPattern: try cursor.bigEndian(as: UInt64.self))
     rowID = Int64(bitPattern: try cursor.bigEndian(as: UInt64.self))
@@ -118,7 +122,7 @@ enum RecordingFlag {
 }
 
 extension RecordedRows {
-  /// The tables and the rows as bytes, for a journal.
+  /// The layouts and the rows in one array of bytes, for storage in a journal.
   package var archive: [UInt8] {
     var bytes: [UInt8] = []
     func append(_ text: String) {
@@ -139,14 +143,14 @@ extension RecordedRows {
     return bytes + self.bytes
   }
 
-  /// Reads ``archive``.
+  /// Creates the rows that an ``archive`` contains.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/corrupt`` if it is damaged.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/corrupt`` if the archive is damaged.
   package init(archive: [UInt8]) throws(SQLiteError) {
     var cursor = FieldCursor(archive)
     func count() throws(SQLiteError) -> Int {
       let count = try cursor.varint()
-      // Each takes a byte at least.
+      // Each element takes at least one byte.
       guard count <= UInt64(cursor.left) else { throw cursor.damage("a count of \(count)") }
       return Int(count)
     }

@@ -1,32 +1,35 @@
 import CSQLite
 
-/// The columns of a table at the moment when its rows changed, as far as they are stored.
+/// The stored columns of a table at the time when its rows changed.
 package final class TableLayout: Sendable {
   package struct Column: Hashable, Sendable {
     package let name: String
-    /// The place in the declared primary key, from 1; 0 outside it.
+    /// The position in the declared primary key, starting at 1; 0 for a column outside the key.
     package let keyPosition: Int
-    /// Whether the column is GENERATED … STORED: nobody can write it.
+    /// Whether the column is GENERATED … STORED and therefore can't be written.
     package let isGenerated: Bool
-    /// Whether integers become reals in the column. A hook gives them as they are packed, as integers.
+    /// Whether the column stores integers as reals (REAL affinity). A hook may report such a real
+    /// as an integer, because SQLite packs it as an integer.
     var isReal = false
-    /// Whether rows from before the column have another value than NULL in it. Older hooks do not know it.
+    /// Whether the column has a default other than NULL. For a row that was inserted before the
+    /// column was added, older hooks report NULL instead of the default.
     var hasDefault = false
-    /// The column's index in the table, with the columns that are not stored.
+    /// The column's index in the table, where columns that aren't stored count, too.
     let index: Int32
   }
 
   package let table: String
-  /// Without columns that are computed when they are read (GENERATED … VIRTUAL).
+  /// The columns without those that are computed when they are read (GENERATED … VIRTUAL).
   package let columns: [Column]
   package let isWithoutRowID: Bool
-  /// Whether the table belongs to a virtual one, such as an index of full-text search.
+  /// Whether the table is a shadow table of a virtual table, such as a full-text search index.
   package let isShadow: Bool
-  /// Whether `columns` lacks some of the table's.
+  /// Whether the table has virtual columns, which `columns` doesn't contain.
   package let hasVirtualColumns: Bool
-  /// A name of the rowid that no column has; nil in a table without one, or if it is not known.
+  /// A name of the rowid that isn't also the name of a column; nil if there is none, if the table
+  /// has no rowid, or if it is unknown.
   let rowIDName: String?
-  /// The indexes of the columns of the declared key; empty for a table without one.
+  /// The indexes of the declared primary key's columns; empty for a table without a declared key.
   package let keyColumns: [Int]
 
   init(
@@ -42,27 +45,27 @@ package final class TableLayout: Sendable {
     self.hasVirtualColumns = hasVirtualColumns
   }
 
-  /// A table of which only the name is known.
+  /// Creates a layout with a table's name and no columns.
   convenience init(table: String) {
     self.init(
       table: table, columns: [], isWithoutRowID: false, isShadow: false, hasVirtualColumns: false)
   }
 
-  /// Whether both have the same columns.
+  /// Returns whether both layouts are of the same table and have the same columns.
   package func isSame(as other: TableLayout) -> Bool {
     self === other
       || (columns == other.columns && isWithoutRowID == other.isWithoutRowID
         && asciiLowercased(table) == asciiLowercased(other.table))
   }
 
-  /// Returns which of `columns` has an index in the table.
+  /// Returns the position in `columns` of the column that has the given index in the table.
   func column(atIndex index: Int32) -> Int? { columns.firstIndex { $0.index == index } }
 
-  /// The number by which a hook is asked for a column.
+  /// Returns the index that the preupdate hook uses for a column.
   ///
   /// - Parameters:
-  ///   - column: The index among `columns`.
-  ///   - isNewOfUpdate: Whether the value after an update is asked for.
+  ///   - column: The position in `columns`.
+  ///   - isNewOfUpdate: Whether the hook is queried for the new value of an update.
   @inline(__always)
   func hookIndex(_ column: Int, isNewOfUpdate: Bool) -> Int32 {
     guard hasVirtualColumns else { return Int32(truncatingIfNeeded: column) }
@@ -71,14 +74,16 @@ package final class TableLayout: Sendable {
 
   @inline(never)
   private func virtualHookIndex(_ column: Int, isNewOfUpdate: Bool) -> Int32 {
-    // Older libraries count the stored columns where they read a record, and all columns where an index does.
+    // Older libraries count only stored columns if they read a table's record, and all columns if
+    // they read an index.
     if Self.hooksCountAllColumns || (isWithoutRowID && !isNewOfUpdate) {
       return columns[column].index
     }
     return Int32(column)
   }
 
-  /// Whether this library's hook counts columns that are not stored, as its manual says: found out on a table.
+  /// Whether this library's hook counts columns that aren't stored, as documented. It is determined
+  /// with a test table.
   private static let hooksCountAllColumns: Bool = {
     guard
       let handle = try? ConnectionHandle(name: ":memory:", flags: SQLITE_OPEN_READWRITE, vfs: nil)
@@ -107,7 +112,8 @@ package final class TableLayout: Sendable {
   }
 }
 
-/// Whether a column of a declared type has REAL affinity (<https://www.sqlite.org/datatype3.html>, 3.1).
+/// Returns whether a column of a declared type has REAL affinity
+/// (<https://www.sqlite.org/datatype3.html>, section 3.1).
 private func hasRealAffinity(_ type: String) -> Bool {
   let type = asciiLowercased(type)
   let others: [StaticString] = ["int", "char", "clob", "text", "blob"]
@@ -115,15 +121,15 @@ private func hasRealAffinity(_ type: String) -> Bool {
   return !others.contains { containsBytes(type, $0) } && reals.contains { containsBytes(type, $0) }
 }
 
-/// Looks up the columns of tables from inside a hook, as SQLite's session extension does, on the same
-/// connection.
+/// Looks up the columns of tables from inside a hook. It uses the same connection, like SQLite's
+/// session extension.
 final class LayoutReader {
   private let handle: ConnectionHandle
   private var known: [String: TableLayout] = [:]
-  /// The number of the schema that `known` belongs to (`PRAGMA schema_version`).
+  /// The schema version to which `known` belongs (`PRAGMA schema_version`).
   private var version: Int64?
   private var versionStatement: StatementHandle?
-  /// The statements of ``read(_:of:_:_:)``.
+  /// The cached statements of ``read(_:of:_:_:)``.
   private var statements: [Selection: (layout: TableLayout, handle: StatementHandle)] = [:]
 
   private struct Selection: Hashable {
@@ -133,7 +139,8 @@ final class LayoutReader {
 
   init(_ handle: ConnectionHandle) { self.handle = handle }
 
-  /// Prepares a statement past the connection, whose own work a hook must not disturb.
+  /// Prepares a statement directly on the handle. A hook must not change the state of the
+  /// ``Connection``.
   private func prepare(_ sql: String) -> StatementHandle? {
     var pointer: OpaquePointer?
     guard unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &pointer, nil) == SQLITE_OK,
@@ -142,14 +149,14 @@ final class LayoutReader {
     return unsafe StatementHandle(pointer: pointer, sql: sql)
   }
 
-  /// Forgets all: the schema is about to change, or a change of it was undone.
+  /// Clears the cache, because the schema is about to change or a schema change was undone.
   func forget() {
     known = [:]
     version = nil
     statements = [:]
   }
 
-  /// Forgets what is of another schema than the present one. Once in each transaction.
+  /// Clears the cache if it belongs to another schema version. Called once per transaction.
   func check() {
     let statement = versionStatement ?? prepare("PRAGMA main.schema_version")
     versionStatement = statement
@@ -161,7 +168,7 @@ final class LayoutReader {
     version = present
   }
 
-  /// Returns the layout of a table of the main database, or nil if it cannot be found out.
+  /// Returns the layout of a table of the main database; nil if it can't be determined.
   func layout(of table: String) -> TableLayout? {
     if let layout = known[table] { return layout }
     let sql = """
@@ -207,15 +214,16 @@ final class LayoutReader {
     return layout
   }
 
-  /// Reads columns of a row as it is stored now.
+  /// Reads columns of a row with their currently stored values.
   ///
   /// - Parameters:
-  ///   - columns: The indexes among the layout's columns.
-  ///   - layout: The table, as ``layout(of:)`` returns it.
-  ///   - key: The values of the primary key of a table WITHOUT ROWID, in the order of the columns; the rowid of any other.
-  ///   - body: Takes the statement at the row.
-  /// - Returns: Whether there is such a row.
-  /// - Throws: ``SQLiteError`` if it cannot be read.
+  ///   - columns: The positions in the layout's columns.
+  ///   - layout: The table, as returned by ``layout(of:)``.
+  ///   - key: The primary key of a WITHOUT ROWID table, in the order of the columns; the rowid for
+  ///     any other table.
+  ///   - body: The closure to call with the statement, which is at the row.
+  /// - Returns: Whether the row exists.
+  /// - Throws: ``SQLiteError`` if the row can't be read.
   func read(
     _ columns: Range<Int>, of layout: TableLayout, _ key: [Value],
     _ body: (StatementHandle) -> Void
@@ -247,7 +255,7 @@ final class LayoutReader {
     let sql =
       "SELECT \(names[columns].joined(separator: ", ")) FROM main.\(quoted(layout.table)) WHERE \(condition)"
     guard let statement = prepare(sql) else { throw handle.error(SQLITE_ERROR, sql: sql) }
-    // Keeps the layout, so that no other one gets its identity.
+    // Retain the layout, so that no other layout gets the same identifier.
     statements[selection] = (layout, statement)
     return statement
   }

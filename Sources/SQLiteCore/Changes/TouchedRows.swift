@@ -1,12 +1,12 @@
 /// The rows that a part of a recording touches, each with its state before that part.
 ///
-/// The first old values of a row are right even if the statement that changed them was undone: nothing in this part had
-/// touched the row before.
+/// The first old values of a row are correct even if the statement that changed the row was undone,
+/// because nothing else in this part had touched the row before.
 struct TouchedRows {
   /// The identity of a row. Unlike a declared key, a rowid is never NULL and never depends on a collation.
   enum Identity: Hashable {
     case rowID(Int64, slot: Int)
-    /// The encoded primary key of a row in a table WITHOUT ROWID.
+    /// The encoded primary key of a row in a WITHOUT ROWID table.
     case key([UInt8], slot: Int)
   }
 
@@ -14,28 +14,31 @@ struct TouchedRows {
     let identity: Identity
     /// The index of its table's layout.
     let slot: Int
-    /// The rowid; meaningless in a table WITHOUT ROWID.
+    /// The rowid; meaningless in a WITHOUT ROWID table.
     let rowID: Int64
     /// Whether the row existed before.
     let existed: Bool
-    /// The place of the values before in ``TouchedRows/bytes``; nil if the row did not exist, or values are not recorded.
+    /// The range of the old values in ``TouchedRows/bytes``; nil if the row did not exist, or if
+    /// values are not recorded.
     let old: Range<Int>?
     let hasValues: Bool
-    /// Whether each of the recorded changes was made by a trigger or a foreign key.
+    /// Whether all recorded changes of the row were made by triggers or foreign key actions.
     fileprivate(set) var isIndirect: Bool
   }
 
-  /// The recording.
+  /// The encoded changes.
   let bytes: [UInt8]
-  /// The rows in the order in which they were touched first.
+  /// The rows in the order in which they were first touched.
   private(set) var rows: [Row] = []
   private var places: [Identity: Int] = [:]
 
+  /// Creates the list of rows that the encoded changes touch.
+  ///
   /// - Throws: ``SQLiteError`` if the bytes are damaged.
   init(_ bytes: [UInt8], _ layouts: [TableLayout]) throws(SQLiteError) {
     self.bytes = bytes
     var cursor = FieldCursor(bytes)
-    // The layout of a table is looked up again after some events.
+    // Repeated lookups of a table may create equal layouts. Use the first one for all of them.
     let slots = layouts.map { layout in layouts.firstIndex { $0.isSame(as: layout) } ?? 0 }
     while !cursor.isAtEnd {
       let header = try RecordedHeader(&cursor)
@@ -84,7 +87,7 @@ struct TouchedRows {
         isIndirect: header.isIndirect))
   }
 
-  /// Returns the places of the values before.
+  /// Returns the ranges of the old values; nil if the row has none.
   func oldFields(of row: Row, _ layout: TableLayout) throws(SQLiteError) -> [Range<Int>]? {
     guard let old = row.old else { return nil }
     var cursor = FieldCursor(bytes)
