@@ -1,74 +1,79 @@
-/// How SQLite runs a statement: the tables that it reads one in another, the indexes that it uses,
-/// what it sorts on the way.
+/// The query plan of a statement: the tables that SQLite reads and their order, the indexes that it
+/// uses, and what it sorts.
 ///
 ///     let plan = try connection.explain("SELECT * FROM note WHERE title = 'x' ORDER BY date")
 ///     print(plan)                  // SEARCH note USING INDEX note_title (title=?)
 ///     print(plan.scannedTables)    // []
 ///
-/// It is read from `EXPLAIN QUERY PLAN` (<https://www.sqlite.org/eqp.html>), whose words may change
-/// between versions: steps that are not known stay ``Step/Kind/other``, with SQLite's text.
+/// The plan is parsed from the output of `EXPLAIN QUERY PLAN` (<https://www.sqlite.org/eqp.html>).
+/// This format may change between SQLite versions. Steps that the library doesn't recognize have
+/// the kind ``Step/Kind/other`` and keep SQLite's text.
 public struct QueryPlan: Hashable, Sendable {
-  /// A step, with the steps that it consists of.
+  /// A step of the plan, with the steps that it consists of.
   public struct Step: Hashable, Sendable {
-    /// The action of SQLite.
+    /// The action that SQLite performs in a step.
     public enum Kind: Hashable, Sendable {
-      /// SCAN or SEARCH: the rows of a table, a view or a query are read.
+      /// SCAN or SEARCH: SQLite reads the rows of a table, a view or a query.
       case read(Reading)
-      /// USE TEMP B-TREE: rows are collected and sorted, for ORDER BY, GROUP BY or DISTINCT.
+      /// USE TEMP B-TREE: SQLite collects and sorts rows. The value is the clause that requires it:
+      /// ORDER BY, GROUP BY or DISTINCT.
       case sort(String)
-      /// CO-ROUTINE, MATERIALIZE or a SUBQUERY: a query inside of the statement.
+      /// CO-ROUTINE, MATERIALIZE or a SUBQUERY: SQLite runs a query inside the statement.
       case subquery
-      /// UNION, INTERSECT or EXCEPT, or one side of them.
+      /// UNION, INTERSECT or EXCEPT, or one of their operands.
       case compound
-      /// MULTI-INDEX OR: each term of an OR is looked for by itself.
+      /// MULTI-INDEX OR: SQLite searches for each term of an OR separately.
       case anyTerm
-      /// Something else, such as a Bloom filter.
+      /// Any other action, such as a Bloom filter.
       case other
     }
 
-    /// The action of SQLite.
+    /// The action that SQLite performs in this step.
     public let kind: Kind
-    /// The step in SQLite's words.
+    /// The text of the step in SQLite's output.
     public let detail: String
-    /// The steps that it consists of, in their order.
+    /// The steps that this step consists of, in order.
     public let steps: [Step]
   }
 
-  /// How the rows of one table are found.
+  /// The way in which SQLite finds the rows of one table.
   public struct Reading: Hashable, Sendable {
-    /// Which index leads to the rows.
+    /// The index that SQLite uses to find rows.
     public enum Index: Hashable, Sendable {
-      /// None: all rows are read.
+      /// No index: SQLite reads all rows.
       case none
-      /// The rowid, or the INTEGER PRIMARY KEY that it is.
+      /// The rowid, or the INTEGER PRIMARY KEY that is an alias for it.
       case rowID
       /// The primary key of a WITHOUT ROWID table.
       case primaryKey
-      /// An index of the schema. One that covers the query spares the look into the table.
+      /// An index of the schema. A covering index contains all columns that the query needs, so
+      /// SQLite doesn't read the table itself.
       case named(String, isCovering: Bool)
-      /// An index that is made for this statement alone, each time that it runs.
+      /// A temporary index that SQLite builds each time the statement runs.
       case automatic
-      /// The plan of a virtual table, in its module's words.
+      /// The plan of a virtual table, as described by its module.
       case virtual(String)
     }
 
-    /// The table's name in the statement: its alias if it has one.
+    /// The table's name in the statement, which is its alias if it has one.
     public let table: String
-    /// Whether only some rows are looked for; else all of them are read.
+    /// A Boolean value that indicates whether SQLite searches for some rows (SEARCH) instead of
+    /// reading all of them (SCAN).
     public let isSearch: Bool
-    /// Which index leads to them.
+    /// The index that SQLite uses to find the rows.
     public let index: Index
-    /// The terms that the index answers, such as `title=?`.
+    /// The conditions that the index evaluates, such as `title=?`.
     public let terms: [String]
   }
 
-  /// The steps, in their order; tables that are read one in another follow each other.
+  /// The top-level steps, in order. The tables of a join follow each other, the outermost loop
+  /// first.
   public let steps: [Step]
 
-  /// All steps, those inside of others included.
+  /// All steps, including nested ones.
   public var allSteps: [Step] { steps.flatMap(\.flattened) }
 
-  /// All tables that are read, with the way in which they are.
+  /// The tables that SQLite reads, each with the index that it uses, in the order of the steps.
   public var readings: [Reading] {
     allSteps.compactMap { step in
       guard case .read(let reading) = step.kind else { return nil }
@@ -76,7 +81,7 @@ public struct QueryPlan: Hashable, Sendable {
     }
   }
 
-  /// The tables of which all rows are read.
+  /// The tables that SQLite scans completely. Virtual tables are not included.
   public var scannedTables: [String] {
     readings.compactMap { reading in
       if case .virtual = reading.index { return nil }
@@ -84,7 +89,7 @@ public struct QueryPlan: Hashable, Sendable {
     }
   }
 
-  /// The indexes of the schema that are used.
+  /// The names of the schema's indexes that SQLite uses.
   public var usedIndexes: Set<String> {
     Set(
       readings.compactMap { reading in
@@ -93,7 +98,7 @@ public struct QueryPlan: Hashable, Sendable {
       })
   }
 
-  /// The clauses for which rows are collected and sorted, such as `ORDER BY`.
+  /// The clauses for which SQLite collects and sorts rows, such as `ORDER BY`.
   public var sorts: [String] {
     allSteps.compactMap { step in
       guard case .sort(let reason) = step.kind else { return nil }
@@ -103,7 +108,7 @@ public struct QueryPlan: Hashable, Sendable {
 }
 
 extension QueryPlan: CustomStringConvertible {
-  /// A line for each step in SQLite's words, indented by its depth.
+  /// A line of SQLite's output for each step, indented by its depth.
   public var description: String { QueryPlan.lines(of: steps, "").joined(separator: "\n") }
 
   private static func lines(of steps: [Step], _ indentation: String) -> [String] {
@@ -121,7 +126,7 @@ extension QueryPlan.Step {
   }
 }
 
-// MARK: - SQLite's words
+// MARK: - Parsing SQLite's output
 
 extension QueryPlan.Step.Kind {
   fileprivate init(_ detail: String) {
@@ -141,7 +146,7 @@ extension QueryPlan.Step.Kind {
 }
 
 extension QueryPlan.Reading {
-  /// Reads `note USING INDEX note_title (title=?)`.
+  /// Parses a text such as `note USING INDEX note_title (title=?)`.
   fileprivate init(_ text: Substring, _ verb: Substring) {
     var text = text
     if text.hasSuffix(" LEFT-JOIN") { text = text.dropLast(" LEFT-JOIN".utf8.count) }
@@ -174,12 +179,12 @@ extension QueryPlan.Reading {
 }
 
 extension StringProtocol where SubSequence == Substring {
-  /// The text behind the last `marker`.
+  /// Returns the text after the last `marker`.
   fileprivate func tail(behind marker: String) -> Substring? {
     lastRange(of: marker).map { self[$0.upperBound...] }
   }
 
-  /// The text before the last `marker`.
+  /// Returns the text before the last `marker`.
   fileprivate func head(before marker: String) -> Substring? {
     lastRange(of: marker).map { self[..<$0.lowerBound] }
   }
@@ -187,16 +192,16 @@ extension StringProtocol where SubSequence == Substring {
   private func lastRange(of marker: String) -> Range<Index>? { ranges(of: marker).last }
 }
 
-// MARK: - Asking
+// MARK: - Explaining statements
 
 extension Connection {
-  /// Returns how SQLite would run a statement, without running it.
+  /// Returns the query plan of a statement, without running the statement.
   ///
   ///     let plan = try connection.explain("SELECT * FROM note WHERE title = \(title)")
-  ///     for table in plan.scannedTables { print("no index leads to the rows of \(table)") }
+  ///     for table in plan.scannedTables { print("\(table) is read without a search") }
   ///
-  /// - Parameter sql: A single statement. One that writes needs a connection that may.
-  /// - Throws: ``SQLiteError`` if it does not compile.
+  /// - Parameter sql: A single statement. If it writes, the connection must be allowed to write.
+  /// - Throws: ``SQLiteError`` if SQLite can't compile the statement.
   public func explain(_ sql: SQL) throws -> QueryPlan {
     var children: [Int: [(id: Int, detail: String)]] = [:]
     for (id, parent, _, detail) in try rows(
@@ -205,7 +210,7 @@ extension Connection {
       children[parent, default: []].append((id, detail))
     }
     func steps(of parent: Int) -> [QueryPlan.Step] {
-      // Taken out, so that no step is its own parent.
+      // Remove the children, so that a step that is its own parent can't cause infinite recursion.
       let own = children.removeValue(forKey: parent) ?? []
       return own.map { QueryPlan.Step($0.detail, steps(of: $0.id)) }
     }

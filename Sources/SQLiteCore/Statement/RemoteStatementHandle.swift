@@ -1,24 +1,26 @@
 import CSQLite
 
-/// A statement that a server runs. To all that binds values and reads columns it looks like one of SQLite's.
+/// A statement that runs on a server. Code that binds values and reads columns treats it like a
+/// local statement.
 ///
-/// Values are bound to a statement of an empty database in memory, `SELECT ?1, :name`, and read from it when
-/// the request is written. Each row that comes is bound to another, `SELECT ?1 AS "id", ?2 AS "name"`, whose
-/// columns are read. The handle's pointer is that of one of these two carriers.
+/// Values are bound to a carrier, a statement such as `SELECT ?1, :name` of an empty in-memory
+/// database. To send a request, the handle reads the values from the carrier. Each received row is
+/// bound to a second carrier, such as `SELECT ?1, ?2`, from which its columns are read. The
+/// handle's pointer is that of one of the two carriers.
 final class RemoteStatementHandle: StatementHandle {
   private let statement: any RemoteStatement
-  /// Takes the values of the parameters.
+  /// The carrier of the parameters' values.
   private let parameters: StatementHandle
-  /// Has the present row.
+  /// The carrier of the current row.
   private var row: StatementHandle?
-  /// The names of the columns, empty before the first run.
+  /// The names of the columns; empty before the first run.
   private var names = ColumnNames([])
   private let connection: ConnectionHandle
-  /// The number of the parameter that each placeholder stands for.
+  /// The parameter number of each placeholder.
   private let numbers: [Int]
   /// Whether the server has run the statement since the last reset.
   private var hasRun = false
-  /// Whether the last step has given a row.
+  /// Whether the last step has returned a row.
   private var isAtRow = false
 
   init(
@@ -46,7 +48,7 @@ final class RemoteStatementHandle: StatementHandle {
       isReadOnly: statement.isReadOnly)
   }
 
-  // The carriers finalize their own statements.
+  // The pointer belongs to one of the carriers, which finalize their own statements.
   deinit { unsafe pointer = nil }
 
   private static func carrier(
@@ -66,21 +68,21 @@ final class RemoteStatementHandle: StatementHandle {
     do throws(SQLiteError) {
       let wasAtRow = isAtRow
       isAtRow = try readRow()
-      // Every row of a run is in the same carrier.
+      // All rows of a run use the same carrier.
       if isAtRow, wasAtRow { return SQLITE_ROW }
       unsafe pointer = unsafe isAtRow ? row?.pointer : parameters.pointer
       return isAtRow ? SQLITE_ROW : SQLITE_DONE
     } catch {
-      // Kept for the one who asks the connection for it.
+      // The caller gets the error from the connection.
       connection.remoteFailure = error
       endRun()
       return error.code.rawValue
     }
   }
 
-  /// Goes to the next row, running the statement if it has not run.
+  /// Advances to the next row. Runs the statement first if it hasn't run yet.
   ///
-  /// - Returns: Whether there is one.
+  /// - Returns: Whether there is a row.
   private func readRow() throws(SQLiteError) -> Bool {
     if !hasRun {
       try statement.run(try values())
@@ -105,7 +107,8 @@ final class RemoteStatementHandle: StatementHandle {
     return values
   }
 
-  /// A carrier gives its row, unless the task is cancelled or the deadline has passed meanwhile.
+  /// Throws unless a step of a carrier has returned its row. The step is interrupted if the task is
+  /// cancelled or the deadline passes.
   private static func check(_ code: Int32, _ failure: String) throws(SQLiteError) {
     guard code != SQLITE_ROW else { return }
     throw code == SQLITE_INTERRUPT

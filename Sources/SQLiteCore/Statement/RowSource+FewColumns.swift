@@ -1,10 +1,13 @@
-// Swift 6.3.1 does not unroll packs: `rows(_:as:)` for any number of types calls a generic function for
-// each column of each row, which takes 97 instructions more for each (callgrind: 1,956 and not 1,666 for a
-// row of three columns, with all of SQLite's). These forms are compiled for their types, in the module that
-// calls them and not here: a copy for any types would be 30 KB of machine code that nobody calls. One column
-// gives its own type, not a tuple of one, which `==` does not take.
+// Swift 6.3.1 does not unroll parameter packs: the generic `rows(_:as:)` calls a generic function
+// for each column of each row. This takes 97 more instructions per column (callgrind: 1,956 instead
+// of 1,666 for a row of three columns, including those of SQLite). The overloads in this file are
+// compiled for concrete types in the calling module. They are not compiled here, because
+// unspecialized copies would be 30 KB of unused machine code. A query with one column returns plain
+// values, because `==` does not accept one-element tuples.
 extension RowSource {
-  /// As ``rows(_:as:)`` of any number of columns, for one.
+  /// Returns the values of a query with one column, in the order of its rows.
+  ///
+  /// This is a faster overload of the generic ``rows(_:as:)``, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue>(
     _ sql: SQL, as _: A.Type
@@ -12,7 +15,9 @@ extension RowSource {
     try rows(sql, columns: 1) { row, column throws(SQLiteError) in try row.next(&column) }
   }
 
-  /// As `rows(_:as:)` of any number of columns, for two.
+  /// Returns all rows of a query with two columns as tuples.
+  ///
+  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type
@@ -22,7 +27,9 @@ extension RowSource {
     }
   }
 
-  /// As `rows(_:as:)` of any number of columns, for three.
+  /// Returns all rows of a query with three columns as tuples.
+  ///
+  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type
@@ -32,7 +39,9 @@ extension RowSource {
     }
   }
 
-  /// As `rows(_:as:)` of any number of columns, for four.
+  /// Returns all rows of a query with four columns as tuples.
+  ///
+  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type
@@ -42,7 +51,9 @@ extension RowSource {
     }
   }
 
-  /// As `rows(_:as:)` of any number of columns, for five.
+  /// Returns all rows of a query with five columns as tuples.
+  ///
+  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type, _: E.Type
@@ -55,7 +66,9 @@ extension RowSource {
     }
   }
 
-  /// As `rows(_:as:)` of any number of columns, for six.
+  /// Returns all rows of a query with six columns as tuples.
+  ///
+  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue
@@ -70,7 +83,9 @@ extension RowSource {
     }
   }
 
-  /// As `rows(_:as:)` of any number of columns, for seven.
+  /// Returns all rows of a query with seven columns as tuples.
+  ///
+  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
@@ -86,7 +101,9 @@ extension RowSource {
     }
   }
 
-  /// As `rows(_:as:)` of any number of columns, for eight.
+  /// Returns all rows of a query with eight columns as tuples.
+  ///
+  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
@@ -105,7 +122,10 @@ extension RowSource {
 }
 
 extension Connection {
-  /// As ``firstRow(_:as:)`` of any number of columns, for one.
+  /// Returns the value in the first row of a query with one column; nil if the query returns no
+  /// rows.
+  ///
+  /// This is a faster overload of the generic ``firstRow(_:as:)``, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue>(
     _ sql: SQL, as _: A.Type
@@ -113,7 +133,10 @@ extension Connection {
     try firstRow(sql, columns: 1) { row, column throws(SQLiteError) in try row.next(&column) }
   }
 
-  /// As `firstRow(_:as:)` of any number of columns, for two.
+  /// Returns the first row of a query with two columns as a tuple; nil if the query returns no
+  /// rows.
+  ///
+  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type
@@ -123,7 +146,10 @@ extension Connection {
     }
   }
 
-  /// As `firstRow(_:as:)` of any number of columns, for three.
+  /// Returns the first row of a query with three columns as a tuple; nil if the query returns no
+  /// rows.
+  ///
+  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type
@@ -133,7 +159,10 @@ extension Connection {
     }
   }
 
-  /// As `firstRow(_:as:)` of any number of columns, for four.
+  /// Returns the first row of a query with four columns as a tuple; nil if the query returns no
+  /// rows.
+  ///
+  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type
@@ -143,7 +172,10 @@ extension Connection {
     }
   }
 
-  /// As `firstRow(_:as:)` of any number of columns, for five.
+  /// Returns the first row of a query with five columns as a tuple; nil if the query returns no
+  /// rows.
+  ///
+  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue
@@ -158,7 +190,10 @@ extension Connection {
     }
   }
 
-  /// As `firstRow(_:as:)` of any number of columns, for six.
+  /// Returns the first row of a query with six columns as a tuple; nil if the query returns no
+  /// rows.
+  ///
+  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue
@@ -173,7 +208,10 @@ extension Connection {
     }
   }
 
-  /// As `firstRow(_:as:)` of any number of columns, for seven.
+  /// Returns the first row of a query with seven columns as a tuple; nil if the query returns no
+  /// rows.
+  ///
+  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
@@ -189,7 +227,10 @@ extension Connection {
     }
   }
 
-  /// As `firstRow(_:as:)` of any number of columns, for eight.
+  /// Returns the first row of a query with eight columns as a tuple; nil if the query returns no
+  /// rows.
+  ///
+  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,

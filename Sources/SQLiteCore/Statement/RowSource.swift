@@ -1,19 +1,21 @@
-/// A source of typed queries: a ``Connection``, or a ``Database``.
+/// A type that runs queries with typed results: ``Connection`` and ``Database``.
 ///
 ///     for (name, population) in try connection.rows(
 ///       "SELECT name, population FROM city", as: String.self, Int?.self) { … }
 ///     let names = try database.rows("SELECT name FROM city", as: String.self)
 public protocol RowSource {
-  /// The error of a query.
+  /// The type of the errors that a query throws.
   associatedtype Failure: Error
 
-  /// Returns what `read` makes of each row of a query.
+  /// Returns the results of calling `read` for each row of a query.
   ///
   /// - Parameters:
   ///   - sql: A single statement.
-  ///   - count: How many columns it must have.
-  ///   - read: Reads a row, and counts the columns that it has read.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  ///   - count: The number of columns that the statement must have.
+  ///   - read: A closure that reads a row. It increments `column` after each column that it has
+  ///     read, so that errors can name the column.
+  /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read, or if the number of
+  ///   columns isn't `count`.
   func rows<Row>(
     _ sql: SQL, columns count: Int,
     _ read: (_ row: borrowing Statement, _ column: inout Int) throws(SQLiteError) -> Row
@@ -27,9 +29,10 @@ extension RowSource {
   ///       "SELECT name, population FROM city", as: String.self, Int?.self) { … }
   ///
   /// - Parameters:
-  ///   - sql: A single statement with as many columns as there are types.
+  ///   - sql: A single statement with one column for each type.
   ///   - types: The types of the columns, in order.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read as its type, or if the
+  ///   number of columns differs.
   @inlinable  // Benchmark `fetch`.
   public func rows<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
@@ -43,13 +46,15 @@ extension RowSource {
 }
 
 extension Connection: RowSource {
-  /// Returns what `read` makes of each row of a query.
+  /// Returns the results of calling `read` for each row of a query.
   ///
   /// - Parameters:
   ///   - sql: A single statement.
-  ///   - count: How many columns it must have.
-  ///   - read: Reads a row, and counts the columns that it has read.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  ///   - count: The number of columns that the statement must have.
+  ///   - read: A closure that reads a row. It increments `column` after each column that it has
+  ///     read, so that errors can name the column.
+  /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read, or if the number of
+  ///   columns isn't `count`.
   @inlinable  // Benchmark `fetch`.
   public func rows<Row>(
     _ sql: SQL, columns count: Int,
@@ -69,13 +74,16 @@ extension Connection: RowSource {
     return rows
   }
 
-  /// Returns what `read` makes of the first row of a query, or nil if there is none.
+  /// Returns the result of calling `read` for the first row of a query, or nil if the query returns
+  /// no rows.
   ///
   /// - Parameters:
-  ///   - sql: A single statement. One that writes is run to its end.
-  ///   - count: How many columns it must have.
-  ///   - read: Reads a row, and counts the columns that it has read.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  ///   - sql: A single statement. If it writes, it runs to completion, even after the first row.
+  ///   - count: The number of columns that the statement must have.
+  ///   - read: A closure that reads a row. It increments `column` after each column that it has
+  ///     read, so that errors can name the column.
+  /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read, or if the number of
+  ///   columns isn't `count`.
   @inlinable  // Benchmark `point`.
   public func firstRow<Row>(
     _ sql: SQL, columns count: Int,
@@ -95,13 +103,14 @@ extension Connection: RowSource {
     return row
   }
 
-  /// Returns the first row of a query as a tuple, or nil.
+  /// Returns the first row of a query as a tuple, or nil if the query returns no rows.
   ///
   /// - Parameters:
-  ///   - sql: A single statement with as many columns as there are types. One that writes is run to
-  ///     its end.
+  ///   - sql: A single statement with one column for each type. If it writes, it runs to
+  ///     completion, even after the first row.
   ///   - types: The types of the columns, in order.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read as its type, or if the
+  ///   number of columns differs.
   @inlinable  // Benchmark `point`.
   public func firstRow<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
@@ -115,13 +124,15 @@ extension Connection: RowSource {
 }
 
 extension Database: RowSource {
-  /// Returns what `read` makes of each row of a query.
+  /// Returns the results of calling `read` for each row of a query.
   ///
   /// - Parameters:
   ///   - sql: A single statement.
-  ///   - count: How many columns it must have.
-  ///   - read: Reads a row, and counts the columns that it has read.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  ///   - count: The number of columns that the statement must have.
+  ///   - read: A closure that reads a row. It increments `column` after each column that it has
+  ///     read, so that errors can name the column.
+  /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read, or if the number of
+  ///   columns isn't `count`.
   @inlinable  // Benchmark `fetch`.
   public func rows<Row>(
     _ sql: SQL, columns count: Int,
@@ -132,18 +143,20 @@ extension Database: RowSource {
     return rows
   }
 
-  /// As ``rows(_:as:)``, without blocking the task.
+  /// Returns all rows of a query as tuples, without blocking the calling thread.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Throws: The errors of the blocking ``rows(_:as:)``, and `CancellationError` if the task is
+  ///   cancelled.
   public func rows<each Element: ColumnValue & Sendable>(
     _ sql: SQL, as types: repeat (each Element).Type
   ) async throws -> [(repeat each Element)] {
     try await query(sql) { try $0.rows(sql, as: repeat (each Element).self) }
   }
 
-  /// As ``rows(_:as:)`` of one column, without blocking the task.
+  /// Returns the values of a query with one column, without blocking the calling thread.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Throws: The errors of the blocking ``rows(_:as:)``, and `CancellationError` if the task is
+  ///   cancelled.
   public func rows<Element: ColumnValue & Sendable>(
     _ sql: SQL, as type: Element.Type
   ) async throws -> [Element] {
@@ -152,7 +165,7 @@ extension Database: RowSource {
 }
 
 extension Statement {
-  /// Reads a column and counts it.
+  /// Reads the column at index `column` and increments the index.
   @inline(__always) @inlinable func next<Element: ColumnValue>(
     _ column: inout Int, as type: Element.Type = Element.self
   ) throws(SQLiteError) -> Element {

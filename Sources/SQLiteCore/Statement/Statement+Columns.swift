@@ -1,26 +1,30 @@
 import CSQLite
 
 extension Statement {
-  /// The number of columns in a row, 0 for a statement that returns none (`sqlite3_column_count`).
+  /// The number of columns in each row; 0 for a statement that returns no rows
+  /// (`sqlite3_column_count`).
   public var columnCount: Int { handle.columnCount }
 
-  /// The names of the columns, known for sure after the first ``step()``.
+  /// The names of the columns. Before the first ``step()``, they may be outdated if the schema has
+  /// changed.
   public var columnNames: [String] { handle.columnNames.names }
 
-  /// SQLite's integer for a column, which converts what is not one (`sqlite3_column_int64`).
+  /// Returns the content of a column as an integer. SQLite converts other types
+  /// (`sqlite3_column_int64`).
   ///
-  /// Zero for NULL and for a column that does not exist. Use ``value(at:)`` or
-  /// ``get(_:as:)`` to know what is stored.
+  /// The result is 0 for NULL and for a column that does not exist. To read the stored value
+  /// without conversion, use ``value(at:)`` or ``get(_:as:)``.
   public func integer(at column: Int) -> Int64 { self.column(column).convertedInteger }
 
-  /// SQLite's real for a column, which converts what is not one (`sqlite3_column_double`).
+  /// Returns the content of a column as a real. SQLite converts other types
+  /// (`sqlite3_column_double`).
   ///
-  /// Zero for NULL and for a column that does not exist.
+  /// The result is 0 for NULL and for a column that does not exist.
   public func real(at column: Int) -> Double { self.column(column).convertedReal }
 
-  /// SQLite's text for a column, which converts numbers (`sqlite3_value_text`).
+  /// Returns the content of a column as text. SQLite converts numbers (`sqlite3_value_text`).
   ///
-  /// Empty for NULL and for a column that does not exist. Embedded NULs survive.
+  /// The result is empty for NULL and for a column that does not exist. It includes embedded NULs.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the stored text is not valid UTF-8.
   public func text(at column: Int) throws(SQLiteError) -> String {
@@ -29,30 +33,33 @@ extension Statement {
       switch content.type {
       case SQLITE_NULL: ""
       case SQLITE_TEXT: content.convertedText
-      // A copy is converted: the row's own value would become a text, and bytes of it that are lent
-      // would move.
+      // Convert a copy. Converting in place would turn the row's own value into a text, and move
+      // borrowed bytes.
       default: content.withCopy { $0.convertedText }
       }
     guard let text else { throw invalidText(at: column) }
     return text
   }
 
-  /// SQLite's bytes for a column: a blob, or the UTF-8 of a text (`sqlite3_value_blob`).
+  /// Returns the bytes of a column: a blob, or the UTF-8 bytes of a text or number
+  /// (`sqlite3_value_blob`).
   ///
-  /// Empty for NULL and for a column that does not exist.
+  /// The result is empty for NULL and for a column that does not exist.
   public func blob(at column: Int) -> [UInt8] {
     withBytes(at: column) { span in
       unsafe span.withUnsafeBytes { unsafe copiedBytes($0.baseAddress, count: $0.count) }
     }
   }
 
-  /// Lends the bytes of a blob, or the UTF-8 of a text, without a copy (`sqlite3_value_blob`).
+  /// Calls a closure with the bytes of a column: a blob, or the UTF-8 bytes of a text or number.
+  /// Blobs and texts are not copied (`sqlite3_value_blob`).
   ///
-  /// None are lent for NULL and for a column that does not exist.
+  /// The span is empty for NULL and for a column that does not exist.
   ///
   /// - Parameters:
   ///   - column: The column's index, from 0.
-  ///   - body: Reads the bytes; they are gone when it returns.
+  ///   - body: A closure that reads the bytes, which are valid only inside the closure.
+  /// - Returns: The result of `body`.
   public func withBytes<Result>(
     at column: Int, _ body: (RawSpan) throws -> Result
   ) rethrows -> Result {
@@ -60,15 +67,16 @@ extension Statement {
     switch content.type {
     case SQLITE_BLOB: return try unsafe body(content.bytes(ofText: false).bytes)
     case SQLITE_TEXT, SQLITE_NULL: return try unsafe body(content.bytes(ofText: true).bytes)
-    // A copy is converted: the row's own value would become a text.
+    // Convert a copy, so that the row's own value doesn't become a text.
     default: return try content.withCopy { try unsafe body($0.bytes(ofText: true).bytes) }
     }
   }
 
-  /// Whether a column holds NULL; true for a column that does not exist.
+  /// Returns whether a column is NULL. The result is true for a column that does not exist.
   public func isNull(at column: Int) -> Bool { self.column(column).isNull }
 
-  /// Returns the content of a column, as it is stored; NULL for a column that does not exist.
+  /// Returns the stored value of a column, without conversion. The result is NULL for a column that
+  /// does not exist.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8.
   public func value(at column: Int) throws(SQLiteError) -> Value {
@@ -76,12 +84,13 @@ extension Statement {
     return value
   }
 
-  /// Reads a column as a Swift type, exactly or not at all.
+  /// Returns the content of a column as a Swift type, without a lossy conversion.
   ///
   /// - Parameters:
   ///   - column: The column's index, from 0.
   ///   - type: The type to read.
-  /// - Throws: ``SQLiteError`` that names the column, what was expected and what was found.
+  /// - Throws: ``SQLiteError`` if the type can't represent the stored value exactly. The message
+  ///   includes the column, the expected type and the stored value.
   @inlinable  // Benchmark `fetch`.
   public func get<Result: ColumnValue>(
     _ column: Int, as type: Result.Type = Result.self
@@ -97,7 +106,7 @@ extension Statement {
     handle.column(Int32(clamping: index))
   }
 
-  /// The error with the column's name and the SQL, unless it has them.
+  /// Returns the error with the column's name and the SQL added, unless it already has the SQL.
   @usableFromInline func named(_ error: SQLiteError, at column: Int) -> SQLiteError {
     guard error.sql == nil else { return error }
     return SQLiteError(error.code, "column \(name(of: column)): \(error.message)", sql: sql)
@@ -115,8 +124,8 @@ extension Statement {
   }
 }
 
-// The readings of ``ColumnValue``'s types: the content, or an error for another storage class, NULL included. One
-// look-up serves the type and the content.
+// The reads of ``ColumnValue``'s types. They return the content, or throw if the storage class
+// differs or the value is NULL. One lookup returns both the storage class and the content.
 extension Statement {
   @usableFromInline func exactInteger(
     at column: Int, as type: Any.Type
@@ -127,7 +136,7 @@ extension Statement {
     return integer
   }
 
-  /// A REAL, or an INTEGER that a Double holds exactly.
+  /// Returns a REAL, or an INTEGER that a `Double` represents exactly.
   @usableFromInline func exactReal(at column: Int) throws(SQLiteError) -> Double {
     guard let real = self.column(column).real else { return try real(instead: column) }
     return real
@@ -155,7 +164,8 @@ extension Statement {
     return bytes
   }
 
-  /// Lends the bytes of a BLOB, without a copy. A closure around a span would cost another call.
+  /// Calls `body` with the bytes of a BLOB, without copying them. Wrapping it in a closure that
+  /// takes a span would cost another call.
   @unsafe package func withExactBytes(
     at column: Int, expected type: Any.Type, _ body: (UnsafeRawBufferPointer) -> Void
   ) throws(SQLiteError) {
@@ -164,14 +174,14 @@ extension Statement {
     unsafe body(content.bytes(ofText: false))
   }
 
-  /// The error for a column that stores something else than a type is read from.
+  /// Returns the error for a column whose stored value can't be read as the expected type.
   @usableFromInline @inline(never)
   func mismatch(at column: Int, expected: Any.Type) throws(SQLiteError) -> SQLiteError {
     let error = try value(at: column).mismatch(expected: expected)
     return SQLiteError(error.code, "column \(name(of: column)): \(error.message)", sql: sql)
   }
 
-  /// The error for an integer that a type cannot hold.
+  /// Returns the error for an integer that is out of a type's range.
   @usableFromInline func excess(
     _ integer: Int64, at column: Int, of type: Any.Type
   ) -> SQLiteError {

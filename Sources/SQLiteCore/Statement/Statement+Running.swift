@@ -1,13 +1,14 @@
 extension Statement {
-  /// Binds the values and runs the statement to its end.
+  /// Binds values and runs the statement to completion.
   ///
   ///     try insert.run("Toronto", 2_615_060)
   ///
-  /// Rows that it returns are passed over.
+  /// Rows that the statement returns are discarded.
   ///
-  /// - Parameter values: One value for each parameter; none at all to keep what is bound.
-  /// - Returns: The change.
-  /// - Throws: ``SQLiteError``.
+  /// - Parameter values: One value for each parameter, or no values to keep the current bindings.
+  /// - Returns: The effect of the statement.
+  /// - Throws: ``SQLiteError`` if the number of values differs from the number of parameters, if a
+  ///   value can't be bound, or if the statement fails.
   @inline(__always) @inlinable  // Benchmark `insert`.
   @discardableResult
   public mutating func run<each Argument: Bindable>(
@@ -18,12 +19,14 @@ extension Statement {
     return try runToEnd()
   }
 
-  /// Binds the values and returns the first row, or nil if there is none.
+  /// Binds values and returns the first row, or nil if the statement returns no rows.
   ///
-  /// The statement is ended after that row. One that changes the database is run to its end.
+  /// The statement is reset after the first row. If it changes the database, it runs to completion
+  /// first.
   ///
-  /// - Parameter values: One value for each parameter; none at all to keep what is bound.
-  /// - Throws: ``SQLiteError``.
+  /// - Parameter values: One value for each parameter, or no values to keep the current bindings.
+  /// - Throws: ``SQLiteError`` if the number of values differs from the number of parameters, if a
+  ///   value can't be bound, or if the statement fails.
   public mutating func firstRow<each Argument: Bindable>(
     _ values: repeat each Argument
   ) throws(SQLiteError) -> Row? {
@@ -35,7 +38,7 @@ extension Statement {
     return row
   }
 
-  /// The row that the statement stands on.
+  /// Returns a copy of the current row.
   ///
   /// - Throws: ``SQLiteError`` if a text is not valid UTF-8.
   /// - Complexity: O(*n*) in the number of columns and the size of their content.
@@ -48,7 +51,7 @@ extension Statement {
     return Row(columns: columns, values: values)
   }
 
-  /// Ends the statement: one that only reads at once, one that writes after its last row.
+  /// Ends the run after a row. A statement that writes runs to completion first.
   @usableFromInline mutating func finish() throws(SQLiteError) {
     if !isReadOnly { while try step() {} }
     try reset()
@@ -67,7 +70,7 @@ extension Statement {
     return rows
   }
 
-  // Each level of packs that is not inlined would copy the values into a tuple.
+  // Inlined, because each level of packs that isn't inlined copies the values into a tuple.
   @inline(__always) @inlinable mutating func bindUnlessEmpty<each Argument: Bindable>(
     _ values: repeat each Argument
   ) throws(SQLiteError) {
@@ -76,21 +79,24 @@ extension Statement {
   }
 }
 
-// Swift 6.3.1 does not unroll packs: `run` of any number of values makes a tuple of them and calls a
-// generic function for each, which takes 138 instructions more for each value (callgrind: 6,721 and not
-// 6,308 for three). These forms are compiled for their types, in the module that calls them and not here.
+// Swift 6.3.1 does not unroll parameter packs: the generic `run` copies the values into a tuple and
+// calls a generic function for each of them. This takes 138 more instructions per value (callgrind:
+// 6,721 instead of 6,308 for three values). These overloads are compiled for concrete types in the
+// calling module, and not in this one.
 extension Statement {
-  /// Runs the statement to its end, with the values that are bound.
+  /// Runs the statement to completion with the current bindings.
   ///
-  /// - Returns: The change.
-  /// - Throws: ``SQLiteError``.
+  /// - Returns: The effect of the statement.
+  /// - Throws: ``SQLiteError`` if the statement fails.
   @discardableResult
   public mutating func run() throws(SQLiteError) -> Change {
     try reset()
     return try runToEnd()
   }
 
-  /// As ``run(_:)`` of any number of values, for one.
+  /// Binds one value and runs the statement to completion.
+  ///
+  /// This is a faster overload of the generic ``run(_:)``, and throws the same errors.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<A: Bindable>(
@@ -101,7 +107,9 @@ extension Statement {
     return try runToEnd()
   }
 
-  /// As `run(_:)` of any number of values, for two.
+  /// Binds two values and runs the statement to completion.
+  ///
+  /// This is a faster overload of the generic `run(_:)`, and throws the same errors.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<A: Bindable, B: Bindable>(
@@ -113,7 +121,9 @@ extension Statement {
     return try runToEnd()
   }
 
-  /// As `run(_:)` of any number of values, for three.
+  /// Binds three values and runs the statement to completion.
+  ///
+  /// This is a faster overload of the generic `run(_:)`, and throws the same errors.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<A: Bindable, B: Bindable, C: Bindable>(

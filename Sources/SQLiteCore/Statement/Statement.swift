@@ -1,19 +1,21 @@
 import CSQLite
 
-/// A prepared statement, checked out of its connection's cache for one user.
+/// A prepared statement, checked out of its connection's statement cache.
 ///
 ///     var insert = try connection.statement("INSERT INTO note (text) VALUES (?1)")
 ///     for text in texts { try insert.run(text) }
 ///
-/// The statement returns to the cache, reset and unbound, when its scope ends. Two statements with
-/// the same SQL are two statements. Parameters are numbered from 1 and columns from 0, as in C.
+/// When its scope ends, the statement is reset, loses its bindings, and returns to the cache. Two
+/// statements with the same SQL are independent. Parameters are numbered from 1 and columns from 0,
+/// as in SQLite's C interface.
 ///
-/// Outside a transaction, a statement that writes is committed when its run ends, which may fail after it has returned
-/// rows: because of a deferred foreign key, or of the lock of another connection. ``reset()`` throws that error. If the
-/// scope of the statement ends between two rows, the later statements of the access throw it, and so does the access.
+/// Outside a transaction, a statement that writes commits when its run ends. The commit may fail
+/// after the statement has returned rows, because of a deferred foreign key or the lock of another
+/// connection. ``reset()`` throws that error. If the scope of the statement ends between two rows,
+/// the access throws the error, and so do later statements of the access.
 ///
-/// A statement must not be kept beyond the access that its connection came from: used later, it
-/// throws.
+/// A statement is valid only during the access that its connection belongs to. If you use it later,
+/// it throws.
 public struct Statement: ~Copyable {
   package let handle: StatementHandle
   let connection: any StatementOwner
@@ -27,33 +29,33 @@ public struct Statement: ~Copyable {
     connection.takeBack(handle)
   }
 
-  /// The SQL as it was given.
+  /// The SQL text that the statement was prepared from.
   public var sql: String { handle.sql }
 
-  /// Whether the statement writes nothing (`sqlite3_stmt_readonly`).
+  /// A Boolean value that indicates whether the statement writes nothing (`sqlite3_stmt_readonly`).
   public var isReadOnly: Bool { handle.isReadOnly }
 
-  /// The SQL with the bound values in it, for a log (`sqlite3_expanded_sql`).
+  /// The SQL text with the bound values inserted, for logging (`sqlite3_expanded_sql`).
   ///
-  /// Values may be private: this is the one place that shows them.
+  /// Bound values may be private, so consider who can read the log.
   public var expandedSQL: String { handle.expandedSQL }
 
-  /// Runs to the next row (`sqlite3_step`).
+  /// Runs the statement to its next row (`sqlite3_step`).
   ///
-  /// - Returns: True if the statement stands on a row, false at the end.
-  /// - Throws: ``SQLiteError``, also if the access has a deadline that has passed, if its task was
-  ///   cancelled, or if SQLite has rolled back the transaction around it.
+  /// - Returns: True if the statement is at a row, false if it has ended.
+  /// - Throws: ``SQLiteError`` if the statement fails, if the access's deadline has passed, if its
+  ///   task was cancelled, or if SQLite has rolled back the enclosing transaction.
   public mutating func step() throws(SQLiteError) -> Bool {
     if !handle.isRunning { try connection.beginRun(of: handle) }
     let code = handle.step()
     if code == SQLITE_ROW { return true }
     if code == SQLITE_DONE {
-      // The next step would begin anew.
+      // Without a reset, the next step would run the statement again.
       handle.reset()
       if handle.control != nil, !handle.isOfLibrary { connection.didControlTransaction(handle) }
       return false
     }
-    // The schema has changed since the statement was compiled.
+    // The schema has changed, and SQLite has rejected a trigger when it recompiled the statement.
     if code == SQLITE_ERROR, try connection.trustsTrigger() {
       handle.reset()
       return try step()
@@ -61,10 +63,10 @@ public struct Statement: ~Copyable {
     throw connection.failRun(of: handle, code)
   }
 
-  /// Ends the run, so that values may be bound for the next one (`sqlite3_reset`).
+  /// Ends the run, so that you can bind new values (`sqlite3_reset`).
   ///
-  /// - Throws: ``SQLiteError`` if the run ends between two rows, outside a transaction, and cannot be committed. Then
-  ///   the statement has changed nothing.
+  /// - Throws: ``SQLiteError`` if the run ends between two rows, outside a transaction, and its
+  ///   changes can't be committed. SQLite then undoes the changes.
   public mutating func reset() throws(SQLiteError) {
     guard handle.isRunning else { return }
     let code = handle.reset()
@@ -75,37 +77,38 @@ public struct Statement: ~Copyable {
 @available(*, unavailable)
 extension Statement: Sendable {}
 
-/// The connection of a statement, as far as the statement knows it.
+/// The interface of a connection that its statements use.
 protocol StatementOwner: AnyObject {
-  /// The rows changed since the connection was opened.
+  /// The number of rows changed since the connection was opened.
   var totalChanges: Int64 { get }
 
   /// Prepares for the first step of a run, or throws if the statement must not run now.
   func beginRun(of statement: StatementHandle) throws(SQLiteError)
 
-  /// Returns whether the schema is trusted since SQLite has just refused a trigger that uses a virtual table.
+  /// Trusts the schema if SQLite has just rejected a trigger that uses full-text search. Returns
+  /// whether it did.
   func trustsTrigger() throws(SQLiteError) -> Bool
 
-  /// Ends a run that failed, and returns its error.
+  /// Ends a failed run and returns its error.
   func failRun(of statement: StatementHandle, _ code: Int32) -> SQLiteError
 
-  /// Notes that a statement has begun or ended a transaction.
+  /// Updates the connection's state after a statement has begun or ended a transaction.
   func didControlTransaction(_ statement: StatementHandle)
 
-  /// Takes a statement back whose user has gone.
+  /// Returns a statement to the cache after its last use.
   func takeBack(_ statement: StatementHandle)
 
-  /// Describes the run of a statement that began at a number of changes.
+  /// Returns the effect of a run, given the value of ``totalChanges`` before it.
   func change(since totalChanges: Int64) -> Change
 
-  /// Makes `magicdata_list` known.
+  /// Registers the table-valued function `magicdata_list`.
   func registerListModule() throws(SQLiteError)
 }
 
 // MARK: - Parameters
 
 extension Statement {
-  /// The highest number of a parameter (`sqlite3_bind_parameter_count`).
+  /// The highest parameter number (`sqlite3_bind_parameter_count`).
   public var parameterCount: Int { handle.parameterCount }
 
   /// Binds a value to a parameter (`sqlite3_bind_…`).
@@ -113,8 +116,9 @@ extension Statement {
   /// - Parameters:
   ///   - value: The value; nil binds NULL.
   ///   - parameter: The parameter's number, from 1.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` for a number without a parameter, or that
-  ///   says why the value cannot be stored. A statement between two rows must be reset first.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the parameter does not exist, with
+  ///   ``ResultCode/misuse`` if the statement is between two rows and must be reset first, or the
+  ///   error of a value that can't be stored.
   @inlinable  // Benchmark `insert`.
   public mutating func bind(_ value: some Bindable, at parameter: Int) throws(SQLiteError) {
     try value.bind(to: &self, at: parameter)
@@ -124,73 +128,78 @@ extension Statement {
   ///
   /// - Parameters:
   ///   - value: The value; nil binds NULL.
-  ///   - name: The parameter's name, with its prefix (`:name`, `@name`, `$name`) or without.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if there is no such parameter.
+  ///   - name: The parameter's name, with or without its prefix (`:name`, `@name`, `$name`).
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if no parameter has this name.
   public mutating func bind(_ value: some Bindable, named name: String) throws(SQLiteError) {
     try value.bind(to: &self, at: parameter(named: name))
   }
 
-  /// Binds a stored form to a parameter.
+  /// Binds a database value to a parameter.
   ///
   /// - Parameters:
-  ///   - value: The stored form.
+  ///   - value: The value in one of SQLite's storage classes.
   ///   - parameter: The parameter's number, from 1.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the parameter does not exist, if the value is NaN, or if the
+  ///   statement must be reset first.
   public mutating func bind(_ value: Value, at parameter: Int) throws(SQLiteError) {
     try handle.bind(value, at: Int32(clamping: parameter))
   }
 
-  /// Binds NULL (`sqlite3_bind_null`).
+  /// Binds NULL to a parameter (`sqlite3_bind_null`).
   public mutating func bindNull(at parameter: Int) throws(SQLiteError) {
     try handle.bindNull(at: Int32(clamping: parameter))
   }
 
-  /// Binds an integer (`sqlite3_bind_int64`).
+  /// Binds an integer to a parameter (`sqlite3_bind_int64`).
   public mutating func bind(_ integer: Int64, at parameter: Int) throws(SQLiteError) {
     try handle.bind(integer, at: Int32(clamping: parameter))
   }
 
-  /// Binds an integer (`sqlite3_bind_int64`).
+  /// Binds an integer to a parameter (`sqlite3_bind_int64`).
   public mutating func bind(_ integer: Int, at parameter: Int) throws(SQLiteError) {
     try handle.bind(Int64(integer), at: Int32(clamping: parameter))
   }
 
-  /// Binds a real (`sqlite3_bind_double`); a NaN is refused, since SQLite would store NULL.
+  /// Binds a real to a parameter (`sqlite3_bind_double`). Throws if it is NaN, because SQLite would
+  /// store NULL.
   public mutating func bind(_ real: Double, at parameter: Int) throws(SQLiteError) {
     try handle.bind(real, at: Int32(clamping: parameter))
   }
 
-  /// Binds `text` byte for byte, embedded NULs included (`sqlite3_bind_text64`).
+  /// Binds `text` to a parameter byte for byte, including embedded NULs (`sqlite3_bind_text64`).
   public mutating func bind(_ text: String, at parameter: Int) throws(SQLiteError) {
     try handle.bind(text, at: Int32(clamping: parameter))
   }
 
-  /// Binds bytes; no bytes are an empty blob, not NULL (`sqlite3_bind_blob64`).
+  /// Binds bytes to a parameter as a blob (`sqlite3_bind_blob64`). An empty array is an empty blob,
+  /// not NULL.
   public mutating func bind(_ bytes: [UInt8], at parameter: Int) throws(SQLiteError) {
     try unsafe handle.bind(bytes: bytes.span.bytes, at: Int32(clamping: parameter))
   }
 
-  /// Binds a copy of lent bytes; no bytes are an empty blob, not NULL (`sqlite3_bind_blob64`).
+  /// Binds a copy of borrowed bytes to a parameter as a blob (`sqlite3_bind_blob64`). An empty span
+  /// is an empty blob, not NULL.
   public mutating func bind(_ bytes: RawSpan, at parameter: Int) throws(SQLiteError) {
     try handle.bind(bytes: bytes, at: Int32(clamping: parameter))
   }
 
-  /// Binds a list to the argument of the table-valued function `magicdata_list`.
+  /// Binds a list as the argument of the table-valued function `magicdata_list`.
   package mutating func bind(list: [Value], at parameter: Int) throws(SQLiteError) {
     try connection.registerListModule()
     try handle.bind(list: list, at: Int32(clamping: parameter))
   }
 
-  /// Makes all parameters NULL (`sqlite3_clear_bindings`).
+  /// Sets all parameters to NULL (`sqlite3_clear_bindings`).
   public mutating func clearBindings() {
     handle.clearBindings()
     handle.isBound = true
   }
 
-  /// Binds values to the parameters from 1 on.
+  /// Binds values to the parameters in order, starting with number 1.
   ///
   /// - Parameter values: One value for each parameter.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if there are more or fewer.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if there are more or fewer values than
+  ///   parameters, or the error of a value that can't be bound.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public mutating func bind<each Argument: Bindable>(
     _ values: repeat each Argument
@@ -198,7 +207,7 @@ extension Statement {
     try checkCount(bindEach(repeat each values))
   }
 
-  /// Binds values as long as there are parameters, and returns how many values there are.
+  /// Binds values as long as there are parameters, and returns the number of values.
   @inline(__always) @inlinable mutating func bindEach<each Argument: Bindable>(
     _ values: repeat each Argument
   ) throws(SQLiteError) -> Int {
@@ -222,7 +231,7 @@ extension Statement {
     throw SQLiteError(.range, "there is no parameter named \(name)", sql: sql)
   }
 
-  /// Throws unless all parameters are among the bound ones.
+  /// Throws unless `bound` contains all parameters.
   func checkHasValues(_ bound: Set<Int>) throws(SQLiteError) {
     guard bound.count < handle.parameterCount else { return }
     let missing = (1...handle.parameterCount).filter { !bound.contains($0) }.prefix(10)

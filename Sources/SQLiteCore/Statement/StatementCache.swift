@@ -1,48 +1,51 @@
-/// The prepared statements of one connection, by their SQL; the least recently used go first.
+/// The cache of a connection's prepared statements, keyed by their SQL. It evicts the least
+/// recently used statements first.
 ///
-/// A handle stays in the cache while it is used, marked as checked out, so that two users of one
-/// text never share it: the second one gets a statement of its own that is not cached.
+/// A statement stays in the cache while it is in use, marked as checked out. A second user of the
+/// same SQL gets a separate statement that isn't cached.
 ///
-/// A statement that was prepared against an older schema stays here: SQLite prepares it anew at its first step, as
-/// `sqlite3_prepare_v3` says, and ``StatementHandle/columnNames`` are then read again.
+/// A statement that was prepared against an older schema stays in the cache: SQLite recompiles it
+/// at its first step, as documented for `sqlite3_prepare_v3`. ``StatementHandle/columnNames`` are
+/// then read again.
 final class StatementCache {
-  /// The most statements that are kept.
+  /// The maximum number of cached statements.
   let capacity: Int
   private var handles: [String: StatementHandle] = [:]
-  /// Handles found lately, by the lengths of their texts: comparing one text costs a fifth of hashing
-  /// it (benchmark `cache`).
+  /// Recently used statements by the length of their SQL. Comparing an SQL text costs a fifth of
+  /// hashing it (benchmark `cache`).
   private let recent = (0..<64).map { _ in Recent() }
-  /// Handles found lately by literals, by ``SQL/literalNumber``: a literal that runs again is known by its place
-  /// in memory (benchmark `insert`).
+  /// Recently used statements by ``SQL/literalNumber``. A literal that runs again is recognized by
+  /// its address in memory (benchmark `insert`).
   private let literals = (0..<64).map { _ in Recent() }
   private var clock: UInt64 = 0
-  /// How many statements are checked out.
+  /// The number of statements that are checked out.
   private var checkedOutCount = 0
-  /// Statements that are checked out and not kept.
+  /// Statements that are checked out and not cached.
   private var transient: [WeakStatement] = []
-  /// Whether there are any: asked at the end of each access.
+  /// Whether `transient` has elements. Read at the end of each access.
   private var hasTransient = false
-  /// How many statements were not kept, or were dropped.
+  /// The number of statements that were not cached or were evicted.
   private var unkeptCount = 0
 
   init(capacity: Int) {
     self.capacity = max(0, capacity)
   }
 
-  /// Finds an idle handle for `sql` and checks it out.
+  /// Checks out an idle statement for `sql`, or returns nil if there is none.
   func checkOut(_ sql: String) -> StatementHandle? {
     if let handle = recent[slot(of: sql)].handle, sameBytes(handle.sql, sql) {
       return checkOut(handle)
     }
-    // A dictionary takes canonically equivalent texts for one; to SQLite they are two statements.
+    // A dictionary treats canonically equivalent texts as equal, but SQLite doesn't.
     guard let handle = handles[sql], sameBytes(handle.sql, sql) else { return nil }
     recent[slot(of: sql)].handle = handle
     return checkOut(handle)
   }
 
-  /// Finds an idle handle for a literal among those found lately, without joining its text.
+  /// Checks out an idle, recently used statement for a literal, without joining the literal's text.
   ///
-  /// The handle may still have values of its last use: the caller binds all parameters before it runs.
+  /// The statement may still have bindings of its last use. The caller must bind all parameters
+  /// before it runs.
   func checkOutRecent(_ sql: SQL) -> StatementHandle? {
     let place = literals[sql.literalNumber & 63]
     if let handle = place.handle, let texts = handle.literal, sql.hasTexts(texts) {
@@ -51,7 +54,7 @@ final class StatementCache {
     guard let handle = recent[sql.utf8Count & 63].handle, sql.isSpelled(handle.sql) else {
       return nil
     }
-    // Only the first literal of this spelling is kept: several would replace each other again and again.
+    // Store only the first literal with this text. Several would keep replacing each other.
     if handle.literal == nil { handle.literal = sql.texts ?? [] }
     if let texts = handle.literal, sql.hasTexts(texts) { place.handle = handle }
     return checkOut(handle, bindsAll: true)
@@ -67,9 +70,9 @@ final class StatementCache {
     return handle
   }
 
-  /// Takes in a fresh statement that is in use.
+  /// Registers a new statement that is in use.
   ///
-  /// - Parameter isKept: Whether it is kept for others, if there is room.
+  /// - Parameter isKept: Whether to cache the statement.
   func use(_ statement: StatementHandle, isKept: Bool) {
     statement.isCheckedOut = true
     checkedOutCount += 1
@@ -80,17 +83,18 @@ final class StatementCache {
     hasTransient = true
   }
 
-  /// Takes back a statement whose user has gone: it is idle, or finalized if it is not kept.
+  /// Returns a statement after use. It becomes idle if it is cached, and is finalized otherwise.
   func takeBack(_ statement: StatementHandle) {
     guard !statement.isOrphan else { return }
     checkedOutCount -= 1
     if statement.isBound { statement.endUse() }
     statement.isCheckedOut = false
-    // If the user has kept the handle, it must not be finalized later on another thread.
+    // Finalize it now: if its user has retained the handle, it would be finalized later on another
+    // thread.
     if !statement.isCached { statement.finalize() }
   }
 
-  /// Finalizes the statements that are still checked out: the access has ended.
+  /// Finalizes the statements that are still checked out when the access ends.
   func orphanCheckedOut() {
     if checkedOutCount > 0 {
       let used = handles.values.filter(\.isCheckedOut)
@@ -115,11 +119,11 @@ final class StatementCache {
     }
   }
 
-  /// Takes in a new handle that is in use, unless its text is there, and drops the idle handle that
-  /// was used longest ago if there are too many.
+  /// Caches a new statement that is in use, unless the cache already has its SQL. If the cache is
+  /// full, evicts the least recently used idle statement.
   ///
-  /// - Returns: Whether the handle is in the cache now.
-  /// - Complexity: O(*n*) in the number of statements if one is dropped.
+  /// - Returns: Whether the statement was cached.
+  /// - Complexity: O(*n*) in the number of statements if one is evicted.
   private func insert(_ handle: StatementHandle) -> Bool {
     guard capacity > 0, handles[handle.sql] == nil else { return false }
     clock += 1
@@ -136,16 +140,17 @@ final class StatementCache {
     return true
   }
 
-  /// A moment in the use of the statements.
+  /// A point in time in the use of the cache.
   struct Mark {
     fileprivate let clock: UInt64
     fileprivate let unkeptCount: Int
   }
 
-  /// The present moment.
+  /// The current point in time.
   var mark: Mark { Mark(clock: clock, unkeptCount: unkeptCount) }
 
-  /// The texts of all statements that were checked out since a moment; nil if some of them are not kept.
+  /// Returns the SQL of all statements that were checked out since `mark`; nil if some of them
+  /// aren't cached.
   ///
   /// - Complexity: O(*n*) in the number of statements.
   func texts(since mark: Mark) -> [String]? {
@@ -153,7 +158,7 @@ final class StatementCache {
     return handles.values.filter { $0.lastUse > mark.clock }.map(\.sql)
   }
 
-  /// Finalizes all statements, between accesses: none is in use.
+  /// Finalizes all statements. Called between accesses, when no statement is in use.
   func removeAll() {
     for handle in handles.values {
       handle.isCached = false
@@ -164,12 +169,13 @@ final class StatementCache {
   }
 }
 
-/// A handle that was found lately. An object: Swift checks each reading of an array that is changed in place.
+/// A recently used statement. It is a class because Swift checks for exclusive access whenever a
+/// mutable array is read.
 private final class Recent {
   var handle: StatementHandle?
 }
 
-/// A statement that may be gone.
+/// A weak reference to a statement.
 private struct WeakStatement {
   weak var statement: StatementHandle?
 }

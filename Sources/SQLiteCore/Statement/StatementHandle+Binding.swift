@@ -11,22 +11,25 @@ extension StatementHandle {
     try check(unsafe sqlite3_bind_int64(pointer, parameter, integer), parameter)
   }
 
-  /// Binds a real (`sqlite3_bind_double`); a NaN is refused, since SQLite would store NULL.
+  /// Binds a real (`sqlite3_bind_double`). Throws if it is NaN, because SQLite would store NULL.
   @inline(__always) package func bind(_ real: Double, at parameter: Int32) throws(SQLiteError) {
     if real.isNaN { throw Double.refusalOfNaN }
     try check(unsafe sqlite3_bind_double(pointer, parameter, real), parameter)
   }
 
-  /// Begins a row: every parameter is bound before the next run, those that have no value to NULL.
+  /// Begins to bind a whole row. The caller must bind every parameter before the next run, with
+  /// NULL if there is no value.
   ///
-  /// The short texts and blobs of the row are copied into memory of the handle's own. SQLite would allocate
-  /// and free memory for each, which takes longer than the rest of binding it (benchmark `insert`).
+  /// Short texts and blobs of the row are copied into a buffer of the handle. SQLite would allocate
+  /// and free memory for each of them, which takes longer than the rest of the binding (benchmark
+  /// `insert`).
   package func beginRow() {
     isInRow = true
     unsafe room?.clear()
   }
 
-  /// Copies bytes of a row to where they stay until the next row; nil if they are for SQLite to copy.
+  /// Copies bytes into the buffer, where they stay until the next row; nil if SQLite must copy them
+  /// instead.
   @unsafe @inline(__always) private func kept(
     _ bytes: UnsafeRawBufferPointer
   ) -> UnsafeRawPointer? {
@@ -35,7 +38,7 @@ extension StatementHandle {
     return unsafe room?.copy(bytes)
   }
 
-  /// Binds text byte for byte, embedded NULs included (`sqlite3_bind_text64`).
+  /// Binds text byte for byte, including embedded NULs (`sqlite3_bind_text64`).
   package func bind(_ text: String, at parameter: Int32) throws(SQLiteError) {
     var text = text
     let code = text.withUTF8 { bytes in
@@ -59,7 +62,7 @@ extension StatementHandle {
       : csqlite_bind_blob(pointer, parameter, start, count)
   }
 
-  /// Binds bytes that stay where they are: without a destructor SQLite takes that for granted.
+  /// Binds bytes that stay in place. SQLite assumes this if it gets no destructor.
   @unsafe @inline(__always) private func bind(
     kept start: UnsafeRawPointer, _ count: UInt64, asText isText: Bool, to parameter: Int32
   ) -> Int32 {
@@ -70,8 +73,7 @@ extension StatementHandle {
       : sqlite3_bind_blob64(pointer, parameter, start, count, nil)
   }
 
-  /// Binds bytes as a blob, or as a text whose UTF-8 they are. No bytes are an empty blob or text, not
-  /// NULL.
+  /// Binds bytes as a blob, or as UTF-8 text. An empty span is an empty blob or text, not NULL.
   package func bind(
     bytes: RawSpan, asText isText: Bool = false, at parameter: Int32
   ) throws(SQLiteError) {
@@ -79,8 +81,8 @@ extension StatementHandle {
     try check(code, parameter)
   }
 
-  /// Binds a blob that SQLite reads where it is: it must outlive the run. Copying 1 MiB takes 1,000,000 instructions
-  /// (benchmark `blob`).
+  /// Binds a blob without copying it. The bytes must stay valid until the run ends. Copying 1 MiB
+  /// takes 1,000,000 instructions (benchmark `blob`).
   @unsafe final func bind(
     lent bytes: UnsafeRawBufferPointer, at parameter: Int32
   ) throws(SQLiteError) {
@@ -91,10 +93,10 @@ extension StatementHandle {
       unsafe bind(kept: start, UInt64(bytes.count), asText: false, to: parameter), parameter)
   }
 
-  /// Whether bytes are worth lending rather than copying them.
+  /// Returns whether bytes are long enough that binding them without a copy is worthwhile.
   static func isLong(_ count: Int) -> Bool { unsafe count > BindingRoom.longest }
 
-  /// Lends the address of a variable to a function that asks for a pointer of `type`
+  /// Binds the address of a variable, for a function that requires a pointer of `type`
   /// (`sqlite3_bind_pointer`).
   func bind(
     pointerTo variable: UnsafeMutableRawPointer, ofType type: StaticString, at parameter: Int32
@@ -104,7 +106,7 @@ extension StatementHandle {
     _ = unsafe sqlite3_bind_pointer(pointer, parameter, variable, name, nil)
   }
 
-  /// Binds a stored form.
+  /// Binds a value in one of SQLite's storage classes.
   package func bind(_ value: Value, at parameter: Int32) throws(SQLiteError) {
     switch value {
     case .null: try bindNull(at: parameter)
@@ -115,31 +117,33 @@ extension StatementHandle {
     }
   }
 
-  /// Makes all parameters NULL (`sqlite3_clear_bindings`).
+  /// Sets all parameters to NULL (`sqlite3_clear_bindings`).
   func clearBindings() {
     isInRow = false
     isStale = false
     hasPassing = false
-    // Unlike most of its kind it does not take a null pointer.
+    // Unlike most of SQLite's functions, this one doesn't accept a null pointer.
     guard unsafe pointer != nil else { return }
     unsafe sqlite3_clear_bindings(pointer)
   }
 
-  /// Ends a use that has bound values. Those that are short stay until the next one, which mostly binds all
-  /// parameters anew; a use that does not must call ``clearBindings()`` first.
+  /// Ends a use that has bound values. Short values stay bound until the next use, because most
+  /// uses bind all parameters again. A use that doesn't must call ``clearBindings()`` first.
   func endUse() {
     isBound = false
     isInRow = false
     if hasPassing { clearBindings() } else { isStale = true }
   }
 
-  /// The number of a parameter named with its prefix, or nil if there is none.
+  /// Returns the number of the parameter with a name, which includes the prefix; nil if there is
+  /// none.
   func parameterIndex(_ name: String) -> Int? {
     let index = unsafe sqlite3_bind_parameter_index(pointer, name)
     return index == 0 ? nil : Int(index)
   }
 
-  /// The name of a parameter with its prefix, or nil (`sqlite3_bind_parameter_name`).
+  /// Returns the name of a parameter with its prefix; nil if it has no name
+  /// (`sqlite3_bind_parameter_name`).
   func parameterName(_ index: Int) -> String? {
     guard let name = unsafe sqlite3_bind_parameter_name(pointer, Int32(clamping: index)) else {
       return nil
@@ -165,25 +169,26 @@ extension StatementHandle {
   }
 }
 
-/// Memory for the short texts and blobs of the rows that a statement binds, one row after the other.
+/// A buffer for the short texts and blobs of the rows that a statement binds. Each row reuses it.
 ///
-/// Proof: the memory is freed by the handle when the statement is finalized, so that what SQLite has been lent
-/// is there as long as it is bound. It is written again by the next row, which binds every parameter before the
-/// statement runs, or by one of a later use, before which the parameters are cleared unless it binds them all too;
-/// until then SQLite does not look at what is bound.
+/// Proof: The handle frees the memory after it has finalized the statement, so the memory exists as
+/// long as SQLite refers to it. It is overwritten by the next row, or by a row of a later use. A
+/// row binds every parameter before the statement runs. A later use that doesn't bind them all
+/// clears the parameters first. SQLite doesn't read bound values until the statement runs.
 @unsafe struct BindingRoom {
   private let start: UnsafeMutableRawPointer
   private var count = 0
 
   private static let capacity = 4_096
-  /// Longer values are worth an allocation, and would fill the room.
+  /// The maximum size of a value. Longer values would fill the buffer, and their allocation costs
+  /// relatively little.
   static let longest = 512
 
   init() {
     unsafe start = .allocate(byteCount: Self.capacity, alignment: 8)
   }
 
-  /// Copies bytes, or returns nil if they are too many.
+  /// Copies bytes into the buffer, or returns nil if there are too many.
   @inline(__always) mutating func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
     let from = unsafe count
     let next = from + bytes.count

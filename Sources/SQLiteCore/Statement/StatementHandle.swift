@@ -1,61 +1,65 @@
 import CSQLite
 
-/// The owner of one `sqlite3_stmt` pointer, and what is known of it until SQLite prepares it anew.
+/// The owner of an `sqlite3_stmt` pointer. It also caches properties of the statement until SQLite
+/// recompiles it.
 ///
-/// This is the one place that calls `sqlite3_bind_…` and `sqlite3_column_…`. Layers above that cannot hold
-/// a ``Statement``, which is ~Copyable, hold the handle while the statement lives.
+/// Only this class calls `sqlite3_bind_…` and `sqlite3_column_…`. Code that can't store a
+/// ``Statement``, which is ~Copyable, stores the handle as long as the statement exists.
 @safe package class StatementHandle {
-  /// Nil once the access is over: SQLite takes a null statement for one without rows.
+  /// The SQLite statement; nil after the access has ended. Most of SQLite's functions accept a null
+  /// statement.
   final var pointer: OpaquePointer?
-  /// The SQL as it was given.
+  /// The SQL text that the statement was prepared from.
   final package let sql: String
-  /// The number of the highest parameter (`sqlite3_bind_parameter_count`).
+  /// The highest parameter number (`sqlite3_bind_parameter_count`).
   final package let parameterCount: Int
   /// Whether the statement writes nothing (`sqlite3_stmt_readonly`).
   final let isReadOnly: Bool
-  /// The word by which it begins or ends a transaction or a savepoint, if it does.
+  /// The keyword with which the statement begins or ends a transaction or a savepoint; nil for
+  /// other statements.
   final let control: SQLScanner.Control?
-  /// Whether it is a SELECT that writes nothing, in any of its forms.
+  /// Whether the statement is a query (SELECT, VALUES or WITH) that writes nothing.
   final private(set) lazy var isPlainQuery = isReadOnly && SQLScanner.isSelect(sql)
 
   /// Whether a ``Statement`` is using the handle.
   final var isCheckedOut = false
-  /// Whether the cache has the handle, so that it outlives its use.
+  /// Whether the cache contains the handle, so that it outlives its current use.
   final var isCached = false
-  /// Whether rows may still come, so that a reset has something to do.
+  /// Whether a run has begun and not ended, so that a reset has an effect.
   final var isRunning = false
-  /// Whether parameters were given values, NULL included, since the statement was checked out.
+  /// Whether parameters have been bound, including to NULL, since the statement was checked out.
   final var isBound = false
-  /// Whether parameters may still have values of a former use.
+  /// Whether parameters may still have bindings of an earlier use.
   final var isStale = false
-  /// Whether the library runs it for its own transactions.
+  /// Whether the library uses the statement to control its own transactions.
   final var isOfLibrary = false
-  /// When the present run began, if its time counts.
+  /// The start of the current run, if its duration is measured.
   final var began: Moment?
-  /// Whether the last run whose time counted was so short that a task's thread may do the next one.
+  /// Whether the last measured run was so short that the next one may run on a task's thread.
   final var isShort = false
-  /// Whether a transaction was open when the present run began.
+  /// Whether a transaction was open when the current run began.
   final var beganInTransaction = false
 
-  /// Whether it changes the schema, or the rowids of all tables.
+  /// Whether the statement changes the schema, or the rowids of all tables (VACUUM).
   final let changesSchema: Bool
-  /// Where the recorded changes of the present run begin, if it may write and is recorded.
+  /// The state of the recording before the current run, if the statement may write and a recorder
+  /// exists.
   final var recorded: RecordedRun?
-  /// The texts of a literal by which the cache has found the statement.
+  /// The texts of the literal by which the cache finds the statement.
   final var literal: [String]?
-  /// The cache's count of uses when this one was last used.
+  /// The cache's clock at the last use.
   final var lastUse: UInt64 = 0
 
-  /// Whether the bytes that are bound belong to a row that is bound as a whole, and are kept in ``room``.
+  /// Whether a whole row is being bound, whose short values are stored in ``room``.
   final var isInRow = false
-  /// Whether values are bound that do not stay as they are, or cost memory, until others are bound: those that
-  /// SQLite has copied, lists, and what is lent.
+  /// Whether bindings must be cleared after the use, because they may become invalid or take up
+  /// memory: values copied by SQLite, lists, and borrowed bytes.
   final var hasPassing = false
   final var room: BindingRoom?
   final private var columns: ColumnNames?
   final private var columnsPrepared: Int32 = -1
 
-  /// Takes over a pointer that `sqlite3_prepare_v3` made.
+  /// Creates a handle that owns a pointer returned by `sqlite3_prepare_v3`.
   convenience init(pointer: OpaquePointer, sql: String) {
     unsafe self.init(
       pointer, sql: sql, parameterCount: Int(sqlite3_bind_parameter_count(pointer)),
@@ -72,7 +76,7 @@ import CSQLite
     changesSchema = word.map { ["create", "drop", "alter", "vacuum"].contains($0) } ?? false
   }
 
-  /// Whether it compiles the SQL of indexes, views and triggers when it runs.
+  /// Whether the statement compiles the SQL of indexes, views and triggers when it runs.
   final var compilesSchema: Bool {
     changesSchema && (SQLScanner.firstWord(sql).map { ["alter", "vacuum"].contains($0) } ?? false)
   }
@@ -82,13 +86,14 @@ import CSQLite
     unsafe room?.release()
   }
 
-  /// Runs to the next row, the end or an error (`sqlite3_step`).
+  /// Runs to the next row, to the end, or to an error (`sqlite3_step`).
   func step() -> Int32 { unsafe sqlite3_step(pointer) }
 
   /// Ends the run (`sqlite3_reset`).
   ///
-  /// - Returns: The error of the last step again. A run that ends between two rows may also fail here, and then SQLite
-  ///   undoes it: outside a transaction it is committed now.
+  /// - Returns: The error of the last step. A run that ends between two rows outside a transaction
+  ///   is committed now. If the commit fails, SQLite undoes the run, and the result is the error of
+  ///   the commit.
   @discardableResult
   func reset() -> Int32 {
     isRunning = false
@@ -97,22 +102,22 @@ import CSQLite
     return code
   }
 
-  /// Whether the access that it came from has ended, so that its user may not touch SQLite any more.
+  /// Whether the statement has been finalized because its access ended.
   final var isOrphan: Bool { unsafe pointer == nil }
 
   final var orphanError: SQLiteError {
     SQLiteError(.misuse, "a statement was used outside its access", sql: sql)
   }
 
-  /// Finalizes the statement while its user still has it, since the access has ended.
+  /// Finalizes the statement when the access ends while the statement is in use.
   final func orphan() {
     if isCheckedOut { finalize() }
   }
 
-  /// Ends the statement for good (`sqlite3_finalize`).
+  /// Finalizes the statement (`sqlite3_finalize`).
   ///
-  /// On the thread of the access, and before the connection is closed: a user who still has the handle
-  /// has nothing left to do with SQLite when it goes.
+  /// This must run on the thread of the access, before the connection is closed. If a user retains
+  /// the handle longer, releasing it no longer calls SQLite.
   func finalize() {
     let code = unsafe sqlite3_finalize(pointer)
     unsafe pointer = nil
@@ -121,17 +126,18 @@ import CSQLite
     recorded = nil
   }
 
-  /// The SQL with the bound values in it (`sqlite3_expanded_sql`).
+  /// The SQL text with the bound values inserted (`sqlite3_expanded_sql`).
   var expandedSQL: String {
     guard let expanded = unsafe sqlite3_expanded_sql(pointer) else { return sql }
     defer { unsafe sqlite3_free(expanded) }
     return unsafe String(cString: expanded)
   }
 
-  /// The number of columns in a row; it may grow when SQLite prepares the statement anew.
+  /// The number of columns in a row. It may grow when SQLite recompiles the statement.
   package var columnCount: Int { unsafe Int(sqlite3_column_count(pointer)) }
 
-  /// The names of the columns. Ask after the first step: only then SQLite notices a new schema.
+  /// The names of the columns. Read them after the first step, because SQLite detects a schema
+  /// change only then.
   package var columnNames: ColumnNames {
     let prepared = preparedAnew
     if let columns, columnsPrepared == prepared, columns.count == columnCount { return columns }
@@ -144,7 +150,7 @@ import CSQLite
     return fresh
   }
 
-  /// Binds a list to the argument of the table-valued function `magicdata_list`
+  /// Binds a list as the argument of the table-valued function `magicdata_list`
   /// (`sqlite3_bind_pointer`).
   func bind(list: [Value], at parameter: Int32) throws(SQLiteError) {
     hasPassing = true
@@ -158,18 +164,18 @@ import CSQLite
 // MARK: - Columns
 
 extension StatementHandle {
-  /// How often SQLite has prepared the statement anew because the schema changed.
+  /// The number of times that SQLite has recompiled the statement because of a schema change.
   private var preparedAnew: Int32 {
     isOrphan ? 0 : unsafe sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
   }
 
-  /// The content of a column of the row, until the next step; NULL for a column that does not exist
-  /// (`sqlite3_column_value`).
+  /// Returns the content of a column of the current row, valid until the next step. The result is
+  /// NULL for a column that does not exist (`sqlite3_column_value`).
   @inline(__always) func column(_ index: Int32) -> ValueView {
     unsafe ValueView(sqlite3_column_value(pointer, index))
   }
 
-  /// The storage class of a column.
+  /// Returns the name of a column's storage class.
   package func storageClass(at index: Int32) -> String {
     switch column(index).type {
     case SQLITE_INTEGER: "INTEGER"
@@ -180,34 +186,36 @@ extension StatementHandle {
     }
   }
 
-  /// Whether a column holds NULL; true for one that does not exist.
+  /// Returns whether a column is NULL. The result is true for a column that does not exist.
   package func isNull(at index: Int32) -> Bool { column(index).isNull }
 
-  /// The integer in a column, or nil if it stores something else.
+  /// Returns the integer in a column, or nil if it stores another type.
   package func integer(at index: Int32) -> Int64? { column(index).integer }
 
-  /// The real in a column, or nil if it stores something else.
+  /// Returns the real in a column, or nil if it stores another type.
   package func real(at index: Int32) -> Double? { column(index).real }
 
-  /// The text in a column, or nil if it stores something else, or invalid UTF-8.
+  /// Returns the text in a column, or nil if it stores another type or invalid UTF-8.
   package func text(at index: Int32) -> String? { column(index).text }
 
-  /// Lends the bytes of a blob, or of a text as UTF-8, unless a column stores something else.
+  /// Calls `body` with the bytes of a blob, or the UTF-8 bytes of a text, unless the column stores
+  /// another type.
   ///
-  /// Not generic, which would cost as much as copying a short blob.
+  /// It is not generic, because generic code would cost as much as copying a short blob.
   package func lendBytes(at index: Int32, ofText isText: Bool, _ body: (RawSpan) -> Void) {
     let column = column(index)
     guard column.type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else { return }
     unsafe body(column.bytes(ofText: isText).bytes)
   }
 
-  /// The bytes of a blob, where SQLite has them until its next call; nil if a column stores something else.
+  /// Returns the bytes of a blob, valid until the next call of SQLite; nil if the column stores
+  /// another type.
   @unsafe package func blob(at index: Int32) -> UnsafeRawBufferPointer? {
     let column = column(index)
     return column.type == SQLITE_BLOB ? unsafe column.bytes(ofText: false) : nil
   }
 
-  /// Returns the content of a column, as it is stored.
+  /// Returns the stored value of a column, without conversion.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8.
   package func value(at index: Int32) throws(SQLiteError) -> Value {
