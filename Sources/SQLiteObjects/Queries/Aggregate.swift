@@ -1,23 +1,24 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// A value that is calculated of many objects.
+/// A value that the database calculates from many objects, such as their number or a sum.
 ///
 ///     try magic.fetch(Player.where(\.$isKeeper == true).aggregate(.average(\.$age)))
 ///     try magic.fetch(Player.all.aggregate(.count, .sum(\.$goals), by: \.$team.$title))
 public struct Aggregate<Object: MagicObject, Result>: Sendable {
   let node: QueryNode
-  /// Makes the result of the stored value, which may be NULL.
+  /// Converts the stored value, which may be NULL, to the result.
   let result: @Sendable (Value) throws -> Result
-  /// Makes the result without a table, so that there is no stored value.
+  /// Returns the result if the table doesn't exist yet, so that there is no stored value.
   let resultOfNone: @Sendable () throws -> Result
 
-  /// An aggregate in SQL.
+  /// Creates an aggregate from SQL.
   ///
   /// - Parameters:
   ///   - node: The aggregate function with its operand.
-  ///   - resultOfNone: Makes the result without a table; nil if it is that of NULL.
-  ///   - result: Makes the result of the stored value, which may be NULL.
+  ///   - resultOfNone: Returns the result if the table doesn't exist yet. By default, that is the
+  ///     result for NULL.
+  ///   - result: Converts the stored value, which may be NULL, to the result.
   init(
     _ node: QueryNode, resultOfNone: (@Sendable () throws -> Result)? = nil,
     _ result: @escaping @Sendable (Value) throws -> Result
@@ -27,7 +28,7 @@ public struct Aggregate<Object: MagicObject, Result>: Sendable {
     self.resultOfNone = resultOfNone ?? { try result(.null) }
   }
 
-  /// The value in the order of its type.
+  /// The aggregate with the collation that orders values of its type.
   var orderedNode: QueryNode { node.ordered(as: Result.self) }
 }
 
@@ -35,39 +36,40 @@ extension Aggregate where Result == Int {
   /// The number of objects.
   public static var count: Aggregate { Aggregate(.form(.count, []), Aggregate.integer) }
 
-  /// The number of objects that a filter holds for, beside other values of the same objects.
+  /// Returns an aggregate for the number of objects that match a filter. Combine it with other
+  /// aggregates of the same objects.
   ///
   ///     try magic.fetch(Order.all.aggregate(.count, .count(where: \Order.$isPaid == true), by: \.$country))
   ///
-  /// - Parameter filter: The condition.
+  /// - Parameter filter: The condition that the counted objects match.
   public static func count(where filter: Filter<Object>) -> Aggregate {
     Aggregate(.form(["count(CASE WHEN ", " THEN 1 END)"], [filter.node]), Aggregate.integer)
   }
 
-  /// The number of objects whose property is not nil.
+  /// Returns an aggregate for the number of objects whose property isn't nil.
   ///
   /// - Parameter path: A property that may be nil.
   public static func count(_ path: KeyPath<Object, some MagicColumn>) -> Aggregate {
     Aggregate(.form(["count(", ")"], [QueryNode(path)]), Aggregate.integer)
   }
 
-  /// The number of objects that the expression is not nil for.
+  /// Returns an aggregate for the number of objects for which an expression isn't nil.
   ///
-  /// - Parameter expression: The value that is calculated of each object.
+  /// - Parameter expression: The value that is calculated for each object.
   public static func count(_ expression: MagicExpression<Object, some Codable>) -> Aggregate {
     Aggregate(.form(["count(", ")"], [expression.node]), Aggregate.integer)
   }
 
-  /// The number of different values of the property, nil not counted.
+  /// Returns an aggregate for the number of distinct values of a property. Nil isn't counted.
   ///
-  /// - Parameter path: A property.
+  /// - Parameter path: The property.
   public static func distinctCount(_ path: KeyPath<Object, some MagicColumn>) -> Aggregate {
     Aggregate(.form(["count(DISTINCT ", ")"], [QueryNode(path)]), Aggregate.integer)
   }
 
-  /// The number of different values of the expression, nil not counted.
+  /// Returns an aggregate for the number of distinct values of an expression. Nil isn't counted.
   ///
-  /// - Parameter expression: The value that is calculated of each object.
+  /// - Parameter expression: The value that is calculated for each object.
   public static func distinctCount(
     _ expression: MagicExpression<Object, some Codable>
   ) -> Aggregate {
@@ -80,20 +82,24 @@ extension Aggregate where Result == Int {
 }
 
 extension Aggregate where Result: Codable & Numeric & SendableMetatype {
-  /// The sum; zero of no objects. A sum of integers that does not fit 64 bits throws; one of infinities of both signs
+  /// Returns an aggregate for the sum of a property. It is zero if there are no values.
+  ///
+  /// Fetching throws if a sum of integers doesn't fit in 64 bits. A sum of infinities of both signs
   /// is NaN.
   ///
-  /// - Parameter path: A property that is a number.
+  /// - Parameter path: A numeric property.
   public static func sum<Column: MagicColumn<Result>>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate where Result: MagicComparable {
     sum(QueryNode(path))
   }
 
-  /// The sum; zero of no objects. A sum of integers that does not fit 64 bits throws; one of infinities of both signs
+  /// Returns an aggregate for the sum of an expression. It is zero if there are no values.
+  ///
+  /// Fetching throws if a sum of integers doesn't fit in 64 bits. A sum of infinities of both signs
   /// is NaN.
   ///
-  /// - Parameter expression: The number that is calculated of each object.
+  /// - Parameter expression: The number that is calculated for each object.
   public static func sum(_ expression: MagicExpression<Object, Result>) -> Aggregate
   where Result: MagicComparable {
     sum(expression.node)
@@ -105,75 +111,80 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
     }
   }
 
-  /// A sum that SQLite has no value for.
+  /// The result of a sum that isn't a number, for which SQLite returns NULL.
   private static var notANumber: Result {
     guard let type = Result.self as? any FloatingPoint.Type else { return .zero }
     return type.nan as? Result ?? .zero
   }
 }
 
-// Averages and values between others are as `MagicNumber.Average` says: of decimals decimals, else `Double`.
+// Averages and percentiles have the type `MagicNumber.Average`: `Decimal` for decimals, otherwise
+// `Double`.
 extension Aggregate {
-  /// The average; nil of no objects.
+  /// Returns an aggregate for the average of a property. It is nil if there are no values.
   ///
-  /// - Parameter path: A property that is a number.
+  /// - Parameter path: A numeric property.
   public static func average<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate where Column.Element: MagicNumber, Result == Column.Element.Average? {
     Aggregate(.form(.average(of: Column.Element.self), [QueryNode(path)]), Aggregate.optional)
   }
 
-  /// The average; nil of no objects.
+  /// Returns an aggregate for the average of an expression. It is nil if there are no values.
   ///
-  /// - Parameter expression: The number that is calculated of each object.
+  /// - Parameter expression: The number that is calculated for each object.
   public static func average<Number: MagicNumber>(
     _ expression: MagicExpression<Object, Number>
   ) -> Aggregate where Result == Number.Average? {
     Aggregate(.form(.average(of: Number.self), [expression.node]), Aggregate.optional)
   }
 
-  /// The value in the middle of the sorted ones, of an even number of values the average of the two; nil of
-  /// no objects.
+  /// Returns an aggregate for the median of a property. For an even number of values, it is the
+  /// average of the two middle values. It is nil if there are no values.
   ///
-  /// - Parameter path: A property that is a number.
+  /// - Parameter path: A numeric property.
   public static func median<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate where Column.Element: MagicNumber, Result == Column.Element.Average? {
     percentile(QueryNode(path), 0.5)
   }
 
-  /// The value in the middle of the sorted ones, of an even number of values the average of the two; nil of
-  /// no objects.
+  /// Returns an aggregate for the median of an expression. For an even number of values, it is the
+  /// average of the two middle values. It is nil if there are no values.
   ///
   ///     try magic.fetch(Invoice.all.aggregate(.median(\Invoice.$paid - \Invoice.$date)))
   ///
-  /// - Parameter expression: The number that is calculated of each object.
+  /// - Parameter expression: The number that is calculated for each object.
   public static func median<Number: MagicNumber>(
     _ expression: MagicExpression<Object, Number>
   ) -> Aggregate where Result == Number.Average? {
     percentile(expression.node, 0.5)
   }
 
-  /// The value that a part of the sorted values lies below, calculated between the two nearest ones; nil of no
-  /// objects.
+  /// Returns an aggregate for a percentile of a property: the value below which a fraction of the
+  /// sorted values lies. It is interpolated between the two nearest values, and nil if there are no
+  /// values.
   ///
   /// - Parameters:
-  ///   - path: A property that is a number.
-  ///   - part: The part, from 0 for the smallest value to 1 for the greatest; else the query throws.
-  /// - Complexity: O(*n* log *n*), in the memory of all values of a group.
+  ///   - path: A numeric property.
+  ///   - part: The fraction, from 0 for the smallest value to 1 for the greatest. Fetching throws
+  ///     for other fractions.
+  /// - Complexity: O(*n* log *n*) time. All values of a group are held in memory.
   public static func percentile<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>, _ part: Double
   ) -> Aggregate where Column.Element: MagicNumber, Result == Column.Element.Average? {
     percentile(QueryNode(path), part)
   }
 
-  /// The value that a part of the sorted values lies below, calculated between the two nearest ones; nil of no
-  /// objects.
+  /// Returns an aggregate for a percentile of an expression: the value below which a fraction of
+  /// the sorted values lies. It is interpolated between the two nearest values, and nil if there
+  /// are no values.
   ///
   /// - Parameters:
-  ///   - expression: The number that is calculated of each object.
-  ///   - part: The part, from 0 for the smallest value to 1 for the greatest; else the query throws.
-  /// - Complexity: O(*n* log *n*), in the memory of all values of a group.
+  ///   - expression: The number that is calculated for each object.
+  ///   - part: The fraction, from 0 for the smallest value to 1 for the greatest. Fetching throws
+  ///     for other fractions.
+  /// - Complexity: O(*n* log *n*) time. All values of a group are held in memory.
   public static func percentile<Number: MagicNumber>(
     _ expression: MagicExpression<Object, Number>, _ part: Double
   ) -> Aggregate where Result == Number.Average? {
@@ -190,36 +201,38 @@ extension Aggregate {
 }
 
 extension Aggregate {
-  /// The smallest value; nil of no objects.
+  /// Returns an aggregate for the smallest value of a property. It is nil if there are no values.
   ///
-  /// - Parameter path: A property.
+  /// - Parameter path: The property.
   public static func min<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate where Column.Element: MagicComparable, Result == Column.Element? {
     Aggregate(.form(.min(of: Column.Element.self), [QueryNode(path)]), Aggregate.optional)
   }
 
-  /// The smallest value; nil of no objects.
+  /// Returns an aggregate for the smallest value of an expression. It is nil if there are no
+  /// values.
   ///
-  /// - Parameter expression: The value that is calculated of each object.
+  /// - Parameter expression: The value that is calculated for each object.
   public static func min<Element: Codable & MagicComparable & SendableMetatype>(
     _ expression: MagicExpression<Object, Element>
   ) -> Aggregate where Result == Element? {
     Aggregate(.form(.min(of: Element.self), [expression.node]), Aggregate.optional)
   }
 
-  /// The greatest value; nil of no objects.
+  /// Returns an aggregate for the greatest value of a property. It is nil if there are no values.
   ///
-  /// - Parameter path: A property.
+  /// - Parameter path: The property.
   public static func max<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate where Column.Element: MagicComparable, Result == Column.Element? {
     Aggregate(.form(.max(of: Column.Element.self), [QueryNode(path)]), Aggregate.optional)
   }
 
-  /// The greatest value; nil of no objects.
+  /// Returns an aggregate for the greatest value of an expression. It is nil if there are no
+  /// values.
   ///
-  /// - Parameter expression: The value that is calculated of each object.
+  /// - Parameter expression: The value that is calculated for each object.
   public static func max<Element: Codable & MagicComparable & SendableMetatype>(
     _ expression: MagicExpression<Object, Element>
   ) -> Aggregate where Result == Element? {
@@ -233,11 +246,11 @@ extension Aggregate {
 }
 
 extension Aggregate where Result == Duration {
-  /// The sum, which is exact; zero of no objects. One that does not fit `Duration` throws.
+  /// Returns an aggregate for the exact sum of a property. It is zero if there are no values.
   ///
   ///     let length = try magic.fetch(Track.all.aggregate(.sum(\.$length)))
   ///
-  /// - Parameter path: A property.
+  /// - Parameter path: The property. Fetching throws if the sum doesn't fit in a `Duration`.
   public static func sum<Column: MagicColumn<Duration>>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate {

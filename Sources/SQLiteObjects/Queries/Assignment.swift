@@ -5,12 +5,13 @@ import SQLiteCore
 ///
 ///     try magic.updateAll(Article.all, set: [\.$stock -= 1, \.$price *= 1.1, .set(\.$note, to: nil)])
 ///
-/// All values are calculated of what the object had before: no assignment sees another one of the same call.
+/// All values are calculated from the values that the object had before: no assignment sees the
+/// result of another one in the same call.
 public struct Assignment<Object: MagicObject>: Sendable {
   /// The property.
   let target: QueryNode
   let value: QueryNode
-  /// The integers that the property's type has, if the value is one that is calculated.
+  /// The range of the property's integer type, if the value is calculated; otherwise nil.
   let range: ClosedRange<Int64>?
 
   private init<Column: MagicColumn>(
@@ -21,34 +22,34 @@ public struct Assignment<Object: MagicObject>: Sendable {
     range = isCalculated ? storedRange(of: Column.Element.self) : nil
   }
 
-  /// Sets a property.
+  /// Returns an assignment that sets a property to a value.
   ///
   /// - Parameters:
-  ///   - path: A property that is a column: a plain value, or a relation to one object. An asset can be set to
-  ///     nil, no other way.
-  ///   - value: The value. An object must be in the store.
+  ///   - path: A property that is stored in a column: a plain value or a to-one relation. An asset
+  ///     can only be set to nil.
+  ///   - value: The value. A related object must be in the store.
   public static func set<Column: MagicColumn & MagicProperty>(
     _ path: KeyPath<Object, Column>, to value: Column.Value
   ) -> Assignment {
     Assignment(path, Assignment.node(value, Column.self), isCalculated: false)
   }
 
-  /// Sets a property to the value of another one.
+  /// Returns an assignment that sets a property to the value of another property.
   ///
   /// - Parameters:
-  ///   - path: A property that is a column.
-  ///   - other: A property of the same type, or one that a relation leads to.
+  ///   - path: A property that is stored in a column.
+  ///   - other: A property of the same type, of the object itself or of a related object.
   public static func set<Column: MagicColumn & MagicProperty, Other: MagicColumn>(
     _ path: KeyPath<Object, Column>, to other: KeyPath<Object, Other>
   ) -> Assignment where Other.Element == Column.Element {
     Assignment(path, QueryNode(other))
   }
 
-  /// Sets a property to a value that is calculated of each object.
+  /// Returns an assignment that sets a property to a value that is calculated for each object.
   ///
   /// - Parameters:
-  ///   - path: A property that is a column.
-  ///   - expression: The value. One that does not fit the property is an error.
+  ///   - path: A property that is stored in a column.
+  ///   - expression: The value. The update throws if it doesn't fit the property.
   public static func set<Column: MagicColumn & MagicProperty>(
     _ path: KeyPath<Object, Column>, to expression: MagicExpression<Object, Column.Element>
   ) -> Assignment {
@@ -63,11 +64,11 @@ public struct Assignment<Object: MagicObject>: Sendable {
       QueryNode.calculation(QueryNode(path), arithmetic, right, as: Column.Element.self))
   }
 
-  /// The stored form of a value.
+  /// Returns the stored form of a value.
   private static func node<Column: MagicProperty>(
     _ value: Column.Value, _ column: Column.Type
   ) -> QueryNode {
-    // An optional that is nil holds nothing to cast.
+    // A nil optional has no wrapped value to cast.
     if let nothing = value as? any OptionalValue, nothing.isNone { return .value(.null) }
     if let object = value as? any MagicObject { return node(object) }
     guard case .column = Column.role.kind else {
@@ -85,7 +86,7 @@ public struct Assignment<Object: MagicObject>: Sendable {
   private static func node(_ object: some MagicObject) -> QueryNode { QueryNode(object: object) }
 }
 
-/// The integers that a type has, as far as they are stored; nil for a type of something else.
+/// Returns the range of an integer type, limited to 64 bits; nil for any other type.
 private func storedRange(of type: Any.Type) -> ClosedRange<Int64>? {
   func range<Integer: FixedWidthInteger>(_ type: Integer.Type) -> ClosedRange<Int64> {
     Int64(clamping: type.min)...Int64(clamping: type.max)
@@ -93,35 +94,35 @@ private func storedRange(of type: Any.Type) -> ClosedRange<Int64>? {
   return (type as? any FixedWidthInteger.Type).map { range($0) }
 }
 
-/// Adds to a property; a text is put behind it.
+/// Returns an assignment that adds a value to a property, or appends a text to it.
 public func += <Object: MagicObject, Column: MagicColumn & MagicProperty>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Assignment<Object> where Column.Element: MagicAddable {
   Assignment(left, .sum, QueryNode(right))
 }
 
-/// Adds another property to a property; a text is put behind it.
+/// Returns an assignment that adds another property to a property, or appends it if it is a text.
 public func += <Object: MagicObject, Column: MagicColumn & MagicProperty, Other: MagicColumn>(
   left: KeyPath<Object, Column>, right: KeyPath<Object, Other>
 ) -> Assignment<Object> where Column.Element: MagicAddable, Other.Element == Column.Element {
   Assignment(left, .sum, QueryNode(right))
 }
 
-/// Adds what is calculated to a property; a text is put behind it.
+/// Returns an assignment that adds an expression to a property, or appends it if it is a text.
 public func += <Object: MagicObject, Column: MagicColumn & MagicProperty>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Column.Element>
 ) -> Assignment<Object> where Column.Element: MagicAddable {
   Assignment(left, .sum, right.node)
 }
 
-/// Subtracts from a property.
+/// Returns an assignment that subtracts a value from a property.
 public func -= <Object: MagicObject, Column: MagicColumn & MagicProperty>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Assignment<Object> where Column.Element: Numeric & MagicComparable {
   Assignment(left, .difference, QueryNode(right))
 }
 
-/// Subtracts another property from a property.
+/// Returns an assignment that subtracts another property from a property.
 public func -= <Object: MagicObject, Column: MagicColumn & MagicProperty, Other: MagicColumn>(
   left: KeyPath<Object, Column>, right: KeyPath<Object, Other>
 ) -> Assignment<Object>
@@ -129,21 +130,21 @@ where Column.Element: Numeric & MagicComparable, Other.Element == Column.Element
   Assignment(left, .difference, QueryNode(right))
 }
 
-/// Subtracts what is calculated from a property.
+/// Returns an assignment that subtracts an expression from a property.
 public func -= <Object: MagicObject, Column: MagicColumn & MagicProperty>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Column.Element>
 ) -> Assignment<Object> where Column.Element: Numeric & MagicComparable {
   Assignment(left, .difference, right.node)
 }
 
-/// Multiplies a property.
+/// Returns an assignment that multiplies a property by a value.
 public func *= <Object: MagicObject, Column: MagicColumn & MagicProperty>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Assignment<Object> where Column.Element: Numeric & MagicComparable {
   Assignment(left, .product, QueryNode(right))
 }
 
-/// Multiplies a property by another one.
+/// Returns an assignment that multiplies a property by another property.
 public func *= <Object: MagicObject, Column: MagicColumn & MagicProperty, Other: MagicColumn>(
   left: KeyPath<Object, Column>, right: KeyPath<Object, Other>
 ) -> Assignment<Object>
@@ -151,23 +152,23 @@ where Column.Element: Numeric & MagicComparable, Other.Element == Column.Element
   Assignment(left, .product, QueryNode(right))
 }
 
-/// Multiplies a property by what is calculated.
+/// Returns an assignment that multiplies a property by an expression.
 public func *= <Object: MagicObject, Column: MagicColumn & MagicProperty>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Column.Element>
 ) -> Assignment<Object> where Column.Element: Numeric & MagicComparable {
   Assignment(left, .product, right.node)
 }
 
-/// Divides a property; an integer without the fraction. A division by zero is nil, which a property that is not
-/// optional refuses.
+/// Returns an assignment that divides a property by a value. Integer division truncates. Division
+/// by zero is nil, for which the update throws unless the property is optional.
 public func /= <Object: MagicObject, Column: MagicColumn & MagicProperty>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Assignment<Object> where Column.Element: Numeric & MagicComparable {
   Assignment(left, .quotient, QueryNode(right))
 }
 
-/// Divides a property by another one; an integer without the fraction. A division by zero is nil, which a property
-/// that is not optional refuses.
+/// Returns an assignment that divides a property by another property. Integer division truncates.
+/// Division by zero is nil, for which the update throws unless the property is optional.
 public func /= <Object: MagicObject, Column: MagicColumn & MagicProperty, Other: MagicColumn>(
   left: KeyPath<Object, Column>, right: KeyPath<Object, Other>
 ) -> Assignment<Object>
@@ -175,14 +176,16 @@ where Column.Element: Numeric & MagicComparable, Other.Element == Column.Element
   Assignment(left, .quotient, QueryNode(right))
 }
 
-/// Makes a date so many seconds later. The call throws if one is not in the years 0000 to 9999.
+/// Returns an assignment that moves a date forward by a number of seconds. The update throws if a
+/// result isn't in the years 0000 to 9999.
 ///
 ///     try magic.updateAll(Loan.all, set: [\.$due += 7 * 86_400])
 public func += <Object: MagicObject, Column: MagicColumn<Date> & MagicProperty>(
   left: KeyPath<Object, Column>, right: TimeInterval
 ) -> Assignment<Object> { Assignment.set(left, to: left + right) }
 
-/// Makes a date so many seconds earlier. The call throws if one is not in the years 0000 to 9999.
+/// Returns an assignment that moves a date back by a number of seconds. The update throws if a
+/// result isn't in the years 0000 to 9999.
 public func -= <Object: MagicObject, Column: MagicColumn<Date> & MagicProperty>(
   left: KeyPath<Object, Column>, right: TimeInterval
 ) -> Assignment<Object> { Assignment.set(left, to: left - right) }

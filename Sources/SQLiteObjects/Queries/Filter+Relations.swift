@@ -1,84 +1,90 @@
 import Essentials
 import SQLiteCore
 
-// Conditions and calculations on the objects of a relation: an array, a set, a dictionary, a reverse value, and
-// further relations from there. ``ExpressionSQL/RelatedShape`` says what SQL they become.
+// Conditions and calculations on the objects of a to-many relation: an array, a set, a dictionary
+// or a reverse relation, and further relations of these objects. ``ExpressionSQL/RelatedShape``
+// describes their SQL.
 extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: MagicRelation {
-  /// True if the relation leads to some object that the filter holds for.
+  /// Returns a filter for the objects that have a related object that matches a filter.
   ///
   ///     (\Customer.$invoices).contains { \.$total > 10 }
   ///
-  /// - Parameter filter: A condition on the objects at the other end.
+  /// - Parameter filter: Returns the condition on the related objects.
   public func contains(_ filter: () -> Filter<Value.Element.Target>) -> Filter<Root> {
     contains(where: filter())
   }
 
-  /// True if the relation leads to some object that the filter holds for.
+  /// Returns a filter for the objects that have a related object that matches a filter.
   ///
-  /// - Parameter filter: A condition on the objects at the other end.
+  /// - Parameter filter: The condition on the related objects.
   public func contains(where filter: Filter<Value.Element.Target>) -> Filter<Root> {
     Filter(related { $0.filter = filter.node })
   }
 
-  /// True if the relation leads to the object.
+  /// Returns a filter for the objects whose relation contains an object.
   ///
-  /// - Parameter object: An object that was saved, else the query throws.
+  /// - Parameter object: The related object. Fetching throws ``MagicError/notSaved(type:)`` if it
+  ///   isn't in the store.
   public func contains(_ object: Value.Element.Target) -> Filter<Root> {
     Filter(related { $0.filter = .comparison(.column([]), .equal, QueryNode(object: object)) })
   }
 
-  /// True if the filter holds for all objects that the relation leads to, also if there are none.
+  /// Returns a filter for the objects whose related objects all match a filter. Objects without
+  /// related objects match, too.
   ///
   ///     (\Customer.$invoices).allSatisfy { \.$isPaid == true }
   ///
-  /// - Parameter filter: A condition on the objects at the other end.
+  /// - Parameter filter: Returns the condition on the related objects.
   public func allSatisfy(_ filter: () -> Filter<Value.Element.Target>) -> Filter<Root> {
     !contains(where: !filter())
   }
 
-  /// True if the relation leads to no object.
+  /// A filter for the objects that have no related objects.
   public var isEmpty: Filter<Root> { Filter(.not(related { _ in })) }
 
-  /// The number of objects that the relation leads to: of an array duplicates included, of a reverse value each
-  /// object once. Behind a further relation, as often as it is reached.
+  /// The number of related objects. In an array, duplicates are counted. In a reverse relation,
+  /// each object is counted once. After a further relation, an object is counted once for each path
+  /// that reaches it.
   public var count: MagicExpression<Root, Int> { MagicExpression(aggregate(.count)) }
 
-  /// The number of objects that the relation leads to and the filter holds for.
+  /// Returns an expression for the number of related objects that match a filter.
   ///
   ///     (\Customer.$invoices).count { \.$total > 10 } >= 2
   ///
-  /// - Parameter filter: A condition on the objects at the other end.
+  /// - Parameter filter: Returns the condition on the related objects.
   public func count(_ filter: () -> Filter<Value.Element.Target>) -> MagicExpression<Root, Int> {
     count(where: filter())
   }
 
-  /// The number of objects that the relation leads to and the filter holds for.
+  /// Returns an expression for the number of related objects that match a filter.
   ///
-  /// - Parameter filter: A condition on the objects at the other end.
+  /// - Parameter filter: The condition on the related objects.
   public func count(where filter: Filter<Value.Element.Target>) -> MagicExpression<Root, Int> {
     MagicExpression(aggregate(.count, where: filter))
   }
 
-  /// The sum over the objects that the relation leads to; zero of none.
+  /// Returns an expression for the sum of a property of the related objects. It is zero if there
+  /// are no values.
   ///
   ///     (\Customer.$invoices).sum(\.$total) > 1_000
   ///
   /// - Parameters:
-  ///   - path: A property of theirs that is a number.
-  ///   - filter: The condition on the objects; nil for all.
+  ///   - path: A numeric property of the related objects.
+  ///   - filter: A condition on the related objects, or nil to include all.
   public func sum<Column: MagicColumn>(
     _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
   ) -> MagicExpression<Root, Column.Element> where Column.Element: Numeric & MagicComparable {
     MagicExpression(aggregate(.sum(of: Column.Element.self), QueryNode(path), where: filter))
   }
 
-  /// The sum over the objects that the relation leads to; zero of none.
+  /// Returns an expression for the sum of an expression over the related objects. It is zero if
+  /// there are no values.
   ///
   ///     (\Order.$lines).sum(\.$price * \.$quantity)
   ///
   /// - Parameters:
-  ///   - expression: The number that is calculated of each object.
-  ///   - filter: The condition on the objects; nil for all.
+  ///   - expression: The number that is calculated for each related object.
+  ///   - filter: A condition on the related objects, or nil to include all.
   public func sum<Number: Codable & Numeric & MagicComparable>(
     _ expression: MagicExpression<Value.Element.Target, Number>,
     where filter: Filter<Value.Element.Target>? = nil
@@ -86,22 +92,24 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
     MagicExpression(aggregate(.sum(of: Number.self), expression.node, where: filter))
   }
 
-  /// The average over the objects that the relation leads to; nil of none.
+  /// Returns an expression for the average of a property of the related objects. It is nil if there
+  /// are no values.
   ///
   /// - Parameters:
-  ///   - path: A property of theirs that is a number.
-  ///   - filter: The condition on the objects; nil for all.
+  ///   - path: A numeric property of the related objects.
+  ///   - filter: A condition on the related objects, or nil to include all.
   public func average<Column: MagicColumn>(
     _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
   ) -> MagicExpression<Root, Column.Element.Average> where Column.Element: MagicNumber {
     MagicExpression(aggregate(.average(of: Column.Element.self), QueryNode(path), where: filter))
   }
 
-  /// The average over the objects that the relation leads to; nil of none.
+  /// Returns an expression for the average of an expression over the related objects. It is nil if
+  /// there are no values.
   ///
   /// - Parameters:
-  ///   - expression: The number that is calculated of each object.
-  ///   - filter: The condition on the objects; nil for all.
+  ///   - expression: The number that is calculated for each related object.
+  ///   - filter: A condition on the related objects, or nil to include all.
   public func average<Number: MagicNumber>(
     _ expression: MagicExpression<Value.Element.Target, Number>,
     where filter: Filter<Value.Element.Target>? = nil
@@ -109,22 +117,24 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
     MagicExpression(aggregate(.average(of: Number.self), expression.node, where: filter))
   }
 
-  /// The smallest value among the objects that the relation leads to; nil of none.
+  /// Returns an expression for the smallest value of a property of the related objects. It is nil
+  /// if there are no values.
   ///
   /// - Parameters:
-  ///   - path: A property of theirs.
-  ///   - filter: The condition on the objects; nil for all.
+  ///   - path: A property of the related objects.
+  ///   - filter: A condition on the related objects, or nil to include all.
   public func min<Column: MagicColumn>(
     _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
   ) -> MagicExpression<Root, Column.Element> where Column.Element: MagicComparable {
     MagicExpression(aggregate(.min(of: Column.Element.self), QueryNode(path), where: filter))
   }
 
-  /// The smallest value among the objects that the relation leads to; nil of none.
+  /// Returns an expression for the smallest value of an expression over the related objects. It is
+  /// nil if there are no values.
   ///
   /// - Parameters:
-  ///   - expression: The value that is calculated of each object.
-  ///   - filter: The condition on the objects; nil for all.
+  ///   - expression: The value that is calculated for each related object.
+  ///   - filter: A condition on the related objects, or nil to include all.
   public func min<Element: Codable & MagicComparable>(
     _ expression: MagicExpression<Value.Element.Target, Element>,
     where filter: Filter<Value.Element.Target>? = nil
@@ -132,24 +142,26 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
     MagicExpression(aggregate(.min(of: Element.self), expression.node, where: filter))
   }
 
-  /// The greatest value among the objects that the relation leads to; nil of none.
+  /// Returns an expression for the greatest value of a property of the related objects. It is nil
+  /// if there are no values.
   ///
   ///     magic.objects(of: Customer.self, orderedBy: [.descending((\Customer.$invoices).max(\.$date))])
   ///
   /// - Parameters:
-  ///   - path: A property of theirs.
-  ///   - filter: The condition on the objects; nil for all.
+  ///   - path: A property of the related objects.
+  ///   - filter: A condition on the related objects, or nil to include all.
   public func max<Column: MagicColumn>(
     _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
   ) -> MagicExpression<Root, Column.Element> where Column.Element: MagicComparable {
     MagicExpression(aggregate(.max(of: Column.Element.self), QueryNode(path), where: filter))
   }
 
-  /// The greatest value among the objects that the relation leads to; nil of none.
+  /// Returns an expression for the greatest value of an expression over the related objects. It is
+  /// nil if there are no values.
   ///
   /// - Parameters:
-  ///   - expression: The value that is calculated of each object.
-  ///   - filter: The condition on the objects; nil for all.
+  ///   - expression: The value that is calculated for each related object.
+  ///   - filter: A condition on the related objects, or nil to include all.
   public func max<Element: Codable & MagicComparable>(
     _ expression: MagicExpression<Value.Element.Target, Element>,
     where filter: Filter<Value.Element.Target>? = nil
@@ -157,7 +169,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
     MagicExpression(aggregate(.max(of: Element.self), expression.node, where: filter))
   }
 
-  /// A question about the objects that the relation leads to.
+  /// Returns a condition or a calculation on the related objects.
   private func related(_ change: (inout RelatedQuery) -> Void) -> QueryNode {
     do {
       var query = RelatedQuery(route: try QueryNode.slots(self))
@@ -188,7 +200,8 @@ extension QueryForm {
   private static let decimalAverage = QueryForm(["magicdata_decimal_average(", ")"], ofNone: .null)
   private static let sum = combined(
     ["ifnull(sum(", "), 0)"], mayBeNull: false, ofNone: .integer(0))
-  // A real, also of no rows; NULL if it is no number. That would be lost among other parts.
+  // A real number, also for no rows. It is NULL if it isn't a number. A sum of partial sums would
+  // skip such a NULL, so this sum isn't split.
   private static let realSum = QueryForm(["total(", ")"], ofNone: .real(0))
   private static let floatSum = QueryForm(["magicdata_float(total(", "))"], ofNone: .real(0))
   private static let decimalSum = combined(
@@ -198,28 +211,30 @@ extension QueryForm {
   private static let max = combined(["max(", ")"])
   private static let decimalMax = combined(["max(", " COLLATE magicdata_decimal)"])
 
-  /// An aggregate of which the result for all rows is the same aggregate of the results for parts of them.
+  /// Returns an aggregate that can be split: applied to the results for parts of the rows, it
+  /// returns the result for all.
   private static func combined(
     _ pieces: [String], mayBeNull: Bool = true, ofNone: Value? = .null
   ) -> QueryForm {
     QueryForm(pieces, mayBeNull: mayBeNull, ofNone: ofNone, combining: pieces)
   }
 
-  /// The sum, which is zero of no rows; of integers that do not fit 64 bits an error, and of decimals exact.
+  /// Returns the sum for a type. It is zero for no rows. It throws if integers overflow 64 bits,
+  /// and is exact for decimals.
   static func sum(of type: Any.Type) -> QueryForm {
     if type == Decimal.self || type == Duration.self { return decimalSum }
     if type == Double.self { return realSum }
     return type == Float.self ? floatSum : sum
   }
 
-  /// The average, as a `Double`, or of decimals as a decimal.
+  /// Returns the average for a type: a decimal for decimals, otherwise a `Double`.
   static func average(of type: Any.Type) -> QueryForm {
     type == Decimal.self ? decimalAverage : average
   }
 
-  /// The smallest value in the order of the type.
+  /// Returns the minimum in the order of a type.
   static func min(of type: Any.Type) -> QueryForm { QueryNode.needsOrder(type) ? decimalMin : min }
 
-  /// The greatest value in the order of the type.
+  /// Returns the maximum in the order of a type.
   static func max(of type: Any.Type) -> QueryForm { QueryNode.needsOrder(type) ? decimalMax : max }
 }

@@ -4,9 +4,9 @@ public import SQLiteCore
 ///
 ///     \.$age > 30 && (\.$name != "x" || (\Person.$school).hasPrefix("ETH"))
 ///
-/// `\.$age` is the key path of a property's wrapper, `\.$owner.$name` leads through a relation.
-/// Conditions mean what they mean in Swift: `!=` and `!` keep objects whose property is nil. Texts
-/// are compared by their bytes.
+/// `\.$age` is the key path of a property's wrapper. `\.$owner.$name` accesses a property of a
+/// related object. Conditions have the meaning that they have in Swift: `!=` and `!` also match
+/// objects whose property is nil. Texts are compared by their bytes.
 public struct Filter<Object: MagicObject>: Sendable {
   let node: QueryNode
 
@@ -14,48 +14,49 @@ public struct Filter<Object: MagicObject>: Sendable {
     self.node = node
   }
 
-  /// A condition in SQL, where the operators of filters do not suffice.
+  /// Creates a filter from SQL, for conditions that the operators of filters can't express.
   ///
   ///     Filter<Track>(sql: "\(\Track.$name) GLOB \(pattern) AND \(\Track.$album.$year) % 4 = 0")
   ///
-  /// An interpolated key path is its column, also behind relations; an interpolated value is bound, never
-  /// spliced into the text. What is no expression by itself, such as SQL that closes a parenthesis which it has not
-  /// opened, ends a statement or has a parameter without a value, makes the query throw.
+  /// An interpolated key path becomes its column, also if it accesses a related object. An
+  /// interpolated value is bound and never inserted into the text. The text must be a complete
+  /// expression: fetching throws if it closes a parenthesis that it hasn't opened, ends the
+  /// statement, or has a parameter without a value.
   ///
-  /// - Parameter sql: A condition.
+  /// - Parameter sql: The condition.
   public init(sql: FilterText<Object>) {
     node = .sql(sql.pieces, sql.operands)
   }
 
-  /// True if both are.
+  /// Returns a filter for the objects that match both filters.
   public static func && (left: Filter, right: Filter) -> Filter {
     Filter(.and(left.node, right.node))
   }
 
-  /// True if one of them is.
+  /// Returns a filter for the objects that match at least one of two filters.
   public static func || (left: Filter, right: Filter) -> Filter {
     Filter(.or(left.node, right.node))
   }
 
-  /// True if the other is not.
+  /// Returns a filter for the objects that don't match another filter.
   public static prefix func ! (operand: Filter) -> Filter {
     Filter(.not(operand.node))
   }
 
-  /// The condition as a store evaluates it.
+  /// Returns the condition as SQL for a store.
   package func sql(in store: any ObjectStore) throws -> SQL {
     try ExpressionSQL.condition(node, on: store.plan(Object.self), in: store)
   }
 }
 
-/// True if the property is in the range: `18...65 ~= \.$age`.
+/// Returns a filter for the objects whose property is in a range, such as `18...65 ~= \.$age`.
 public func ~= <Object: MagicObject, Column: MagicColumn>(
   range: ClosedRange<Column.Element>, path: KeyPath<Object, Column>
 ) -> Filter<Object> where Column.Element: Comparable & MagicComparable {
   path.isIn(range)
 }
 
-/// True if the property is in the range: `18..<65 ~= \.$age`.
+/// Returns a filter for the objects whose property is in a range, such as `18..<65 ~= \.$age`.
 public func ~= <Object: MagicObject, Column: MagicColumn>(
   range: Range<Column.Element>, path: KeyPath<Object, Column>
 ) -> Filter<Object> where Column.Element: Comparable & MagicComparable {
@@ -63,23 +64,25 @@ public func ~= <Object: MagicObject, Column: MagicColumn>(
 }
 
 extension MagicCalculation {
-  /// True if the value is one of the values: `(\Person.$name).isIn(["Ann", "Bob"])`.
+  /// Returns a filter for the objects whose value is in a list, such as
+  /// `(\Person.$name).isIn(["Ann", "Bob"])`.
   ///
-  /// - Parameter values: Any number of values.
+  /// - Parameter values: The list, of any length.
   public func isIn(_ values: some Sequence<Element>) -> Filter<Object>
   where Element: Equatable {
     let values = values.map { QueryNode($0) }
     let isIn = QueryNode.isIn(node, values)
     guard QueryNode.needsOrder(Element.self) else { return Filter(isIn) }
-    // As an equality, by whatever index there is.
+    // Like an equality, this can use an index in byte order and an index in the order of the type.
     return Filter(.and(.isIn(node.ordered(as: Element.self), values), isIn))
   }
 }
 
 extension MagicCalculation where Element: Comparable & MagicComparable {
-  /// True if the value is in the range: `(\Person.$age).isIn(18...65)`.
+  /// Returns a filter for the objects whose value is in a range, such as
+  /// `(\Person.$age).isIn(18...65)`.
   ///
-  /// - Parameter range: The values.
+  /// - Parameter range: The range, which includes its bounds.
   public func isIn(_ range: ClosedRange<Element>) -> Filter<Object> {
     Filter(
       .and(
@@ -87,9 +90,10 @@ extension MagicCalculation where Element: Comparable & MagicComparable {
         .comparison(node.ordered(as: Element.self), .lessOrEqual, QueryNode(range.upperBound))))
   }
 
-  /// True if the value is in the range: `(\Person.$age).isIn(18..<65)`.
+  /// Returns a filter for the objects whose value is in a range, such as
+  /// `(\Person.$age).isIn(18..<65)`.
   ///
-  /// - Parameter range: The values.
+  /// - Parameter range: The range, which excludes its upper bound.
   public func isIn(_ range: Range<Element>) -> Filter<Object> {
     Filter(
       .and(
@@ -99,9 +103,11 @@ extension MagicCalculation where Element: Comparable & MagicComparable {
 }
 
 extension MagicCalculation where Element: MagicObject {
-  /// True if the relation leads to one of the objects: `(\Track.$album).isIn(albums)`.
+  /// Returns a filter for the objects whose relation references one of the given objects, such as
+  /// `(\Track.$album).isIn(albums)`.
   ///
-  /// - Parameter objects: Objects that were saved, else the query throws.
+  /// - Parameter objects: The objects. Fetching throws ``MagicError/notSaved(type:)`` if one isn't
+  ///   in the store.
   public func isIn(_ objects: some Sequence<Element>) -> Filter<Object> {
     let filters = objects.map { QueryNode.comparison(node, .equal, QueryNode(object: $0)) }
     guard let first = filters.first else { return Filter(.isIn(node, [QueryNode]())) }
@@ -110,49 +116,53 @@ extension MagicCalculation where Element: MagicObject {
 }
 
 extension MagicCalculation where Element == String {
-  /// True if the text has no characters: `(\Person.$name).isEmpty`.
+  /// A filter for the objects whose text is empty, such as `(\Person.$name).isEmpty`.
   public var isEmpty: Filter<Object> { Filter(.comparison(node, .equal, QueryNode(""))) }
 
-  /// True if the text begins with another, byte by byte: `(\Person.$name).hasPrefix("An")`.
+  /// Returns a filter for the objects whose text begins with a prefix, such as
+  /// `(\Person.$name).hasPrefix("An")`. Bytes are compared, so case matters.
   ///
-  /// - Parameter prefix: The beginning.
+  /// - Parameter prefix: The prefix.
   public func hasPrefix(_ prefix: String) -> Filter<Object> {
     Filter(.hasPrefix(node, prefix))
   }
 
-  /// True if the text contains another, byte by byte: case matters.
+  /// Returns a filter for the objects whose text contains another text. Bytes are compared, so case
+  /// matters.
   ///
-  /// - Parameter part: What to look for.
+  /// - Parameter part: The text to search for.
   public func contains(_ part: String) -> Filter<Object> {
     Filter(.contains(node, part))
   }
 
-  /// True if the text is like a pattern: SQLite's LIKE, for which case does not matter in ASCII.
+  /// Returns a filter for the objects whose text matches a pattern of SQLite's `LIKE`, which
+  /// ignores the case of ASCII letters.
   ///
-  /// - Parameter pattern: Text in which `%` stands for any text and `_` for any character.
+  /// - Parameter pattern: The pattern, in which `%` matches any text and `_` matches any character.
   public func like(_ pattern: String) -> Filter<Object> {
     Filter(.like(node, pattern))
   }
 }
 
-/// A condition or a value in SQL with columns and values in it, written as a literal.
+/// The SQL of a condition or of a value, written as a string literal with interpolated columns and
+/// values.
 ///
 ///     Filter<Track>(sql: "length(\(\Track.$name)) > \(limit)")
 ///     MagicExpression<Track, String>(sql: "hex(\(\Track.$name))")
 public struct FilterText<Object: MagicObject>: ExpressibleByStringInterpolation, Sendable {
-  /// The SQL before, between and behind the columns.
+  /// The SQL before, between and after the columns.
   let pieces: [SQL]
   let operands: [QueryNode]
 
-  /// Takes a literal without columns and values.
+  /// Creates SQL from a literal without interpolations.
   ///
-  /// - Parameter value: The literal's text.
+  /// - Parameter value: The text of the literal.
   public init(stringLiteral value: String) {
     pieces = [SQL(unchecked: value)]
     operands = []
   }
 
-  /// Takes a literal with columns or values.
+  /// Creates SQL from a literal with interpolated columns or values.
   ///
   /// - Parameter stringInterpolation: The pieces of the literal.
   public init(stringInterpolation: StringInterpolation) {
@@ -160,25 +170,25 @@ public struct FilterText<Object: MagicObject>: ExpressibleByStringInterpolation,
     operands = stringInterpolation.operands
   }
 
-  /// The pieces of a literal as the compiler hands them over.
+  /// The pieces of a literal, which the compiler appends one by one.
   public struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var pieces: [SQL] = []
     fileprivate var operands: [QueryNode] = []
     fileprivate var sql: SQL.StringInterpolation
 
-    /// Prepares for a literal.
+    /// Creates an empty interpolation with room for a literal.
     ///
     /// - Parameters:
-    ///   - literalCapacity: The size of its text.
-    ///   - interpolationCount: The number of its columns and values.
+    ///   - literalCapacity: The approximate size of the literal's text.
+    ///   - interpolationCount: The number of interpolated columns and values.
     public init(literalCapacity: Int, interpolationCount: Int) {
       sql = SQL.StringInterpolation(
         literalCapacity: literalCapacity, interpolationCount: interpolationCount)
     }
 
-    /// Appends the literal's own text.
+    /// Appends text of the literal, which must be SQL.
     ///
-    /// - Parameter literal: SQL.
+    /// - Parameter literal: The text.
     public mutating func appendLiteral(_ literal: String) { sql.appendLiteral(literal) }
 
     /// Appends the column of a property.
@@ -188,21 +198,22 @@ public struct FilterText<Object: MagicObject>: ExpressibleByStringInterpolation,
       append(QueryNode(path))
     }
 
-    /// Appends a value that is calculated of the object.
+    /// Appends an expression.
     ///
-    /// - Parameter expression: The expression.
+    /// - Parameter expression: The value that is calculated for each object.
     public mutating func appendInterpolation(_ expression: MagicExpression<Object, some Codable>) {
       append(expression.node)
     }
 
-    /// Binds a value as a property of its type is stored; nil is NULL.
+    /// Appends a parameter and binds a value to it. The value is stored like a property of its
+    /// type; nil becomes NULL.
     ///
-    /// - Parameter value: The value that is bound to a parameter.
+    /// - Parameter value: The value to bind.
     public mutating func appendInterpolation(_ value: some Codable) { append(QueryNode(value)) }
 
-    /// Binds a list for `IN`, of any length: `\(\Track.$id) IN \(ids)`.
+    /// Appends a list for `IN` and binds its values, as in `\(\Track.$id) IN \(ids)`.
     ///
-    /// - Parameter list: The values.
+    /// - Parameter list: The values. The list may have any length.
     public mutating func appendInterpolation<Element: Codable>(_ list: [Element]) {
       var values: [Value] = []
       for element in list {
@@ -214,19 +225,19 @@ public struct FilterText<Object: MagicObject>: ExpressibleByStringInterpolation,
       sql.appendInterpolation(values)
     }
 
-    /// Binds bytes as a property of their type is stored.
+    /// Appends a parameter and binds bytes to it. They are stored like a property of their type.
     ///
-    /// - Parameter bytes: The value that is bound to a parameter.
+    /// - Parameter bytes: The bytes to bind.
     public mutating func appendInterpolation(_ bytes: [UInt8]) { append(QueryNode(bytes)) }
 
-    /// Appends SQL with the values bound to it.
+    /// Appends SQL with its bound values.
     ///
-    /// - Parameter fragment: A piece of SQL.
+    /// - Parameter fragment: The SQL.
     public mutating func appendInterpolation(_ fragment: SQL) { sql.appendInterpolation(fragment) }
 
-    /// Appends the name of a table, a column or another thing of the schema, quoted.
+    /// Appends the quoted name of a table, a column or another schema object.
     ///
-    /// - Parameter name: The name as it is, with or without quotes in it.
+    /// - Parameter name: The name, unquoted. Quotation marks in it are escaped.
     public mutating func appendInterpolation(identifier name: String) {
       sql.appendInterpolation(identifier: name)
     }

@@ -2,8 +2,8 @@
 ///
 ///     .count > 3 && .sum(\.$goals) >= 10
 ///
-/// It is about what is calculated of the group: a condition on the objects is a ``Filter``, which leaves them out
-/// before they are grouped.
+/// It compares aggregates of each group. To exclude objects before they are grouped, use a
+/// ``Filter``.
 public struct GroupFilter<Object: MagicObject>: Sendable {
   let node: QueryNode
 
@@ -11,80 +11,86 @@ public struct GroupFilter<Object: MagicObject>: Sendable {
     self.node = node
   }
 
-  /// True if both are.
+  /// Returns a condition that is true if both conditions are true.
   public static func && (left: GroupFilter, right: GroupFilter) -> GroupFilter {
     GroupFilter(.and(left.node, right.node))
   }
 
-  /// True if one of them is.
+  /// Returns a condition that is true if at least one of two conditions is true.
   public static func || (left: GroupFilter, right: GroupFilter) -> GroupFilter {
     GroupFilter(.or(left.node, right.node))
   }
 
-  /// True if the other is not.
+  /// Returns a condition that is true if another one isn't true.
   public static prefix func ! (operand: GroupFilter) -> GroupFilter {
     GroupFilter(.not(operand.node))
   }
 }
 
-// Conditions by what is calculated of the group.
+// Comparisons of aggregates.
 extension Aggregate {
-  /// True if the value of the group is equal.
+  /// Returns a condition for the groups whose aggregate is equal to a value.
   public static func == (left: Aggregate, right: Result) -> GroupFilter<Object>
   where Result: Codable {
     GroupFilter(.comparison(left.node, .equal, QueryNode(right)))
   }
 
-  /// True if the value of the group is another one, or nil.
+  /// Returns a condition for the groups whose aggregate differs from a value. Nil differs from
+  /// every other value.
   public static func != (left: Aggregate, right: Result) -> GroupFilter<Object>
   where Result: Codable {
     GroupFilter(.comparison(left.node, .notEqual, QueryNode(right)))
   }
 
-  /// True if the value of the group is less.
+  /// Returns a condition for the groups whose aggregate is less than a value. Nil doesn't match.
   public static func < (left: Aggregate, right: Result) -> GroupFilter<Object>
   where Result: Codable {
     GroupFilter(.comparison(left.orderedNode, .less, QueryNode(right)))
   }
 
-  /// True if the value of the group is less or equal.
+  /// Returns a condition for the groups whose aggregate is less than or equal to a value. Nil
+  /// doesn't match.
   public static func <= (left: Aggregate, right: Result) -> GroupFilter<Object>
   where Result: Codable {
     GroupFilter(.comparison(left.orderedNode, .lessOrEqual, QueryNode(right)))
   }
 
-  /// True if the value of the group is greater.
+  /// Returns a condition for the groups whose aggregate is greater than a value. Nil doesn't match.
   public static func > (left: Aggregate, right: Result) -> GroupFilter<Object>
   where Result: Codable {
     GroupFilter(.comparison(left.orderedNode, .greater, QueryNode(right)))
   }
 
-  /// True if the value of the group is greater or equal.
+  /// Returns a condition for the groups whose aggregate is greater than or equal to a value. Nil
+  /// doesn't match.
   public static func >= (left: Aggregate, right: Result) -> GroupFilter<Object>
   where Result: Codable {
     GroupFilter(.comparison(left.orderedNode, .greaterOrEqual, QueryNode(right)))
   }
 }
 
-/// A value that groups of objects are sorted by.
+/// A sort key for groups of objects: an aggregate, or a key that the objects are grouped by.
 public struct GroupSortKey<Object: MagicObject>: Sendable {
   let order: QueryOrder
 
-  /// Smaller values first, nil before all.
+  /// Returns a sort key that orders groups by an aggregate, smallest value first. Nil precedes all
+  /// values.
   ///
-  /// - Parameter aggregate: A value that is calculated of the group, such as `.count`.
+  /// - Parameter aggregate: An aggregate of the group, such as `.count`.
   public static func ascending(_ aggregate: Aggregate<Object, some Any>) -> GroupSortKey {
     GroupSortKey(order: QueryOrder(aggregate.orderedNode, isDescending: false))
   }
 
-  /// Greater values first, nil after all.
+  /// Returns a sort key that orders groups by an aggregate, greatest value first. Nil follows all
+  /// values.
   ///
-  /// - Parameter aggregate: A value that is calculated of the group, such as `.count`.
+  /// - Parameter aggregate: An aggregate of the group, such as `.count`.
   public static func descending(_ aggregate: Aggregate<Object, some Any>) -> GroupSortKey {
     GroupSortKey(order: QueryOrder(aggregate.orderedNode, isDescending: true))
   }
 
-  /// Smaller keys first, nil before all.
+  /// Returns a sort key that orders groups by one of their keys, smallest first. Nil precedes all
+  /// values.
   ///
   /// - Parameter path: One of the properties that the objects are grouped by.
   public static func ascending<Column: MagicColumn>(
@@ -94,7 +100,8 @@ public struct GroupSortKey<Object: MagicObject>: Sendable {
       order: QueryOrder(QueryNode(path).ordered(as: Column.Element.self), isDescending: false))
   }
 
-  /// Greater keys first, nil after all.
+  /// Returns a sort key that orders groups by one of their keys, greatest first. Nil follows all
+  /// values.
   ///
   /// - Parameter path: One of the properties that the objects are grouped by.
   public static func descending<Column: MagicColumn>(
@@ -104,7 +111,8 @@ public struct GroupSortKey<Object: MagicObject>: Sendable {
       order: QueryOrder(QueryNode(path).ordered(as: Column.Element.self), isDescending: true))
   }
 
-  /// Smaller keys first, nil before all.
+  /// Returns a sort key that orders groups by one of their keys, smallest first. Nil precedes all
+  /// values.
   ///
   /// - Parameter expression: One of the expressions that the objects are grouped by.
   public static func ascending(
@@ -113,7 +121,8 @@ public struct GroupSortKey<Object: MagicObject>: Sendable {
     GroupSortKey(order: QueryOrder(expression.orderedNode, isDescending: false))
   }
 
-  /// Greater keys first, nil after all.
+  /// Returns a sort key that orders groups by one of their keys, greatest first. Nil follows all
+  /// values.
   ///
   /// - Parameter expression: One of the expressions that the objects are grouped by.
   public static func descending(

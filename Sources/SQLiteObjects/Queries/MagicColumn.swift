@@ -2,25 +2,27 @@ public import Essentials
 public import SQLiteCore
 import SQLiteMapping
 
-/// A property of an object in queries, by a key path such as `\.$age` or `\.$owner.$name`.
+/// A property of an object or of a related object, as a key path such as `\.$age` or
+/// `\.$owner.$name` in a query.
 ///
-/// The wrappers of this library conform; there is no reason to write others.
+/// The property wrappers of this library conform. Don't add conformances.
 public protocol MagicColumn<Element>: SendableMetatype {
-  /// The type of the property.
+  /// The type of the property's value.
   associatedtype Value
-  /// The type of the property without the optional.
+  /// The type of the property's value without the optional.
   associatedtype Element: Codable
-  /// The properties that lead there from an object. Opaque.
+  /// The path from an object to this property. Only queries use it.
   var route: _ColumnRoute { get }
-  /// Makes a value of a stored one.
+  /// Converts a stored value to the property's type. Throws if the value doesn't fit it.
   static func value(from stored: SQLiteCore.Value) throws -> Value
 }
 
-/// The properties that lead from an object to a column. Opaque.
+/// The path from an object to a property, which may lie on a related object. Only queries use it.
 public struct _ColumnRoute: Sendable {
-  /// The first property on the way.
+  /// The first property on the path.
   let cell: _MagicCell
-  /// The slots of the properties behind it; nil if the path leads to none.
+  /// The slots of the properties after the first one, or nil if a part of the path isn't a
+  /// property.
   let rest: [Int]?
 
   init(_ cell: _MagicCell, _ rest: [Int]? = []) {
@@ -30,42 +32,44 @@ public struct _ColumnRoute: Sendable {
 }
 
 extension MagicValue: MagicColumn {
-  /// The type of the property.
+  /// The type of the property's value.
   public typealias Element = Value
-  /// The properties that lead there.
+  /// The path to this property. Only queries use it.
   public var route: _ColumnRoute { _ColumnRoute(cell) }
-  /// Makes a value of a stored one.
+  /// Converts a stored value to the property's type. Throws if the value doesn't fit it.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try Storage.value(Value.self, of: stored)
   }
 }
 
 extension OptionalMagicValue: MagicColumn {
-  /// The type of the property without the optional.
+  /// The type of the property's value without the optional.
   public typealias Element = Wrapped
-  /// The properties that lead there.
+  /// The path to this property. Only queries use it.
   public var route: _ColumnRoute { _ColumnRoute(cell) }
-  /// Makes a value of a stored one.
+  /// Converts a stored value to the property's type; NULL becomes nil. Throws if the value doesn't
+  /// fit the type.
   public static func value(from stored: SQLiteCore.Value) throws -> Wrapped? {
     stored.isNull ? nil : try Storage.value(Wrapped.self, of: stored)
   }
 }
 
 extension PrimaryMagicValue: MagicColumn {
-  /// The type of the property.
+  /// The type of the property's value.
   public typealias Element = Value
-  /// The properties that lead there.
+  /// The path to this property. Only queries use it.
   public var route: _ColumnRoute { _ColumnRoute(cell) }
-  /// Makes a value of a stored one.
+  /// Converts a stored value to the property's type. Throws if the value doesn't fit it.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try Storage.value(Value.self, of: stored)
   }
 }
 
-/// A type whose stored values sort as its values do, so that filters may compare them.
+/// A type whose stored values sort like its values, so that queries can compare and sort them.
 ///
-/// Texts sort by their bytes, decimals and durations as numbers. Types that have no order, such as URLs and
-/// all that become JSON, do not conform. An enumeration whose raw values have an order may:
+/// Texts sort by their bytes, decimals and durations as numbers. Types without an order, such as
+/// URLs and types that are stored as JSON, don't conform. You can add the conformance to an
+/// enumeration if the order of its raw values is the order that you want:
 ///
 ///     enum Level: Int, Codable, MagicComparable { case low, high }
 public protocol MagicComparable {}

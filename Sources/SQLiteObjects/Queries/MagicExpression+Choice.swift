@@ -1,31 +1,31 @@
 import SQLiteCore
 
-// Values that depend on others: the first that is not nil, and the one for which a condition holds.
+// Replacements for nil, and values that depend on a condition.
 
 extension MagicCalculation {
-  /// The value, or another one where it is nil.
+  /// Returns an expression that replaces nil by a value.
   ///
   ///     magic.objects(of: Person.self, orderedBy: [.ascending((\Person.$nick).or(""))])
   ///
-  /// - Parameter value: What stands for nil.
+  /// - Parameter value: The replacement for nil.
   public func or(_ value: Element) -> MagicExpression<Object, Element> {
     MagicExpression(["coalesce(", ", ", ")"], node, QueryNode(value), mayBeNull: false)
   }
 
-  /// The value, or another property where it is nil.
+  /// Returns an expression that replaces nil by the value of a property.
   ///
   ///     let names = try magic.fetch(Person.all.values((\Person.$nick).or(\.$name)))
   ///
-  /// - Parameter path: What stands for nil.
+  /// - Parameter path: The property that replaces nil.
   public func or<Column: MagicColumn<Element>>(
     _ path: KeyPath<Object, Column>
   ) -> MagicExpression<Object, Element> {
     MagicExpression(["coalesce(", ", ", ")"], node, QueryNode(path))
   }
 
-  /// The value, or what is calculated where it is nil.
+  /// Returns an expression that replaces nil by the value of another expression.
   ///
-  /// - Parameter expression: What stands for nil.
+  /// - Parameter expression: The expression that replaces nil.
   public func or(
     _ expression: MagicExpression<Object, Element>
   ) -> MagicExpression<Object, Element> {
@@ -34,106 +34,114 @@ extension MagicCalculation {
 }
 
 extension MagicExpression {
-  /// One value for the objects that a filter holds for, and another for the others.
+  /// Returns an expression with one value for the objects that match a filter, and another value
+  /// for all others.
   ///
   ///     magic.objects(of: Person.self, orderedBy: [.ascending(.when(\.$age < 18, then: 0, else: 1))])
   ///
   /// - Parameters:
   ///   - filter: The condition.
-  ///   - value: The value where it holds.
-  ///   - other: The value where it does not hold.
+  ///   - value: The value for objects that match.
+  ///   - other: The value for objects that don't match.
   public static func when(
     _ filter: Filter<Object>, then value: Element, else other: Element
   ) -> MagicExpression { choice(filter, QueryNode(value), QueryNode(other)) }
 
-  /// One value for the objects that a filter holds for, and what another expression gives for the others: so that
-  /// several conditions are asked one after the other.
+  /// Returns an expression with a value for the objects that match a filter, and another expression
+  /// for all others. Nest calls to test several conditions in order.
   ///
   ///     let size: MagicExpression<Track, String> =
   ///       .when(\.$bytes < 1_000, then: "small", else: .when(\.$bytes < 9_000, then: "medium", else: "large"))
   ///
   /// - Parameters:
   ///   - filter: The condition.
-  ///   - value: The value where it holds.
-  ///   - other: The value where it does not hold.
+  ///   - value: The value for objects that match.
+  ///   - other: The expression for objects that don't match.
   public static func when(
     _ filter: Filter<Object>, then value: Element, else other: MagicExpression
   ) -> MagicExpression { choice(filter, QueryNode(value), other.node) }
 
-  /// One value for the objects that a filter holds for, and what is calculated for the others.
+  /// Returns an expression with a value for the objects that match a filter, and a calculated value
+  /// for all others.
   ///
   /// - Parameters:
   ///   - filter: The condition.
-  ///   - value: The value where it holds.
-  ///   - other: The value where it does not hold, such as `\Person.$name`.
+  ///   - value: The value for objects that match.
+  ///   - other: The property or expression for objects that don't match, such as `\Person.$name`.
   public static func when(
     _ filter: Filter<Object>, then value: Element,
     else other: some MagicCalculation<Object, Element>
   ) -> MagicExpression { choice(filter, QueryNode(value), other.node) }
 
-  /// One value for the objects that a filter holds for, and a property for the others.
+  /// Returns an expression with a value for the objects that match a filter, and a property for all
+  /// others.
   ///
   /// - Parameters:
   ///   - filter: The condition.
-  ///   - value: The value where it holds.
-  ///   - path: The property where it does not hold, such as `\.$name`.
+  ///   - value: The value for objects that match.
+  ///   - path: The property for objects that don't match, such as `\.$name`.
   public static func when<Column: MagicColumn<Element>>(
     _ filter: Filter<Object>, then value: Element, else path: KeyPath<Object, Column>
   ) -> MagicExpression { choice(filter, QueryNode(value), QueryNode(path)) }
 
-  /// A property for the objects that a filter holds for, and a value for the others.
+  /// Returns an expression with a property for the objects that match a filter, and a value for all
+  /// others.
   ///
   /// - Parameters:
   ///   - filter: The condition.
-  ///   - path: The property where it holds, such as `\.$name`.
-  ///   - other: The value where it does not hold.
+  ///   - path: The property for objects that match, such as `\.$name`.
+  ///   - other: The value for objects that don't match.
   public static func when<Column: MagicColumn<Element>>(
     _ filter: Filter<Object>, then path: KeyPath<Object, Column>, else other: Element
   ) -> MagicExpression { choice(filter, QueryNode(path), QueryNode(other)) }
 
-  /// An expression for the objects that a filter holds for, and a value for the others.
+  /// Returns an expression with a calculated value for the objects that match a filter, and a fixed
+  /// value for all others.
   ///
   /// - Parameters:
   ///   - filter: The condition.
-  ///   - value: The value where it holds, such as `\Person.$name`.
-  ///   - other: The value where it does not hold.
+  ///   - value: The property or expression for objects that match, such as `\Person.$name`.
+  ///   - other: The value for objects that don't match.
   public static func when(
     _ filter: Filter<Object>, then value: some MagicCalculation<Object, Element>,
     else other: Element
   ) -> MagicExpression { choice(filter, value.node, QueryNode(other)) }
 
-  /// An expression for the objects that a filter holds for, and another one for the others.
+  /// Returns an expression with one calculated value for the objects that match a filter, and
+  /// another one for all others.
   ///
   ///     let name: MagicExpression<Person, String> =
   ///       .when(\.$prefersNick == true, then: \Person.$nick, else: \Person.$name)
   ///
   /// - Parameters:
   ///   - filter: The condition.
-  ///   - value: The value where it holds.
-  ///   - other: The value where it does not hold.
+  ///   - value: The property or expression for objects that match.
+  ///   - other: The property or expression for objects that don't match.
   public static func when(
     _ filter: Filter<Object>, then value: some MagicCalculation<Object, Element>,
     else other: some MagicCalculation<Object, Element>
   ) -> MagicExpression { choice(filter, value.node, other.node) }
 
-  /// A value for the objects that a filter holds for, and nil for the others.
+  /// Returns an expression with a value for the objects that match a filter, and nil for all
+  /// others.
   ///
   ///     try magic.fetch(Line.all.aggregate(.count(.when(\Line.$isPaid == true, then: 1))))
   ///
   /// - Parameters:
   ///   - filter: The condition.
-  ///   - value: The value where it holds.
+  ///   - value: The value for objects that match.
   public static func when(_ filter: Filter<Object>, then value: Element) -> MagicExpression {
     choice(filter, QueryNode(value), .value(.null))
   }
 
-  /// What is calculated for the objects that a filter holds for, and nil for the others.
+  /// Returns an expression with a calculated value for the objects that match a filter, and nil for
+  /// all others.
   ///
   ///     try magic.fetch(Line.all.aggregate(.sum(.when(\Line.$isPaid == true, then: \Line.$price))))
   ///
   /// - Parameters:
   ///   - filter: The condition.
-  ///   - value: The value where it holds.
+  ///   - value: The property or expression for objects that match.
   public static func when(
     _ filter: Filter<Object>, then value: some MagicCalculation<Object, Element>
   ) -> MagicExpression {

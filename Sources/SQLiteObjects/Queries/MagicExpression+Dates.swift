@@ -2,14 +2,15 @@ public import Essentials
 import SQLiteCore
 import SQLiteMapping
 
-// Dates of objects are text in UTC, `YYYY-MM-DD HH:MM:SS[.fraction]`, whose parts stand at fixed places. SQLite's own
-// functions would round to milliseconds first, and with it the last moment of a year into the next one.
+// Dates of objects are stored as text in UTC, `YYYY-MM-DD HH:MM:SS[.fraction]`, with each part at a
+// fixed position. SQLite's own functions would first round to milliseconds, which moves the last
+// moment of a year into the next year.
 extension MagicCalculation where Element == Date {
-  /// The year in UTC, from 0 to 9999: that before 0001 is 0000, as in ISO 8601.
+  /// The year in UTC, from 0 to 9999. The year before 0001 is 0000, as in ISO 8601.
   ///
   ///     magic.objects(of: Invoice.self, where: (\Invoice.$date).year == 2009)
   ///
-  /// Days are of the Gregorian calendar at all times, also before it was made, in 1582.
+  /// All dates use the Gregorian calendar, also dates before its introduction in 1582.
   public var year: MagicExpression<Object, Int> { part(1, 4) }
 
   /// The month in UTC, from 1 to 12.
@@ -22,7 +23,7 @@ extension MagicCalculation where Element == Date {
   ///     magic.objects(of: Invoice.self, where: (\Invoice.$date).day == 1)
   public var day: MagicExpression<Object, Int> { part(9, 2) }
 
-  /// The day of the week in UTC, from 1 for Sunday to 7 for Saturday, as `Calendar` counts it.
+  /// The day of the week in UTC, from 1 for Sunday to 7 for Saturday, as in `Calendar`.
   ///
   ///     magic.objects(of: Invoice.self, where: (\Invoice.$date).weekday == 1)
   public var weekday: MagicExpression<Object, Int> {
@@ -52,7 +53,7 @@ extension MagicCalculation where Element == Date {
   }
 }
 
-/// Seconds as `Date` counts them, which are exact.
+/// Returns the seconds since the reference date of `Date`. The conversion is exact.
 private func seconds(_ date: QueryNode) -> QueryNode {
   .form(["magicdata_date_seconds(", ")"], [date])
 }
@@ -64,39 +65,45 @@ private func date<Object: MagicObject>(
     .form(["magicdata_date(", ")"], [.arithmetic(seconds(date), arithmetic, other)]))
 }
 
-/// The date so many seconds later. The query throws if it is not in the years 0000 to 9999.
+/// Returns an expression for a date that is a number of seconds later. Fetching throws if it isn't
+/// in the years 0000 to 9999.
 ///
 ///     magic.objects(of: Loan.self, where: \.$due + 86_400 < .now)
 public func + <Object: MagicObject, Column: MagicColumn<Date>>(
   left: KeyPath<Object, Column>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(QueryNode(left), .sum, QueryNode(right)) }
 
-/// The date so many seconds later. The query throws if it is not in the years 0000 to 9999.
+/// Returns an expression for a date that is a number of seconds later. Fetching throws if it isn't
+/// in the years 0000 to 9999.
 public func + <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(left.node, .sum, QueryNode(right)) }
 
-/// The date so many seconds later. The query throws if it is not in the years 0000 to 9999.
+/// Returns an expression for a date that is a calculated number of seconds later. Fetching throws
+/// if it isn't in the years 0000 to 9999.
 public func + <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: some MagicCalculation<Object, TimeInterval>
 ) -> MagicExpression<Object, Date> { date(left.node, .sum, right.node) }
 
-/// The date so many seconds earlier. The query throws if it is not in the years 0000 to 9999.
+/// Returns an expression for a date that is a number of seconds earlier. Fetching throws if it
+/// isn't in the years 0000 to 9999.
 public func - <Object: MagicObject, Column: MagicColumn<Date>>(
   left: KeyPath<Object, Column>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(QueryNode(left), .difference, QueryNode(right)) }
 
-/// The date so many seconds earlier. The query throws if it is not in the years 0000 to 9999.
+/// Returns an expression for a date that is a number of seconds earlier. Fetching throws if it
+/// isn't in the years 0000 to 9999.
 public func - <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(left.node, .difference, QueryNode(right)) }
 
-/// The date so many seconds earlier. The query throws if it is not in the years 0000 to 9999.
+/// Returns an expression for a date that is a calculated number of seconds earlier. Fetching throws
+/// if it isn't in the years 0000 to 9999.
 public func - <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: some MagicCalculation<Object, TimeInterval>
 ) -> MagicExpression<Object, Date> { date(left.node, .difference, right.node) }
 
-/// The seconds from the right date to the left one.
+/// Returns an expression for the number of seconds from the right date to the left one.
 ///
 ///     magic.objects(of: Loan.self, where: \.$returned - \.$lent > 14 * 86_400)
 public func - <Object: MagicObject, Left: MagicColumn<Date>, Right: MagicColumn<Date>>(
@@ -105,42 +112,42 @@ public func - <Object: MagicObject, Left: MagicColumn<Date>, Right: MagicColumn<
   MagicExpression(.arithmetic(seconds(QueryNode(left)), .difference, seconds(QueryNode(right))))
 }
 
-/// The seconds from the right date to the left one.
+/// Returns an expression for the number of seconds from the right date to the left one.
 public func - <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: some MagicCalculation<Object, Date>
 ) -> MagicExpression<Object, TimeInterval> {
   MagicExpression(.arithmetic(seconds(left.node), .difference, seconds(right.node)))
 }
 
-/// The seconds from a date to that of each object.
+/// Returns an expression for the number of seconds from a given date to a property.
 public func - <Object: MagicObject, Column: MagicColumn<Date>>(
   left: KeyPath<Object, Column>, right: Date
 ) -> MagicExpression<Object, TimeInterval> {
   MagicExpression(.arithmetic(seconds(QueryNode(left)), .difference, seconds(QueryNode(right))))
 }
 
-/// The seconds from the date of each object to another.
+/// Returns an expression for the number of seconds from a property to a given date.
 public func - <Object: MagicObject, Column: MagicColumn<Date>>(
   left: Date, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, TimeInterval> {
   MagicExpression(.arithmetic(seconds(QueryNode(left)), .difference, seconds(QueryNode(right))))
 }
 
-/// The seconds from a date to the one that is calculated.
+/// Returns an expression for the number of seconds from a given date to a calculated date.
 public func - <Object: MagicObject>(
   left: MagicExpression<Object, Date>, right: Date
 ) -> MagicExpression<Object, TimeInterval> {
   MagicExpression(.arithmetic(seconds(left.node), .difference, seconds(QueryNode(right))))
 }
 
-/// The seconds from the date that is calculated to another.
+/// Returns an expression for the number of seconds from a calculated date to a given date.
 public func - <Object: MagicObject>(
   left: Date, right: MagicExpression<Object, Date>
 ) -> MagicExpression<Object, TimeInterval> {
   MagicExpression(.arithmetic(seconds(QueryNode(left)), .difference, seconds(right.node)))
 }
 
-/// The seconds from the right date to the one that is calculated.
+/// Returns an expression for the number of seconds from a property to a calculated date.
 ///
 ///     magic.objects(of: Loan.self, where: (\Loan.$returned).or(.now) - \.$lent > 14 * 86_400)
 public func - <Object: MagicObject, Column: MagicColumn<Date>>(
@@ -149,7 +156,7 @@ public func - <Object: MagicObject, Column: MagicColumn<Date>>(
   MagicExpression(.arithmetic(seconds(left.node), .difference, seconds(QueryNode(right))))
 }
 
-/// The seconds from the date that is calculated to the left one.
+/// Returns an expression for the number of seconds from a calculated date to a property.
 public func - <Object: MagicObject, Column: MagicColumn<Date>>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Date>
 ) -> MagicExpression<Object, TimeInterval> {

@@ -1,8 +1,10 @@
 import SQLiteCore
 
-// Arithmetic of a number with a fraction and an integer: the result is as the number with the fraction.
+// Arithmetic with a fractional number (`Double`, `Float` or `Decimal`) and an integer. The result
+// has the type of the fractional number.
 
-/// The sum of a number with a fraction and an integer.
+/// Returns an expression for the sum of a fractional property and an integer property. The result
+/// is fractional.
 public func + <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
@@ -10,7 +12,8 @@ where Left.Element: MagicFractional, Right.Element: BinaryInteger {
   calculation(QueryNode(left), .sum, QueryNode(right))
 }
 
-/// The sum of an integer and a number with a fraction.
+/// Returns an expression for the sum of an integer property and a fractional property. The result
+/// is fractional.
 public func + <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Right.Element>
@@ -18,7 +21,8 @@ where Left.Element: BinaryInteger, Right.Element: MagicFractional {
   calculation(QueryNode(left), .sum, QueryNode(right))
 }
 
-/// The sum of a number with a fraction and an integer.
+/// Returns an expression for the sum of a fractional expression and an integer expression. The
+/// result is fractional.
 public func + <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Left.Element>
@@ -26,7 +30,8 @@ where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element:
   calculation(left.node, .sum, right.node)
 }
 
-/// The sum of an integer and a number with a fraction.
+/// Returns an expression for the sum of an integer expression and a fractional expression. The
+/// result is fractional.
 public func + <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Right.Element>
@@ -34,7 +39,8 @@ where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: M
   calculation(left.node, .sum, right.node)
 }
 
-/// The difference of a number with a fraction and an integer.
+/// Returns an expression for the difference of a fractional property and an integer property. The
+/// result is fractional.
 public func - <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
@@ -42,7 +48,8 @@ where Left.Element: MagicFractional, Right.Element: BinaryInteger {
   calculation(QueryNode(left), .difference, QueryNode(right))
 }
 
-/// The difference of an integer and a number with a fraction.
+/// Returns an expression for the difference of an integer property and a fractional property. The
+/// result is fractional.
 public func - <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Right.Element>
@@ -50,7 +57,8 @@ where Left.Element: BinaryInteger, Right.Element: MagicFractional {
   calculation(QueryNode(left), .difference, QueryNode(right))
 }
 
-/// The difference of a number with a fraction and an integer.
+/// Returns an expression for the difference of a fractional expression and an integer expression.
+/// The result is fractional.
 public func - <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Left.Element>
@@ -58,7 +66,8 @@ where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element:
   calculation(left.node, .difference, right.node)
 }
 
-/// The difference of an integer and a number with a fraction.
+/// Returns an expression for the difference of an integer expression and a fractional expression.
+/// The result is fractional.
 public func - <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Right.Element>
@@ -66,7 +75,8 @@ where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: M
   calculation(left.node, .difference, right.node)
 }
 
-/// The product of a number with a fraction and an integer.
+/// Returns an expression for the product of a fractional property and an integer property. The
+/// result is fractional.
 public func * <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
@@ -74,7 +84,8 @@ where Left.Element: MagicFractional, Right.Element: BinaryInteger {
   calculation(QueryNode(left), .product, QueryNode(right))
 }
 
-/// The product of an integer and a number with a fraction.
+/// Returns an expression for the product of an integer property and a fractional property. The
+/// result is fractional.
 public func * <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Right.Element>
@@ -82,7 +93,8 @@ where Left.Element: BinaryInteger, Right.Element: MagicFractional {
   calculation(QueryNode(left), .product, QueryNode(right))
 }
 
-/// The product of a number with a fraction and an integer.
+/// Returns an expression for the product of a fractional expression and an integer expression. The
+/// result is fractional.
 public func * <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Left.Element>
@@ -90,7 +102,8 @@ where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element:
   calculation(left.node, .product, right.node)
 }
 
-/// The product of an integer and a number with a fraction.
+/// Returns an expression for the product of an integer expression and a fractional expression. The
+/// result is fractional.
 public func * <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Right.Element>
@@ -98,7 +111,8 @@ where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: M
   calculation(left.node, .product, right.node)
 }
 
-/// The quotient of a number with a fraction and an integer.
+/// Returns an expression for the quotient of a fractional property and an integer property. The
+/// result is fractional. Division by zero is nil.
 public func / <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
@@ -106,7 +120,8 @@ where Left.Element: MagicFractional, Right.Element: BinaryInteger {
   calculation(QueryNode(left), .quotient, QueryNode(right))
 }
 
-/// The quotient of an integer and a number with a fraction.
+/// Returns an expression for the quotient of an integer property and a fractional property. The
+/// result is fractional. Division by zero is nil.
 public func / <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Right.Element>
@@ -114,7 +129,8 @@ where Left.Element: BinaryInteger, Right.Element: MagicFractional {
   calculation(QueryNode(left), .quotient, QueryNode(right))
 }
 
-/// The quotient of a number with a fraction and an integer.
+/// Returns an expression for the quotient of a fractional expression and an integer expression. The
+/// result is fractional. Division by zero is nil.
 public func / <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Left.Element>
@@ -122,7 +138,8 @@ where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element:
   calculation(left.node, .quotient, right.node)
 }
 
-/// The quotient of an integer and a number with a fraction.
+/// Returns an expression for the quotient of an integer expression and a fractional expression. The
+/// result is fractional. Division by zero is nil.
 public func / <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Right.Element>
@@ -130,112 +147,128 @@ where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: M
   calculation(left.node, .quotient, right.node)
 }
 
-/// The sum of a number with a fraction and an integer.
+/// Returns an expression for the sum of a fractional property and an integer expression. The result
+/// is fractional.
 public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
   calculation(QueryNode(left), .sum, right.node)
 }
 
-/// The sum of a number with a fraction and an integer.
+/// Returns an expression for the sum of a fractional expression and an integer property. The result
+/// is fractional.
 public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
   calculation(left.node, .sum, QueryNode(right))
 }
 
-/// The sum of an integer and a number with a fraction.
+/// Returns an expression for the sum of an integer property and a fractional expression. The result
+/// is fractional.
 public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
   calculation(QueryNode(left), .sum, right.node)
 }
 
-/// The sum of an integer and a number with a fraction.
+/// Returns an expression for the sum of an integer expression and a fractional property. The result
+/// is fractional.
 public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
   calculation(left.node, .sum, QueryNode(right))
 }
 
-/// The difference of a number with a fraction and an integer.
+/// Returns an expression for the difference of a fractional property and an integer expression. The
+/// result is fractional.
 public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
   calculation(QueryNode(left), .difference, right.node)
 }
 
-/// The difference of a number with a fraction and an integer.
+/// Returns an expression for the difference of a fractional expression and an integer property. The
+/// result is fractional.
 public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
   calculation(left.node, .difference, QueryNode(right))
 }
 
-/// The difference of an integer and a number with a fraction.
+/// Returns an expression for the difference of an integer property and a fractional expression. The
+/// result is fractional.
 public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
   calculation(QueryNode(left), .difference, right.node)
 }
 
-/// The difference of an integer and a number with a fraction.
+/// Returns an expression for the difference of an integer expression and a fractional property. The
+/// result is fractional.
 public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
   calculation(left.node, .difference, QueryNode(right))
 }
 
-/// The product of a number with a fraction and an integer.
+/// Returns an expression for the product of a fractional property and an integer expression. The
+/// result is fractional.
 public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
   calculation(QueryNode(left), .product, right.node)
 }
 
-/// The product of a number with a fraction and an integer.
+/// Returns an expression for the product of a fractional expression and an integer property. The
+/// result is fractional.
 public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
   calculation(left.node, .product, QueryNode(right))
 }
 
-/// The product of an integer and a number with a fraction.
+/// Returns an expression for the product of an integer property and a fractional expression. The
+/// result is fractional.
 public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
   calculation(QueryNode(left), .product, right.node)
 }
 
-/// The product of an integer and a number with a fraction.
+/// Returns an expression for the product of an integer expression and a fractional property. The
+/// result is fractional.
 public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
   calculation(left.node, .product, QueryNode(right))
 }
 
-/// The quotient of a number with a fraction and an integer.
+/// Returns an expression for the quotient of a fractional property and an integer expression. The
+/// result is fractional. Division by zero is nil.
 public func / <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
   calculation(QueryNode(left), .quotient, right.node)
 }
 
-/// The quotient of a number with a fraction and an integer.
+/// Returns an expression for the quotient of a fractional expression and an integer property. The
+/// result is fractional. Division by zero is nil.
 public func / <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
   calculation(left.node, .quotient, QueryNode(right))
 }
 
-/// The quotient of an integer and a number with a fraction.
+/// Returns an expression for the quotient of an integer property and a fractional expression. The
+/// result is fractional. Division by zero is nil.
 public func / <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
   calculation(QueryNode(left), .quotient, right.node)
 }
 
-/// The quotient of an integer and a number with a fraction.
+/// Returns an expression for the quotient of an integer expression and a fractional property. The
+/// result is fractional. Division by zero is nil.
 public func / <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {

@@ -1,65 +1,72 @@
 import SQLiteCore
 
-// Functions of texts mean what those of Swift's `String` of the same names mean: letters of all scripts, characters
-// and not bytes. Only parts are found byte by byte, as texts are compared.
+// Functions on texts have the semantics of the `String` functions of the same names. They support
+// all scripts, and operate on characters, not bytes. Only searches compare bytes, like all
+// comparisons of texts in queries.
 extension MagicCalculation where Element == String {
-  /// The text in lower case, as Swift's `lowercased()`.
+  /// Returns an expression for the text in lower case, like Swift's `lowercased()`.
   ///
   ///     magic.objects(of: Track.self, where: (\Track.$name).lowercased() == "élan")
   ///
-  /// No index serves a comparison of it.
+  /// Comparisons of the result can't use an index.
   public func lowercased() -> MagicExpression<Object, String> {
     MagicExpression(["magicdata_text_lowercased(", ")"], node)
   }
 
-  /// The text in upper case, as Swift's `uppercased()`.
+  /// Returns an expression for the text in upper case, like Swift's `uppercased()`.
   ///
   ///     let letters = try magic.fetch(Track.all.distinct().values((\Track.$name).prefix(1).uppercased()))
   public func uppercased() -> MagicExpression<Object, String> {
     MagicExpression(["magicdata_text_uppercased(", ")"], node)
   }
 
-  /// The number of characters, as Swift counts them: a letter and its combining accents are one.
+  /// The number of characters, counted like in Swift: a letter and its combining accents are one
+  /// character.
   ///
   ///     magic.objects(of: Track.self, where: (\Track.$name).count > 30)
   public var count: MagicExpression<Object, Int> {
     MagicExpression(["magicdata_text_count(", ")"], node)
   }
 
-  /// The text without white space and line ends at both ends.
+  /// Returns an expression for the text without leading and trailing whitespace and line breaks.
   ///
   ///     magic.objects(of: Track.self, where: (\Track.$name).trimmed() == "")
   public func trimmed() -> MagicExpression<Object, String> {
     MagicExpression(["magicdata_text_trimmed(", ")"], node)
   }
 
-  /// The first characters, or the whole text if it has no more.
+  /// Returns an expression for the first characters of the text, or for the whole text if it isn't
+  /// longer.
   ///
   ///     magic.objects(of: Track.self, where: (\Track.$name).prefix(3) == "The")
   ///
-  /// An index serves `hasPrefix`, and not this.
+  /// A comparison of the result can't use an index. To use one, call `hasPrefix`.
   ///
-  /// - Parameter maximumLength: The greatest number of characters. The query throws if it is negative.
+  /// - Parameter maximumLength: The maximum number of characters. Fetching throws if it is
+  ///   negative.
   public func prefix(_ maximumLength: Int) -> MagicExpression<Object, String> {
     MagicExpression(["magicdata_text_prefix(", ", ", ")"], node, QueryNode(maximumLength))
   }
 
-  /// The last characters, or the whole text if it has no more.
+  /// Returns an expression for the last characters of the text, or for the whole text if it isn't
+  /// longer.
   ///
   ///     magic.objects(of: Track.self, where: (\Track.$path).suffix(4) == ".mp3")
   ///
-  /// - Parameter maximumLength: The greatest number of characters. The query throws if it is negative.
+  /// - Parameter maximumLength: The maximum number of characters. Fetching throws if it is
+  ///   negative.
   public func suffix(_ maximumLength: Int) -> MagicExpression<Object, String> {
     MagicExpression(["magicdata_text_suffix(", ", ", ")"], node, QueryNode(maximumLength))
   }
 
-  /// The text with each part that is equal to another, byte by byte, replaced.
+  /// Returns an expression for the text with every occurrence of a part replaced. Bytes are
+  /// compared, not characters.
   ///
   ///     let names = try magic.fetch(Track.all.values((\Track.$name).replacing("_", with: " ")))
   ///
   /// - Parameters:
-  ///   - part: What to replace; nothing is replaced if it is empty.
-  ///   - replacement: What stands there afterwards.
+  ///   - part: The text to replace. If it is empty, nothing is replaced.
+  ///   - replacement: The text that replaces each occurrence.
   public func replacing(
     _ part: String, with replacement: String
   ) -> MagicExpression<Object, String> {
@@ -67,11 +74,12 @@ extension MagicCalculation where Element == String {
       ["magicdata_text_replacing(", ", ", ", ", ")"], node, QueryNode(part), QueryNode(replacement))
   }
 
-  /// True if the text ends with another, byte by byte.
+  /// Returns a filter for the objects whose text ends with a suffix. Bytes are compared, so case
+  /// matters.
   ///
   ///     magic.objects(of: Track.self, where: (\Track.$path).hasSuffix(".mp3"))
   ///
-  /// - Parameter suffix: The end.
+  /// - Parameter suffix: The suffix.
   public func hasSuffix(_ suffix: String) -> Filter<Object> {
     let bytes = Array(suffix.utf8)
     guard !bytes.isEmpty else { return Filter(.comparison(node, .notEqual, .value(.null))) }

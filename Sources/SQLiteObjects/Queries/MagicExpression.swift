@@ -2,14 +2,15 @@ public import Essentials
 import SQLiteCore
 import SQLiteMapping
 
-/// A value that the database calculates of each object: `\.$width * \.$height`.
+/// A value that the database calculates for each object, such as `\.$width * \.$height`.
 ///
-/// It stands in filters, orders, values and aggregates as a property does. What is calculated of nil is nil.
+/// Use it like a property in filters, sort keys, values and aggregates. Arithmetic with nil is nil.
 ///
-/// - Integers are calculated in 64 bits, and a result that does not fit becomes a real. Of two integers the quotient
-///   has no fraction, as in Swift. A division by zero is nil.
-/// - A result that is no number, such as a difference of infinities, is nil; -0.0 is 0.0.
-/// - `Float` and `Decimal` are calculated as Swift calculates them. A `Decimal` that does not fit is an error.
+/// - Integers are calculated in 64 bits, and a result that doesn't fit becomes a real number.
+///   Integer division truncates, as in Swift. Division by zero is nil.
+/// - A result that isn't a number, such as a difference of infinities, is nil. -0.0 becomes 0.0.
+/// - `Float` and `Decimal` are calculated like in Swift. Fetching throws if a `Decimal` result
+///   doesn't fit.
 public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
   let node: QueryNode
 
@@ -17,38 +18,40 @@ public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
     self.node = node
   }
 
-  /// The value of a property, among other expressions: `MagicExpression(\.$name)`.
+  /// Creates an expression for the value of a property, to combine it with other expressions:
+  /// `MagicExpression(\.$name)`.
   ///
   /// - Parameter path: The property.
   public init<Column: MagicColumn<Element>>(_ path: KeyPath<Object, Column>) {
     node = QueryNode(path)
   }
 
-  /// A value in SQL, where the functions of expressions do not suffice.
+  /// Creates an expression from SQL, for values that the functions of expressions can't calculate.
   ///
   ///     try magic.objects(of: Track.self, orderedBy: [.ascending(MagicExpression<Track, Int>(sql: "random()"))], limit: 5)
   ///
-  /// An interpolated key path is its column, also behind relations; an interpolated value is bound, never
-  /// spliced into the text. A value that is not of the type `Element` as SQLite stores it is an error.
+  /// An interpolated key path becomes its column, also if it accesses a related object. An
+  /// interpolated value is bound and never inserted into the text. Fetching throws if a result
+  /// doesn't have the form in which values of type `Element` are stored.
   ///
-  /// - Parameter sql: An expression.
+  /// - Parameter sql: The expression.
   public init(sql: FilterText<Object>) {
     node = .sql(sql.pieces, sql.operands)
   }
 
-  /// The value in the order of its type.
+  /// The expression with the collation that orders values of its type.
   var orderedNode: QueryNode { node.ordered(as: Element.self) }
 
-  /// Makes an expression of fixed SQL and the operands between its pieces.
+  /// Creates an expression from fixed pieces of SQL with operands between them.
   init(_ pieces: [String], _ operands: QueryNode..., mayBeNull: Bool = true) {
     node = .form(pieces, operands, mayBeNull: mayBeNull)
   }
 }
 
-/// A property or an expression: what can be calculated of each object.
+/// A property or an expression, that is, anything that the database can calculate for each object.
 ///
-/// Key paths such as `\Track.$name` and ``MagicExpression`` conform; there is no reason to write others. So each
-/// function is there for both:
+/// Key paths such as `\Track.$name` conform, and so does ``MagicExpression``. Don't add
+/// conformances. Functions are declared on this protocol, so they are available for both:
 ///
 ///     let initials = (\Track.$name).prefix(1).uppercased()
 public protocol MagicCalculation<Object, Element> {
@@ -74,14 +77,15 @@ extension KeyPath: MagicCalculation where Root: MagicObject, Value: MagicColumn 
   public var expression: MagicExpression<Root, Value.Element> { MagicExpression(QueryNode(self)) }
 }
 
-/// A type of values that `+` joins in queries: numbers and texts.
+/// A type whose values `+` adds or concatenates in queries: numbers and texts.
 public protocol MagicAddable: MagicComparable {}
 
 extension String: MagicAddable {}
 
-/// A type of numbers.
+/// A numeric type that queries can calculate with.
 public protocol MagicNumber: MagicAddable, Codable {
-  /// The type of an average: `Decimal` of decimals, with all digits that it has, and `Double` of all others.
+  /// The type of an average: `Decimal` for decimals, with full precision, and `Double` for all
+  /// other numbers.
   associatedtype Average: Codable & MagicComparable & SendableMetatype = Double
 }
 
@@ -96,37 +100,38 @@ extension UInt16: MagicNumber {}
 extension UInt32: MagicNumber {}
 extension UInt64: MagicNumber {}
 
-/// A type of numbers with fractions, which queries calculate with integers of any type too.
+/// A numeric type with fractions. In queries, you can combine it with integers of any type.
 public protocol MagicFractional: MagicNumber, SignedNumeric {}
 
 extension Double: MagicFractional {}
 extension Float: MagicFractional {}
 extension Decimal: MagicFractional {
-  /// The type of an average.
+  /// The type of an average of decimals.
   public typealias Average = Decimal
 }
 
 extension QueryNode {
-  /// The value in the order of its type, where the stored forms have another: decimals are texts.
+  /// Returns the value with the collation of its type, if stored values don't sort correctly by
+  /// themselves. Decimals, for example, are stored as text.
   func ordered(as type: Any.Type) -> QueryNode {
     guard QueryNode.needsOrder(type) else { return self }
     return .form(QueryNode.orderPieces, [self])
   }
 
-  /// The SQL around a value in the order of its type.
+  /// The SQL before and after a value that applies the collation of its type.
   static let orderPieces = ["", " COLLATE \(DecimalOrder.collation)"]
 
-  /// Whether the stored forms of a type do not sort as its values do.
+  /// Returns whether the stored values of a type need a collation to sort like its values.
   static func needsOrder(_ type: Any.Type) -> Bool {
-    // The lookup costs casts, of which most queries need none.
+    // Most queries use only these types, for which the casts of the lookup are unnecessary.
     if type == Int.self || type == String.self || type == Double.self || type == Date.self {
       return false
     }
     return Storage.collation(of: type) != nil
   }
 
-  /// True if a column has a value, found by whatever index there is: one in the order of bytes, or one in that of
-  /// the type.
+  /// Returns the condition that two values are equal. It can use an index in byte order and an
+  /// index in the order of the type.
   static func equality(_ left: QueryNode, _ right: QueryNode, as type: Any.Type) -> QueryNode {
     let equal = comparison(left, .equal, right)
     guard case .column = left, case .value(let value) = right, !value.isNull, needsOrder(type)
@@ -134,7 +139,7 @@ extension QueryNode {
     return .and(comparison(left.ordered(as: type), .equal, right), equal)
   }
 
-  /// Calculates as the type of the result does.
+  /// Returns a calculation with the arithmetic of the result's type.
   static func calculation(
     _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode, as type: Any.Type
   ) -> QueryNode {

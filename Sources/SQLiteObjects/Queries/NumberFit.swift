@@ -1,24 +1,25 @@
 import SQLiteCore
 
-/// Whether a number that was calculated fits a property.
+/// A check that a calculated number fits an integer property.
 struct NumberFit: Sendable {
   let name: String
   let range: ClosedRange<Int64>
 
-  /// The value, which is an error for a number that does not fit. The error is one of SQLite's, which names neither.
+  /// Returns SQL for the value that fails if the number doesn't fit. The error is SQLite's own,
+  /// which names neither the property nor the number.
   func checked(_ value: SQL) -> SQL {
     "CASE WHEN \(condition(value)) THEN \(value) ELSE abs(ifnull(length(\(value)), 0) * 0 - \(Int64.max) - 1) END"
   }
 
-  /// The words of SQLite for it.
+  /// The message of SQLite's error.
   static let failure = "integer overflow"
 
-  /// Whether a value is nil or an integer that fits.
+  /// Returns a condition that the value is NULL or an integer that fits.
   func condition(_ value: SQL) -> SQL {
     "(\(value)) IS NULL OR typeof(\(value)) = 'integer' AND (\(value)) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
   }
 
-  /// The error for a value that does not fit.
+  /// Returns the error for a value that doesn't fit.
   func error(_ value: Value) -> SQLiteError {
     let found =
       switch value {

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Finds the property that a path leads to, by an object without values.
+/// Determines which properties a key path accesses, by applying it to an object without values.
 enum Prototype<Object: MagicObject> {
-  /// The slots of the properties on a path, or nil if a part of it is no property.
+  /// Returns the slots of the properties on a path, or nil if a part of it isn't a property.
   static func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {
     guard let prototype = Prototypes.prototype(of: Object.self) else { return nil }
     let route = unsafe prototype.object[keyPath: path].route
@@ -13,9 +13,10 @@ enum Prototype<Object: MagicObject> {
   }
 }
 
-/// An object without values, whose wrappers lead to a storage, each to its property's slot.
-// Proof: the object is made here and never handed out. Of it, and of what its wrappers are made of, nothing is
-// asked but the cells that `route` names, and those are Sendable.
+/// An object without values, whose wrappers are bound to the slots of their properties in a
+/// storage.
+// Proof: the object is created in this file and never leaves it. Only the cells in the `route` of
+// its wrappers are accessed, and those are Sendable.
 private final class PrototypeObject<Object: MagicObject>: AnyPrototype, @unchecked Sendable {
   // Proof: as above.
   nonisolated(unsafe) let object: Object
@@ -26,26 +27,28 @@ private final class PrototypeObject<Object: MagicObject>: AnyPrototype, @uncheck
   }
 }
 
-/// The part that the prototypes of all types share.
-// Proof: the storage is Sendable, and the one subclass has a proof of its own.
+/// The part that the prototypes of all types have in common.
+// Proof: the storage is Sendable, and the only subclass has its own proof.
 private class AnyPrototype: @unchecked Sendable {
   let storage: ObjectStorage
 
   init(_ storage: ObjectStorage) { self.storage = storage }
 }
 
-/// The prototypes of the types that were asked about.
+/// The cached prototypes by type.
 ///
-/// They follow from the types alone, so that they serve all stores. To make each anew and to find its wrappers
-/// by its `encode(to:)` costs more than the query (benchmarks `filter` and `query`).
+/// They depend only on the types, so all stores share them. Creating a prototype for each query,
+/// and finding its wrappers by `encode(to:)`, would take longer than the query (benchmarks `filter`
+/// and `query`).
 private enum Prototypes {
   private static let known = Mutex<[ObjectIdentifier: AnyPrototype]>([:])
 
-  /// The prototype of a type, or nil if it is no type for a store: its plan says why.
+  /// Returns the prototype of a type, or nil if the type can't be stored. Creating its plan then
+  /// throws the reason.
   static func prototype<Object: MagicObject>(of type: Object.Type) -> PrototypeObject<Object>? {
     let key = ObjectIdentifier(type)
     if let known = known.withLock({ $0[key] }) {
-      // Each is kept under its own type.
+      // Each prototype is stored under its own type.
       return unsafe unsafeDowncast(known, to: PrototypeObject<Object>.self)
     }
     guard let plan = try? ObjectPlan(type) else { return nil }

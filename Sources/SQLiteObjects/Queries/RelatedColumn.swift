@@ -1,17 +1,17 @@
 public import SQLiteCore
 import SQLiteMapping
 
-/// A column of the object that a relation leads to, as in `\.$owner.$name`. Opaque.
+/// A property of a related object in a query, such as `\.$owner.$name`. Key paths create it.
 ///
-/// It is nil where the relation leads nowhere.
+/// Its value is nil if a relation on the path is nil.
 @dynamicMemberLookup
 public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
-  /// The type of the property, or nil.
+  /// The type of the property's value, which is optional because the relation may be nil.
   public typealias Value = Column.Element?
-  /// The type of the property without the optional.
+  /// The type of the property's value without the optional.
   public typealias Element = Column.Element
 
-  /// The properties that lead there.
+  /// The path from the queried object to this property. Only queries use it.
   public let route: _ColumnRoute
 
   fileprivate init<Object: MagicObject>(
@@ -21,26 +21,27 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
     self.route = _ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
   }
 
-  /// Makes a value of a stored one.
+  /// Converts a stored value to the property's type; NULL becomes nil. Throws if the value doesn't
+  /// fit the type.
   public static func value(from stored: SQLiteCore.Value) throws -> Column.Element? {
     stored.isNull ? nil : try Storage.value(Column.Element.self, of: stored)
   }
 }
 
-// What wrappers with `@dynamicMemberLookup` lead to.
+// The members of the wrappers with `@dynamicMemberLookup`.
 extension MagicColumn where Element: MagicObject {
-  /// A property of the object that this relation leads to, for queries.
+  /// Accesses a property of the object that this relation references, for use in a query.
   ///
-  /// - Parameter path: The property, such as `\.$name`.
+  /// - Parameter path: The property of the related object, such as `\.$name`.
   public subscript<Next: MagicColumn>(
     dynamicMember path: KeyPath<Element, Next>
   ) -> RelatedColumn<Next> { RelatedColumn(behind: route, path) }
 }
 
 extension MagicColumn {
-  /// A property of the object that this lazy relation leads to, for queries.
+  /// Accesses a property of the object that this lazy relation references, for use in a query.
   ///
-  /// - Parameter path: The property, such as `\.$name`.
+  /// - Parameter path: The property of the related object, such as `\.$name`.
   public subscript<Object: MagicObject, Next: MagicColumn>(
     dynamicMember path: KeyPath<Object, Next>
   ) -> RelatedColumn<Next> where Element == AsyncMagical<Object> {
@@ -49,27 +50,29 @@ extension MagicColumn {
 }
 
 extension MagicColumn where Element: MagicRelation {
-  /// All objects that a relation of these objects leads to, for queries.
+  /// Accesses the objects in a to-many relation of the related objects, for use in a query.
   ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
+  /// - Parameter path: The relation of the related objects, such as `\.$tracks`.
   public subscript<Next: MagicColumn>(
     dynamicMember path: KeyPath<Element.Target, Next>
   ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
     RelatedCollection(behind: route, path)
   }
 
-  /// The objects that a reference of these objects leads to, for queries.
+  /// Accesses the objects that a to-one relation of the related objects references, for use in a
+  /// query.
   ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
+  /// - Parameter path: The relation of the related objects, such as `\.$album`.
   public subscript<Next: MagicColumn>(
     dynamicMember path: KeyPath<Element.Target, Next>
   ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
     RelatedCollection(behind: route, path)
   }
 
-  /// The objects that a lazy reference of these objects leads to, for queries.
+  /// Accesses the objects that a lazy to-one relation of the related objects references, for use in
+  /// a query.
   ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
+  /// - Parameter path: The relation of the related objects, such as `\.$album`.
   public subscript<Object: MagicObject, Next: MagicColumn>(
     dynamicMember path: KeyPath<Element.Target, Next>
   ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
@@ -77,18 +80,19 @@ extension MagicColumn where Element: MagicRelation {
   }
 }
 
-/// The objects that relations lead to, one of them to many, as in `\Artist.$albums.$tracks`. Opaque.
+/// The objects at the end of a path of several relations in a query, such as
+/// `\Artist.$albums.$tracks`. At least one of the relations is to-many. Key paths create it.
 ///
-/// Filters and expressions ask about them as about a relation: `(\Artist.$albums.$tracks).count > 100`. It has no
-/// value that could be fetched.
+/// Use it in filters and expressions like a to-many relation: `(\Artist.$albums.$tracks).count >
+/// 100`. It can't be fetched as a value.
 @dynamicMemberLookup
 public struct RelatedCollection<Target: MagicObject>: MagicColumn {
-  /// The objects.
+  /// The type of the related objects' collection.
   public typealias Value = [Target]
-  /// The objects.
+  /// The type of the related objects' collection.
   public typealias Element = [Target]
 
-  /// The properties that lead there.
+  /// The path from the queried object to the related objects. Only queries use it.
   public let route: _ColumnRoute
 
   init<Object: MagicObject>(behind route: _ColumnRoute, _ path: KeyPath<Object, some MagicColumn>) {
@@ -96,7 +100,7 @@ public struct RelatedCollection<Target: MagicObject>: MagicColumn {
     self.route = _ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
   }
 
-  /// Always throws: the objects are in no column.
+  /// Throws `SQLiteError` with `ResultCode.mismatch`, because no column stores the objects.
   public static func value(from stored: SQLiteCore.Value) throws -> [Target] {
     throw SQLiteError(.mismatch, "the objects of a relation are in no column")
   }

@@ -1,4 +1,4 @@
-/// A property or a number that objects are sorted by.
+/// A sort key for objects: a property or an expression, in ascending or descending order.
 public struct SortKey<Object: MagicObject>: Sendable {
   let order: QueryOrder
 
@@ -6,7 +6,8 @@ public struct SortKey<Object: MagicObject>: Sendable {
     order = QueryOrder(node, isDescending: isDescending)
   }
 
-  /// Smaller values first, nil before all.
+  /// Returns a sort key that orders objects by a property, smallest value first. Nil precedes all
+  /// values.
   ///
   /// - Parameter path: A property, such as `\.$name` or `\.$owner.$name`.
   public static func ascending<Column: MagicColumn>(
@@ -15,7 +16,8 @@ public struct SortKey<Object: MagicObject>: Sendable {
     SortKey(QueryNode(path).ordered(as: Column.Element.self), isDescending: false)
   }
 
-  /// Greater values first, nil after all.
+  /// Returns a sort key that orders objects by a property, greatest value first. Nil follows all
+  /// values.
   ///
   /// - Parameter path: A property, such as `\.$name` or `\.$owner.$name`.
   public static func descending<Column: MagicColumn>(
@@ -24,23 +26,25 @@ public struct SortKey<Object: MagicObject>: Sendable {
     SortKey(QueryNode(path).ordered(as: Column.Element.self), isDescending: true)
   }
 
-  /// Smaller numbers first, nil before all.
+  /// Returns a sort key that orders objects by an expression, smallest value first. Nil precedes
+  /// all values.
   ///
-  /// - Parameter expression: The number that is calculated of each object.
+  /// - Parameter expression: The value that is calculated for each object.
   public static func ascending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
     SortKey(expression.orderedNode, isDescending: false)
   }
 
-  /// Greater numbers first, nil after all.
+  /// Returns a sort key that orders objects by an expression, greatest value first. Nil follows all
+  /// values.
   ///
-  /// - Parameter expression: The number that is calculated of each object.
+  /// - Parameter expression: The value that is calculated for each object.
   public static func descending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
     SortKey(expression.orderedNode, isDescending: true)
   }
 
 }
 
-/// An expression that rows are sorted by.
+/// An expression that rows are sorted by, and its direction.
 struct QueryOrder: Sendable {
   let node: QueryNode
   let isDescending: Bool
