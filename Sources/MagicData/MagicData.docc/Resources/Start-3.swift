@@ -19,7 +19,7 @@ struct City: MagicObject {
     let magic = try await MagicData(path: "cities")
     let toronto = City("Toronto", population: 2_794_356)
     try await magic.update(toronto)
-    print(toronto.id)  // 1
+    print(toronto.id)  // 1 in the first run, a new id in each later one
 
     let large = try await magic.objects(
       of: City.self, where: \.$population > 1_000_000,

@@ -24,7 +24,7 @@ struct City: MagicObject {
     let toronto = City("Toronto", population: 2_794_356)
     let milan = City("Milan", population: 1_354_196)
     toronto.twins = [milan]
-    // Saving an object saves what it leads to.
+    // This also saves Milan, a related object.
     try await magic.update(toronto)
     let admirers = try await milan.twinnedBy.get()
     print(admirers.map(\.name))  // ["Toronto"]

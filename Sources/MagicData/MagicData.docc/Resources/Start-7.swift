@@ -26,16 +26,16 @@ struct City: MagicObject {
     let toronto = City("Toronto", population: 2_794_356)
     let milan = City("Milan", population: 1_354_196)
     toronto.twins = [milan]
-    // Saving an object saves what it leads to.
+    // This also saves Milan, a related object.
     try await magic.update(toronto)
     let admirers = try await milan.twinnedBy.get()
     print(admirers.map(\.name))  // ["Toronto"]
 
     let known = try await magic.objects(
       of: City.self, where: (\City.$twinnedBy).contains { \.$population > 1_000_000 })
-    print(known.map(\.name))  // ["Milan"]
+    print(known.map(\.name))  // Milan, once for each run
 
-    // The file belongs to its object, and goes when the object goes.
+    // The file is deleted when its object is deleted.
     toronto.map = AsyncMagical(value: MagicAsset(value: "<svg/>", pathExtension: "svg"))
     try await magic.update(toronto)
     print(try await toronto.map.get().get() ?? "no map")  // <svg/>
