@@ -1,23 +1,25 @@
 import SQLiteCore
 import SQLiteRelations
 
-// A statement that begins at the condition that the fewest rows match.
+// A statement that starts with the condition that the fewest rows match.
 //
-// It counts up to 16, 128, 1,024, … rows of each condition, and begins at the first condition with fewer. Counting takes a
-// small part of the time that the rows themselves take.
+// When it runs, it counts up to 16, 128, 1,024, … rows for each condition, and starts with the
+// first condition that has fewer. Counting takes a small part of the time that reading the rows
+// takes.
 extension ExpressionSQL {
-  /// The greatest number of conditions that a statement chooses between. Its length grows by the square.
+  /// The maximum number of conditions that a statement chooses between. The length of its SQL is
+  /// quadratic in this number.
   private static var choiceLimit: Int { 4 }
 
   /// Writes the condition of a statement.
   ///
-  /// SQL of the user's may name a column that joined rows have, too: such a condition is asked in a subquery, where the
-  /// rows are alone.
+  /// A column name in SQL of the user could also be a column of a joined table. So such a condition
+  /// is evaluated in a subquery without joins.
   ///
   /// - Parameters:
   ///   - filter: The filter.
   ///   - rows: The rows of the statement.
-  ///   - finding: How the rows that the filter selects are found.
+  ///   - finding: How the statement finds the rows that the filter selects.
   ///   - isAlone: Whether the rows aren't joined with others.
   mutating func write(
     where filter: QueryNode, _ rows: Rows, _ finding: Finding, isAlone: Bool = true,
@@ -39,8 +41,9 @@ extension ExpressionSQL {
     rows.narrowing = finding.narrowing
   }
 
-  /// Writes a query for the keys of the rows that match a filter: a `UNION ALL` with a branch for each sought term, and a
-  /// branch 0 for the first rows of an order or for all rows. All branches but one find nothing.
+  /// Writes a query for the keys of the rows that match a filter. It is a `UNION ALL` with a branch
+  /// for each term that an index serves, and a branch 0 that reads the first rows of an order, or
+  /// all rows. When it runs, all branches but one are empty.
   private mutating func writeChoice(
     _ filter: QueryNode, _ plan: ObjectPlan, _ finding: Finding, to sql: inout SQL
   ) throws {
@@ -56,7 +59,7 @@ extension ExpressionSQL {
       sql.append(keys)
       sql.append(text: "), ")
     }
-    // No column of the rows has this name, by which SQL of the user could mean one.
+    // Generated names, so that they don't hide a column that SQL of the user means.
     let (choice, number) = (alias(), alias())
     sql.append(text: "\(choice) (\(number)) AS MATERIALIZED (SELECT CASE")
     if !sought.isEmpty {
@@ -69,7 +72,8 @@ extension ExpressionSQL {
     sql.append(text: ")")
     var separator = " "
     func begin(_ branch: Int) {
-      // The choice is in a table of one row: SQLite would evaluate a subquery in WHERE for each row.
+      // The choice is a table with one row, because SQLite would evaluate a subquery in WHERE for
+      // each row.
       sql.append(
         text:
           "\(separator)SELECT \(key.text) FROM \(choice) CROSS JOIN \(table.text) WHERE \(number) = \(branch)"
@@ -105,14 +109,15 @@ extension ExpressionSQL {
     }
   }
 
-  /// Writes the number of the branch with the fewest rows, or 0 if the first rows of an order, or all rows, are probably
-  /// read sooner.
+  /// Writes SQL for the number of the branch with the fewest rows, or for 0 if it is probably
+  /// faster to read the first rows of an order, or all rows.
   private func writeComparison(
     _ names: [String], _ plan: ObjectPlan, _ finding: Finding, to sql: inout SQL
   ) {
     let hasOthers = finding.stream != nil || finding.scans
     for size in [16, 128, 1_024, 8_192, 65_536] {
-      // The first rows are found after `count * rows / matches` rows, if the matches are spread evenly.
+      // If the matches are evenly distributed, reading `count * rows / matches` rows finds the
+      // first `count` of them.
       let limit = finding.stream == nil ? size * 8 : size * size
       if hasOthers { sql.append(text: " WHEN size < \(limit) THEN 0") }
       for (index, name) in names.enumerated() {
@@ -128,7 +133,8 @@ extension ExpressionSQL {
       " FROM (SELECT max(\(key)) * \(finding.stream?.count ?? 1) AS size FROM \(plan.quotedTable))")
   }
 
-  /// Writes 0 if one of the first rows of an order matches a filter that no index serves, so that many of them probably do.
+  /// Writes SQL that yields 0 if one of the first 256 rows of an order matches a filter that no
+  /// index serves. Then many rows probably match.
   private mutating func writeProbe(
     _ filter: QueryNode, _ rows: Rows, _ order: [QueryOrder], to sql: inout SQL
   ) throws {
@@ -140,8 +146,8 @@ extension ExpressionSQL {
     sql.append(text: ") THEN 0 ELSE 1 END")
   }
 
-  /// Writes 0 if so many of the related objects match that looking at those of each row is probably faster than reading
-  /// all.
+  /// Writes SQL that yields 0 if so many related objects match that checking those of each row is
+  /// probably faster than reading all related objects.
   private mutating func writeProbe(
     _ query: RelatedQuery, _ rows: Rows, to sql: inout SQL
   ) throws {
@@ -149,8 +155,9 @@ extension ExpressionSQL {
     let related = try Rows(plan, alias: alias(), narrowing: .few)
     let (key, own) = (SQL(unchecked: plan.qualifiedKey), SQL(unchecked: rows.key))
     let (table, ownTable) = (plan.quotedTable, rows.plan.quotedTable)
-    // Of `count` matches among 256 related objects: `256 / count` of them are looked at for each row, at random places.
-    // Reading all takes the twelfth part of that for each, and four times as much again for one that matches.
+    // If `count` of 256 related objects match, `256 / count` of them are checked for each row, at
+    // random positions. Reading all of them in order takes a twelfth of that time for each object,
+    // and five times as much in addition for a match.
     sql.append(
       " WHEN count * (count + 50) * (SELECT max(\(key)) FROM \(table)) > 160000 * (SELECT max(\(own)) FROM \(ownTable)) THEN 0 ELSE 1 END"
     )
@@ -164,7 +171,8 @@ extension ExpressionSQL {
     sql.append(text: ")")
   }
 
-  /// Writes further terms, by which no index shall find the rows.
+  /// Writes further terms. The unary `+` prevents SQLite from finding the rows through an index on
+  /// them.
   private mutating func write(
     _ finding: Finding, _ indices: [Int], _ rows: Rows, to sql: inout SQL
   ) throws {
@@ -174,7 +182,7 @@ extension ExpressionSQL {
     sql.append(text: ")")
   }
 
-  /// Writes ORDER BY, of which the key is the last term.
+  /// Writes ORDER BY, with the key as the last term.
   private mutating func write(_ order: [QueryOrder], _ rows: Rows, to sql: inout SQL) throws {
     sql.append(text: " ORDER BY ")
     for order in order {
@@ -184,8 +192,8 @@ extension ExpressionSQL {
     sql.append(text: rows.key)
   }
 
-  /// Writes a query for the keys of the rows that match a term, which finds them one by one. It may find others, too, and
-  /// keys several times.
+  /// Returns a query for the keys of the rows that match a term, which finds them one by one. It
+  /// may also return keys of other rows, and the same key repeatedly.
   private mutating func keys(of term: QueryNode, _ rows: Rows) throws -> SQL {
     if let query = term.soughtRelation, let starts = try starts(of: query, rows) { return starts }
     var sql: SQL = "SELECT \(SQL(unchecked: rows.key)) FROM "

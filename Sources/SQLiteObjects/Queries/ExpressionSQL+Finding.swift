@@ -1,12 +1,14 @@
 import SQLiteCore
 import SQLiteRelations
 
-// Which condition finds the rows of a statement.
+// The condition through which a statement finds its rows.
 //
-// Which of several indexes finds the fewest rows isn't known when the SQL is written, and SQLite assumes the same number
-// for each. So the statement compares the numbers when it runs, as `ExpressionSQL+Choice.swift` writes it.
+// When the SQL is written, it isn't known which of several indexes has the fewest matching rows,
+// and SQLite assumes the same number for all of them. So the statement compares the numbers when it
+// runs: see `ExpressionSQL+Choice.swift`.
 extension ExpressionSQL {
-  /// The number of rows that a condition is evaluated for, as far as its shape tells.
+  /// An estimate of the number of rows for which a condition is evaluated, based on the form of the
+  /// query.
   enum Narrowing: Comparable {
     /// All rows of a table, or an unknown number.
     case all
@@ -16,10 +18,10 @@ extension ExpressionSQL {
     case one
   }
 
-  /// The rows that a statement reads in an order, up to a number.
+  /// The order in which a statement reads rows, and the number of rows after which it stops.
   struct Window {
     let order: [QueryOrder]
-    /// The number of rows that are read or skipped.
+    /// The number of rows that are skipped or returned.
     let count: Int
 
     init?(order: [QueryOrder], limit: Int?, offset: Int) {
@@ -31,25 +33,28 @@ extension ExpressionSQL {
     }
   }
 
-  /// How a statement finds its rows.
+  /// The strategy by which a statement finds its rows.
   ///
-  /// A class, whose copies are small: as a struct it takes 10 KiB of machine code for them.
+  /// A class, because copying a struct would add 10 KiB of machine code.
   final class Finding {
-    /// The conditions that all hold.
+    /// The terms of the filter, which must all be true.
     let terms: [QueryNode]
-    /// The terms whose rows an index finds: first those on the rows themselves, which are the fastest to count.
+    /// The indexes of the terms that a database index serves. Terms on the rows themselves come
+    /// first, because their rows are the fastest to count.
     var sought: [Int] = []
-    /// The terms that no index serves.
+    /// The indexes of the terms that no database index serves.
     var rest: [Int] = []
-    /// The rows in the order of an index, of which the first ones that match are read; nil if all are read.
+    /// The part of the rows to read, if an index has them in this order and the first matches
+    /// suffice; nil if all rows are read.
     let stream: Window?
-    /// A reverse relation with a condition that no index serves; nil if an index serves one of the terms.
+    /// A reverse relation with a condition that no index serves. Nil if an index serves one of the
+    /// terms.
     var probed: RelatedQuery?
-    /// Whether reading all rows is a choice, too.
+    /// Whether reading all rows is one of the choices.
     var scans = false
-    /// Whether the statement compares the numbers of rows, and begins at the fewest.
+    /// Whether the statement compares the numbers of rows when it runs, and starts with the fewest.
     var compares = false
-    /// The number of rows that the filter is evaluated for, unless the statement compares.
+    /// The number of rows for which the filter is evaluated, if the statement doesn't compare.
     var visited = Narrowing.all
     /// The number of rows that are found.
     var narrowing = Narrowing.all
@@ -60,14 +65,16 @@ extension ExpressionSQL {
     }
   }
 
-  /// The greatest number of levels that a choice may be inside of: its terms are written several times.
+  /// The maximum nesting level at which a statement may compare. A comparison repeats the SQL of
+  /// its terms.
   private static var choiceLevel: Int { 5 }
 
-  /// Decides how a statement finds the rows that a filter selects: the only place that does.
+  /// Decides how a statement finds the rows that a filter selects. No other code makes this
+  /// decision.
   ///
   /// - Parameters:
   ///   - filter: The filter, or nil if all rows are read.
-  ///   - plan: The rows' type.
+  ///   - plan: The type of the rows.
   ///   - window: The part of the rows that is read, or nil for all.
   ///   - isOfRelation: Whether the first term of the filter selects the objects of a relation.
   func finding(
@@ -75,7 +82,7 @@ extension ExpressionSQL {
   ) throws -> Finding {
     let stream = window.flatMap { $0.isInOrderOfIndex(of: plan) ? $0 : nil }
     if let filter, stream == nil, !isOfRelation, case .comparing = filter, !filter.isOfOthers {
-      // The most frequent filter finds its rows by itself (benchmark `query`).
+      // Fast path for the most frequent filter, a single comparison (benchmark `query`).
       let finding = Finding([], nil)
       finding.visited =
         plan.isOfOneRow(filter) ? .one : try isIndexed(filter, plan) ? .few : .all
@@ -84,7 +91,7 @@ extension ExpressionSQL {
     }
     let finding = Finding(filter?.terms ?? [], stream)
     var (isOfOneRow, isOfOthers, isOwn) = (false, false, false)
-    // A filter that is deeper than this is refused when it is written.
+    // Writing a deeper filter throws.
     if let filter, filter.depth <= QueryNode.greatestLevel {
       for (index, term) in finding.terms.enumerated() {
         let isOther = term.isOfOthers
@@ -99,12 +106,13 @@ extension ExpressionSQL {
         }
       }
     }
-    // Between conditions on the rows themselves, one index on both leaves nothing to choose.
+    // If all conditions are on the rows themselves and one index covers two of them, there is
+    // nothing to choose.
     let isContested =
       isOfOthers || plan.hasSeparateIndexes(finding.sought.map { finding.terms[$0] })
     let hasChoice: Bool
     if finding.sought.isEmpty {
-      // The first rows are looked at in a subquery, which has not all names that SQL of the user may use.
+      // The first rows are read in a subquery, which lacks some names that SQL of the user may use.
       hasChoice = stream != nil ? filter?.hasLiteral == false : finding.probed != nil
     } else {
       hasChoice = stream != nil || finding.terms.count > 1
@@ -121,7 +129,8 @@ extension ExpressionSQL {
 
 // Conditions that an index serves.
 extension ExpressionSQL {
-  /// Returns whether a statement can begin at the rows that match a term, found by an index.
+  /// Returns whether a statement can start with the rows that match a term, because an index finds
+  /// them.
   private func isSought(_ term: QueryNode, _ plan: ObjectPlan) throws -> Bool {
     guard let query = term.soughtRelation else { return try isIndexed(term, plan) }
     guard let filter = query.filter, let first = query.route.first,
@@ -131,7 +140,7 @@ extension ExpressionSQL {
     return try isIndexed(filter, end)
   }
 
-  /// Returns the relation of a term, or of its negation, if it leads from the rows directly to others with a
+  /// Returns the relation of a term or of its negation, if it is a single reverse relation with a
   /// condition that no index serves.
   private func probed(_ term: QueryNode, _ plan: ObjectPlan) throws -> RelatedQuery? {
     if case .negation(let operand, _) = term { return try probed(operand, plan) }
@@ -146,7 +155,7 @@ extension ExpressionSQL {
     return try isStored(relation) ? query : nil
   }
 
-  /// Returns whether an index finds the rows that a condition holds for.
+  /// Returns whether an index finds the rows for which a condition is true.
   private func isIndexed(_ node: QueryNode, _ plan: ObjectPlan) throws -> Bool {
     switch node {
     case .comparing, .isIn: try node.soughtColumn.map { try isIndexed($0[...], plan) } ?? false
@@ -164,7 +173,8 @@ extension ExpressionSQL {
     }
   }
 
-  /// Returns whether an index finds the rows by a column, and each relation on the way has one, as references do.
+  /// Returns whether a column has an index, and each relation on its path has one, too. References
+  /// always have one.
   private func isIndexed(_ slots: ArraySlice<Int>, _ plan: ObjectPlan) throws -> Bool {
     guard let slot = slots.first else { return true }
     guard slots.count > 1 else { return plan.indexed.contains(slot) }
@@ -172,7 +182,7 @@ extension ExpressionSQL {
     return try isIndexed(slots.dropFirst(), store.plan(type))
   }
 
-  /// The type at the end of a route; nil if the route goes through something else than relations.
+  /// Returns the type at the end of a route, or nil if a property on the route isn't a relation.
   private func destination(of route: [Int], _ start: ObjectPlan) throws -> ObjectPlan? {
     var plan = start
     for slot in route {
@@ -187,7 +197,7 @@ extension ExpressionSQL {
 }
 
 extension ExpressionSQL.Window {
-  /// Whether an index of a type, or its key, has the rows in this order.
+  /// Returns whether an index of a type, or its key, has the rows in this order.
   fileprivate func isInOrderOfIndex(of plan: ObjectPlan) -> Bool {
     guard let first = order.first else { return true }
     guard case .column(let slots) = first.node, slots.count <= 1 else { return false }
@@ -196,7 +206,7 @@ extension ExpressionSQL.Window {
 }
 
 extension ObjectPlan {
-  /// Whether a condition holds for one row at most.
+  /// Returns whether at most one row can match a condition.
   fileprivate func isOfOneRow(_ term: QueryNode) -> Bool {
     guard case .comparing = term, let slots = term.soughtColumn, slots.count <= 1 else {
       return false
@@ -206,7 +216,7 @@ extension ObjectPlan {
 }
 
 extension ObjectPlan {
-  /// Whether terms compare several columns, of which no index has two.
+  /// Returns whether terms compare several columns, and no index starts with two of them.
   fileprivate func hasSeparateIndexes(_ terms: [QueryNode]) -> Bool {
     if terms.count < 2 { return false }
     let names = Set(terms.compactMap { $0.soughtColumn?.first.map { properties[$0].name } })
@@ -218,12 +228,13 @@ extension ObjectPlan {
 }
 
 extension QueryNode {
-  /// The conditions of which all hold where it holds.
+  /// The conditions that must all be true for this condition to be true.
   var terms: [QueryNode] {
     if case .all(let list) = self { list.conditions } else { [self] }
   }
 
-  /// The column that is equal to a value, or to one of some values, where the condition holds.
+  /// The column that must be equal to a value, or to one of several values, for the condition to be
+  /// true.
   var soughtColumn: [Int]? {
     switch self {
     case .comparing(.column(let slots), .equal, .value(let value), _):
@@ -234,7 +245,7 @@ extension QueryNode {
     }
   }
 
-  /// The relation that leads to objects where the condition holds.
+  /// The relation that must have a matching object for the condition to be true.
   var soughtRelation: RelatedQuery? {
     switch self {
     case .related(let query, _):
@@ -249,7 +260,7 @@ extension QueryNode {
     }
   }
 
-  /// Whether it reads rows of other types.
+  /// Whether the node reads rows of other objects.
   fileprivate var isOfOthers: Bool {
     containsPart { node in
       switch node {
@@ -261,7 +272,8 @@ extension QueryNode {
     }
   }
 
-  /// Whether SQL of the user is a part of it. A subquery has names of its own.
+  /// Whether the node contains SQL of the user. Subqueries on related objects don't count, because
+  /// their names are separate.
   var hasLiteral: Bool {
     containsPart { node in
       switch node {
@@ -272,10 +284,11 @@ extension QueryNode {
     }
   }
 
-  /// Returns whether `isFound` returns true for the node or one of its parts. Not recursive, because a sum is a tree of up
-  /// to ``greatestDepth`` levels, whose frames would overflow a small stack.
+  /// Returns whether `isFound` returns true for the node or one of its descendants. This isn't
+  /// recursive, because a sum is a tree of up to ``greatestDepth`` levels, and their stack frames
+  /// would overflow a small stack.
   ///
-  /// - Parameter isFound: Returns nil for a node whose parts decide.
+  /// - Parameter isFound: A test of one node. It returns nil if the children of the node decide.
   private func containsPart(_ isFound: (QueryNode) -> Bool?) -> Bool {
     if let isFound = isFound(self) { return isFound }
     var open = parts
@@ -289,6 +302,6 @@ extension QueryNode {
     return false
   }
 
-  /// Whether the condition is that the row has a key.
+  /// Whether the condition compares the key of the row with a value.
   var isOfKey: Bool { soughtColumn == [] }
 }

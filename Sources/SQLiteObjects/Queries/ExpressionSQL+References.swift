@@ -4,21 +4,22 @@ import SQLiteCore
 extension ExpressionSQL {
   /// A comparison with a property of a referenced object.
   struct Reference {
-    /// The column that references the object.
+    /// The column that stores the reference.
     let column: String
-    /// The objects that are referenced.
+    /// The rows of the referenced objects.
     let rows: Rows
     let table: String
-    /// The condition on these.
+    /// The condition on the referenced rows.
     let condition: QueryNode
-    /// Whether the comparison holds for all rows but those that reference such an object.
+    /// Whether the comparison is true for all rows except those that reference a matching object.
     let isNegated: Bool
   }
 
-  /// Writes a comparison with a property of a referenced object as `reference IN (SELECT key …)`, which reads the referenced
-  /// rows once. A scalar subquery would look up the object of each row.
+  /// Writes a comparison with a property of a referenced object as `reference IN (SELECT key …)`,
+  /// which reads the referenced rows once. A scalar subquery would look up the object for each row.
   ///
-  /// - Returns: False if the node has another form.
+  /// - Returns: False if nothing was written, because the node isn't such a comparison or is
+  ///   evaluated for few rows only.
   mutating func writeByReference(
     _ node: QueryNode, _ rows: Rows, to sql: inout SQL
   ) throws -> Bool {
@@ -32,7 +33,8 @@ extension ExpressionSQL {
     return true
   }
 
-  /// Returns the parts of a comparison with a property of a referenced object, or nil if the node has another form.
+  /// Returns the parts of a comparison with a property of a referenced object, or nil if the node
+  /// isn't one.
   mutating func reference(_ node: QueryNode, _ rows: Rows) throws -> Reference? {
     guard let slots = node.comparedColumn, slots.count > 1,
       case .object(let type) = rows.plan.properties[slots[0]].role.kind
@@ -50,7 +52,8 @@ extension ExpressionSQL {
 }
 
 extension QueryNode {
-  /// The column of a comparison with a value, which holds for no row without one unless it is ``QueryComparison/notEqual``.
+  /// The column that is compared with a value. Rows in which it is NULL match only
+  /// ``QueryComparison/notEqual``.
   fileprivate var comparedColumn: [Int]? {
     if case .comparing(.column(let slots), _, .value(let value), _) = self, !value.isNull {
       return slots
@@ -58,7 +61,8 @@ extension QueryNode {
     return soughtColumn
   }
 
-  /// The same comparison with another column; of ``QueryComparison/notEqual`` its negation.
+  /// Returns the same comparison for another column. For ``QueryComparison/notEqual``, returns its
+  /// negation.
   fileprivate func comparing(_ slots: [Int]) -> (QueryNode, isNegated: Bool) {
     switch self {
     case .comparing(_, .notEqual, let value, let depth):

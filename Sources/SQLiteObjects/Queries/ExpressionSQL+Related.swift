@@ -3,17 +3,19 @@ import SQLiteRelations
 
 // Conditions and calculations on related objects.
 //
-// SQLite has no statistics unless the user runs ANALYZE, so its planner guesses: of two indexes it may choose the
-// one whose key half of the table has. The SQL therefore leaves it no choice that could cost more than reading each
-// row of the relation once.
+// SQLite has no statistics unless the user runs ANALYZE, so its planner guesses. Of two indexes, it
+// may use one in which half of the table has the same key. So the SQL leaves the planner no choice
+// that could cost more than reading each row of the relation once.
 extension ExpressionSQL {
   /// The form of the SQL that reads related rows.
   enum RelatedShape {
-    /// A correlated subquery: it finds the related rows of one row by the index on the start of the relation.
-    /// Its condition is hidden from the planner, which could prefer an index that serves the condition.
+    /// A correlated subquery. It finds the related rows of one row through the index on the start
+    /// of the relation. Its condition is hidden from the planner, which could otherwise use an
+    /// index on the condition.
     case lookUp
-    /// An uncorrelated subquery, evaluated once for the whole statement: the keys from which matching rows are
-    /// reached, or the aggregate of each key. The planner is free to begin at the condition.
+    /// An uncorrelated subquery, evaluated once for the whole statement: the keys from which
+    /// matching rows are reached, or the aggregate for each key. The planner may start with the
+    /// condition.
     case materialized
   }
 
@@ -21,26 +23,30 @@ extension ExpressionSQL {
   private struct RelatedSelection {
     let path: RelatedPath
     let shape: RelatedShape
-    /// The value that is calculated of the rows; `1` if only their existence is asked.
+    /// The value that is calculated from the rows; `1` if the query tests only whether a row
+    /// exists.
     let result: SQL
-    /// FROM and WHERE.
+    /// The FROM and WHERE clauses.
     let source: SQL
-    /// Whether groups are read by the index on the start. It reads other columns at random places, so reading the rows in
-    /// their own order and sorting them is faster, unless SQLite would find no index for a subquery then.
+    /// Whether groups are read through the index on the start of the relation.
+    ///
+    /// This reads all other columns at random positions. So reading the rows in table order and
+    /// sorting them is faster, unless SQLite would then find no index for a subquery.
     let isSortedByStart: Bool
 
     var key: SQL { SQL(unchecked: path.key) }
     var start: SQL { SQL(unchecked: path.start) }
-    /// The term of GROUP BY.
+    /// The expression of the GROUP BY clause.
     var group: SQL { isSortedByStart ? start : "+\(start)" }
   }
 
-  /// Chooses the form: the only place that does.
+  /// Chooses the form of the SQL. No other code makes this decision.
   ///
-  /// A materialized set reads the related rows by an index on the condition, or all of them in the order of their table.
-  /// Looking up reads them in a random order, and is quadratic where one row is visited again and again, such as a hub that
-  /// half of all references reach. So it is chosen only if each row is visited at most once, and few rows are asked about
-  /// or the index on the start of the relation has all that is asked for.
+  /// A materialized set reads the related rows through an index on the condition, or all of them in
+  /// table order. Lookups read them in random order, and take quadratic time if one row is visited
+  /// repeatedly, such as a hub that half of all references reach. So lookups are chosen only if
+  /// each row is visited at most once, and if the condition is evaluated for few rows, or the index
+  /// on the start of the relation contains everything that is read.
   private func shape(_ query: RelatedQuery, _ path: RelatedPath, _ rows: Rows) -> RelatedShape {
     let isVisitedOnce = rows.isVisitedOnce && path.startsAtKey
     guard isVisitedOnce || rows.narrowing == .one else { return .materialized }
@@ -67,7 +73,7 @@ extension ExpressionSQL {
       sql.append("(\(key) IN (SELECT \(start)\(source)))")
     case (.materialized, .aggregate(let form)):
       if let other, let holdsForNone = form.holdsForNone(other.0, other.1) {
-        // The groups for which the comparison has another result than for no rows.
+        // Select the groups for which the comparison has a different result than for no rows.
         var having = SQL(unchecked: holdsForNone ? "(" : "")
         having.append(result)
         having.append(other.0, other.1)
@@ -89,29 +95,29 @@ extension ExpressionSQL {
     if let other { sql.append(other.0, other.1) }
   }
 
-  /// Writes a query for the keys from which matching related objects are reached.
+  /// Returns a query for the keys from which matching related objects are reached.
   ///
-  /// - Returns: Nil if nothing was ever stored for one of the relations.
+  /// - Returns: The query, or nil if a table of one of the relations doesn't exist yet.
   mutating func starts(of query: RelatedQuery, _ rows: Rows) throws -> SQL? {
     var query = query
     (query.answer, query.operand) = (.exists, nil)
     return try selection(query, rows).map { "SELECT \($0.start)\($0.source)" }
   }
 
-  /// Writes the subquery that reads related rows.
+  /// Returns the subquery that reads related rows.
   ///
-  /// - Returns: Nil if nothing was ever stored for one of the relations.
+  /// - Returns: The subquery, or nil if a table of one of the relations doesn't exist yet.
   private mutating func selection(
     _ query: RelatedQuery, _ rows: Rows
   ) throws -> RelatedSelection? {
-    // It takes the stack of five levels.
+    // This function needs as much stack as five levels.
     level += 4
     defer { level -= 4 }
     let query = try nested(query, rows.plan)
     guard let path = try path(query.route, rows) else { return nil }
     let shape = shape(query, path, rows)
     if shape == .lookUp, rows.narrowing != .all { path.rows.narrowing = .few }
-    // Written first: then it is known which tables are read.
+    // Written first, because this determines which tables are read.
     var result = SQL(unchecked: "1")
     if case .aggregate(let form) = query.answer {
       result = SQL(unchecked: form.pieces[0])
@@ -147,7 +153,7 @@ extension ExpressionSQL {
         || query.operand == nil && query.filter?.isOfKey ?? true)
   }
 
-  /// Writes the result for no related objects.
+  /// Writes the result for the case that no related objects exist.
   private func write(_ answer: RelatedQuery.Answer, ofNone sql: inout SQL) {
     switch answer {
     case .exists: sql.append(text: "(1 = 0)")
@@ -156,8 +162,9 @@ extension ExpressionSQL {
     }
   }
 
-  /// Splits a query at the relation that its route may start from several times at one row: what follows is then
-  /// calculated once for each row, and not once for each path, of which there may be a square.
+  /// Splits a query before the first relation that its route may follow several times from the same
+  /// row. The rest of the route is then evaluated once for each row, not once for each path. The
+  /// number of paths may be quadratic.
   private func nested(_ query: RelatedQuery, _ start: ObjectPlan) throws -> RelatedQuery {
     var (plan, last, isVisitedOnce) = (start, -1, true)
     for (index, slot) in query.route.enumerated() {
@@ -176,9 +183,9 @@ extension ExpressionSQL {
     return query
   }
 
-  /// The tables along a route.
+  /// Returns the tables along a route.
   ///
-  /// - Returns: Nil if nothing was ever stored for one of the relations.
+  /// - Returns: The tables, or nil if a table of one of the relations doesn't exist yet.
   private mutating func path(_ route: [Int], _ rows: Rows) throws -> RelatedPath? {
     var plan = rows.plan
     var path: RelatedPath?
@@ -226,8 +233,8 @@ extension ExpressionSQL {
     return path
   }
 
-  /// Returns whether there are tables of a relation, and adds to them what they lack. The first query of a
-  /// type looks at its tables.
+  /// Returns whether the tables of a relation exist, and adds the columns and indexes that they
+  /// lack. The first query of a type inspects its tables.
   func isStored(_ relation: ObjectRelation) throws -> Bool {
     if store.isReady(relation.owner) { return true }
     guard ExpressionSQL.mayLookAtTables else { throw UnknownTables() }
@@ -238,39 +245,44 @@ extension ExpressionSQL {
 
 /// The tables of a subquery along a route of relations and references.
 private struct RelatedPath {
-  /// A relation or a reference.
+  /// One relation or reference of the route.
   struct Step {
-    /// The rows of the relation, or the rows that are referenced.
+    /// The table that stores the relation, or the table of the referenced objects, with its name in
+    /// the subquery.
     let table: String
-    /// The condition that joins them to the rows before; empty for the first step.
+    /// The condition that joins the table to the rows of the preceding step; empty for the first
+    /// step.
     var condition: String
-    /// The condition that holds for one of several rows between the same two objects, if there may be several.
+    /// A condition that selects one of several rows between the same two objects; nil if only one
+    /// can exist.
     var distinction: String?
-    /// The related rows and the condition that joins them to `table`, unless they are the same rows.
+    /// The table of the related objects and the condition that joins it to `table`; nil if `table`
+    /// is their table.
     var target: (table: String, condition: String)?
-    /// The related rows.
+    /// The rows of the related objects.
     let rows: ExpressionSQL.Rows
   }
 
   var steps: [Step]
-  /// The key of the object that the route starts at, in the surrounding query.
+  /// The key of the object at the start of the route, in the surrounding query.
   let key: String
-  /// Whether that is the key of the surrounding row and not a reference, which many rows share.
+  /// Whether ``key`` is the key of the surrounding row, and not a reference, which many rows may
+  /// have in common.
   let startsAtKey: Bool
-  /// The column of the first relation that holds this key.
+  /// The column of the first relation that stores ``key``.
   let start: String
 
-  /// The rows at its end.
+  /// The rows at the end of the route.
   var rows: ExpressionSQL.Rows { steps[steps.count - 1].rows }
 
-  /// FROM and its tables, for a subquery of which all other parts were written.
+  /// Returns the FROM clause. Call it after all other parts of the subquery are written.
   func source(_ shape: ExpressionSQL.RelatedShape) -> String {
-    // The tables of CROSS JOIN are read in their order.
+    // SQLite reads the tables of a CROSS JOIN in the given order.
     let join = shape == .lookUp ? " CROSS JOIN " : " JOIN "
     var text = ""
     for step in steps {
       text += text.isEmpty ? " FROM \(step.table)" : "\(join)\(step.table) ON \(step.condition)"
-      // If no column of the rows was asked for, their key in the relation suffices.
+      // If only the key of the related rows is used, the relation's own table suffices.
       if let target = step.target, step.rows.isRead {
         text += "\(join)\(target.table) ON \(target.condition)"
       }
@@ -280,9 +292,10 @@ private struct RelatedPath {
 }
 
 extension RelatedQuery {
-  /// The same query in two: one on the objects after a part of the route, by one that goes on from each of them.
+  /// Returns the query as two nested ones: the outer one follows the first part of the route, and
+  /// evaluates the inner one, which follows the rest, for each object.
   ///
-  /// - Parameter index: The index of the last relation of the first query.
+  /// - Parameter index: The index of the last relation of the outer query.
   fileprivate func split(after index: Int) -> RelatedQuery {
     var (outer, inner) = (self, self)
     outer.route = Array(route.prefix(index + 1))

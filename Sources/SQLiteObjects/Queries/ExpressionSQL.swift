@@ -1,37 +1,40 @@
 import SQLiteCore
 import SQLiteRelations
 
-/// Writes filters, and all other expressions on objects, as SQL of one store: `\.$age > 30` becomes
-/// `"Person"."age" > ?` with the value 30.
+/// Writes filters and all other expressions on objects as SQL for one store.
 ///
-/// The operators make the ``QueryNode`` that is written here (`Filter+Comparison.swift`). Conditions on related objects are
-/// written by `ExpressionSQL+Related.swift` and `ExpressionSQL+References.swift`. `ExpressionSQL+Finding.swift` decides
-/// which condition finds the rows.
+/// For example, `\.$age > 30` becomes `"Person"."age" > ?` with the value 30.
 ///
-/// No two rows in one statement have the same name: those of subqueries and joins are numbered.
+/// The operators in `Filter+Comparison.swift` create the ``QueryNode`` that is written here.
+/// `ExpressionSQL+Related.swift` and `ExpressionSQL+References.swift` write conditions on related
+/// objects. `ExpressionSQL+Finding.swift` decides which condition SQLite uses to find the rows.
+///
+/// All tables of a statement have different names: the tables of subqueries and joins are numbered.
 struct ExpressionSQL {
-  /// Rows in scope, by the name that their columns are qualified by.
+  /// The rows of one table in a statement, and the name that qualifies their columns.
   final class Rows {
     let plan: ObjectPlan
-    /// Nil if the rows are those of the type's own table, under its name.
+    /// The name of the table in the statement. Nil if the rows are those of the type's own table,
+    /// under its own name.
     let alias: String?
-    /// The key of a row as SQL.
+    /// The SQL of a row's key.
     let key: String
-    /// The number of rows that a condition is evaluated for.
+    /// The number of rows for which a condition is evaluated.
     var narrowing: Narrowing
     /// Whether the statement visits each row at most once.
     let isVisitedOnce: Bool
-    /// The rows that references lead to, by the slots of these, if they are joined.
+    /// The joined rows of referenced objects, by the slot of the reference. Nil if references
+    /// aren't joined.
     fileprivate(set) var joined: [Int: Rows]?
-    /// Whether any column but the key was asked for.
+    /// Whether the SQL uses a column other than the key.
     private(set) var isRead = false
 
-    /// The rows of a type's own table.
+    /// Creates the rows of a type's own table.
     ///
     /// - Parameters:
     ///   - plan: The type.
-    ///   - narrowing: The number of rows that expressions are evaluated for.
-    ///   - joinsReferences: Whether related rows are joined.
+    ///   - narrowing: The number of rows for which expressions are evaluated.
+    ///   - joinsReferences: Whether referenced objects are joined.
     init(of plan: ObjectPlan, narrowing: Narrowing = .all, joinsReferences: Bool = false) {
       self.plan = plan
       alias = nil
@@ -41,7 +44,7 @@ struct ExpressionSQL {
       joined = joinsReferences ? [:] : nil
     }
 
-    /// The rows of a subquery or a join.
+    /// Creates the rows of a table in a subquery or a join.
     init(
       _ plan: ObjectPlan, alias: String, key: String? = nil, narrowing: Narrowing = .all,
       isVisitedOnce: Bool = false
@@ -53,7 +56,7 @@ struct ExpressionSQL {
       self.isVisitedOnce = isVisitedOnce
     }
 
-    /// The column of a property as SQL.
+    /// Returns the SQL of a property's column.
     func column(_ slot: Int) throws -> String {
       isRead = true
       guard let alias else { return plan.qualifiedColumns[slot] }
@@ -61,28 +64,29 @@ struct ExpressionSQL {
     }
   }
 
-  /// Thrown instead of looking at tables.
+  /// Thrown if the SQL depends on tables that the store hasn't inspected, and ``mayLookAtTables``
+  /// is false.
   struct UnknownTables: Error {}
 
-  /// Whether the thread may wait for the database, to look at the tables of a relation. False on the thread of a
-  /// task: ``ObjectStore/making(_:)``.
+  /// Whether the thread may wait for the database to inspect the tables of a relation. False on the
+  /// thread of a task: see ``MagicData/making(_:)``.
   @TaskLocal static var mayLookAtTables = true
 
   let store: any ObjectStore
   private var aliases = 0
-  /// The number of expressions inside one another that are being written.
+  /// The nesting level of the expression that is being written.
   var level = 0
 
   init(_ store: any ObjectStore) {
     self.store = store
   }
 
-  /// An expression on the rows of a type's own table, without a join.
+  /// Returns the SQL of an expression on the rows of a type's own table, without a join.
   ///
   /// - Parameters:
   ///   - node: The expression.
   ///   - plan: The type.
-  ///   - narrowing: The number of rows that it is evaluated for.
+  ///   - narrowing: The number of rows for which it is evaluated.
   ///   - store: The store.
   static func sql(
     _ node: QueryNode, on plan: ObjectPlan, _ narrowing: Narrowing = .all,
@@ -94,7 +98,8 @@ struct ExpressionSQL {
     return sql
   }
 
-  /// The condition of a statement on the rows of a type's own table, without a join.
+  /// Returns the SQL of a condition for the WHERE clause of a statement that reads a type's own
+  /// table, without a join.
   static func condition(
     _ filter: QueryNode, on plan: ObjectPlan, in store: any ObjectStore
   ) throws -> SQL {
@@ -104,7 +109,7 @@ struct ExpressionSQL {
     return sql
   }
 
-  /// Writes an expression on rows.
+  /// Writes an expression on rows. Throws if it is nested too deeply.
   mutating func write(_ node: QueryNode, _ rows: Rows, to sql: inout SQL) throws {
     guard level < QueryNode.greatestLevel else {
       throw QueryNode.isTooDeep(QueryNode.greatestLevel)
@@ -112,7 +117,8 @@ struct ExpressionSQL {
     level += 1
     defer { level -= 1 }
     if try writeByReference(node, rows, to: &sql) { return }
-    // What a case needs has its place on the stack in a function of its own: each level would need that of all cases.
+    // Each case calls a separate function. Otherwise, each level of recursion would need the stack
+    // space of all cases.
     switch node {
     case .value(let value): sql.append(value: value)
     case .column(let slots): sql.append(text: try column(slots[...], rows))
@@ -135,7 +141,7 @@ struct ExpressionSQL {
   }
 }
 
-// The cases.
+// The kinds of nodes.
 extension ExpressionSQL {
   private func key(of storage: ObjectStorage?, _ type: String) throws -> Value {
     guard let zIndex = storage?.zIndex(in: store.identity) else {
@@ -169,7 +175,7 @@ extension ExpressionSQL {
       sql.append(piece)
       if index < operands.count { try write(operand: operands[index], rows, to: &sql) }
     }
-    // It may end in a comment, which ends with the line.
+    // A line comment at the end of the SQL ends at the line break.
     sql.append(text: "\n)")
   }
 
@@ -191,14 +197,15 @@ extension ExpressionSQL {
   private mutating func write(
     negationOf operand: QueryNode, _ rows: Rows, to sql: inout SQL
   ) throws {
-    // TRUE is no keyword: a column may be called so.
+    // Not `IS NOT TRUE`: TRUE isn't a keyword, so a column may have this name.
     sql.append(text: operand.isTruthValue ? "(" : "NOT ifnull((")
     try write(operand, rows, to: &sql)
     sql.append(text: operand.isTruthValue ? ") IS NOT 1" : "), 0)")
   }
 
-  /// A value that is asked for its equals: equal ones have one stored form, so that a server without our collations
-  /// finds them too.
+  /// Returns the operand of an equality. On a server, which lacks the collations of this library,
+  /// returns it without its collation. Equal values have the same stored form, so the result is the
+  /// same.
   private func equated(_ node: QueryNode) -> QueryNode {
     guard store.isRemote, case .writing(let form, let operands, _) = node,
       form.pieces == QueryNode.orderPieces
@@ -229,7 +236,7 @@ extension ExpressionSQL {
       return sql.append(comparison, value)
     }
     try write(operand: isEqual ? equated(left) : left, rows, to: &sql)
-    // Both may be nil, and then are equal.
+    // Two nil values are equal.
     let isNullSafe = comparison == .equal && right.mayBeNull
     sql.append(text: isNullSafe ? " IS " : comparison.rawValue)
     try write(operand: right, rows, to: &sql)
@@ -239,8 +246,8 @@ extension ExpressionSQL {
     _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode, _ rows: Rows,
     to sql: inout SQL
   ) throws {
-    // In SQL as in Swift, operators of one precedence bind from left to right: parentheses around each
-    // would overflow the stack of SQLite's parser.
+    // In SQL as in Swift, operators of equal precedence are left-associative. Parentheses around
+    // each operation would overflow the stack of SQLite's parser.
     var (first, rest) = (left, [(arithmetic, right)])
     while case .calculation(let left, let before, let right, _) = first,
       before.isSum == arithmetic.isSum
@@ -257,8 +264,8 @@ extension ExpressionSQL {
     sql.append(text: ")")
   }
 
-  /// Makes one list of many values that one column may be equal to: SQLite's compiler takes time by the
-  /// square of the number of comparisons, and seconds for 20,000.
+  /// Combines many equalities of a column into one `IN` list. SQLite's compiler takes time that is
+  /// quadratic in the number of comparisons: seconds for 20,000.
   private mutating func grouped(_ conditions: [QueryNode], _ rows: Rows) throws -> [QueryNode] {
     guard conditions.count > 16 else { return conditions }
     var indexes: [[Int]: Int] = [:]
@@ -285,7 +292,8 @@ extension ExpressionSQL {
     return grouped
   }
 
-  /// Conditions joined two by two: of a thousand in a row, each would be one level deeper.
+  /// Writes conditions, joined two by two. In a plain sequence of a thousand, each would add a
+  /// level to SQLite's expression.
   mutating func write(
     _ conditions: ArraySlice<QueryNode>, joinedBy word: String, _ rows: Rows, to sql: inout SQL
   ) throws {
@@ -302,10 +310,10 @@ extension ExpressionSQL {
   }
 }
 
-// Columns, and the rows that relations lead to.
+// Columns, and the rows of referenced objects.
 extension ExpressionSQL {
-  /// A column of the rows, or of rows that references lead to: by a join if the rows have joins, else by a
-  /// scalar subquery, which may stand anywhere.
+  /// Returns the SQL of a column of the rows or of objects that they reference. References use a
+  /// join if the rows have joins, otherwise a scalar subquery, which is allowed in any expression.
   mutating func column(_ slots: ArraySlice<Int>, _ rows: Rows) throws -> String {
     guard let slot = slots.first else { return rows.key }
     let property = rows.plan.properties[slot]
@@ -320,7 +328,7 @@ extension ExpressionSQL {
       throw rows.plan.refuse(property, "leads to no object")
     }
     let plan = try store.plan(type)
-    // The key of the other row is what the reference holds.
+    // The reference itself stores the key of the other row.
     if rest.count == 1, next == plan.counting { return try rows.column(slot) }
     if rows.joined != nil { return try column(rest, join(rows, slot, plan)) }
     let target = try Rows(plan, alias: alias())
@@ -329,7 +337,7 @@ extension ExpressionSQL {
       "(SELECT \(value) FROM \(plan.quotedTable.text) AS \(target.alias ?? "") WHERE \(target.key) = \(reference))"
   }
 
-  /// The rows that a reference leads to, joined once.
+  /// Returns the rows of the objects that a reference points to. Joins them on first use.
   private mutating func join(_ rows: Rows, _ slot: Int, _ plan: ObjectPlan) throws -> Rows {
     if let known = rows.joined?[slot] { return known }
     let target = try Rows(plan, alias: alias())
@@ -338,7 +346,7 @@ extension ExpressionSQL {
     return target
   }
 
-  /// The joins that expressions on the rows have asked for.
+  /// Returns the SQL of the joins that the written expressions use.
   func joins(of rows: Rows) throws -> String {
     var text = ""
     for (slot, target) in (rows.joined ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -350,7 +358,7 @@ extension ExpressionSQL {
     return text
   }
 
-  /// A name that no other rows have.
+  /// Returns a name that is unique in the statement.
   mutating func alias() -> String {
     aliases += 1
     return "magicdata_\(aliases)"
@@ -359,7 +367,7 @@ extension ExpressionSQL {
 }
 
 extension SQL {
-  /// Appends the comparison of what was written before with a value.
+  /// Appends a comparison of the preceding expression with a value.
   mutating func append(_ comparison: QueryComparison, _ value: Value) {
     switch (comparison, value) {
     case (.equal, .null): append(text: " IS NULL")

@@ -2,15 +2,17 @@ import Essentials
 import SQLiteCore
 import SQLiteMapping
 
-/// The functions of SQL that queries of objects call where SQLite has none that means what Swift does: of exact
-/// decimals, of texts as Swift sees them, of dates, and of conversions.
+/// The SQL functions that queries of objects use where SQLite has no function with Swift's
+/// semantics: for exact decimals, for texts as Swift strings, for dates, and for conversions.
 ///
-/// A connection of a store has them as soon as a statement needs one. They are pure, so that they may stand in the SQL of a hostile file: a value
-/// that is not of the right kind is an error, and no result is longer than SQLite allows.
+/// A connection of a store adds them when a statement first needs one. They are pure, so they are
+/// safe in the schema of a hostile file: a value of the wrong kind is an error, and no result is
+/// longer than SQLite allows.
 enum QueryFunctions {
-  /// Makes the functions known to a connection.
+  /// Adds the functions to a connection.
   static func add(to connection: Connection) throws {
-    // A server has none of ours: what needs them is refused there, by their names.
+    // A server can't run these functions. Its error for a statement that uses one names the
+    // function.
     if connection.isRemote { return }
     try addDecimals(to: connection)
     try addTexts(to: connection)
@@ -41,7 +43,7 @@ enum QueryFunctions {
     }
   }
 
-  /// The quotient, rounded to the digits that `Decimal` has; NULL for a division by zero.
+  /// Returns the quotient, rounded to the precision of `Decimal`, or NULL for a division by zero.
   fileprivate static func quotient(_ dividend: Decimal, _ divisor: Decimal) throws -> Value {
     if divisor.isZero { return .null }
     return try DecimalText.value(for: dividend / divisor)
@@ -87,7 +89,7 @@ enum QueryFunctions {
     return String(scalars[first...last])
   }
 
-  /// Replaces a part byte by byte, from the beginning on.
+  /// Replaces every occurrence of a part, from left to right. Compares bytes.
   private static func replacing(
     _ text: String, _ part: String, _ replacement: String
   ) throws -> String {
@@ -113,11 +115,11 @@ enum QueryFunctions {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// SQLite's limit of the bytes of a text.
+  /// SQLite's limit for the bytes of a text.
   private static let greatestLength = 1_000_000_000
 
   private static func addDates(to connection: Connection) throws {
-    // Seconds since 2001, as `Date` counts them: exact both ways.
+    // Seconds since the reference date of `Date`, 2001. The conversion is exact in both directions.
     try connection.addPureFunction("magicdata_date_seconds", argumentCount: 1) { values in
       .real(try DateStrategy.text.date(from: values[0]).timeIntervalSinceReferenceDate)
     }
@@ -154,7 +156,8 @@ enum QueryFunctions {
       return try DecimalText.value(for: decimal)
     }
     try add("real_of_decimal") { value in
-      // The nearest one: `Decimal` itself converts with an error of some units in the last place.
+      // `Decimal` itself converts with an error of several units in the last place, but its
+      // description is exact.
       let decimal = try DecimalText.decimal(from: value)
       return Double(decimal.description).map { .real($0) } ?? .null
     }
@@ -190,16 +193,17 @@ enum QueryFunctions {
   }
 }
 
-/// An exact sum of numbers in plain decimal notation.
+/// An exact sum of decimals that are stored as text.
 private struct DecimalSum {
   /// The number of values that were not NULL.
   private(set) var count = 0
-  /// The sum of the numbers with at most 18 digits before and behind the point, as a number of 10^-18.
+  /// The sum of the numbers that have at most 18 digits before and after the point, in units of
+  /// 10^-18.
   private var units: Int128 = 0
-  /// The sum of all others, and of units that would not fit.
+  /// The sum of all other numbers, and of units that would overflow.
   private var rest = Decimal.zero
 
-  /// Adds a number; NULL is none.
+  /// Adds a number. NULL is ignored.
   mutating func add(_ value: Value) throws {
     if value.isNull { return }
     count += 1
@@ -216,7 +220,7 @@ private struct DecimalSum {
     }
   }
 
-  /// The sum as it is stored, zero of no numbers.
+  /// The stored form of the sum, which is zero if no number was added.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if `Decimal` cannot hold it exactly.
   var value: Value {
@@ -228,7 +232,7 @@ private struct DecimalSum {
 
   private static func exactSum(_ one: Decimal, _ other: Decimal) throws -> Decimal {
     let sum = one + other
-    // If the sum was rounded, subtracting one number does not give the other.
+    // If the sum was rounded, subtracting one number doesn't yield the other.
     guard !sum.isNaN, sum - one == other, sum - other == one else {
       throw SQLiteError(.range, "the sum does not fit Decimal exactly")
     }
@@ -237,7 +241,8 @@ private struct DecimalSum {
 
   private static let perOne: Int128 = 1_000_000_000_000_000_000
 
-  /// Reads `[-]digits[.digits]` with at most 18 digits on either side; nil for any other text.
+  /// Parses `[-]digits[.digits]` with at most 18 digits on either side of the point; returns nil
+  /// for any other text.
   private static func units(of text: String) -> Int128? {
     var bytes = text.utf8[...]
     let isNegative = bytes.first == UInt8(ascii: "-")
@@ -280,13 +285,14 @@ private struct DecimalSum {
   }
 }
 
-/// The value that a fraction of the values of a group lies below, between the two nearest ones in proportion.
+/// The value below which a fraction of a group's values lies, interpolated linearly between the two
+/// nearest values.
 private struct Percentile {
   private var numbers: [Double] = []
   private var decimals: [Decimal] = []
   private var fraction: Double?
 
-  /// Takes a number: an integer or a real, or the text of a decimal; NULL is none.
+  /// Adds a number: an integer, a real, or the text of a decimal. NULL is ignored.
   mutating func add(_ value: Value, fraction: Value) throws {
     let fraction = try Double(databaseValue: fraction)
     guard 0...1 ~= fraction, self.fraction ?? fraction == fraction else {
@@ -302,7 +308,7 @@ private struct Percentile {
     }
   }
 
-  /// The value; NULL of no numbers.
+  /// The percentile, or NULL if no number was added.
   ///
   /// - Throws: ``SQLiteError`` if numbers and decimals are mixed.
   var value: Value {
@@ -318,14 +324,16 @@ private struct Percentile {
       }
       if numbers.isEmpty { return .null }
       let (low, high, share) = Percentile.neighbors(numbers.sorted(), fraction)
-      // Infinities, and numbers whose difference overflows.
+      // The guard excludes infinity times zero, which is NaN. Unlike `high - low`, the weighted sum
+      // doesn't overflow.
       guard low != high, share > 0 else { return .real(low) }
       let between = low * (1 - share) + high * share
       return between.isNaN ? .null : .real(between)
     }
   }
 
-  /// The values on both sides of a place among sorted ones, and how far the place is from the lower one.
+  /// Returns the two sorted values next to a position, and the distance of the position from the
+  /// lower one.
   private static func neighbors<Number>(
     _ sorted: [Number], _ fraction: Double
   ) -> (low: Number, high: Number, share: Double) {

@@ -2,71 +2,79 @@ import SQLiteCore
 import SQLiteMapping
 import Synchronization
 
-/// An expression on an object, as a tree that becomes SQL with bound values.
+/// An expression on an object, as a tree that is written as SQL with bound values.
 ///
-/// Filters, calculated values, sort keys, groups and what is fetched are made of it. Conditions mean what they
-/// mean in Swift: nil is a value like others to `==` and `!=`, and what is not true is false, so that its
-/// negation is true. Texts are compared by their bytes.
+/// Filters, expressions, sort keys, groups and result columns consist of nodes. Conditions have the
+/// meaning that they have in Swift: `==` and `!=` treat nil like any other value. A condition that
+/// isn't true is false, so its negation is true. Texts are compared by their bytes.
 ///
-/// A tree is never deeper than ``greatestDepth``: the functions that make nodes of nodes make a ``failure(_:)``
-/// of what would be. So it is built, written and released without a deep stack.
+/// A tree is never deeper than ``greatestDepth``: a function that combines nodes returns a
+/// ``failure(_:)`` if the result would be deeper. So trees can be built, written and released
+/// without a deep stack.
 enum QueryNode: Sendable {
   /// A bound value.
   case value(Value)
-  /// A column, by the slots of the properties that lead to it; without any, the key. It is NULL where a
-  /// relation on the way leads nowhere.
+  /// A column, as the slots of the properties on its path. Without slots, it is the key of the row.
+  /// It is NULL if a relation on the path is nil.
   case column([Int])
-  /// The z_index of an object, as the store knows it; nil for one that was never saved.
+  /// The z_index of an object in the store. The storage is nil if the object was never saved.
   case object(ObjectStorage?, type: String)
   indirect case comparing(QueryNode, QueryComparison, QueryNode, depth: Int)
   indirect case calculation(QueryNode, QueryArithmetic, QueryNode, depth: Int)
-  /// The value is one of some, of which none is NULL.
+  /// A test whether a value is in a list that doesn't contain NULL.
   indirect case isIn(QueryNode, [Value])
-  /// SQL of this library around operands.
+  /// SQL of this library with operands.
   case writing(QueryForm, [QueryNode], depth: Int)
-  /// SQL of the user around operands: one piece more than operands.
+  /// SQL of the user with operands. There is one more piece of SQL than operands.
   case literal([SQL], [QueryNode], depth: Int)
-  /// The value after the first condition that holds: conditions and values in turn, and then the value if no
-  /// condition holds.
+  /// The value that follows the first true condition. The list alternates conditions and values,
+  /// and ends with the value for the case that no condition is true.
   case choice(QueryNodeList)
-  /// A question about the objects that a relation leads to.
+  /// A condition or a calculation on related objects.
   indirect case related(RelatedQuery, depth: Int)
   indirect case negation(QueryNode, depth: Int)
-  /// All of them hold.
+  /// True if all conditions are true.
   case all(QueryNodeList)
-  /// One of them holds.
+  /// True if at least one condition is true.
   case any(QueryNodeList)
-  /// An error to throw when the query is written.
+  /// An error that is thrown when the query is written as SQL.
   case failure(any Error)
 }
 
-// Nodes of nodes. What many operators call is not inlined: each would get a copy of a kilobyte.
+// Combinations of nodes. Functions that many operators call aren't inlined: each call would copy a
+// kilobyte of code.
 extension QueryNode {
-  // Two limits, since a sum of many operands is a deep tree, which is released by recursion, and a flat text.
+  // There are two limits, because a sum of many operands is a deep tree, which is released
+  // recursively, but flat SQL.
 
-  /// The greatest depth of a tree: each operand of a sum is one deeper, and a list by the logarithm of its length.
-  /// SQLite's limit is 1000 levels of an expression, of which each level here takes two at most.
+  /// The maximum depth of a tree. Each operand of a sum adds a level, and a list adds the logarithm
+  /// of its length. SQLite allows expressions with 1000 levels, and a level of a tree takes at most
+  /// two of them.
   static var greatestDepth: Int { 400 }
 
-  /// The greatest number of expressions inside one another in SQL, of which a sum or a list of any length is one.
-  /// More would overflow a stack of 384 KiB, where each takes up to 5 KiB in a debug build, and the stack
-  /// of SQLite's parser, which has 100 entries in SQLite 3.40.
+  /// The maximum number of nested expressions in SQL. A sum or a list counts as one, whatever its
+  /// length.
+  ///
+  /// More levels would overflow a stack of 384 KiB, because each takes up to 5 KiB in a debug
+  /// build. They would also overflow the stack of SQLite's parser, which has 100 entries in SQLite
+  /// 3.40.
   static var greatestLevel: Int { 64 }
 
-  /// The error of an expression with more levels than `limit`.
+  /// Returns the error for an expression with more than `limit` levels.
   static func isTooDeep(_ limit: Int) -> SQLiteError {
     SQLiteError(.tooBig, "a filter is nested more than \(limit) levels deep")
   }
 
-  /// Whether it is an error to throw. A node made of it is that error, too.
+  /// Whether the node is an error. A node with such an operand becomes the same error.
   private var isFailure: Bool { if case .failure = self { true } else { false } }
 
-  /// A node of operands, unless one of them is an error or it would be too deep.
+  /// Returns a node with operands. Returns a failure if an operand is one, or if the node would be
+  /// too deep.
   ///
   /// - Parameters:
   ///   - operands: The operands.
-  ///   - levels: The number of levels that it adds.
-  ///   - node: Makes the node of its depth.
+  ///   - levels: The number of levels that the node adds to its operands.
+  ///   - node: Creates the node with its depth.
   @inline(__always)
   private static func node(
     of operands: [QueryNode], levels: Int = 1, _ node: (_ depth: Int) -> QueryNode
@@ -80,7 +88,8 @@ extension QueryNode {
     return depth > greatestDepth ? .failure(isTooDeep(greatestDepth)) : node(depth)
   }
 
-  /// ``node(of:levels:_:)`` for a node of two, of which most filters consist: it makes no array.
+  /// A variant of ``node(of:levels:_:)`` for two operands, which creates no array. Most nodes of
+  /// filters have two operands.
   @inline(__always)
   private static func node(
     _ left: QueryNode, _ right: QueryNode, _ node: QueryNode
@@ -90,7 +99,7 @@ extension QueryNode {
     return node.depth > greatestDepth ? .failure(isTooDeep(greatestDepth)) : node
   }
 
-  /// Compares two values.
+  /// Returns a comparison of two values.
   @inline(never)
   static func comparison(
     _ left: QueryNode, _ comparison: QueryComparison, _ right: QueryNode
@@ -99,49 +108,52 @@ extension QueryNode {
     return node(left, right, .comparing(left, comparison, right, depth: depth))
   }
 
-  /// Calculates. Numbers are not joined in another order, since sums of reals, and of integers that overflow,
-  /// depend on it.
+  /// Returns a calculation. Operands are never reordered, because the order affects sums of real
+  /// numbers, and of integers that overflow.
   static func arithmetic(
     _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode
   ) -> QueryNode {
     node(of: [left, right]) { .calculation(left, arithmetic, right, depth: $0) }
   }
 
-  /// SQL of this library around operands.
+  /// Returns a node for SQL of this library with operands.
   ///
   /// - Parameters:
-  ///   - pieces: The text before, between and behind the operands, in parentheses unless it is a call.
-  ///   - operands: The operands, one less than the pieces.
+  ///   - pieces: The SQL before, between and after the operands. It must be in parentheses, unless
+  ///     it is a function call.
+  ///   - operands: The operands, one fewer than the pieces.
   ///   - mayBeNull: Whether the result may be NULL.
-  ///   - isTruthValue: Whether the result is 0, 1 or NULL, and no other number.
+  ///   - isTruthValue: Whether the result is always 0, 1 or NULL.
   static func form(
     _ pieces: [String], _ operands: [QueryNode], mayBeNull: Bool = true, isTruthValue: Bool = false
   ) -> QueryNode {
     form(QueryForm(pieces, mayBeNull: mayBeNull, isTruthValue: isTruthValue), operands)
   }
 
-  /// SQL of this library around operands.
+  /// Returns a node for SQL of this library with operands.
   @inline(never)
   static func form(_ form: QueryForm, _ operands: [QueryNode]) -> QueryNode {
     node(of: operands) { .writing(form, operands, depth: $0) }
   }
 
-  /// SQL of the user around operands.
+  /// Returns a node for SQL of the user with operands. Returns a failure if the SQL isn't a
+  /// complete expression.
   static func sql(_ pieces: [SQL], _ operands: [QueryNode] = []) -> QueryNode {
     if let failure = pieces.lazy.compactMap(\.failure).first { return .failure(failure) }
     do { try SQL.checkExpression(pieces) } catch { return .failure(error) }
     return node(of: operands) { .literal(pieces, operands, depth: $0) }
   }
 
-  /// A question about the objects that a relation leads to.
+  /// Returns a condition or a calculation on related objects.
   static func related(_ query: RelatedQuery) -> QueryNode {
     node(of: [query.filter, query.operand].compactMap(\.self), levels: 2) {
       .related(query, depth: $0)
     }
   }
 
-  /// One value if a condition holds, and another one if not. A choice among the others is continued: in SQL inside
-  /// one another, SQLite's parser takes some 25.
+  /// Returns a node for one value if a condition is true, and another value if it isn't. If the
+  /// other value is a choice, its branches are appended, because SQLite's parser allows only some
+  /// 25 nested ones.
   static func choice(
     _ condition: QueryNode, _ value: QueryNode, _ other: QueryNode
   ) -> QueryNode {
@@ -154,17 +166,17 @@ extension QueryNode {
     return node(of: [condition, value, other, .choice(list)], levels: 0) { _ in .choice(list) }
   }
 
-  /// True if both are.
+  /// Returns a condition that is true if both conditions are true.
   static func and(_ left: QueryNode, _ right: QueryNode) -> QueryNode {
     joined(left, right, QueryNode.all) { if case .all(let list) = $0 { list } else { nil } }
   }
 
-  /// True if one of them is.
+  /// Returns a condition that is true if at least one of two conditions is true.
   static func or(_ left: QueryNode, _ right: QueryNode) -> QueryNode {
     joined(left, right, QueryNode.any) { if case .any(let list) = $0 { list } else { nil } }
   }
 
-  /// Conditions in one list, which continues the lists that they are.
+  /// Joins conditions in one list. A condition that is such a list itself is extended.
   @inline(never)
   private static func joined(
     _ left: QueryNode, _ right: QueryNode, _ node: (QueryNodeList) -> QueryNode,
@@ -180,18 +192,18 @@ extension QueryNode {
     return self.node(left, right, node(joined))
   }
 
-  /// True if the other is not.
+  /// Returns the negation of a condition.
   @inline(never)
   static func not(_ operand: QueryNode) -> QueryNode {
     switch operand {
-    // An index serves an equality, but not the negation of an inequality.
+    // SQLite can use an index for an equality, but not for a negated inequality.
     case .comparing(let left, .notEqual, let right, _): comparison(left, .equal, right)
     case .comparing(let left, .equal, let right, _): comparison(left, .notEqual, right)
     default: node(of: [operand]) { .negation(operand, depth: $0) }
     }
   }
 
-  /// True if a value is one of some.
+  /// Returns a condition that a value is in a list. The list may contain NULL.
   static func isIn(_ operand: QueryNode, _ list: some Sequence<QueryNode>) -> QueryNode {
     var (values, hasNil) = ([Value](), false)
     for node in list {
@@ -202,26 +214,28 @@ extension QueryNode {
     return hasNil ? or(isIn, comparison(operand, .equal, .value(.null))) : isIn
   }
 
-  /// Text that begins with another, by bytes: a range, so that an index serves.
+  /// Returns a condition that a text has a prefix, by bytes. It is a range, so that SQLite can use
+  /// an index.
   static func hasPrefix(_ operand: QueryNode, _ prefix: String) -> QueryNode {
     let start = comparison(operand, .greaterOrEqual, .value(.text(prefix)))
     guard let end = TextRange.end(ofPrefix: prefix) else { return start }
     return and(start, comparison(operand, .less, .value(.text(end))))
   }
 
-  /// Text that contains another, by bytes.
+  /// Returns a condition that a text contains another text, by bytes.
   static func contains(_ operand: QueryNode, _ part: String) -> QueryNode {
     if part.isEmpty { return comparison(operand, .notEqual, .value(.null)) }
     return form(
       ["(instr(", ", ", ") > 0)"], [operand, .value(.text(part))], isTruthValue: true)
   }
 
-  /// SQLite's LIKE, with its wildcards and its rule for the case of letters.
+  /// Returns a condition with SQLite's `LIKE`, with its wildcards and its handling of case.
   static func like(_ operand: QueryNode, _ pattern: String) -> QueryNode {
     form(["(", " LIKE ", ")"], [operand, .value(.text(pattern))], isTruthValue: true)
   }
 
-  /// Whether it binds less than the operators of values, and stands in parentheses among them.
+  /// Whether the node has lower precedence than operators on values, and needs parentheses as an
+  /// operand.
   var isLoose: Bool {
     switch self {
     case .comparing, .isIn, .negation: true
@@ -229,7 +243,7 @@ extension QueryNode {
     }
   }
 
-  /// The number of levels inside one another, this one among them.
+  /// The number of levels of the tree, including this node.
   var depth: Int {
     switch self {
     case .value, .column, .object, .failure: 1
@@ -242,7 +256,7 @@ extension QueryNode {
     }
   }
 
-  /// Whether it depends on one row of the type's own table only.
+  /// Whether the node reads only the row of the object itself.
   var isOfOneRow: Bool {
     switch self {
     case .column(let slots): slots.count <= 1
@@ -251,7 +265,7 @@ extension QueryNode {
     }
   }
 
-  /// The nodes that it consists of.
+  /// The child nodes.
   @inline(never)
   var parts: [QueryNode] {
     switch self {
@@ -276,7 +290,7 @@ extension QueryNode {
     }
   }
 
-  /// Whether the value is 0, 1 or NULL, and no other number.
+  /// Whether the value is always 0, 1 or NULL.
   var isTruthValue: Bool {
     switch self {
     case .comparing, .isIn, .all, .any, .negation: true
@@ -287,9 +301,9 @@ extension QueryNode {
   }
 }
 
-// Nodes of what users write.
+// Nodes for key paths, values and objects.
 extension QueryNode {
-  /// The column that a path leads to.
+  /// Creates a node for the column that a key path references, or a failure if it references none.
   init<Object: MagicObject>(_ path: KeyPath<Object, some MagicColumn>) {
     do {
       self = .column(try QueryNode.slots(path))
@@ -298,7 +312,7 @@ extension QueryNode {
     }
   }
 
-  /// The slots of the properties that a path leads through.
+  /// Returns the slots of the properties on a key path.
   static func slots<Object: MagicObject>(
     _ path: KeyPath<Object, some MagicColumn>
   ) throws(MagicError) -> [Int] {
@@ -309,7 +323,7 @@ extension QueryNode {
     return slots
   }
 
-  /// The value as it is stored.
+  /// Creates a node for a value in its stored form, or a failure if it can't be stored.
   init<Stored: Codable>(_ value: Stored) {
     do {
       self = .value(try Storage.stored(value))
@@ -320,7 +334,7 @@ extension QueryNode {
     }
   }
 
-  /// An object that the store knows.
+  /// Creates a node for the key of an object.
   init<Object: MagicObject>(object: Object) {
     let storage = PropertyCollector.firstCell(of: object)?.address?.storage
     self = .object(storage, type: "\(Object.self)")
@@ -328,9 +342,10 @@ extension QueryNode {
 }
 
 extension ObjectPlan {
-  /// The slot of the property of this type that a path leads to.
+  /// Returns the slot of a property of this type.
   ///
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if it leads to none, or through a relation.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the path isn't a property of this
+  ///   type, or accesses a related object.
   package func slot<Object: MagicObject>(
     of path: KeyPath<Object, some MagicColumn>
   ) throws(MagicError) -> Int {
@@ -342,18 +357,19 @@ extension ObjectPlan {
   }
 }
 
-/// SQL of this library around operands.
+/// SQL of this library that surrounds operands.
 struct QueryForm: Sendable {
-  /// The text before, between and behind the operands.
+  /// The SQL before, between and after the operands.
   let pieces: [String]
   /// Whether the result may be NULL.
   let mayBeNull: Bool
-  /// Whether the result is 0, 1 or NULL, and no other number.
+  /// Whether the result is always 0, 1 or NULL.
   let isTruthValue: Bool
-  /// The result for no rows, if it is an aggregate and the result is NULL or a number.
+  /// The result for no rows, if the SQL is an aggregate and this result is NULL or zero; otherwise
+  /// nil.
   let resultOfNone: Value?
-  /// The text around the results of parts of the rows that makes the result of all rows; nil if it does not follow
-  /// from these.
+  /// The SQL of the aggregate that combines the results for parts of the rows to the result for all
+  /// rows. Nil if the partial results don't determine it.
   let combining: [String]?
 
   init(
@@ -367,7 +383,8 @@ struct QueryForm: Sendable {
     self.combining = combining
   }
 
-  /// Whether a comparison with the result for no rows holds; nil if that is not known without the database.
+  /// Returns whether a comparison with the result for no rows is true, or nil if only the database
+  /// can determine it.
   func holdsForNone(_ comparison: QueryComparison, _ value: Value) -> Bool? {
     switch (resultOfNone, value) {
     case (nil, _): nil
@@ -382,11 +399,11 @@ struct QueryForm: Sendable {
 
 /// A condition or a calculation on related objects.
 struct RelatedQuery: Sendable {
-  /// The form of the answer.
+  /// What the query computes.
   enum Answer: Sendable {
-    /// Whether there is any.
+    /// Whether a matching related object exists.
     case exists
-    /// An aggregate of them.
+    /// An aggregate of the related objects.
     case aggregate(QueryForm)
 
     fileprivate var mayBeNull: Bool {
@@ -398,16 +415,18 @@ struct RelatedQuery: Sendable {
     }
   }
 
-  /// The slots of the properties that lead to the objects, of which at least one leads to many.
+  /// The slots of the relations from the object to the related objects. At least one of them is
+  /// to-many.
   var route: [Int]
   var answer = Answer.exists
-  /// The operand of the aggregate, on the objects; nil if it has none.
+  /// The operand of the aggregate, evaluated on the related objects; nil if the aggregate has no
+  /// operand.
   var operand: QueryNode?
-  /// The condition on the objects.
+  /// The condition on the related objects; nil to include all.
   var filter: QueryNode?
 }
 
-/// The operators that compare two values.
+/// An operator that compares two values. The raw value is its SQL.
 enum QueryComparison: String, Sendable {
   case equal = " = "
   case notEqual = " IS NOT "
@@ -418,7 +437,7 @@ enum QueryComparison: String, Sendable {
 }
 
 extension QueryComparison {
-  /// Whether it holds for two numbers.
+  /// Returns whether the comparison of two numbers is true.
   fileprivate func holds<Number: Comparable>(_ left: Number, _ right: Number) -> Bool {
     switch self {
     case .equal: left == right
@@ -431,7 +450,7 @@ extension QueryComparison {
   }
 }
 
-/// The operators that calculate one number of two.
+/// An arithmetic operator with two operands. The raw value is its SQL.
 enum QueryArithmetic: String, Sendable {
   case sum = "+"
   case difference = "-"
@@ -439,18 +458,18 @@ enum QueryArithmetic: String, Sendable {
   case quotient = "/"
   case remainder = "%"
 
-  /// Whether it is a sum or a difference, which bind less than the others.
+  /// Whether it is `+` or `-`, which have lower precedence than the other operators.
   var isSum: Bool { self == .sum || self == .difference }
 }
 
-/// Conditions that are joined by one operator, in order.
+/// A list of nodes, in order, that one operator joins.
 ///
-/// A list that grows by one at each turn of a loop shares its memory with the ones before it, each of
-/// which is a range of it: to append or to prepend is O(1), unless another list has grown from the same
-/// one before.
+/// A list that is extended repeatedly, as in a loop, shares its memory with the lists that it was
+/// created from: each of them is a range of the same content. So appending and prepending are O(1),
+/// unless another list has already been extended at the same end of the shared content.
 struct QueryNodeList: Sendable {
   private struct Content {
-    /// Those before the middle, the nearest first.
+    /// The nodes before the middle, in reverse order.
     var front: [QueryNode] = []
     var back: [QueryNode]
   }
@@ -469,7 +488,7 @@ struct QueryNodeList: Sendable {
   /// The depth of the deepest condition.
   private let innerDepth: Int
 
-  /// Joins two conditions.
+  /// Creates a list of two nodes.
   init(_ first: QueryNode, _ second: QueryNode) {
     self.init([first, second], innerDepth: max(first.depth, second.depth))
   }
@@ -485,13 +504,13 @@ struct QueryNodeList: Sendable {
     self.innerDepth = innerDepth
   }
 
-  /// The number of conditions, two or more.
+  /// The number of nodes, at least two.
   var count: Int { frontCount + backCount }
 
-  /// The number of its levels, since conditions are joined two by two.
+  /// The depth of the list as a tree, in which nodes are joined two by two.
   var depth: Int { innerDepth + (Int.bitWidth - (count - 1).leadingZeroBitCount) }
 
-  /// The conditions in order.
+  /// The nodes in order.
   ///
   /// - Complexity: O(*n*).
   var conditions: [QueryNode] {
@@ -500,19 +519,19 @@ struct QueryNodeList: Sendable {
     }
   }
 
-  /// The list with one more at its end.
+  /// Returns the list with a node appended.
   func appending(_ condition: QueryNode) -> QueryNodeList {
     appending([condition], condition.depth)
   }
 
-  /// The list with one more at its beginning.
+  /// Returns the list with a node prepended.
   func prepending(_ condition: QueryNode) -> QueryNodeList {
     prepending([condition], condition.depth)
   }
 
-  /// Both lists, in order.
+  /// Returns the concatenation with another list.
   ///
-  /// - Complexity: O(*n*) for the shorter one.
+  /// - Complexity: O(*n*) in the length of the shorter list.
   func joined(_ other: QueryNodeList) -> QueryNodeList {
     count >= other.count
       ? appending(other.conditions, other.innerDepth)
@@ -544,13 +563,14 @@ struct QueryNodeList: Sendable {
   }
 }
 
-/// Ranges of texts in the order of their bytes.
+/// Ranges of texts in byte order.
 enum TextRange {
-  /// The least text that is greater than all that begin with `prefix`, if there is one.
+  /// Returns the least text that is greater than all texts with a prefix, or nil if no such text
+  /// exists.
   static func end(ofPrefix prefix: String) -> String? {
     var scalars = Array(prefix.unicodeScalars)
     while let last = scalars.popLast() {
-      // There is no scalar between the last one below the surrogates and the first one above them.
+      // Surrogates aren't scalars, so the next scalar after U+D7FF is U+E000.
       let next = last.value == 0xd7ff ? 0xe000 : last.value + 1
       guard let scalar = Unicode.Scalar(next) else { continue }
       scalars.append(scalar)

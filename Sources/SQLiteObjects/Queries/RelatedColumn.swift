@@ -83,8 +83,9 @@ extension MagicColumn where Element: MagicRelation {
 /// The objects at the end of a path of several relations in a query, such as
 /// `\Artist.$albums.$tracks`. At least one of the relations is to-many. Key paths create it.
 ///
-/// Use it in filters and expressions like a to-many relation: `(\Artist.$albums.$tracks).count >
-/// 100`. It can't be fetched as a value.
+/// It can't be fetched as a value, but filters and expressions can use it like a to-many relation:
+///
+///     magic.objects(of: Artist.self, where: (\Artist.$albums.$tracks).count > 100)
 @dynamicMemberLookup
 public struct RelatedCollection<Target: MagicObject>: MagicColumn {
   /// The type of the related objects' collection.

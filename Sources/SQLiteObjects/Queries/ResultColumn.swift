@@ -1,13 +1,15 @@
 import SQLiteCore
 
-/// One column of a query: what it is, and how it is read and written where it is wanted. The way is decided once for all
-/// rows: a type that is only known at run time would cost more at each row than the row (benchmark `values`).
+/// One column of a query, with a function that reads it into memory. The function is chosen once
+/// for all rows: handling a type that is known only at run time would take longer than the rest of
+/// the row (benchmark `values`).
 @safe struct ResultColumn<Result>: Sendable {
   let node: QueryNode
-  /// Initializes memory for a result.
+  /// Reads the column of a row and initializes memory with the result.
   let read: ReadingColumn
 
-  /// Reads a plain type as SQLite has it, and else by `other`, which converts or refuses.
+  /// Creates a column. Values that already have the storage class of a plain type are read
+  /// directly. All others are read by `other`, which converts them or throws.
   init(
     _ node: QueryNode, orElse other: @escaping @Sendable (StatementHandle, Int32) throws -> Result
   ) {
@@ -22,13 +24,13 @@ import SQLiteCore
     if let plain { unsafe read = plain.read } else { unsafe read = other }
   }
 
-  /// The column of a property.
+  /// Creates a column for a property.
   init<Object: MagicObject, Column: MagicColumn>(_ path: KeyPath<Object, Column>)
   where Column.Value == Result {
     self.init(QueryNode(path), orElse: { try Column.value(from: $0.value(at: $1)) })
   }
 
-  /// The value of an expression, which may be nil.
+  /// Creates a column for the value of an expression, which may be nil.
   init<Object: MagicObject, Wrapped: Codable & SendableMetatype>(
     _ expression: MagicExpression<Object, Wrapped>
   ) where Result == Wrapped? {
@@ -38,18 +40,18 @@ import SQLiteCore
     }
   }
 
-  /// The value of an aggregate.
+  /// Creates a column for the value of an aggregate.
   init<Object: MagicObject>(_ aggregate: Aggregate<Object, Result>) {
     self.init(aggregate.node) { [result = aggregate.result] in try result($0.value(at: $1)) }
   }
 }
 
-/// Reads a column of a row, and initializes memory with the value.
+/// A function that reads a column of a row, and initializes memory with the value.
 typealias ReadingColumn =
   @Sendable (_ row: StatementHandle, _ column: Int32, _ memory: UnsafeMutableRawPointer) throws ->
   Void
 
-/// A type that SQLite has as it is.
+/// A type that SQLite stores without conversion.
 private protocol PlainValue: SendableMetatype {
   static func plain(_ row: StatementHandle, at column: Int32) -> Self?
 }
@@ -72,10 +74,10 @@ extension Double: PlainValue {
   }
 }
 
-/// A way to read `result` if that is `Plain` or `Plain?`.
+/// A function that reads a result of type `Plain` or `Plain?`.
 ///
-/// It is specialized for each type: code for any type would ask for its metadata at each row. No bare closure: an
-/// optional one is called by way of two others.
+/// It is specialized for each type, because generic code would look up type metadata for each row.
+/// It is a struct, because calling an optional closure takes two additional calls.
 @safe private struct PlainReading {
   let read: ReadingColumn
 
@@ -103,10 +105,10 @@ extension Double: PlainValue {
   }
 }
 
-/// Rows that are read into tuples where these lie.
+/// An array of tuples into which rows are read in place.
 ///
-/// It knows the tuple only by its size and by what moves and destroys tuples: what runs at each row is no code
-/// for any type (benchmarks `values` and `groups`).
+/// It uses only the size of a tuple, and functions that read, move and destroy it, so no generic
+/// code runs for each row (benchmarks `values` and `groups`).
 @safe struct TupleRows<Tuple>: ~Copyable {
   private let columns: [TupleColumn]
   private let stride: Int
@@ -125,7 +127,7 @@ extension Double: PlainValue {
     unsafe memory.deallocate()
   }
 
-  /// Appends the row that a statement stands on.
+  /// Appends the current row of a statement.
   mutating func append(_ row: StatementHandle) throws {
     if count == capacity { grow() }
     try unsafe columns.read(row, into: memory + count * stride)
@@ -161,14 +163,14 @@ extension Double: PlainValue {
   }
 }
 
-/// An element of a tuple that is read from a column.
+/// An element of a tuple, and the function that reads it from a column.
 @safe struct TupleColumn: Sendable {
-  /// The element's distance from the start of the tuple.
+  /// The offset of the element in the tuple.
   var offset: Int
   fileprivate let read: ReadingColumn
   fileprivate let type: Any.Type
 
-  /// Destroys the element, if the columns behind it cannot be read.
+  /// Destroys the element after a later column failed to be read.
   @unsafe fileprivate func destroy(_ memory: UnsafeMutableRawPointer) {
     func destroy<Element>(_: Element.Type) {
       unsafe memory.assumingMemoryBound(to: Element.self).deinitialize(count: 1)
@@ -178,7 +180,8 @@ extension Double: PlainValue {
 }
 
 extension [TupleColumn] {
-  /// Initializes memory for a tuple with the columns of a row.
+  /// Initializes memory for a tuple with the columns of a row. If it throws, no element remains
+  /// initialized.
   fileprivate func read(_ row: StatementHandle, into memory: UnsafeMutableRawPointer) throws {
     var index = 0
     do {
@@ -193,7 +196,7 @@ extension [TupleColumn] {
     }
   }
 
-  /// Reads a row as a tuple.
+  /// Returns a row as a tuple.
   func tuple<Tuple>(_ row: StatementHandle, as _: Tuple.Type) throws -> Tuple {
     try unsafe withUnsafeTemporaryAllocation(of: Tuple.self, capacity: 1) { room in
       guard let start = room.baseAddress else {
@@ -205,20 +208,20 @@ extension [TupleColumn] {
   }
 }
 
-/// The layout of a tuple: its elements one after the other, each aligned for its type. (Swift's ABI, "Tuple
-/// Metadata"; a test compares it with tuples of many types.)
+/// The memory layout of a tuple: its elements in order, each aligned for its type. See "Tuple
+/// Metadata" in Swift's ABI documentation. A test compares it with the layout of real tuples.
 struct TupleLayout: Sendable {
   private(set) var nodes: [QueryNode] = []
   private(set) var columns: [TupleColumn] = []
   private var size = 0
   private var alignment = 1
 
-  /// Lays out a tuple of elements.
+  /// Creates the layout of a tuple.
   init<each Result>(_ columns: repeat ResultColumn<each Result>) {
     for column in repeat each columns { append(column) }
   }
 
-  /// Lays out a tuple of elements and further ones behind them.
+  /// Creates the layout of one tuple with the elements of two packs.
   init<each Result, each Other>(
     _ columns: repeat ResultColumn<each Result>, and others: repeat ResultColumn<each Other>
   ) {
@@ -226,7 +229,7 @@ struct TupleLayout: Sendable {
     for column in repeat each others { append(column) }
   }
 
-  /// Lays out a pair of tuples.
+  /// Creates the layout of a pair of tuples.
   init(_ first: TupleLayout, _ second: TupleLayout) {
     let start = first.size.aligned(to: second.alignment)
     nodes = first.nodes + second.nodes
@@ -251,7 +254,7 @@ struct TupleLayout: Sendable {
 }
 
 extension Int {
-  /// The next multiple of an alignment.
+  /// Returns the number, rounded up to a multiple of an alignment.
   fileprivate func aligned(to alignment: Int) -> Int {
     (self + alignment - 1) / alignment * alignment
   }
