@@ -2,60 +2,66 @@ package import Essentials
 import SQLiteAssets
 import SQLiteCore
 
-/// An asset of any type of content.
+/// An asset with content of any type: a `MagicAsset`, or a lazy one.
 package protocol AssetValue {
-  /// Makes the asset of a store, or one without content.
+  /// Creates the asset that a handle references in a store, or an asset without content if it is
+  /// nil.
   init(_ handle: AssetHandle?)
-  /// The content to be saved; nil if nothing was set.
+  /// The content to save, or nil if none was set.
   var pending: PendingAsset? { get throws }
-  /// The same without the content that was read, for an object to keep.
+  /// A copy without the loaded content, for an object to store.
   var resting: Self { get }
-  /// The same with the content that others hold, for a user.
+  /// A copy that shares its loaded content with other copies, for getters to return.
   var handedOut: Self { get }
 }
 
-/// The asset of an object in a store, with the content that the store has at each moment.
+/// A reference to the asset of an object in a store. It always resolves to the current content.
 package struct AssetHandle: Sendable {
-  /// The store, with the content that the object is of.
+  /// The store, and the generation of its contents that contains the object.
   let content: StoreContent
   /// The type of the object, the property, and the object's key.
   let shape: ObjectShape
   let slot: Int
   let zIndex: Int64
-  /// The id that the asset had when the object was fetched or saved; nil for none.
+  /// The id of the asset when the object was fetched or saved, or nil if it had none.
   let lastID: AssetID?
-  /// The content that somebody may hold.
+  /// The cache of the loaded content.
   let cache: AssetCache
 }
 
-/// A content as it was before a save wrote anything, to be copied in the same transaction.
+/// The content of an asset before a save writes anything. The save copies it in the same
+/// transaction.
 package struct AssetSource: Sendable {
   let record: AssetRecord
-  /// The open content; nil for a file, which stays to the transaction's end.
+  /// The opened content, or nil for a file, which exists until the transaction ends.
   let reader: AssetReader?
 }
 
-/// An asset's content to be saved. An extension that is nil is left as it is; `""` is none.
+/// The content of an asset to save. If `pathExtension` is nil, the extension remains. If it is
+/// `""`, the extension is removed.
 package indirect enum PendingAsset: Sendable {
   case empty
   case content(Data, pathExtension: String?)
   /// A copy of a user's file.
   case file(path: String, pathExtension: String?)
   case staged(StagedAsset, pathExtension: String?)
-  /// The content that an object's asset has in a store before the save.
+  /// The content that the asset of an object has in a store before the save.
   case stored(AssetHandle, pathExtension: String?)
-  /// That content, once it was looked up.
+  /// The same content after its lookup.
   case found(AssetSource, pathExtension: String?)
 
-  /// Whether there is a content.
+  /// Whether the asset has content.
   var isContent: Bool {
     if case .empty = self { false } else { true }
   }
 }
 
 extension ObjectStorage {
-  /// The asset of a property, if a store has the object: it may have got content there since. Nil for a
-  /// property that was set to nil and not saved yet.
+  /// Returns a reference to the asset of a property, or nil if the object is in no store or the
+  /// property has an unsaved nil.
+  ///
+  /// An asset without content has a reference too, because another connection may have stored
+  /// content since the fetch.
   func assetHandle(at slot: Int) -> AssetHandle? {
     let found = withState {
       state, slots -> (identity: Identity, value: Value, cache: AssetCache)? in

@@ -3,26 +3,27 @@ import SQLiteMapping
 import SQLiteRelations
 import Synchronization
 
-/// A value that is not fetched with its object, but when it is asked for.
+/// A value that is loaded on demand instead of together with its object.
 ///
 ///     @MagicValue var photo: AsyncMagical<MagicAsset<Data>>
 ///     …
 ///     let photo = try await person.photo.get()
 ///
-/// For assets, objects and collections of objects. Copies share the value. As long as it was neither
-/// set nor changed, saving the object leaves it alone.
+/// Use it for assets, objects and collections of objects. Copies share the value. If you neither
+/// set nor change the value, saving the object doesn't touch it.
 ///
-/// A collection can be changed without being fetched:
+/// You can change a collection without fetching it:
 ///
 ///     playlist.songs.append(song)
 ///     try await magic.update(playlist)
 ///
-/// Such changes are made in the store when the object is saved, to what the collection is then. Until then
-/// whatever is asked of the value shows them.
+/// The save applies such changes to the collection's current contents in the store. Until
+/// then, the methods of this type include them in their results, but queries of the collection
+/// throw ``MagicError/unsavedChanges(type:)``.
 public struct AsyncMagical<Element: Codable>: Sendable {
-  /// Shared by the copies.
+  /// The state, which all copies of the value share.
   private final class Box: Sendable {
-    /// A value's `deinit` may ask for the value: so none goes while this is locked.
+    /// The `deinit` of a value may access this value, so no value is released while this is locked.
     let state: Mutex<LazyState>
 
     init(_ state: LazyState) {
@@ -41,7 +42,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
 
   private let box: Box
 
-  /// Makes a value that is known.
+  /// Creates a value that is already known, and that is saved with its object.
   ///
   /// - Parameter value: The value.
   public init(value: Element) {
@@ -57,17 +58,17 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     box = Box(LazyState(.decoded(keys)))
   }
 
-  /// Makes a value that is set later.
+  /// Creates a value that you set later.
   public init() {
     box = Box(LazyState(.unset))
   }
 
-  /// Sets the value, to be saved with the object.
+  /// Sets the value, which is saved with the object.
   ///
-  /// Of a collection that `get()` has fetched, or that was saved, the difference to that is saved;
-  /// otherwise the value replaces what is in the store.
+  /// If the collection was saved before, or fetched by `get()`, the save writes only the
+  /// difference. Otherwise the value replaces what the store contains.
   ///
-  /// - Parameter value: The value.
+  /// - Parameter value: The new value.
   public func set(_ value: Element) {
     let live = _LiveValue((value as? any AssetValue)?.resting ?? value)
     _ = box.state.withLock { state in
@@ -77,9 +78,9 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     }
   }
 
-  /// Notes a change of a collection.
+  /// Records a change of a collection.
   func change(_ change: LinkEdit<_LiveValue>) where Element: MagicCollection {
-    // A value that was never set has no objects.
+    // A value that was never set is an empty collection.
     let none = try? Element(magicLinks: [])
     box.state.withLock { state in
       if case .unset = state.content, let none { state.content = .set(_LiveValue(none)) }
@@ -87,15 +88,16 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     }
   }
 
-  /// Notes the links of a collection that a fetch has shown.
+  /// Records the links of a collection that a fetch has returned.
   ///
   /// - Parameters:
-  ///   - links: The links that were in the store.
+  ///   - links: The links in the store.
   ///   - state: The state before the fetch.
   func show(_ links: LazyLinks, after state: LazyState) {
     box.state.withLock { current in
       guard current.source?.zIndex == links.owner else { return }
-      // The fetch has shown changes that were saved meanwhile, too: the links before them are not known.
+      // If changes were saved during the fetch, its result may include them, and the links before
+      // them are unknown.
       current.base = current.saved == state.saved ? links : nil
     }
   }
@@ -139,17 +141,17 @@ extension AsyncMagical: LazyValue {
 }
 
 extension AsyncMagical: MagicRelation where Element: MagicRelation {
-  /// The type of the objects.
+  /// The type of the related objects.
   public typealias Target = Element.Target
 }
 
 extension AsyncMagical: Codable {
-  /// Reads a value from outside the store.
+  /// Creates a value by decoding it from external data, such as JSON.
   public init(from decoder: any Decoder) throws {
     self.init(value: try Element(from: decoder))
   }
 
-  /// Writes the value if it is known, else null.
+  /// Encodes the value if it was set, else null. Nothing is fetched.
   public func encode(to encoder: any Encoder) throws {
     try (folded().live?.value as? Element).encode(to: encoder)
   }
@@ -164,87 +166,88 @@ extension AsyncMagical: AssetValue where Element: AssetValue {
     get throws { try (state.live?.value as? Element)?.pending }
   }
 
-  // It keeps no content that was read: `get()` hands that out.
+  // A lazy asset stores no loaded content. Only the asset that `get()` returns does.
   package var resting: AsyncMagical { self }
   package var handedOut: AsyncMagical { self }
 }
 
-// Changes of a collection that is not fetched for them. None of them reads or writes the database: the
-// next save of the object makes them in the store; without one they are lost.
+// Changes of a collection without fetching it. They don't access the database: the next save of the
+// object applies them. Without a save, they are lost.
 
 extension AsyncMagical where Element: MagicCollection {
-  /// Removes an object from the collection, however often and by whatever keys it is there.
+  /// Removes all links to an object from the collection at the next save.
   ///
-  /// The object itself stays in the store.
+  /// An array may contain the object several times, and a dictionary may contain it for several
+  /// keys. The object itself remains in the store.
   ///
-  /// - Parameter object: The object.
+  /// - Parameter object: The object to remove from the collection.
   public func remove(_ object: Element.Target) {
     change(.remove(_LiveValue(object)))
   }
 
-  /// Removes all objects that the collection has when the change is saved, those included that others
-  /// have added meanwhile.
+  /// Removes all objects that the collection contains at the next save, including objects that were
+  /// added concurrently.
   public func removeAll() {
     change(.removeAll)
   }
 }
 
 extension AsyncMagical {
-  /// Adds an object at the end, behind those that others have added before the change is saved.
+  /// Appends an object at the next save, after objects that were appended concurrently.
   ///
   ///     playlist.songs.append(song)
   ///     try await magic.update(playlist)
   ///
-  /// - Parameter object: The object. It is saved with the change.
+  /// - Parameter object: The object, which is saved too.
   public func append<Object: MagicObject>(_ object: Object) where Element == [Object] {
     change(.add([_LiveValue(object)], at: nil))
   }
 
-  /// Adds objects at the end, behind those that others have added before the change is saved.
+  /// Appends objects at the next save, after objects that were appended concurrently.
   ///
-  /// - Parameter objects: The objects. They are saved with the change.
+  /// - Parameter objects: The objects, which are saved too.
   public func append<Object: MagicObject>(
     contentsOf objects: some Sequence<Object>
   ) where Element == [Object] {
     change(.add(objects.map { _LiveValue($0) }, at: nil))
   }
 
-  /// Inserts an object at a position that is counted off when the change is saved.
+  /// Inserts an object at the next save. The position is counted in the list at that time.
   ///
   /// - Parameters:
-  ///   - object: The object. It is saved with the change.
-  ///   - position: The number of objects before it. If there are fewer, it is added at the end; a negative
-  ///     position is the start.
-  /// - Complexity: O(`position`) when it is saved.
+  ///   - object: The object, which is saved too.
+  ///   - position: The number of objects before the new one. Beyond the end, the object is
+  ///     appended. A negative position is the start.
+  /// - Complexity: O(`position`) at the save.
   public func insert<Object: MagicObject>(_ object: Object, at position: Int)
   where Element == [Object] {
     change(.add([_LiveValue(object)], at: position))
   }
 
-  /// Inserts an object into a set, unless it is there.
+  /// Inserts an object into the set at the next save, unless the set then contains it.
   ///
-  /// - Parameter object: The object. It is saved with the change.
+  /// - Parameter object: The object, which is saved too.
   public func insert<Object: MagicObject>(_ object: Object) where Element == MagicalSet<Object> {
     change(.add([_LiveValue(object)], at: nil))
   }
 
-  /// Inserts objects into a set, except those that are there.
+  /// Inserts objects into the set at the next save, except those that the set then contains.
   ///
-  /// - Parameter objects: The objects. They are saved with the change.
+  /// - Parameter objects: The objects, which are saved too.
   public func insert<Object: MagicObject>(
     contentsOf objects: some Sequence<Object>
   ) where Element == MagicalSet<Object> {
     change(.add(objects.map { _LiveValue($0) }, at: nil))
   }
 
-  /// Sets or removes the object of a key of a dictionary.
+  /// Sets the object for a key of the dictionary at the next save, or removes the key.
   ///
   ///     try shop.roles.set(ada, forKey: "till")
   ///
   /// - Parameters:
-  ///   - object: The object, which is saved with the change, or nil to remove the key.
-  ///   - key: The key.
-  /// - Throws: `SQLiteError` or `EncodingError` if the key cannot be stored.
+  ///   - object: The object, which is saved too, or nil to remove the key.
+  ///   - key: The key, which must not be nil.
+  /// - Throws: `SQLiteError`, or an error of encoding, if the key can't be stored.
   public func set<Key: Codable & Hashable, Object: MagicObject>(
     _ object: Object?, forKey key: Key
   ) throws where Element == [Key: Object] {
@@ -252,7 +255,9 @@ extension AsyncMagical {
     change(object.map { .put(_LiveValue($0), key: stored) } ?? .removeKey(stored))
   }
 
-  /// The stored form of a key.
+  /// Returns the stored form of a key.
+  ///
+  /// - Throws: `SQLiteError`, or an error of encoding, if the key is nil or can't be stored.
   func stored<Key: Codable>(key: Key) throws -> Value {
     let stored = try Storage.stored(key)
     guard !stored.isNull else {

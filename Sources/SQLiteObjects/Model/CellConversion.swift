@@ -4,9 +4,10 @@ import SQLiteCore
 import SQLiteMapping
 
 extension _MagicCell {
-  /// Sets a value of a type that is not SQLite's.
+  /// Sets a value of a type that SQLite doesn't store.
   ///
-  /// The value is moved: a copy of an object retains each of its properties (benchmark `save-graph`).
+  /// Consumes the value: a copy of an object would retain each of its properties (benchmark
+  /// `save-graph`).
   @usableFromInline func setLive<Value: Codable>(_ value: consuming Value) {
     if Value.self is any AssetValue.Type, let asset = copy value as? any AssetValue {
       set(.live(_LiveValue(asset.resting)))
@@ -15,7 +16,7 @@ extension _MagicCell {
     }
   }
 
-  /// The value of a type that is not SQLite's, or that is stored otherwise.
+  /// Returns a value that isn't stored in the form of its type, or nil if none was set.
   @usableFromInline func converted<Value: Codable>(_ type: Value.Type) -> Value? {
     switch form {
     case .unset: nil
@@ -28,28 +29,28 @@ extension _MagicCell {
     }
   }
 
-  /// The nil of an optional type that is not declared as one, if that is what is stored.
+  /// Returns the value of an optional type, as in `@MagicValue var age: Int?`, if NULL is stored.
   @usableFromInline func null<Value: Codable>(_ type: Value.Type) -> Value? {
     guard case .stored(.null) = form else { return nil }
     return try? Storage.value(type, of: .null)
   }
 
-  /// The asset with a stored identifier.
+  /// Returns the asset with a stored id.
   private func asset<Value>(_ type: Value.Type, _ stored: SQLiteCore.Value) -> Value? {
     guard let type = Value.self as? any AssetValue.Type, let address else { return nil }
     if stored.isNull, address.storage.shape.properties[address.slot].role.isOptional { return nil }
     let asset = type.init(address.storage.assetHandle(at: address.slot))
-    // A lazy value is kept, so that the next save finds changes that are made through it.
+    // A lazy value is cached, so that the next save finds changes that are made through it.
     guard asset is any LazyValue else { return asset.handedOut as? Value }
     return self.asset(cache(_LiveValue(asset)))
   }
 
-  /// The asset that was set, or a lazy one that was made before.
+  /// Returns the asset that was set, or a lazy asset that was cached.
   private func asset<Value>(_ live: _LiveValue) -> Value? {
     (live.value as? any AssetValue)?.handedOut as? Value
   }
 
-  /// A value that was set or decoded.
+  /// Returns a value that was set or decoded.
   private func held<Value>(_ live: _LiveValue) -> Value? {
     if let keys = live.value as? RelationKeys {
       // Programmer error: a relation of a decoded object was read before it was resolved.
@@ -58,7 +59,8 @@ extension _MagicCell {
     return live.value as? Value
   }
 
-  /// An object, a collection of objects or a lazy value of a fetched object.
+  /// Returns the object, the collection of objects or the lazy value of a fetched object's
+  /// relation.
   private func related<Value>(_ type: Value.Type) -> Value? {
     guard let (storage, slot, context) = address else { return nil }
     do {
@@ -66,7 +68,8 @@ extension _MagicCell {
         try related(type, form, storage, slot, context)
       }
     } catch {
-      // Programmer error: the type encodes other properties each time, or keys that it cannot decode.
+      // Programmer error: the type encodes different properties each time, or keys that it can't
+      // decode.
       fatalError("a relation cannot be read: \(error)")
     }
   }
@@ -99,8 +102,8 @@ extension _MagicCell {
         LazySource(
           content: identity.content, shape: storage.shape, slot: slot, zIndex: identity.zIndex)
       }
-      // If the object was removed, each call of the value throws. The value is kept, so that the next save
-      // finds changes that are made through it.
+      // If the object was removed, the methods of the value throw. The value is cached, so that the
+      // next save finds changes that are made through it.
       return cache(_LiveValue(type.init(source: source))).value as? Value
     case .unset, .stored, .data, .live: return nil
     }
@@ -108,7 +111,8 @@ extension _MagicCell {
 }
 
 extension _CellValue {
-  /// The content of a cell for a stored value: checked here, so that reading it later cannot fail.
+  /// Returns the content of a cell for a stored value. The value is converted here, so that later
+  /// reads can't fail.
   static func of<Value: Codable>(
     _ type: Value.Type, stored: SQLiteCore.Value
   ) throws -> _CellValue {
@@ -120,7 +124,9 @@ extension _CellValue {
 }
 
 extension _LiveValue {
-  /// The stored form of a value of the type.
+  /// Returns the stored form of the value.
+  ///
+  /// - Throws: `SQLiteError`, or an error of encoding, if the value isn't of the type or can't be stored.
   func stored<Value: Codable>(as type: Value.Type) throws -> SQLiteCore.Value {
     guard let value = value as? Value else {
       throw SQLiteError(.mismatch, "the property holds a value that is not of its type")
@@ -130,7 +136,7 @@ extension _LiveValue {
 }
 
 extension _PropertyRole {
-  /// The role of a property of the type.
+  /// Returns the role of a property of a type.
   static func of(_ type: Any.Type) -> _PropertyRole {
     if let type = type as? any LazyValue.Type {
       var role = type.role
@@ -151,11 +157,11 @@ extension _PropertyRole {
   }
 }
 
-// The values of the types that SQLite stores as they are. What is inlinable here is compiled for each
-// type in the module that declares the property, where the comparisons of types cost nothing
-// (benchmark `fetch`). Each cast is from a type to itself, which the comparison before it has proved.
+// Values of the types that SQLite stores directly. The inlinable code is compiled for each type in
+// the module that declares the property, where the comparisons of types cost nothing (benchmark
+// `fetch`). Each cast is from a type to itself, as the comparison before it proves.
 extension _MagicCell {
-  /// The value, or nil if there is none.
+  /// Returns the value, or nil if none was set.
   @inlinable func value<Value: Codable>(_ type: Value.Type) -> Value? {
     if Value.self == String.self {
       if let text { return unsafe unsafeBitCast(text, to: type) }
@@ -175,16 +181,17 @@ extension _MagicCell {
       MemoryLayout<Value>.size.isMultiple(of: MemoryLayout<_MagicCell>.size),
       MemoryLayout<Value>.alignment == MemoryLayout<_MagicCell>.alignment
     {
-      // It may be an object that is nothing but cells.
+      // The type may be a struct that contains only cells.
       if let object = object(type) { return object }
     }
     return converted(type)
   }
 
-  /// The object that a relation of a fetched object leads to, if it is nothing but cells.
+  /// Returns the object that a relation of a fetched object references, or nil if its type may not
+  /// consist of cells only.
   ///
-  /// Made where the property is declared, without looking for the type's conformance: ten times as fast
-  /// as by ``converted(_:)`` (benchmark `relation-read`).
+  /// The object is created in the module that declares the property, without a lookup of the type's
+  /// conformance. That is ten times as fast as ``converted(_:)`` (benchmark `relation-read`).
   @inlinable func object<Object>(_ type: Object.Type) -> Object? {
     unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { room in
       guard let start = room.baseAddress,
@@ -194,7 +201,7 @@ extension _MagicCell {
     }
   }
 
-  /// Sets the value, as a change to be saved.
+  /// Sets the value as a pending change.
   @inlinable func setValue<Value: Codable>(_ value: consuming Value) {
     if Value.self == String.self {
       setText(unsafe unsafeBitCast(value, to: String.self))
@@ -226,7 +233,7 @@ extension _MagicCell {
       switch form {
       case .stored(.real(let real)): real
       case .stored(.integer(let integer)): Double(exactly: integer)
-      // A NaN is found by ``converted(_:)``, which holds no lock.
+      // ``converted(_:)`` returns a NaN, and holds no lock.
       default: nil
       }
     }
@@ -241,7 +248,7 @@ extension _MagicCell {
   @usableFromInline func setInteger(_ integer: Int64) { set(.stored(.integer(integer))) }
 
   @usableFromInline func setReal(_ real: Double) {
-    // A NaN is kept as it is, and refused when it is saved.
+    // A NaN is stored unconverted. The save then throws an error.
     set(real.isNaN ? .live(_LiveValue(real)) : .stored(.real(real)))
   }
 

@@ -1,25 +1,27 @@
 import Synchronization
 
-/// The positions of the cells in an object's memory, for structs that are nothing but wrappers.
+/// The offsets of the cells in the memory of an object whose struct contains only wrappers.
 ///
-/// The cells of other types are found by the object's `encode(to:)`, which costs as much as saving it.
+/// In objects of other types, the cells are found through `encode(to:)`, which takes as long as
+/// saving the object.
 ///
-/// Proof that reading and making such memory is sound: a stored property is found by reflection, which
-/// tells the type of its value. If that is a wrapper of this library, the property is either declared with
-/// that type, which is one cell and nothing else, or as an existential, which is larger (but that of
-/// an error, which no wrapper is). So if a struct has *n* stored properties whose values are wrappers of
-/// one cell each, and the size of *n* cells, then each is declared as such, and the struct is *n* cells
-/// one behind the other, without gaps since a cell's size is its stride. Which of them is which property
-/// is found out by comparing them with the cells that the object encodes, which are all different, and
-/// all *n* of them. Memory with *n* cells in it is therefore a value of the struct, as its memberwise
-/// initializer would make it.
+/// Proof that reading and creating such memory is sound: reflection finds each stored property and
+/// the type of its value. If that is a wrapper of this library, the property is declared either
+/// with this type, which is exactly one cell, or as an existential, which is larger (except `any
+/// Error`, to which no wrapper conforms). So if a struct has *n* stored properties whose values are
+/// wrappers of one cell each, and the size of *n* cells, then each is declared with such a type.
+/// The struct is *n* contiguous cells, without gaps, since a cell's size is its stride. The object
+/// encodes *n* different cells. Comparing them with those in memory shows which cell belongs to
+/// which property. Memory that contains *n* cells is therefore a value of the struct, as its
+/// memberwise initializer would create it.
 struct CellLayout: Sendable {
   /// The offset of each property's cell in bytes.
   let offsets: [Int]
 
-  /// Looks at an object whose properties have been found.
+  /// Creates the layout of a type from one of its objects and the properties that this object
+  /// encodes.
   ///
-  /// - Returns: Nil if the object is not known to be nothing but wrappers.
+  /// - Returns: Nil if the struct may contain anything but wrappers.
   fileprivate init?<Object: MagicObject>(
     _ object: Object, _ entries: [PropertyCollector.Entry]
   ) {
@@ -46,7 +48,7 @@ struct CellLayout: Sendable {
     self.offsets = offsets
   }
 
-  /// Lends the cells of an object of the type that the layout was made for.
+  /// Calls `body` with the cells of an object, which must be of the layout's type.
   func withCells<Object: MagicObject, Result>(
     of object: Object, _ body: (FoundCells) throws -> Result
   ) rethrows -> Result {
@@ -55,14 +57,15 @@ struct CellLayout: Sendable {
     }
   }
 
-  /// Lends the cells of the object of the type at an address.
+  /// Calls `body` with the cells of the object at an address, which must be of the layout's type.
   @unsafe func withCells<Result>(
     at object: UnsafeRawPointer, _ body: (FoundCells) throws -> Result
   ) rethrows -> Result {
     try body(unsafe FoundCells(object, offsets))
   }
 
-  /// Lends the cells of each of the objects of the type that lie one behind the other.
+  /// Calls `body` with the cells of each object in contiguous memory. The objects must be of the
+  /// layout's type.
   @unsafe func forEach(
     _ objects: UnsafeRawBufferPointer, _ body: (FoundCells) throws -> Void
   ) rethrows {
@@ -74,18 +77,19 @@ struct CellLayout: Sendable {
     }
   }
 
-  /// Makes an object of the type that the layout was made for, without its `init()`.
+  /// Initializes memory with an object of the layout's type, without its `init()`.
   ///
   /// - Parameters:
-  ///   - memory: Room for the object.
+  ///   - memory: Uninitialized memory for the object.
   ///   - owner: The owner of the object's cells.
-  ///   - index: The first property.
+  ///   - index: The index of the first property.
   @unsafe func initialize(
     _ memory: UnsafeMutableRawPointer, _ owner: _MagicCell.Owner, _ index: CellIndex
   ) {
     unsafe offsets.withUnsafeBufferPointer { offsets in
       var slot = 0
-      // Four at once: their references to the owner are counted by one atomic addition (benchmark `fetch`).
+      // Four at a time, so that one atomic addition retains the owner for all of them (benchmark
+      // `fetch`).
       while slot + 4 <= offsets.count {
         unsafe Self.initialize(memory + offsets[slot], owner, index.at(slot))
         unsafe Self.initialize(memory + offsets[slot + 1], owner, index.at(slot + 1))
@@ -109,11 +113,13 @@ extension CellLayout {
   }
 }
 
-/// The cells of a type whose objects are nothing but wrappers, as its first object showed them: an object is asked for
-/// its identity each time that it enters a set, and to encode it costs as much as saving it (benchmark `import`).
+/// The layout of a type of structs that contain only wrappers, determined from its first object.
+///
+/// A set reads the identity of each object that is inserted. Finding its cells by encoding it would
+/// take as long as saving it (benchmark `import`).
 final class KnownCells: Sendable {
   let layout: CellLayout
-  /// The primary property and its wrapper, if there is one.
+  /// The slot of the primary property and the type of its wrapper, or nil if there is none.
   let primary: (slot: Int, type: any MagicProperty.Type)?
 
   private static let known = Mutex<[ObjectIdentifier: KnownCells?]>([:])
@@ -126,7 +132,8 @@ final class KnownCells: Sendable {
     primary = entries.firstIndex { $0.type.role.isPrimary }.map { ($0, entries[$0].type) }
   }
 
-  /// The cells of an object's type; nil if they must be found by encoding each object.
+  /// Returns the layout of an object's type, or nil if the cells must be found by encoding each
+  /// object.
   static func of<Object: MagicObject>(_ object: Object) -> KnownCells? {
     let key = ObjectIdentifier(Object.self)
     if let known = known.withLock({ $0[key] }) { return known }
@@ -136,7 +143,7 @@ final class KnownCells: Sendable {
   }
 }
 
-/// The cells of an object, in the order of its properties, lent to a closure that must not keep them.
+/// The cells of an object in the order of its properties, borrowed and valid only inside a closure.
 @safe struct FoundCells {
   private let start: UnsafeRawPointer
   private let offsets: [Int]
@@ -150,23 +157,24 @@ final class KnownCells: Sendable {
     @inline(__always) get { unsafe start.load(fromByteOffset: offsets[slot], as: _MagicCell.self) }
   }
 
-  /// The identity of the object's storage, or nil if it has none.
+  /// The identity of the object's storage, or nil if the object has no storage yet.
   var storageIdentifier: ObjectIdentifier? {
     guard let box = unsafe box(0) else { return self[0].storageIdentifier }
     return unsafe box._withUnsafeGuaranteedRef { $0.storageIdentifier }
   }
 
-  /// Lets the cell of a property that has no storage lead to that of one.
+  /// Makes the cell of a property forward to the cell of a storage, unless it already belongs to a
+  /// storage.
   ///
-  /// - Returns: The value as the cell held it, or nil if it leads to a storage already.
+  /// - Returns: The value that the cell held, or nil if it already belongs to a storage.
   @inline(__always)
   func adopt(_ slot: Int, by cell: _MagicCell) -> _CellValue.Form? {
     guard let box = unsafe box(slot) else { return nil }
     return unsafe box._withUnsafeGuaranteedRef { $0.adopt(by: cell) }
   }
 
-  /// The box of a property of an object that was made. It is not retained (benchmarks `insert` and `save-graph`): the
-  /// memory holds it as long as it is lent.
+  /// Returns the box of a property of an object that the program created, else nil. The box isn't
+  /// retained (benchmarks `insert` and `save-graph`), because the borrowed memory holds it.
   @inline(__always)
   private func box(_ slot: Int) -> Unmanaged<ValueBox>? {
     let cell = unsafe (start + offsets[slot]).assumingMemoryBound(to: _MagicCell.self)
@@ -174,7 +182,9 @@ final class KnownCells: Sendable {
     return unsafe .passUnretained(box)
   }
 
-  /// Lends cells that were found by encoding the object.
+  /// Calls `body` with cells that were found by encoding the object.
+  ///
+  /// - Returns: The result of `body`, or nil if there are no cells.
   static func with<Result>(
     _ cells: [_MagicCell], _ body: (FoundCells) throws -> Result
   ) rethrows -> Result? {
@@ -187,16 +197,17 @@ final class KnownCells: Sendable {
 }
 
 extension ObjectStorage {
-  /// Lets the cells of an object lead here from now on, and takes over what they hold.
+  /// Makes the cells of an object forward to this storage, and moves their values into it.
   ///
   /// - Parameters:
   ///   - cells: The cells.
-  ///   - copies: Gets a slot for each property if all cells lead here.
+  ///   - copies: Receives a slot for each property if no cell belongs to another storage.
   ///   - context: The context that the cells hold, if the object needs one.
-  /// - Returns: The number of cells until the first one that leads to another storage already.
+  /// - Returns: The number of cells before the first one that already belongs to another storage.
   func adopt(_ cells: FoundCells, to copies: SlotCopies, in context: FetchContext?) -> Int {
     let cell = _MagicCell(context.map { .row($0) } ?? .storage(self), CellIndex(slot: 0))
-    // A task that follows a cell that leads here already waits for the others.
+    // Another task that follows a cell to this storage waits for the lock, and then finds all
+    // values.
     return withState { _, slots in
       for slot in 0..<slots.count {
         guard let form = cells.adopt(slot, by: cell.at(slot)) else { return slot }
@@ -208,19 +219,20 @@ extension ObjectStorage {
   }
 }
 
-/// A wrapper that is one cell in memory, and nothing else.
+/// A wrapper that is exactly one cell in memory.
 protocol SingleCellProperty {}
 
 extension ObjectShape {
-  /// The positions of the cells in an object's memory, if they are known.
+  /// The layout of an object's memory, or nil if the type may not consist of cells only.
   var layout: CellLayout? {
-    // A shape has the offsets of the layout that was found for its type.
+    // The offsets in a shape come from the layout that was found for its type.
     cellOffsets.map { CellLayout(offsets: $0) }
   }
 
-  /// Makes an object of a storage that leads to no others.
+  /// Creates an object without eager relations from its storage.
   ///
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if its properties are not always the same.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the type encodes different properties
+  ///   each time.
   func object<Object: MagicObject>(_ type: Object.Type, of storage: ObjectStorage) throws -> Object
   {
     guard let layout else { return try bound(type, to: _MagicCell(storage)) }
@@ -232,17 +244,18 @@ extension ObjectShape {
     }
   }
 
-  /// Makes objects of storages that lead to no others.
+  /// Creates objects without eager relations from their storages.
   ///
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if their properties are not always the same.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the type encodes different properties
+  ///   each time.
   func objects<Object: MagicObject>(
     _ type: Object.Type, of storages: [ObjectStorage]
   ) throws -> [Object] {
     // See ``FetchContext/objects(_:_:)``.
     if storages.isEmpty { return [] }
     guard let layout else { return try storages.map { try bound(type, to: _MagicCell($0)) } }
-    // They are made where they stay: appending an object of a type that is not known here costs as much
-    // as making it.
+    // The objects are created in place: appending an object of a generic type takes as long as
+    // creating it.
     return unsafe Array(unsafeUninitializedCapacity: storages.count) { objects, count in
       guard var object = objects.baseAddress else { return }
       for storage in storages {
@@ -254,12 +267,14 @@ extension ObjectShape {
     }
   }
 
-  /// Makes an object by its `init()`, and lets its wrappers lead to the cells of a storage: its own `encode(to:)`
-  /// says which of them leads where.
+  /// Creates an object with its `init()`, and makes its wrappers forward to the cells of a storage,
+  /// in the order in which its `encode(to:)` encodes them.
   ///
   /// - Parameters:
   ///   - type: The object's type.
-  ///   - cell: The first cell.
+  ///   - cell: The cell of the first property.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the type encodes different properties
+  ///   each time.
   func bound<Object: MagicObject>(_ type: Object.Type, to cell: _MagicCell) throws -> Object {
     let object = Object()
     let count = try PropertyCollector.bind(object, to: cell, count: properties.count)

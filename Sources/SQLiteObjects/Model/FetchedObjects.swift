@@ -1,20 +1,20 @@
 import SQLiteCore
 
-// The objects of a fetch, made of its rows.
+// Creation of the objects of a fetch from its rows.
 extension FetchContext {
-  /// The objects that the query itself found, in its order.
+  /// Returns the objects that the query itself returned, in its order.
   func objects<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
     try objects(type, group.tableIndexes[ObjectIdentifier(type)].map { tables[$0].found } ?? [])
   }
 
-  /// Objects of the fetch.
+  /// Returns objects of the fetch.
   ///
-  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch did not bring one of them.
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch doesn't contain one of them.
   func objects<Object: MagicObject>(
     _ type: Object.Type, _ zIndexes: ArraySlice<Int64>
   ) throws -> [Object] {
-    // Room for nothing would be the empty array that all share, whose count the standard library
-    // writes all the same: ThreadSanitizer sees that.
+    // With a capacity of zero, the array would be the shared empty array. The standard library
+    // writes its count nevertheless, which ThreadSanitizer reports.
     if zIndexes.isEmpty { return [] }
     let index = try table(of: type, zIndexes[zIndexes.startIndex])
     let table = tables[index]
@@ -33,9 +33,9 @@ extension FetchContext {
     }
   }
 
-  /// An object of the fetch.
+  /// Returns an object of the fetch.
   ///
-  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch did not bring it.
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch doesn't contain it.
   func object<Object: MagicObject>(_ type: Object.Type, _ zIndex: Int64) throws -> Object {
     guard let object = try objects(type, [zIndex]).first else {
       throw MagicError.missingTarget(type: "\(type)", zIndex: zIndex)
@@ -43,14 +43,15 @@ extension FetchContext {
     return object
   }
 
-  /// Makes an object that a relation leads to.
+  /// Initializes memory with the object that a to-one relation references.
   ///
   /// - Parameters:
-  ///   - memory: Room for an object of the type.
+  ///   - memory: Uninitialized memory for an object of the type.
   ///   - type: The object's type.
-  ///   - zIndex: The object.
-  ///   - relation: The property that leads to it.
-  /// - Returns: False if the object is not known to be nothing but cells; then nothing is made.
+  ///   - zIndex: The object's z_index.
+  ///   - relation: The property that references the object.
+  /// - Returns: False if the type may not consist of cells only. The memory then remains
+  ///   uninitialized.
   @unsafe func initialize(
     _ memory: UnsafeMutableRawPointer, _ type: ObjectIdentifier, _ zIndex: Int64,
     from relation: CellIndex
@@ -65,7 +66,7 @@ extension FetchContext {
     return true
   }
 
-  /// Makes an object that is nothing but cells.
+  /// Initializes memory with an object that consists of cells only.
   @unsafe private func initialize(
     _ memory: UnsafeMutableRawPointer, _ layout: CellLayout, _ table: Int, _ row: Int
   ) {
@@ -78,7 +79,8 @@ extension FetchContext {
     }
   }
 
-  /// Makes an object by its `init()`; the instance of a class is the same one as long as somebody has it.
+  /// Creates an object with its `init()`. For a class, returns the same instance as long as it is
+  /// alive.
   private func object<Object: MagicObject>(_ type: Object.Type, at row: Int) throws -> Object {
     let storage = storages[row]
     let shape = storage.shape
@@ -92,7 +94,7 @@ extension FetchContext {
     return object
   }
 
-  /// Makes the object at a row, to be held by a property.
+  /// Creates the object at a row, for a property to hold.
   func live(at row: Int) throws -> _LiveValue {
     func make<Object: MagicObject>(_ type: Object.Type) throws -> _LiveValue {
       _LiveValue(try object(type, at: row))
@@ -101,9 +103,9 @@ extension FetchContext {
   }
 }
 
-// Relations of fetched objects, made when they are read.
+// Relations of fetched objects, which are created when they are read.
 extension FetchContext {
-  /// Makes the collection of a property that was not set since the fetch.
+  /// Creates the collection of a property that was not set since the fetch.
   func collection<Collection: MagicCollection>(
     _ type: Collection.Type, of storage: ObjectStorage, slot: Int
   ) throws -> Collection {
@@ -118,7 +120,7 @@ extension FetchContext {
       })
   }
 
-  /// Makes the collection of a property that was set since the fetch.
+  /// Creates the collection of a property that was set since the fetch.
   func collection<Collection: MagicCollection>(
     _ type: Collection.Type, of targets: [RelationTarget]
   ) throws -> Collection {
@@ -128,9 +130,9 @@ extension FetchContext {
       })
   }
 
-  /// Makes the object that a property was set to since the fetch.
+  /// Creates the object that a property was set to since the fetch.
   ///
-  /// - Throws: ``Companion/Released`` if the property was set again meanwhile.
+  /// - Throws: ``Companion/Released`` if the reference was replaced in the meantime.
   func object<Object: MagicObject>(
     _ type: Object.Type, _ target: RelationTarget
   ) throws -> Object {
@@ -147,13 +149,13 @@ extension FetchContext {
 }
 
 extension _MagicCell {
-  /// Makes the object that a relation of a fetched object leads to.
+  /// Initializes memory with the object that a relation of a fetched object references.
   ///
   /// - Parameters:
-  ///   - memory: Room for an object of the type.
+  ///   - memory: Uninitialized memory for an object of the type.
   ///   - type: The relation's type.
-  /// - Returns: False if the cell holds no such relation, or the object must be made otherwise; then
-  ///   nothing is made.
+  /// - Returns: False if the cell contains no such relation, or the type may not consist of cells
+  ///   only. The memory then remains uninitialized.
   @usableFromInline @unsafe func initialize(
     _ memory: UnsafeMutableRawPointer, as type: ObjectIdentifier
   ) -> Bool {

@@ -1,32 +1,32 @@
 import SQLiteCore
 import SQLiteRelations
 
-/// A property of an object in a store, whose value is left there: the relations of the store are asked for it.
+/// A lazy property of an object in a store, whose value stays in the store until it is requested.
 package struct LazySource: Sendable {
-  /// The store, with the content that the object is of.
+  /// The store, and the generation of its contents that contains the object.
   let content: StoreContent
   /// The type of the object.
   let shape: ObjectShape
-  /// The property.
+  /// The slot of the property.
   let slot: Int
-  /// The object.
+  /// The object's z_index.
   let zIndex: Int64
 }
 
-/// A change of a lazy collection that is not saved yet.
+/// An unsaved change of a lazy collection.
 struct LazyEdit: Sendable {
-  /// The running number of the change.
+  /// The value of ``LazyState/number`` after the change.
   let number: Int
   let change: LinkEdit<_LiveValue>
 }
 
-/// The links of a lazy collection as they were when they were last fetched or saved.
+/// The links of a lazy collection when they were last fetched or saved.
 package struct LazyLinks: Sendable {
   let store: StoreIdentity
   let owner: Int64
   let links: LinkTargets
 
-  /// The links, if they are those of an object in a store.
+  /// Returns the links if they are those of `owner` in `store`, else nil.
   func links(of owner: Int64, in store: StoreIdentity) -> LinkTargets? {
     self.owner == owner && self.store == store ? links : nil
   }
@@ -35,7 +35,7 @@ package struct LazyLinks: Sendable {
 /// The state of a lazy value at one moment.
 package struct LazyState: Sendable {
   enum Content: Sendable {
-    /// Nothing.
+    /// No value.
     case unset
     /// A value in a store.
     case stored(LazySource)
@@ -46,13 +46,13 @@ package struct LazyState: Sendable {
   }
 
   var content: Content
-  /// Changes of the content since it was set or, if it is in the store, saved.
+  /// The changes of a collection since it was set or, if it is in the store, since it was saved.
   var edits: [LazyEdit] = []
   /// The number of times that the value was set or changed.
   var number = 0
-  /// That number when the value was saved last.
+  /// The value of ``number`` at the last save.
   var saved = 0
-  /// The links as they were last fetched or saved; a value that is set is compared with them.
+  /// The links when they were last fetched or saved. A value that is set is compared with them.
   var base: LazyLinks?
 
   init(_ content: Content, number: Int = 0) {
@@ -65,23 +65,23 @@ package struct LazyState: Sendable {
     if case .set(let live) = content { live } else { nil }
   }
 
-  /// The source of a value in a store, or nil.
+  /// The property whose value is in a store, or nil.
   var source: LazySource? {
     if case .stored(let source) = content { source } else { nil }
   }
 
-  /// The keys of a value that was decoded and not resolved yet, or nil.
+  /// The keys of a relation that was decoded and not resolved yet, or nil.
   var keys: RelationKeys? {
     if case .decoded(let keys) = content { keys } else { nil }
   }
 
-  /// Whether the value was set or changed since it was saved.
+  /// Whether the value was set or changed since the last save.
   var isChanged: Bool { number > saved }
 
-  /// The changes of what is in the store.
+  /// The unsaved changes of a collection.
   var changes: [LinkEdit<_LiveValue>] { edits.map(\.change) }
 
-  /// The values that may lead to other objects.
+  /// The values that may hold references to other objects.
   var held: [_CellValue.Form] {
     var held: [_CellValue.Form] = live.map { [.live($0)] } ?? []
     for edit in edits {
@@ -96,24 +96,25 @@ package struct LazyState: Sendable {
 }
 
 extension LazyState {
-  /// Notes a value.
+  /// Sets the value.
   mutating func set(_ live: _LiveValue) {
     content = .set(live)
     edits = []
     number += 1
   }
 
-  /// Notes a change of a collection.
+  /// Adds a change of a collection.
   mutating func change(_ change: LinkEdit<_LiveValue>) {
     number += 1
     edits.append(LazyEdit(number: number, change: change))
   }
 
-  /// Notes that the value was saved as it was in a state.
+  /// Records that the value was saved.
   ///
   /// - Parameters:
-  ///   - base: The links that were saved, if they are known.
-  ///   - left: The relation in the store that takes the place of the value; nil to keep the value.
+  ///   - state: The state that was saved.
+  ///   - base: The links that were saved, or nil if they are unknown.
+  ///   - left: The property in the store that replaces the value, or nil to keep the value.
   mutating func settle(_ state: LazyState, base: LazyLinks?, source left: LazySource?) {
     saved = max(saved, state.number)
     if let left, number == state.number { content = .stored(left) }
@@ -121,7 +122,9 @@ extension LazyState {
     if let base { self.base = base }
   }
 
-  /// Notes that the transaction was undone in which the value was saved as it was in a state.
+  /// Records that the transaction that saved the value was rolled back.
+  ///
+  /// - Parameter state: The state that was saved.
   mutating func unsettle(_ state: LazyState) {
     saved = min(saved, state.saved)
     base = state.base
@@ -131,7 +134,7 @@ extension LazyState {
     edits = back + edits.filter { $0.number > back.last?.number ?? saved }
   }
 
-  /// The state with changes of a value that was set applied to it.
+  /// Returns the state after applying the changes to a value that was set.
   func folded() throws -> LazyState {
     guard !edits.isEmpty, case .set(let live) = content,
       let collection = live.value as? any MagicCollection
@@ -143,21 +146,27 @@ extension LazyState {
   }
 }
 
-/// A value that is fetched on demand.
+/// A value that is loaded on demand.
 package protocol LazyValue: Codable, Sendable {
-  /// The role of the property in its table.
+  /// The role of a property of this type.
   static var role: _PropertyRole { get }
-  /// Makes a value that will be fetched, or of which nothing is left if there is no source.
+  /// Creates a value that is loaded from a property in a store, or an unset value if it is nil.
   init(source: LazySource?)
-  /// Makes a value that was decoded.
+  /// Creates a value from the keys of a relation that was decoded.
   init(unresolved keys: RelationKeys)
-  /// The state of the value.
+  /// The current state.
   var state: LazyState { get }
-  /// The state of the value, with its changes applied to a value that was set.
+  /// Applies the changes to a value that was set, and returns the resulting state.
   func folded() throws -> LazyState
-  /// Notes that the value was saved as it was in a state, with some links if it has links. It is left in the store if
-  /// there is a source.
+  /// Records that the value was saved.
+  ///
+  /// - Parameters:
+  ///   - state: The state that was saved.
+  ///   - base: The links that were saved, or nil if they are unknown.
+  ///   - source: The property in the store that replaces the value, or nil to keep the value.
   func saved(_ state: LazyState, _ base: LazyLinks?, leftAt source: LazySource?)
-  /// Notes that the transaction was undone in which the value was saved as it was in a state.
+  /// Records that the transaction that saved the value was rolled back.
+  ///
+  /// - Parameter state: The state that was saved.
   func unsaved(_ state: LazyState)
 }

@@ -3,9 +3,10 @@ import SQLiteRelations
 
 /// A change of a collection's links.
 indirect enum LinkEdit<Target> {
-  /// Adds targets at an index of a list, or at its end; to a set each unless it is there.
+  /// Adds targets at an index of a list, or at its end if it is nil. A set only receives targets
+  /// that it lacks.
   case add([Target], at: Int?)
-  /// Sets the target of a key of a dictionary.
+  /// Sets the target for a key of a dictionary.
   case put(Target, key: Value)
   /// Removes all links to a target.
   case remove(Target)
@@ -18,7 +19,7 @@ indirect enum LinkEdit<Target> {
 extension LinkEdit: Sendable where Target: Sendable {}
 
 extension LinkEdit {
-  /// The same changes, with those that add one after the other at the end joined into one.
+  /// Returns the same changes, with consecutive additions at the end joined into one.
   static func joined(_ edits: [LinkEdit]) -> [LinkEdit] {
     var joined: [LinkEdit] = []
     var added: [Target] = []
@@ -35,7 +36,7 @@ extension LinkEdit {
     return joined
   }
 
-  /// The number of targets that changes add to a list, or nil if they change it otherwise.
+  /// Returns the number of targets that changes add to a list, or nil if there are other changes.
   static func addedCount(_ edits: [LinkEdit]) -> Int? {
     var count = 0
     for edit in edits {
@@ -46,31 +47,31 @@ extension LinkEdit {
   }
 }
 
-/// Links in some form that changes can be applied to.
+/// A representation of a link that changes can be applied to.
 protocol LinkItem {
   associatedtype Target
   associatedtype Identity: Hashable
 
-  /// The key in a dictionary.
+  /// The key in a dictionary, NULL in other collections.
   var key: Value { get }
-  /// The identity of the target.
+  /// Returns the identity of the link's target.
   func identity(_ store: StoreIdentity?) -> Identity
-  /// The identity of a target.
+  /// Returns the identity of a target.
   static func identity(of target: Target, _ store: StoreIdentity?) -> Identity
-  /// Makes a link.
+  /// Creates a link.
   static func make(_ key: Value, _ target: Target) throws -> Self
 }
 
-// Not specialized: the compiler would make a copy of 4 KB for each kind of link.
+// Not specialized: the compiler would generate 4 KB of code for each kind of link.
 extension LinkItem {
   /// Applies changes to links.
   ///
   /// - Parameters:
   ///   - edits: The changes.
   ///   - items: The links in their order.
-  ///   - arrangement: How they are arranged.
-  ///   - store: The store by whose z_index objects are told apart, or nil for the one that they were
-  ///     saved in last.
+  ///   - arrangement: The arrangement of the links.
+  ///   - store: The store in which objects are compared by z_index, or nil to compare each by its
+  ///     z_index in the store that saved it last.
   @_semantics("optimize.sil.specialize.generic.never")
   static func apply(
     _ edits: [LinkEdit<Target>], to items: inout [Self],
@@ -118,7 +119,7 @@ extension LinkItem {
   }
 }
 
-/// A link by its target's z_index.
+/// A link with the z_index of its target.
 struct StoredItem: LinkItem {
   let key: Value
   let target: Int64
@@ -133,7 +134,7 @@ struct StoredItem: LinkItem {
 }
 
 extension LinkTargets {
-  /// The links after changes.
+  /// Returns the links after applying changes.
   func applying(
     _ edits: [LinkEdit<Int64>], _ arrangement: LinkTable.Arrangement
   ) throws -> LinkTargets {
@@ -145,15 +146,17 @@ extension LinkTargets {
 }
 
 extension MagicCollection {
-  /// The arrangement of the links.
+  /// The arrangement of the collection's links.
   static var arrangement: LinkTable.Arrangement {
     if case .links(let arrangement, _) = magicRole.kind { arrangement.form } else { .list }
   }
 
-  /// The collection after changes.
+  /// Returns the collection after applying changes.
   ///
-  /// - Parameter store: The store by whose z_index objects are told apart, or nil for the one that they
-  ///   were saved in last.
+  /// - Parameters:
+  ///   - changes: The changes.
+  ///   - store: The store in which objects are compared by z_index, or nil to compare each by its
+  ///     z_index in the store that saved it last.
   func applying(_ changes: [LinkEdit<_LiveValue>], in store: StoreIdentity?) throws -> Self {
     guard !changes.isEmpty else { return self }
     var links = try magicLinks
@@ -177,7 +180,7 @@ extension _MagicLink: LinkItem {
   }
 }
 
-/// A link of a lazy collection: one that is in the store, or one that was added since.
+/// A link of a lazy collection: a stored one, or one that was added and not saved yet.
 enum LazyItem: LinkItem, Sendable {
   case stored(StoredLink, StoreIdentity)
   case added(Value, _LiveValue)
@@ -202,7 +205,7 @@ enum LazyItem: LinkItem, Sendable {
 
   static func make(_ key: Value, _ target: _LiveValue) -> LazyItem { .added(key, target) }
 
-  /// The link in the store, or nil.
+  /// The stored link, or nil for an added one.
   var link: StoredLink? {
     if case .stored(let link, _) = self { link } else { nil }
   }

@@ -2,55 +2,66 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// A relation to any number of objects, which filters look into.
+/// A relation to any number of objects, which filters can query.
 ///
-/// Arrays, dictionaries and sets of objects conform; there is no reason to write others.
+/// Arrays, dictionaries and ``MagicalSet``s of objects conform, and so do lazy and reverse
+/// relations. Don't add other conformances.
 public protocol MagicRelation<Target> {
-  /// The type of the objects.
+  /// The type of the related objects.
   associatedtype Target: MagicObject
 }
 
-/// A collection of objects that a relation leads to.
+/// A collection of objects that a to-many relation references.
 ///
-/// Arrays, sets and dictionaries of objects conform; there is no reason to write others.
+/// Arrays, dictionaries and ``MagicalSet``s of objects conform. Don't add other conformances.
 public protocol MagicCollection<Target>: MagicRelation, Codable, SendableMetatype {
   /// The items of the collection: objects, or pairs of a key and an object.
   associatedtype MagicItem
 
-  /// The role of the relation in its table. Opaque.
+  /// The role of a property of this type. For internal use.
   static var magicRole: _PropertyRole { get }
-  /// Makes one item. Opaque.
+  /// Returns the item for a link. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of decoding, if the key of the link isn't of the
+  ///   dictionary's key type.
   static func magicItem(of link: _MagicLink<Target>) throws -> MagicItem
-  /// Makes the collection of its objects in their order. Opaque.
+  /// Creates the collection from its links in their order. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of decoding, if the key of a link isn't of the
+  ///   dictionary's key type.
   init(magicLinks: [_MagicLink<Target>]) throws
-  /// The objects with the keys of their links. Opaque.
+  /// The objects of the collection, with their keys in a dictionary. For internal use.
   var magicLinks: [_MagicLink<Target>] { get throws }
 }
 
 extension Array: MagicCollection where Element: MagicObject {
-  /// The role of the relation in its table. Opaque.
+  /// The role of a property of this type: an ordered list of links. For internal use.
   public static var magicRole: _PropertyRole { _PropertyRole(.links(.list, Element.self)) }
 
-  /// Makes one item. Opaque.
+  /// Returns the object of a link. For internal use.
   public static func magicItem(of link: _MagicLink<Element>) -> Element { link.object }
 
-  /// Makes the collection of its objects in their order. Opaque.
+  /// Creates an array of the objects of links, in their order. For internal use.
   public init(magicLinks: [_MagicLink<Element>]) { self = magicLinks.map(\.object) }
 
-  /// The objects with the keys of their links. Opaque.
+  /// The objects of the array as links without keys. For internal use.
   public var magicLinks: [_MagicLink<Element>] { map { _MagicLink(.null, $0) } }
 }
 
 extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
-  /// The role of the relation in its table. Opaque.
+  /// The role of a property of this type: links with keys. For internal use.
   public static var magicRole: _PropertyRole { _PropertyRole(.links(.dictionary, Value.self)) }
 
-  /// Makes one item. Opaque.
+  /// Returns the key and the object of a link. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of decoding, if the stored key isn't of the type `Key`.
   public static func magicItem(of link: _MagicLink<Value>) throws -> (key: Key, value: Value) {
     (try Storage.value(Key.self, of: link.key), link.object)
   }
 
-  /// Makes the collection of its objects. Opaque.
+  /// Creates a dictionary of the keys and objects of links. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of decoding, if a stored key isn't of the type `Key`.
   public init(magicLinks: [_MagicLink<Value>]) throws {
     self.init(minimumCapacity: magicLinks.count)
     for link in magicLinks {
@@ -58,7 +69,9 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
     }
   }
 
-  /// The objects with the keys of their links. Opaque.
+  /// The keys and objects of the dictionary as links. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of encoding, if a key can't be stored.
   public var magicLinks: [_MagicLink<Value>] {
     get throws { try map { _MagicLink(try Storage.stored($0.key), $0.value) } }
   }
@@ -72,9 +85,9 @@ extension Array: ContiguousObjects where Element: MagicObject {
   }
 }
 
-/// A collection whose links have keys: a stored key may not fit its key type.
+/// A collection whose links have keys, which may not be of the collection's key type in the store.
 protocol KeyedCollection {
-  /// Throws if a stored key does not fit the collection's key type.
+  /// Throws an error if a stored key isn't of the collection's key type.
   static func check(_ key: SQLiteCore.Value) throws
 }
 
@@ -88,7 +101,7 @@ extension Optional: KeyedCollection where Wrapped: KeyedCollection {
   static func check(_ key: SQLiteCore.Value) throws { try Wrapped.check(key) }
 }
 
-/// An object in a collection, of a dictionary with its key. Opaque.
+/// An object in a collection, with its key if the collection is a dictionary. For internal use.
 public struct _MagicLink<Object: MagicObject> {
   let key: SQLiteCore.Value
   let object: Object
@@ -100,11 +113,11 @@ public struct _MagicLink<Object: MagicObject> {
 }
 
 extension Array: MagicRelation where Element: MagicObject {
-  /// The type of the objects.
+  /// The type of the related objects.
   public typealias Target = Element
 }
 
 extension Dictionary: MagicRelation where Key: Codable, Value: MagicObject {
-  /// The type of the objects.
+  /// The type of the related objects.
   public typealias Target = Value
 }

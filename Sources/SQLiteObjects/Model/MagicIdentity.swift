@@ -1,14 +1,14 @@
 import SQLiteCore
 
-/// The identity of an object among others of its type.
+/// The identity of an object among the objects of its type.
 enum MagicIdentity: Hashable {
-  /// By its z_index in a store.
+  /// The object is in a store and identified by its z_index there.
   case saved(store: String, zIndex: Int64)
-  /// By its primary value.
+  /// The object is unsaved and identified by its primary value.
   case primary(Value)
-  /// By itself.
+  /// The object is unsaved and has no primary value. Only its copies are equal to it.
   case instance(ObjectIdentifier)
-  /// Not at all: it has no property.
+  /// The object has no properties, and therefore no identity.
   case none
 
   init<Object: MagicObject>(_ object: Object) {
@@ -18,7 +18,7 @@ enum MagicIdentity: Hashable {
       }
       return
     }
-    // An object that cannot be encoded is refused when it is saved.
+    // Saving an object that can't be encoded throws.
     let entries = (try? PropertyCollector.entries(of: object)) ?? []
     let primary = entries.first { $0.type.role.isPrimary }
     guard let first = entries.first?.cell ?? PropertyCollector.firstCell(of: object) else {
@@ -28,7 +28,7 @@ enum MagicIdentity: Hashable {
     self.init(first, primary: primary.map { ($0.cell, $0.type) })
   }
 
-  /// The identity of an object by its first cell and its primary property.
+  /// Creates the identity of an object from its first cell and its primary property.
   private init(_ first: _MagicCell, primary: (cell: _MagicCell, type: any MagicProperty.Type)?) {
     if let identity = first.address?.storage.lastIdentity {
       self = .saved(store: identity.store.uuid, zIndex: identity.zIndex)
@@ -54,7 +54,8 @@ enum MagicIdentity: Hashable {
 }
 
 extension MagicIdentity {
-  /// Looks at an object as one of a store, if it is there.
+  /// Creates the identity of an object in a store. If the object isn't in the store, the identity
+  /// is that of ``init(_:)``.
   init<Object: MagicObject>(_ object: Object, in store: StoreIdentity?) {
     if let store, let zIndex = object.zIndex(in: store) {
       self = .saved(store: store.uuid, zIndex: zIndex)
@@ -73,7 +74,7 @@ extension MagicIdentity {
 }
 
 extension MagicObject {
-  /// The object's z_index in a store, or nil if it is not there.
+  /// Returns the object's z_index in a store, or nil if the object isn't in the store.
   package func zIndex(in store: StoreIdentity) -> Int64? {
     PropertyCollector.firstCell(of: self)?.address?.storage.zIndex(in: store)
   }

@@ -3,27 +3,32 @@ import SQLiteMapping
 
 /// A property wrapper of a ``MagicObject``.
 ///
-/// The wrappers of this library conform; there is no reason to write others.
+/// The wrappers of this library conform. Don't add other conformances.
 public protocol MagicProperty: Codable, SendableMetatype {
-  /// The type of the property.
+  /// The type of the wrapped property.
   associatedtype Value
-  /// The storage of the property's value.
+  /// The storage of the property's value. For internal use.
   var cell: _MagicCell { get }
-  /// The role of the property in its table.
+  /// The kind of the property, which determines how its values are stored. For internal use.
   static var role: _PropertyRole { get }
-  /// Makes the content of a cell from a stored value.
+  /// Converts a stored value to the content of a cell. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of decoding, if the stored value isn't of the property's
+  ///   type.
   static func content(from stored: SQLiteCore.Value) throws -> _CellValue
-  /// Makes the stored form of a value.
+  /// Converts a value to its stored form. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of encoding, if the value can't be stored.
   static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value
 }
 
 extension MagicProperty {
-  /// The type of the property.
+  /// The identity of the property's type.
   static var valueType: ObjectIdentifier { ObjectIdentifier(Value.self) }
 
-  /// Whether the property has more than one nil.
+  /// Whether the property's type is an optional of an optional.
   static var isNestedOptional: Bool { isOptionalOfOptional(Value.self) }
 
-  /// The type of a property that is a collection with keys.
+  /// The property's type if it is a collection with keys, else nil.
   static var dictionary: (any KeyedCollection.Type)? { Value.self as? any KeyedCollection.Type }
 }

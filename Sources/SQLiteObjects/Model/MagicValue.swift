@@ -1,36 +1,36 @@
 public import SQLiteCore
 
-/// A property of a ``MagicObject`` that has a value.
+/// A property of a ``MagicObject`` that must have a value.
 ///
 ///     @MagicValue var name: String
 ///
-/// Any `Codable` type will do; what SQLite cannot store as it is becomes JSON text. An object, or a
-/// collection of objects, becomes a relation.
+/// The type can be any `Codable` type. Values that SQLite can't store directly are stored as JSON
+/// text. An object, or a collection of objects, is a relation.
 ///
-/// The value may be set later, and must be set before the object is saved. Reading it before stops
-/// the program with a message. `$name` stands for the column in a ``Filter``.
+/// You can set the value later, but before you save the object. Reading the property before that
+/// stops the program with a message. In a ``Filter``, `$name` is the column.
 @propertyWrapper
 @dynamicMemberLookup
 public struct MagicValue<Value: Codable>: MagicProperty {
-  /// The storage of the value. Opaque.
+  /// The storage of the value. For internal use.
   public let cell: _MagicCell
 
-  /// Makes a property without a value.
+  /// Creates a property without a value.
   ///
   /// - Parameters:
-  ///   - type: Given by the compiler, for messages.
-  ///   - line: Given by the compiler, for messages.
+  ///   - type: The declaring type, for messages. The compiler passes it.
+  ///   - line: The line of the declaration, for messages. The compiler passes it.
   @inlinable  // Benchmark `fetch`.
   public init(type: StaticString = #function, line: UInt32 = #line) {
     cell = _MagicCell(type: type, line: line)
   }
 
-  /// Makes a property with a value.
+  /// Creates a property with an initial value.
   ///
   /// - Parameters:
   ///   - wrappedValue: The value.
-  ///   - type: Given by the compiler, for messages.
-  ///   - line: Given by the compiler, for messages.
+  ///   - type: The declaring type, for messages. The compiler passes it.
+  ///   - line: The line of the declaration, for messages. The compiler passes it.
   @inlinable public init(
     wrappedValue: Value, type: StaticString = #function, line: UInt32 = #line
   ) {
@@ -38,7 +38,7 @@ public struct MagicValue<Value: Codable>: MagicProperty {
     cell.setValue(wrappedValue)
   }
 
-  /// The value.
+  /// The value. Reading it before it is set stops the program with a message.
   @inlinable  // Benchmark `fetch`.
   public var wrappedValue: Value {
     get {
@@ -51,7 +51,7 @@ public struct MagicValue<Value: Codable>: MagicProperty {
     nonmutating set { cell.setValue(newValue) }
   }
 
-  /// The property itself, for a ``Filter``.
+  /// The property as a column, for a ``Filter`` or another part of a query.
   public var projectedValue: MagicValue<Value> { self }
 }
 
@@ -60,28 +60,38 @@ extension MagicValue: SingleCellProperty {}
 extension MagicValue: Sendable where Value: Sendable {}
 
 extension MagicValue {
-  /// The role of the property in its table.
+  /// The kind of the property, which determines how its values are stored. For internal use.
   public static var role: _PropertyRole { .of(Value.self) }
 
-  /// Makes the content of a cell from a stored value.
+  /// Converts a stored value to the content of a cell. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of decoding, if the stored value isn't of the type
+  ///   `Value`.
   public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
     try .of(Value.self, stored: stored)
   }
 
-  /// Makes the stored form of a value.
+  /// Converts a value to its stored form. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of encoding, if the value can't be stored.
   public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Value.self)
   }
 
-  /// Reads the value of an object's property from outside the store, such as JSON.
+  /// Creates a property by decoding its value from external data, such as JSON.
   ///
-  /// Of a relation it reads the keys, which `MagicData.resolve(_:)` makes objects of.
+  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them by the
+  /// objects.
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
     try cell.decode(Value.self, from: decoder)
   }
 
-  /// Writes the value for use outside the store; a relation as its targets' keys.
+  /// Encodes the value for use outside the store, such as in JSON. A relation is encoded as the
+  /// keys of its objects.
+  ///
+  /// - Throws: ``MagicError/missingValue(type:property:)`` if no value was set, or an error of the
+  ///   encoder.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
     guard try cell.encode(Value.self, to: encoder) else {

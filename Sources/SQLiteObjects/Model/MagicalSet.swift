@@ -2,31 +2,33 @@ import SQLiteCore
 
 /// A set of objects.
 ///
-/// Two objects are equal here if they have the same z_index; if neither has one, if they have the
-/// same primary value; else if they are copies of one object. Inserting an object replaces its equal.
+/// Two objects are equal if they have the same z_index. If neither is saved, they are equal if they
+/// have the same primary value. Without a primary value, only copies of one object are equal.
+/// Inserting an object replaces the one that is equal to it.
 public struct MagicalSet<Element: MagicObject> {
-  /// The objects, in the order in which they were inserted; a fetched set has no order.
+  /// The objects, in the order in which they were inserted. The order of a fetched set is
+  /// unspecified.
   public private(set) var elements: [Element] = []
-  /// The identity of each object when that was last looked at.
+  /// The identity of each object when it was last determined.
   private var keys: [MagicIdentity] = []
-  /// The indexes of the objects by these identities, if there are more than ``listed``.
+  /// The index of each identity in ``keys`` if there are more than ``listed``, else empty.
   private var indexes: [MagicIdentity: Int] = [:]
-  /// The number of objects that had no z_index when that was last looked at.
+  /// The number of unsaved objects according to ``keys``.
   private var unsavedCount = 0
 
-  /// Makes a set of objects; of equal ones the last stays.
+  /// Creates a set of objects. If some are equal, it contains the last of them.
   ///
   /// - Parameter elements: The objects.
   public init(_ elements: some Sequence<Element>) {
     for element in elements { insert(element) }
   }
 
-  /// Makes an empty set.
+  /// Creates an empty set.
   public init() {}
 
-  /// Inserts an object, instead of its equal if there is one.
+  /// Inserts an object, or replaces the one that is equal to it.
   ///
-  /// - Parameter element: The object.
+  /// - Parameter element: The object to insert.
   public mutating func insert(_ element: Element) {
     let key = MagicIdentity(element)
     refresh(before: key)
@@ -37,11 +39,11 @@ public struct MagicalSet<Element: MagicObject> {
     }
   }
 
-  /// Removes the equal of an object.
+  /// Removes the object that is equal to a given one.
   ///
-  /// - Parameter element: The object.
-  /// - Returns: What was removed, or nil if nothing was equal.
-  /// - Complexity: O(*n*).
+  /// - Parameter element: An object.
+  /// - Returns: The removed object, or nil if none was equal.
+  /// - Complexity: O(*n*), where *n* is the number of objects.
   @discardableResult
   public mutating func remove(_ element: Element) -> Element? {
     let key = MagicIdentity(element)
@@ -53,27 +55,29 @@ public struct MagicalSet<Element: MagicObject> {
     return removed
   }
 
-  /// Removes the objects that a condition holds for.
+  /// Removes all objects that satisfy a condition.
   ///
-  /// - Parameter condition: Returns whether to remove an object.
-  /// - Complexity: O(*n*).
+  /// - Parameter condition: Returns true for an object to remove.
+  /// - Complexity: O(*n*), where *n* is the number of objects.
   public mutating func removeAll(where condition: (Element) throws -> Bool) rethrows {
     try elements.removeAll(where: condition)
     rebuild()
   }
 
-  /// Removes objects that have become equal to others since they were inserted; the last stays.
+  /// Removes objects that have become equal to others since they were inserted. The last of equal
+  /// objects remains.
   ///
-  /// Two objects become equal when saving them gives them one z_index.
+  /// Two objects become equal if saving them assigns them the same z_index.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*), where *n* is the number of objects.
   public mutating func deduplicate() {
     if unsavedCount > 0 { rebuild() }
   }
 
-  /// Returns whether the set has the equal of an object.
+  /// Returns a Boolean value that indicates whether the set contains an object that is equal to a
+  /// given one.
   ///
-  /// - Parameter element: The object.
+  /// - Parameter element: An object.
   public func contains(_ element: Element) -> Bool {
     let key = MagicIdentity(element)
     if index(of: key) != nil { return true }
@@ -81,16 +85,16 @@ public struct MagicalSet<Element: MagicObject> {
     return keys.indices.contains { !keys[$0].isSaved && MagicIdentity(elements[$0]) == key }
   }
 
-  /// The index of the equal of an object, as far as identities are up to date.
+  /// Returns the index of the object with an identity, according to ``keys``.
   private func index(of key: MagicIdentity) -> Int? {
     let known = indexes.isEmpty ? keys.firstIndex(of: key) : indexes[key]
     guard let index = known else { return nil }
-    // An object that was saved since is not equal to one that was not.
+    // An object that was saved since isn't equal to an unsaved one.
     return key.isSaved || MagicIdentity(elements[index]) == key ? index : nil
   }
 
-  /// Objects get their z_index when they are saved: before one that has it is looked for, those that
-  /// had none are looked at.
+  /// Updates the identities before a search for a saved object. Objects without a z_index may have
+  /// received one from a save.
   private mutating func refresh(before key: MagicIdentity) {
     guard key.isSaved, unsavedCount > 0 else { return }
     for (index, key) in keys.enumerated() where !key.isSaved {
@@ -121,7 +125,8 @@ public struct MagicalSet<Element: MagicObject> {
     if indexes.isEmpty { indexKeys() }
   }
 
-  /// Looking through a few identities takes less than hashing one (benchmark `import`).
+  /// The maximum number of objects without a hash table. Comparing a few identities takes less time
+  /// than hashing one (benchmark `import`).
   private static var listed: Int { 8 }
 
   private mutating func indexKeys() {
@@ -134,16 +139,17 @@ public struct MagicalSet<Element: MagicObject> {
 extension MagicalSet: Sendable where Element: Sendable {}
 
 extension MagicalSet: RandomAccessCollection {
-  /// The index of the first object.
+  /// The position of the first object, which is always 0.
   public var startIndex: Int { 0 }
-  /// The index behind the last object.
+  /// The position after the last object.
   public var endIndex: Int { elements.count }
-  /// The object at an index.
+  /// The object at a position, which must be valid.
   public subscript(position: Int) -> Element { elements[position] }
 }
 
 extension MagicalSet: ExpressibleByArrayLiteral {
-  /// Makes a set of objects.
+  /// Creates a set from an array literal. If some objects are equal, the set contains the last of
+  /// them.
   ///
   /// - Parameter elements: The objects.
   public init(arrayLiteral elements: Element...) {
@@ -152,21 +158,21 @@ extension MagicalSet: ExpressibleByArrayLiteral {
 }
 
 extension MagicalSet: MagicRelation {
-  /// The type of the objects.
+  /// The type of the related objects.
   public typealias Target = Element
 }
 
 extension MagicalSet: MagicCollection {
-  /// The role of the relation in its table. Opaque.
+  /// The role of a property of this type: links without order or duplicates. For internal use.
   public static var magicRole: _PropertyRole { _PropertyRole(.links(.set, Element.self)) }
 
-  /// Makes one item. Opaque.
+  /// Returns the object of a link. For internal use.
   public static func magicItem(of link: _MagicLink<Element>) -> Element { link.object }
 
-  /// Makes the collection of its objects. Opaque.
+  /// Creates a set of the objects of links. For internal use.
   public init(magicLinks: [_MagicLink<Element>]) { self.init(magicLinks.map(\.object)) }
 
-  /// The objects with the keys of their links. Opaque.
+  /// The objects of the set as links without keys. For internal use.
   public var magicLinks: [_MagicLink<Element>] { elements.map { _MagicLink(.null, $0) } }
 }
 
@@ -179,12 +185,12 @@ extension MagicalSet: ContiguousObjects {
 }
 
 extension MagicalSet: Codable {
-  /// Reads objects from outside the store.
+  /// Creates a set by decoding an array of objects from external data, such as JSON.
   public init(from decoder: any Decoder) throws {
     self.init(try [Element](from: decoder))
   }
 
-  /// Writes the objects for use outside the store.
+  /// Encodes the objects as an array for use outside the store, such as in JSON.
   public func encode(to encoder: any Encoder) throws {
     try elements.encode(to: encoder)
   }

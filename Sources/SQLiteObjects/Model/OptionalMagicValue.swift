@@ -1,33 +1,36 @@
 public import SQLiteCore
 
-/// A property of a ``MagicObject`` that may have no value; nil unless set.
+/// A property of a ``MagicObject`` that is optional. It is nil unless you set it.
 ///
 ///     @OptionalMagicValue var school: String?
+///
+/// Like a ``MagicValue``, it can have any `Codable` type, and is a relation if it references
+/// objects. In a ``Filter``, `$school` is the column.
 @propertyWrapper
 @dynamicMemberLookup
 public struct OptionalMagicValue<Wrapped: Codable>: MagicProperty {
-  /// The type of the property.
+  /// The type of the wrapped property.
   public typealias Value = Wrapped?
 
-  /// The storage of the value. Opaque.
+  /// The storage of the value. For internal use.
   public let cell: _MagicCell
 
-  /// Makes a property that is nil.
+  /// Creates a property that is nil.
   ///
   /// - Parameters:
-  ///   - type: Given by the compiler, for messages.
-  ///   - line: Given by the compiler, for messages.
+  ///   - type: The declaring type, for messages. The compiler passes it.
+  ///   - line: The line of the declaration, for messages. The compiler passes it.
   @inlinable  // Benchmark `fetch`.
   public init(type: StaticString = #function, line: UInt32 = #line) {
     cell = _MagicCell(type: type, line: line)
   }
 
-  /// Makes a property with a value.
+  /// Creates a property with an initial value.
   ///
   /// - Parameters:
-  ///   - wrappedValue: The value or nil.
-  ///   - type: Given by the compiler, for messages.
-  ///   - line: Given by the compiler, for messages.
+  ///   - wrappedValue: The value, or nil.
+  ///   - type: The declaring type, for messages. The compiler passes it.
+  ///   - line: The line of the declaration, for messages. The compiler passes it.
   @inlinable public init(
     wrappedValue: Wrapped?, type: StaticString = #function, line: UInt32 = #line
   ) {
@@ -42,7 +45,7 @@ public struct OptionalMagicValue<Wrapped: Codable>: MagicProperty {
     nonmutating set { set(newValue) }
   }
 
-  /// The property itself, for a ``Filter``.
+  /// The property as a column, for a ``Filter`` or another part of a query.
   public var projectedValue: OptionalMagicValue<Wrapped> { self }
 
   @inlinable func set(_ value: Wrapped?) {
@@ -55,26 +58,32 @@ extension OptionalMagicValue: SingleCellProperty {}
 extension OptionalMagicValue: Sendable where Wrapped: Sendable {}
 
 extension OptionalMagicValue {
-  /// The role of the property in its table.
+  /// The kind of the property, which determines how its values are stored. For internal use.
   public static var role: _PropertyRole {
     var role = _PropertyRole.of(Wrapped.self)
     role.isOptional = true
     return role
   }
 
-  /// Makes the content of a cell from a stored value.
+  /// Converts a stored value to the content of a cell. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of decoding, if the stored value isn't NULL and not of
+  ///   the type `Wrapped`.
   public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
     stored.isNull ? _CellValue(.stored(.null)) : try .of(Wrapped.self, stored: stored)
   }
 
-  /// Makes the stored form of a value.
+  /// Converts a value to its stored form. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of encoding, if the value can't be stored.
   public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Wrapped.self)
   }
 
-  /// Reads the value of an object's property from outside the store, such as JSON.
+  /// Creates a property by decoding its value from external data, such as JSON. Null becomes nil.
   ///
-  /// Of a relation it reads the keys, which `MagicData.resolve(_:)` makes objects of.
+  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them by the
+  /// objects.
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
     if try decoder.singleValueContainer().decodeNil() {
@@ -84,7 +93,8 @@ extension OptionalMagicValue {
     }
   }
 
-  /// Writes the value for use outside the store; a relation as its targets' keys.
+  /// Encodes the value for use outside the store, such as in JSON. Nil is encoded as null, and a
+  /// relation as the keys of its objects.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
     if try cell.encode(Wrapped.self, to: encoder) { return }
@@ -94,7 +104,7 @@ extension OptionalMagicValue {
 }
 
 extension KeyedDecodingContainer {
-  /// Reads a property that may be left out.
+  /// Decodes an optional property. If its key is missing, the property is nil.
   public func decode<Wrapped>(
     _ type: OptionalMagicValue<Wrapped>.Type, forKey key: Key
   ) throws -> OptionalMagicValue<Wrapped> {
@@ -102,5 +112,5 @@ extension KeyedDecodingContainer {
   }
 }
 
-/// The name of ``OptionalMagicValue`` in earlier versions.
+/// The former name of ``OptionalMagicValue``.
 public typealias OptionMagicValue<Wrapped: Codable> = OptionalMagicValue<Wrapped>

@@ -1,33 +1,34 @@
 public import SQLiteCore
 import SQLiteMapping
 
-/// The property that tells the objects of a type apart.
+/// The property of a ``MagicObject`` that identifies an object among the objects of its type.
 ///
 ///     @PrimaryMagicValue var id: String
 ///
-/// A `String` or a `UUID` has a value of its own at once. An `Int` is counted up by the database and
-/// has no value before the object is saved, unless you set one.
+/// In a new object, a `String` or a `UUID` has a unique value. The database assigns an `Int` by
+/// auto-increment when the object is saved. Reading it before that stops the program, unless you
+/// have set it.
 @propertyWrapper
 public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendable {
-  /// The storage of the value. Opaque.
+  /// The storage of the value. For internal use.
   public let cell: _MagicCell
 
-  /// Makes a property with a value of its own.
+  /// Creates a property with a unique value, or without a value if the database assigns it.
   ///
   /// - Parameters:
-  ///   - type: Given by the compiler, for messages.
-  ///   - line: Given by the compiler, for messages.
+  ///   - type: The declaring type, for messages. The compiler passes it.
+  ///   - line: The line of the declaration, for messages. The compiler passes it.
   @inlinable  // Benchmark `fetch`.
   public init(type: StaticString = #function, line: UInt32 = #line) {
     cell = _MagicCell(type: type, line: line)
   }
 
-  /// Makes a property with a value.
+  /// Creates a property with an initial value.
   ///
   /// - Parameters:
   ///   - wrappedValue: The value.
-  ///   - type: Given by the compiler, for messages.
-  ///   - line: Given by the compiler, for messages.
+  ///   - type: The declaring type, for messages. The compiler passes it.
+  ///   - line: The line of the declaration, for messages. The compiler passes it.
   @inlinable public init(
     wrappedValue: Value, type: StaticString = #function, line: UInt32 = #line
   ) {
@@ -35,12 +36,13 @@ public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendab
     cell.setValue(wrappedValue)
   }
 
-  /// The value.
+  /// The value. Reading a number before the database has assigned one stops the program with a
+  /// message.
   @inlinable  // Benchmark `fetch`.
   public var wrappedValue: Value {
     get {
       guard let value = cell.value(Value.self) ?? cell.fresh(Value.self) else {
-        // Programmer error: the number was read before the database gave one.
+        // Programmer error: the number was read before the database had assigned one.
         fatalError(cell.missing(Value.self))
       }
       return value
@@ -48,14 +50,14 @@ public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendab
     nonmutating set { cell.setValue(newValue) }
   }
 
-  /// The property itself, for a ``Filter``.
+  /// The property as a column, for a ``Filter`` or another part of a query.
   public var projectedValue: PrimaryMagicValue<Value> { self }
 }
 
 extension PrimaryMagicValue: SingleCellProperty {}
 
 extension PrimaryMagicValue {
-  /// The role of the property in its table.
+  /// The kind of the property, which determines how its values are stored. For internal use.
   public static var role: _PropertyRole {
     var role = _PropertyRole.of(Value.self)
     role.isPrimary = true
@@ -63,24 +65,31 @@ extension PrimaryMagicValue {
     return role
   }
 
-  /// Makes the content of a cell from a stored value.
+  /// Converts a stored value to the content of a cell. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of decoding, if the stored value isn't of the type
+  ///   `Value`.
   public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
     try .of(Value.self, stored: stored)
   }
 
-  /// Makes the stored form of a value.
+  /// Converts a value to its stored form. For internal use.
+  ///
+  /// - Throws: `SQLiteError`, or an error of encoding, if the value can't be stored.
   public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Value.self)
   }
 
-  /// Reads the value of an object's property from outside the store, such as JSON.
+  /// Creates a property by decoding its value from external data, such as JSON. If it is null, the
+  /// object is a new one.
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
     let container = try decoder.singleValueContainer()
     if !container.decodeNil() { cell.setValue(try container.decode(Value.self)) }
   }
 
-  /// Writes the value for use outside the store.
+  /// Encodes the value for use outside the store, such as in JSON. A number that the database
+  /// hasn't assigned yet is encoded as null.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
     var container = encoder.singleValueContainer()
@@ -89,7 +98,7 @@ extension PrimaryMagicValue {
 }
 
 extension KeyedDecodingContainer {
-  /// Reads a primary value that may be left out: then the object is a new one.
+  /// Decodes a primary value. If its key is missing, the object is a new one.
   public func decode<Value>(
     _ type: PrimaryMagicValue<Value>.Type, forKey key: Key
   ) throws -> PrimaryMagicValue<Value> {
@@ -97,20 +106,22 @@ extension KeyedDecodingContainer {
   }
 }
 
-/// A property that makes a value for itself.
+/// A property that can generate its value.
 private protocol FreshProperty {
   static func makeFresh(in cell: _MagicCell)
 }
 
 extension PrimaryMagicValue: FreshProperty {
-  /// Makes a value for a new object whose type makes its own.
+  /// Generates the value of a new object, unless the database assigns it.
   static func makeFresh(in cell: _MagicCell) {
     _ = cell.fresh(Value.self)
   }
 }
 
 extension _MagicCell {
-  /// The stored form of the primary value, which is made now if need be.
+  /// Returns the stored form of the primary value, and generates the value if necessary.
+  ///
+  /// - Returns: Nil if the database has not assigned the value yet.
   func primaryForm(_ type: any MagicProperty.Type) -> SQLiteCore.Value? {
     if case .unset = form { (type as? any FreshProperty.Type)?.makeFresh(in: self) }
     switch form {
@@ -120,7 +131,8 @@ extension _MagicCell {
     }
   }
 
-  /// A value made now, if there is none and the type makes its own.
+  /// Generates a value and returns it, or returns nil if there already is a value or the database
+  /// assigns it.
   @usableFromInline func fresh<Value: MagicPrimaryValue>(_ type: Value.Type) -> Value? {
     guard case .unset = form, let fresh = Value.fresh else { return nil }
     setFirst(Storage.plain(fresh).map { .stored($0) } ?? .live(_LiveValue(fresh)))

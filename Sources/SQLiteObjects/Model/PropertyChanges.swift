@@ -1,8 +1,9 @@
 import SQLiteCore
 
-// Setting a property: an object that was saved or fetched keeps the values that its store knows, and notes the change.
+// Setting a property. A saved or fetched object records the change, and keeps the values that are
+// in its store.
 extension _MagicCell {
-  /// Sets the value, as a change to be saved.
+  /// Sets the value as a pending change.
   package func set(_ form: _CellValue.Form) {
     switch owner {
     case .box(let box): box.set(form)?.set(form)
@@ -22,7 +23,8 @@ extension _MagicCell {
 }
 
 extension ObjectStorage {
-  /// Sets a value, a relation in the form that keeps objects of one fetch from holding each other.
+  /// Sets a value. A relation is converted to a form in which objects of one fetch don't hold each
+  /// other.
   func set(_ form: _CellValue.Form, at slot: Int, in context: FetchContext?) {
     let property = shape.properties[slot]
     let kept = context?.form(of: form, for: property) ?? form
@@ -30,7 +32,8 @@ extension ObjectStorage {
     set(kept, at: slot)
   }
 
-  /// Sets a value, and keeps the one that the store knows.
+  /// Sets a value. The first change after a fetch or a save also copies the values that are in the
+  /// store.
   func set(_ form: _CellValue.Form, at slot: Int) {
     let known = shape.mayHoldOthers ? originalsWithoutObjects : nil
     _ = withState { state, slots in
@@ -45,21 +48,22 @@ extension ObjectStorage {
     }
   }
 
-  /// The values that a store knows, without the objects that they lead to.
+  /// The values that are in a store, without the objects that they reference.
   private struct Originals: Sendable {
     let identity: Identity
     let changeCount: Int
     let forms: SlotCopies
 
-    /// Whether no task has saved or set anything meanwhile.
+    /// Returns whether no task has saved or set anything in the meantime.
     func isOf(_ present: Identity, _ changeCount: Int) -> Bool {
       changeCount == self.changeCount && present.savedCount == identity.savedCount
         && present.zIndex == identity.zIndex && present.store == identity.store
     }
   }
 
-  /// The values that the store knows, without objects that they lead to: these would be kept for as long as the
-  /// change is not saved, and might lead back here. Nil if the originals are there, or no store knows the object.
+  /// The values that are in the store, without the objects that they reference. These would be kept
+  /// alive until the change is saved, and could reference this object. Nil if the originals are
+  /// already copied, or if the object is in no store.
   private var originalsWithoutObjects: Originals? {
     let found = withState { state, slots -> Originals? in
       guard let identity = state.identity, state.originals == nil else { return nil }
@@ -68,10 +72,10 @@ extension ObjectStorage {
     guard let known = found else { return nil }
     for (slot, property) in shape.properties.enumerated() {
       switch (property.role.kind, known.forms[slot]) {
-      // Links are known by their targets' numbers.
+      // The saved links contain z_index values.
       case (.links, _): known.forms[slot] = .unset
       case (.object, .live(let live)) where fetchedZIndex == nil:
-        // Another object's lock is taken here, so this one's must be free.
+        // Locks the other object, so this object must not be locked.
         guard let object = live.value as? any MagicObject else { continue }
         known.forms[slot] =
           object.zIndex(in: known.identity.store).map { .reference($0) } ?? .lazy
@@ -86,7 +90,8 @@ extension ObjectStorage {
 }
 
 extension FetchContext {
-  /// The form of a relation that is set in one of the fetch's objects: objects of the same fetch as z_index values.
+  /// Converts a relation that is set in an object of the fetch: objects of the same fetch become
+  /// z_index values.
   fileprivate func form(
     of form: _CellValue.Form, for property: ObjectProperty
   ) -> _CellValue.Form {
@@ -103,7 +108,7 @@ extension FetchContext {
   private func targets<Collection: MagicCollection>(
     of collection: Collection
   ) -> [RelationTarget]? {
-    // A collection that cannot be stored is refused when it is saved.
+    // Saving a collection that can't be stored throws.
     guard let links = try? collection.magicLinks else { return nil }
     return links.map { link in
       RelationTarget(
@@ -112,14 +117,14 @@ extension FetchContext {
     }
   }
 
-  /// The z_index of an object of this fetch.
+  /// Returns the z_index of an object of this fetch, or nil for other objects.
   private func zIndex<Object: MagicObject>(of object: Object) -> Int64? {
     guard let address = PropertyCollector.firstCell(of: object)?.address, address.context === self
     else {
       return nil
     }
     guard let store else { return nil }
-    // One that was removed and saved anew has another z_index than the fetch knows it by.
+    // An object that was removed and then saved again has a z_index that isn't in the fetch.
     let zIndex = address.storage.zIndex(in: store)
     return zIndex == address.storage.fetchedZIndex ? zIndex : nil
   }

@@ -1,6 +1,7 @@
-/// Finds the wrappers of an object by the one thing that all objects have: their `encode(to:)`.
+/// An encoder that finds the wrappers of an object. It relies only on `encode(to:)`, which all
+/// objects have.
 final class PropertyCollector: Encoder {
-  /// A property as it was met.
+  /// A property that the object has encoded.
   struct Entry {
     let name: String
     let cell: _MagicCell
@@ -8,13 +9,14 @@ final class PropertyCollector: Encoder {
   }
 
   private(set) var entries: [Entry] = []
-  /// The key of the value that is being encoded, nil outside of one.
+  /// The key of the value that is being encoded, or nil.
   fileprivate var key: (any CodingKey)?
-  /// Whether to stop at the first property.
+  /// Whether to stop after the first property.
   private let onlyFirst: Bool
-  /// The first cell that the wrappers are to lead to and the number of cells, if they are to be bound.
+  /// The first cell and the number of cells to bind the wrappers to, or nil to collect the
+  /// wrappers.
   private var binding: (cell: _MagicCell, count: Int)?
-  /// The number of wrappers that were met.
+  /// The number of wrappers found so far.
   private var count = 0
 
   let codingPath: [any CodingKey] = []
@@ -24,32 +26,33 @@ final class PropertyCollector: Encoder {
     self.onlyFirst = onlyFirst
   }
 
-  /// Ends the search for the first property.
+  /// An error that stops the encoding after the first property.
   private struct Found: Error {}
 
-  /// The wrappers of an object in the order in which it encodes them.
+  /// Returns the wrappers of an object in the order in which it encodes them.
   static func entries<Object: MagicObject>(of object: Object) throws -> [Entry] {
     let collector = PropertyCollector()
     try object.encode(to: collector)
     return collector.entries
   }
 
-  /// The cell of an object's first wrapper, by which its storage is found.
+  /// Returns the cell of an object's first wrapper, which references the object's storage, or nil if
+  /// there is none.
   static func firstCell<Object: MagicObject>(of object: Object) -> _MagicCell? {
     if let known = KnownCells.of(object) { return known.layout.withCells(of: object) { $0[0] } }
     let collector = PropertyCollector(onlyFirst: true)
-    // The collector throws when it has found one; an object that cannot be encoded has none.
+    // The collector throws when it has found a wrapper. An object that can't be encoded has none.
     try? object.encode(to: collector)
     return collector.entries.first?.cell
   }
 
-  /// Makes the wrappers of an object lead to the cells of a storage.
+  /// Makes the wrappers of an object forward to the cells of a storage.
   ///
   /// - Parameters:
   ///   - object: The object.
-  ///   - cell: The first cell.
+  ///   - cell: The cell of the first property.
   ///   - count: The number of cells.
-  /// - Returns: How many wrappers there were.
+  /// - Returns: The number of wrappers that now forward.
   static func bind<Object: MagicObject>(
     _ object: Object, to cell: _MagicCell, count: Int
   ) throws -> Int {
@@ -59,8 +62,10 @@ final class PropertyCollector: Encoder {
     return collector.count
   }
 
-  /// Refuses a type with wrappers that its `encode(to:)` leaves out, as a subclass that inherits it does:
-  /// they would silently not be stored.
+  /// Rejects a type whose `encode(to:)` omits a wrapper, as in a subclass that inherits it: the
+  /// property would silently not be stored.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)``.
   static func refuseHiddenWrappers<Object: MagicObject>(
     of object: Object, _ entries: [Entry]
   ) throws {
@@ -70,7 +75,7 @@ final class PropertyCollector: Encoder {
         guard let property = value as? any MagicProperty,
           !entries.contains(where: { $0.cell == property.cell })
         else { continue }
-        // A wrapper's own name begins with an underscore.
+        // The name of a wrapper's stored property begins with an underscore.
         let name = label?.drop { $0 == "_" } ?? ""
         throw MagicError.unsuitableType(
           type: "\(type(of: object))",
@@ -80,7 +85,9 @@ final class PropertyCollector: Encoder {
     }
   }
 
-  /// Takes a wrapper, if the encoder is a collector.
+  /// Collects or binds a wrapper if the encoder is a collector.
+  ///
+  /// - Returns: False if the encoder is another one.
   static func take<Property: MagicProperty>(
     _ property: Property, _ encoder: any Encoder
   ) throws -> Bool {
@@ -102,7 +109,8 @@ final class PropertyCollector: Encoder {
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    // A container asked for while a value is encoded belongs to that value, which is no wrapper.
+    // A container that is requested while a value is encoded belongs to that value, which isn't a
+    // wrapper.
     KeyedEncodingContainer(CollectingContainer<Key>(collector: self, counts: key == nil))
   }
 
@@ -140,7 +148,7 @@ private struct CollectingContainer<Key: CodingKey>: KeyedEncodingContainerProtoc
   mutating func superEncoder(forKey key: Key) -> any Encoder { collector }
 }
 
-/// Takes what properties without wrappers encode.
+/// A container that ignores what properties without wrappers encode.
 private struct IgnoringContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer {
   let collector: PropertyCollector
   var codingPath: [any CodingKey] { [] }

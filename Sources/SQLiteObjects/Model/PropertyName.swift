@@ -1,10 +1,12 @@
-/// The names of what belongs to a property in the schema, besides its column: its links, its triggers.
+/// Names for the parts of the schema that belong to a property, other than its column: its link
+/// table, its triggers.
 ///
-/// No two properties have one name: the table comes first, with `..` for each underscore and `.-` for each
-/// dot in it, so that the first underscore parts it from the property. A name of a table without either
-/// is as it is.
+/// The names are unique. A name is the name of the table, an underscore, and the name of the
+/// property. In the name of the table, each underscore is replaced by `..` and each dot by `.-`, so
+/// the first underscore separates it from the property. A table name that contains neither remains
+/// the same.
 enum PropertyName {
-  /// The name of a property of the type with a table.
+  /// Returns the name for a property of a type with the given table.
   static func name(_ property: String, of table: String) -> String {
     guard table.utf8.contains(where: { $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".") }) else {
       return former(property, of: table)
@@ -20,6 +22,6 @@ enum PropertyName {
     return former(property, of: start)
   }
 
-  /// The name that older versions of this library gave it, which two properties could share.
+  /// Returns the name that older versions of this library used, which isn't unique.
   static func former(_ property: String, of table: String) -> String { "\(table)_\(property)" }
 }

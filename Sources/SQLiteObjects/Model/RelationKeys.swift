@@ -1,30 +1,32 @@
 import SQLiteCore
 
-/// The keys of the objects that a relation leads to: by them coders such as `JSONEncoder` write the relation.
+/// The keys of the objects that a relation references. Coders such as `JSONEncoder` encode a
+/// relation as these keys.
 ///
-/// A decoded property holds this until ``MagicData/resolve(_:)`` has found the objects.
+/// A decoded property holds this value until ``MagicData/resolve(_:)`` has replaced it by the
+/// objects.
 package struct RelationKeys: Sendable {
-  /// The keys of the objects, each with its key in a dictionary.
+  /// The key of each object, with its key in a dictionary, or NULL in other relations.
   let targets: [(key: Value, target: Value)]
-  /// The property that was decoded.
+  /// The name of the property that was decoded.
   var property = ""
 
   init(targets: [(key: Value, target: Value)]) {
     self.targets = targets
   }
 
-  /// The message for a relation that is read before its objects are there.
+  /// The message for a relation that is read before it is resolved.
   var unresolved: String {
     "the relation “\(property)” was decoded, and its objects were not looked up: call "
       + "MagicData.resolve(_:) before it is read, or decode with the store as userInfo[.magicData]"
   }
 
-  /// Returns whether there is something to write: a relation to one object may lead nowhere.
+  /// Returns whether there is anything to encode. A to-one relation may reference no object.
   func isThere(_ kind: _PropertyRole.Kind) -> Bool {
     if case .object = kind { !targets.isEmpty } else { true }
   }
 
-  /// The keys of the objects that a value leads to.
+  /// Creates the keys of the objects in the value of a relation.
   init(of value: Any) throws {
     if let object = value as? any MagicObject {
       targets = [(.null, try RelationKeys.key(of: object))]
@@ -41,7 +43,8 @@ package struct RelationKeys: Sendable {
     try collection.magicLinks.map { (key: $0.key, target: try key(of: $0.object)) }
   }
 
-  /// The primary value, or the z_index of an object whose type has none; NULL if it was never saved.
+  /// Returns the primary value of an object, or its z_index if the type has none. Returns NULL if
+  /// the key is assigned by a save, and the object was never saved.
   private static func key(of object: some MagicObject) throws -> Value {
     let entries = try PropertyCollector.entries(of: object)
     if let primary = entries.first(where: { $0.type.role.isPrimary }) {
@@ -52,7 +55,7 @@ package struct RelationKeys: Sendable {
 }
 
 extension RelationKeys {
-  /// Reads what ``encode(_:to:)`` has written.
+  /// Decodes the keys that ``encode(_:to:)`` has encoded.
   init(_ kind: _PropertyRole.Kind, from decoder: any Decoder) throws {
     property = decoder.property
     switch kind {
@@ -73,7 +76,9 @@ extension RelationKeys {
     }
   }
 
-  /// Writes a key, an array of keys, or an object of keys.
+  /// Encodes a key, an array of keys, or a dictionary of keys.
+  ///
+  /// - Throws: `EncodingError` if an object has no key because it was never saved.
   func encode(_ kind: _PropertyRole.Kind, to encoder: any Encoder) throws {
     switch kind {
     case .links(.dictionary, _):
@@ -90,11 +95,11 @@ extension RelationKeys {
   }
 }
 
-/// A store that finds the objects with the keys of relations while they are decoded.
+/// A store that fetches the objects of relations while they are decoded.
 package protocol RelationResolver: Sendable {
-  /// The value of a relation that is being decoded, blocking the thread.
+  /// Returns the value of a relation that is being decoded. Blocks the thread.
   ///
-  /// - Throws: ``MagicError/notFound(type:primary:)`` if an object is not in the store.
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if an object isn't in the store.
   func relation<Relation, Object: MagicObject>(
     _ type: Relation.Type, to target: Object.Type, _ keys: RelationKeys
   ) throws -> _LiveValue
@@ -105,7 +110,7 @@ extension Decoder {
   fileprivate var property: String { codingPath.last?.stringValue ?? "" }
 }
 
-/// A key as text or a number.
+/// The key of an object, encoded as text or a number.
 private struct CodedKey: Codable {
   let value: Value
 
@@ -137,7 +142,7 @@ private struct CodedKey: Codable {
   }
 }
 
-/// The key of a dictionary of objects, as the name of a member.
+/// The key of a dictionary of objects as a coding key.
 private struct DictionaryKey: CodingKey {
   let key: Value
 

@@ -1,20 +1,23 @@
 import Synchronization
 
-/// Finds rings of objects, so that these are released together when nobody holds any of them.
+/// A search for reference cycles of objects. It makes the references within a cycle weak, so that
+/// the objects are released together when the program has no reference to any of them.
 ///
-/// Groups that reference each other in a ring become members of a ``Ring``: their references to each other turn into
-/// companions, which hold nothing. A group that has left its ring holds what it references again. The members of
-/// a ring are a strongly connected component of the graph of groups. Tarjan's algorithm finds them, without
-/// recursion, since a chain of objects may be as long as memory is.
+/// Groups that reference each other in a cycle become members of a ``Ring``, and their references
+/// to each other become ``Companion``s, which are weak. References of a group that has left its
+/// cycle become strong again. The members of a cycle are a strongly connected component of the
+/// graph of groups. Tarjan's algorithm finds these components. It is implemented without recursion,
+/// because a chain of objects can be as long as memory permits.
 struct RingFinder {
-  /// An object that a property references.
+  /// An object that a property references, and its context.
   private typealias Target = (target: RelationTarget, context: FetchContext?)
 
   /// A property that references objects of groups.
   private struct Relation {
     let storage: ObjectStorage
     let slot: Int
-    /// Whether the property is a lazy value that was set. It holds its objects until it is saved.
+    /// Whether the property is a lazy value that was set. Its references remain strong until it is
+    /// saved.
     var isLazy: Bool { storage.shape.properties[slot].role.isLazy }
     /// The number of the property's last change when it was read.
     let change: Int
@@ -24,16 +27,16 @@ struct RingFinder {
   private struct Visit {
     let context: FetchContext
     let relations: [Relation]
-    /// The groups that are still to be visited from here.
+    /// The contexts of the groups that the search has yet to visit from this one.
     var ahead: [FetchContext]
-    /// The first visit that can be reached from here, as far as it is known.
+    /// The lowest index of a visit that is known to be reachable from this one.
     var lowest: Int
     var component: Int?
     /// Whether the group references itself.
     var isOwnTarget = false
   }
 
-  /// The relations that can be part of a ring; nil for all.
+  /// The relations that can be part of a cycle, or nil for all.
   private let properties: Set<PropertyKey>?
   private var visits: [Visit] = []
   private var indexes: [ObjectIdentifier: Int] = [:]
@@ -41,25 +44,29 @@ struct RingFinder {
 
   private init(_ properties: Set<PropertyKey>?) { self.properties = properties }
 
-  /// Lets one search run at a time: another one must not see a ring that is half made.
+  /// Serializes searches, because a search must not find a cycle that another one has only partly
+  /// created.
   private static let gate = Mutex(())
 
-  /// Finds the rings that relations have closed or opened.
+  /// Finds the cycles that changes of relations have closed or opened, and updates the references
+  /// in them.
   ///
   /// - Parameters:
-  ///   - changed: The objects whose relations were set, with their contexts, and these relations.
-  ///   - properties: The relations that can be part of a ring; nil for all.
+  ///   - changed: The objects with changed relations, their contexts, and the slots of these
+  ///     relations.
+  ///   - properties: The relations that can be part of a cycle, or nil for all.
   static func tie(
     _ changed: [(storage: ObjectStorage, context: FetchContext, slots: [Int])],
     through properties: Set<PropertyKey>?
   ) {
-    // Everything is released after the search: the `deinit` of an object may save others.
+    // Everything is released after the search, because the `deinit` of an object may save other
+    // objects.
     var finder = RingFinder(properties)
     var released: [Ring] = []
     gate.withLock { _ in
       for (storage, context, slots) in changed {
         if context.ring != nil { finder.search(from: context) }
-        // A relation closes a ring if its owner can be reached from its target.
+        // A relation closes a cycle if its owner can be reached from its target.
         for slot in slots {
           for (_, target) in relation(storage, slot, context)?.targets ?? [] {
             if let target { finder.search(from: target) }
@@ -71,7 +78,8 @@ struct RingFinder {
     withExtendedLifetime((finder, released)) {}
   }
 
-  /// The objects that a property references; nil if none of them is in a group that may reference others.
+  /// Returns the objects that a property references, or nil if none of them is in a group that may
+  /// reference others.
   private static func relation(
     _ storage: ObjectStorage, _ slot: Int, _ context: FetchContext
   ) -> Relation? {
@@ -90,7 +98,7 @@ struct RingFinder {
 
   fileprivate static func targets(of live: _LiveValue) -> [RelationTarget] {
     func targets(_ collection: some MagicCollection) -> [RelationTarget] {
-      // A collection that cannot be stored is refused when it is saved.
+      // Saving a collection that can't be stored throws.
       ((try? collection.magicLinks) ?? []).map {
         RelationTarget(key: $0.key, end: .other(_LiveValue($0.object)))
       }
@@ -100,7 +108,8 @@ struct RingFinder {
     return live.value is any MagicObject ? [RelationTarget(key: .null, end: .other(live))] : []
   }
 
-  /// The context of an object; nil for one that references no others, or that its fetch knows.
+  /// Returns the context of a target, or nil if the target references no other objects or is of the
+  /// owner's fetch.
   private static func context(
     of target: RelationTarget, _ owner: FetchContext
   ) throws(Companion.Released) -> FetchContext? {
@@ -130,11 +139,11 @@ struct RingFinder {
     return index
   }
 
-  /// Visits all groups that can be reached from one, and finds their components.
+  /// Visits all groups that can be reached from one, and finds their strongly connected components.
   private mutating func search(from start: FetchContext) {
     guard indexes[ObjectIdentifier(start.group)] == nil else { return }
     var path = [visit(start)]
-    // The groups whose components are not known yet.
+    // The visits with unknown components.
     var open = path
     while let current = path.last {
       if let next = visits[current].ahead.popLast() {
@@ -165,9 +174,11 @@ struct RingFinder {
     }
   }
 
-  /// Makes the rings, and lets the properties of their objects hold what is outside of them and nothing else.
+  /// Creates the cycles, makes references within a cycle weak, and makes references to other groups
+  /// strong.
   ///
-  /// - Returns: The rings that were replaced. Until the end they hold what properties still reference.
+  /// - Returns: The cycles that were replaced. The caller holds them until the end, because they
+  ///   hold objects that properties may still reference.
   private func tie() -> [Ring] {
     var released: [Ring] = []
     let rings = components.map { members in
@@ -215,7 +226,7 @@ struct RingFinder {
 }
 
 extension Ring {
-  /// Whether a value references an object of the ring.
+  /// Returns whether a value references an object of the cycle.
   func isReferenced(by live: _LiveValue) -> Bool {
     RingFinder.targets(of: live).contains { target in
       guard case .other(let object) = target.end else { return false }
@@ -225,7 +236,8 @@ extension Ring {
 }
 
 extension FetchContext {
-  /// The object of a companion, to be held by a property; nil if it was replaced meanwhile.
+  /// Returns a strong reference to the object of a companion, or nil if the companion was replaced
+  /// in the meantime.
   fileprivate func live(of companion: Companion) -> RelationTarget.End? {
     guard let (context, row) = try? context(of: companion) else { return nil }
     return (try? context.live(at: row)).map { .other($0) }
@@ -233,7 +245,8 @@ extension FetchContext {
 }
 
 extension _LiveValue {
-  /// Where the first property of an object is, if the object was saved or fetched.
+  /// The storage, slot and context of an object's first property, or nil if the object was neither
+  /// saved nor fetched.
   fileprivate var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
     func address(_ object: some MagicObject) -> _MagicCell? {
       PropertyCollector.firstCell(of: object)
@@ -243,7 +256,7 @@ extension _LiveValue {
 }
 
 extension RelationTarget {
-  /// The z_index of the object in a store, or nil if it is not there.
+  /// Returns the object's z_index in a store, or nil if the object isn't in the store.
   func zIndex(in store: StoreIdentity) -> Int64? {
     switch end {
     case .fetched(let zIndex): return zIndex
