@@ -1,27 +1,31 @@
 import CSQLite
 import Platform
 
-/// How far a backup is.
+/// The progress of a backup.
 public struct BackupProgress: Hashable, Sendable {
-  /// The pages still to be copied.
+  /// The number of pages that are not copied yet.
   public let remainingPages: Int
-  /// All pages of the database.
+  /// The number of pages of the database.
   public let totalPages: Int
 }
 
 extension Database {
-  /// Copies the database into another one, whose content is replaced (`sqlite3_backup_step`).
+  /// Replaces the content of another database by a copy of this one (`sqlite3_backup_step`). Blocks
+  /// the thread.
   ///
-  /// The copy is that of one moment: this database can be read and written meanwhile. The other one
-  /// changes only when all is copied. `VACUUM INTO` by `vacuum(into:)` makes a smaller file.
+  /// The copy is a snapshot. In WAL mode, this database can be read and written meanwhile. The
+  /// destination changes only when the copy is complete. To create a smaller copy in a new file,
+  /// use `vacuum(into:)`.
   ///
   /// - Parameters:
-  ///   - destination: Another open database.
-  ///   - pages: How many pages are copied between two calls of `progress`.
-  ///   - deadline: When the copy must be finished.
-  ///   - progress: Called now and then; what it throws ends the backup, and the destination keeps
-  ///     what it had.
-  /// - Throws: What `progress` throws, or ``SQLiteError``.
+  ///   - destination: An open database with a different file.
+  ///   - pages: The number of pages to copy between two calls of `progress`.
+  ///   - deadline: The time by which the copy must be complete.
+  ///   - progress: Called after each step. If it throws, the backup ends and the destination keeps
+  ///     its content.
+  /// - Throws: The error of `progress`; ``SQLiteError``, with ``ResultCode/misuse`` if both
+  ///   databases use the same file, ``ResultCode/interrupt`` after the deadline, or
+  ///   ``ResultCode/authorization`` if one of them belongs to a cluster.
   public func backup(
     to destination: Database, pagesPerStep pages: Int = 256,
     deadline: ContinuousClock.Instant? = nil,
@@ -32,7 +36,7 @@ extension Database {
     }
     try require(.backup)
     try destination.require(.backup)
-    // Always in one order, so that two backups in opposite directions cannot wait for each other.
+    // A fixed order prevents a deadlock of two backups in opposite directions.
     if ObjectIdentifier(self) < ObjectIdentifier(destination) {
       try read(deadline: deadline) { source in
         try destination.withoutTransaction(deadline: deadline) {
@@ -46,10 +50,20 @@ extension Database {
     }
   }
 
-  /// As ``backup(to:pagesPerStep:deadline:progress:)``, without blocking the task; cancelling the task ends
-  /// it.
+  /// Replaces the content of another database by a copy of this one, and suspends the task
+  /// meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// See the blocking ``backup(to:pagesPerStep:deadline:progress:)`` for details. Cancelling the
+  /// task ends the backup, and the destination keeps its content.
+  ///
+  /// - Parameters:
+  ///   - destination: An open database with a different file.
+  ///   - pages: The number of pages to copy between two calls of `progress`.
+  ///   - deadline: The time by which the copy must be complete.
+  ///   - progress: Called after each step. If it throws, the backup ends and the destination keeps
+  ///     its content.
+  /// - Throws: The error of `progress`; ``SQLiteError``; `CancellationError` if the task was
+  ///   cancelled.
   public func backup(
     to destination: Database, pagesPerStep pages: Int = 256,
     deadline: ContinuousClock.Instant? = nil,
@@ -70,7 +84,7 @@ extension Database {
     _ source: Connection, to target: Connection, _ pages: Int,
     _ progress: (BackupProgress) throws -> Void
   ) throws {
-    // Now the snapshot is taken, so that later writes do not begin the copy anew.
+    // Begin the snapshot now, so that later writes don't restart the copy.
     _ = try source.pragma("schema_version")
     try target.checkIsIdle()
     try replaceContent(from: source, on: target) {
@@ -78,26 +92,34 @@ extension Database {
     }
   }
 
-  /// Writes a copy without unused space into a new file (`VACUUM INTO`), which appears when it is complete.
+  /// Writes a copy without unused space to a new file (`VACUUM INTO`). The file appears when the
+  /// copy is complete. Blocks the thread.
   ///
-  /// - Parameter path: The path of the copy. A file there must be empty, without journals beside it.
-  /// - Throws: ``SQLiteError``; then no file is made.
+  /// - Parameter path: The path of the copy. An existing file must be empty and have no journals
+  ///   next to it.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/cannotOpen`` if the file exists and isn't empty.
+  ///   No file is then created.
   public func vacuum(into path: String) throws {
     let (copy, name) = try emptyCopy(at: path)
     try withoutTransaction { try $0.executeChange("VACUUM INTO \(name)") }
     try copy.publish(replacing: try checkIsFree(path) == .emptyFile)
   }
 
-  /// As ``vacuum(into:)``, without blocking the task; cancelling the task ends it.
+  /// Writes a copy without unused space to a new file (`VACUUM INTO`), and suspends the task
+  /// meanwhile. The file appears when the copy is complete. Cancelling the task stops the copying.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Parameter path: The path of the copy. An existing file must be empty and have no journals
+  ///   next to it.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/cannotOpen`` if the file exists and isn't empty;
+  ///   `CancellationError` if the task was cancelled. No file is then created.
   public func vacuum(into path: String) async throws {
     let (copy, name) = try emptyCopy(at: path)
     try await withoutTransaction { try $0.executeChange("VACUUM INTO \(name)") }
     try copy.publish(replacing: try checkIsFree(path) == .emptyFile)
   }
 
-  /// Makes an empty file with the permissions of this one, and returns its absolute path too.
+  /// Creates an empty file with the permissions of this database. Returns the file and the absolute
+  /// path for SQLite.
   private func emptyCopy(at path: String) throws(SQLiteError) -> (AtomicFile, String) {
     try require(.files)
     let copy = try AtomicFile(path)
@@ -121,7 +143,7 @@ extension Database {
   }
 }
 
-/// A backup that runs (`sqlite3_backup`).
+/// A running backup (`sqlite3_backup`).
 @safe private final class Backup {
   private let pointer: OpaquePointer
   private let source: Connection
@@ -139,7 +161,7 @@ extension Database {
   }
 
   deinit {
-    // Unfinished, it is rolled back.
+    // An unfinished backup is rolled back.
     if !isFinished { unsafe sqlite3_backup_finish(pointer) }
   }
 
@@ -181,32 +203,37 @@ extension Database {
 }
 
 extension Database {
-  /// Returns the database as the bytes of a file (`sqlite3_serialize`).
+  /// Returns the database as the bytes of a file (`sqlite3_serialize`). Blocks the thread.
   ///
-  /// - Throws: ``SQLiteError``, also if this libsqlite3 cannot do it.
-  /// - Complexity: O(*n*) in the size of the database, in memory too.
+  /// - Throws: ``SQLiteError``, also if SQLite was built without serialization
+  ///   (``Capabilities/hasSerialize``).
+  /// - Complexity: O(*n*) in the size of the database, in time and memory.
   public func serialized() throws -> [UInt8] {
     try Database.checkSerialize()
     try require(.backup)
     return try read { try $0.serialized() }
   }
 
-  /// As ``serialized()``, without blocking the task.
+  /// Returns the database as the bytes of a file (`sqlite3_serialize`), and suspends the task
+  /// meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
-  /// - Complexity: O(*n*) in the size of the database, in memory too.
+  /// - Throws: ``SQLiteError``, also if SQLite was built without serialization
+  ///   (``Capabilities/hasSerialize``); `CancellationError` if the task was cancelled.
+  /// - Complexity: O(*n*) in the size of the database, in time and memory.
   public func serialized() async throws -> [UInt8] {
     try Database.checkSerialize()
     try require(.backup)
     return try await read { try $0.serialized() }
   }
 
-  /// Opens a database in memory with the content of a file (`sqlite3_deserialize`).
+  /// Opens an in-memory database with the content of a database file (`sqlite3_deserialize`).
   ///
   /// - Parameters:
-  ///   - bytes: The result of `serialized()`, or the content of a closed database file.
-  ///   - options: How to open it.
-  /// - Throws: ``SQLiteError`` if the bytes are not a database.
+  ///   - bytes: The result of `serialized()`, or the content of a closed database file. If empty,
+  ///     so is the database.
+  ///   - options: The options of the database and its connection.
+  /// - Throws: ``SQLiteError`` if the bytes are not a database, or if SQLite was built without
+  ///   serialization.
   public static func memory(
     serialized bytes: [UInt8], options: Options = Options()
   ) throws -> Database {
@@ -232,12 +259,12 @@ extension Connection {
     var size: Int64 = 0
     let start = unsafe sqlite3_serialize(handle.pointer, "main", &size, 0)
     defer { unsafe sqlite3_free(start) }
-    // A database that was never written has no bytes.
+    // An empty database that was never written has no bytes.
     guard unsafe start != nil || size == 0 else { throw SQLiteError(.outOfMemory) }
     return unsafe copiedBytes(UnsafeRawPointer(start), count: Int(size))
   }
 
-  /// Replaces the content of the database in memory.
+  /// Replaces the content of an in-memory database.
   fileprivate func deserialize(_ bytes: [UInt8], checksCells: Bool) throws(SQLiteError) {
     let size = Int64(bytes.count)
     guard let copy = unsafe sqlite3_malloc64(UInt64(size)) else { throw SQLiteError(.outOfMemory) }
@@ -246,11 +273,11 @@ extension Connection {
       unsafe copy.copyMemory(from: start, byteCount: buffer.count)
     }
     let content = unsafe copy.assumingMemoryBound(to: UInt8.self)
-    // Bytes 18 and 19 say whether the file has a write-ahead log, which memory cannot have.
+    // The value 2 in bytes 18 and 19 means WAL mode, which isn't available in memory.
     for index in [18, 19] where bytes.count > index && bytes[index] == 2 {
       unsafe content[index] = 1
     }
-    // SQLite frees the copy, also if this fails.
+    // SQLite frees the copy, even on failure.
     try handle.check(
       unsafe sqlite3_deserialize(
         handle.pointer, "main", content, size, size,

@@ -1,14 +1,16 @@
 import CSQLite
 
-/// How a checkpoint deals with readers and writers (`sqlite3_wal_checkpoint_v2`).
+/// The way in which a checkpoint treats concurrent readers and writers
+/// (`sqlite3_wal_checkpoint_v2`).
 public enum CheckpointMode: Sendable {
-  /// Copies what can be copied without waiting.
+  /// Copies as many pages as possible without waiting.
   case passive
-  /// Waits for writers and for readers of old snapshots, then copies everything.
+  /// Waits for writers and for readers of older snapshots, and then copies all pages.
   case full
-  /// As full, and the next write begins the log anew.
+  /// Like ``full``. Then waits for readers of the log, so that the next write restarts the log from
+  /// its beginning.
   case restart
-  /// As restart, and the log is cut to nothing.
+  /// Like ``restart``, and truncates the log file to zero bytes.
   case truncate
 
   fileprivate var code: Int32 {
@@ -23,29 +25,35 @@ public enum CheckpointMode: Sendable {
 
 /// The result of a checkpoint.
 public struct CheckpointResult: Hashable, Sendable {
-  /// The pages in the log, or nil if the database has none.
+  /// The number of pages in the log, or nil if there is no log.
   public let logPages: Int?
-  /// The pages of the log that are in the database file now, or nil if there is no log.
+  /// The number of the log's pages that have been copied into the database file, or nil if there is
+  /// no log.
   public let checkpointedPages: Int?
 }
 
 extension Database {
-  /// Copies the write-ahead log into the database file.
+  /// Copies the write-ahead log into the database file. Blocks the thread.
   ///
-  /// SQLite does so by itself whenever the log has a thousand pages.
+  /// SQLite runs a checkpoint automatically when the log has a thousand pages.
   ///
-  /// - Parameter mode: How to deal with readers and writers.
-  /// - Returns: The result.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/busy`` if others kept their locks for longer than
-  ///   the busy timeout.
+  /// - Parameter mode: How to treat concurrent readers and writers.
+  /// - Returns: The sizes of the log and of the copied part.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/busy`` if other connections hold their locks for
+  ///   longer than the busy timeout, ``ResultCode/misuse`` inside a transaction, or
+  ///   ``ResultCode/authorization`` if the database belongs to a cluster.
   @discardableResult
   public func checkpoint(_ mode: CheckpointMode = .passive) throws -> CheckpointResult {
     try withoutTransaction { try $0.checkpoint(mode) }
   }
 
-  /// As ``checkpoint(_:)``, without blocking the task.
+  /// Copies the write-ahead log into the database file, and suspends the task meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Parameter mode: How to treat concurrent readers and writers.
+  /// - Returns: The sizes of the log and of the copied part.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/busy`` if other connections hold their locks for
+  ///   longer than the busy timeout, or ``ResultCode/authorization`` if the database belongs to a
+  ///   cluster; `CancellationError` if the task was cancelled.
   @discardableResult
   public func checkpoint(_ mode: CheckpointMode = .passive) async throws -> CheckpointResult {
     try await withoutTransaction { try $0.checkpoint(mode) }
@@ -64,7 +72,7 @@ extension Connection {
       logPages: log < 0 ? nil : Int(log), checkpointedPages: done < 0 ? nil : Int(done))
   }
 
-  /// Throws if a transaction is open, for what cannot be done inside one.
+  /// Throws if a transaction is open. For operations that can't run inside one.
   func checkIsIdle() throws(SQLiteError) {
     guard handle.isAutocommit else {
       throw SQLiteError(.misuse, "this cannot be done inside a transaction")

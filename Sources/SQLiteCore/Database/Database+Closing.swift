@@ -1,23 +1,25 @@
 import Dispatch
 
 extension Database {
-  /// Closes the database: waits for the accesses that run, refuses those that wait or come later.
+  /// Closes the database, and blocks the thread until running accesses have ended. Waiting and
+  /// later accesses throw ``ResultCode/misuse``.
   ///
-  /// Without it the database is closed when its last reference goes.
+  /// A database is also closed when its last reference is released.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
   public func close() throws(SQLiteError) {
     try end(with: .closed, isClosed: true)
   }
 
-  /// As ``close()``, without blocking the task.
+  /// Closes the database, and suspends the task until running accesses have ended. Waiting and
+  /// later accesses throw ``ResultCode/misuse``.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
   public func close() async throws(SQLiteError) {
     try await end(with: .closed, isClosed: true)
   }
 
-  /// Whether an access was refused with `error` because the database was closed.
+  /// Returns whether an access threw `error` because the database was closed.
   package func wasClosed(_ error: any Error) -> Bool {
     isClosed && (error as? SQLiteError) == .closed
   }
@@ -25,13 +27,14 @@ extension Database {
   /// Whether the database was closed.
   package var isClosed: Bool { scheduler.isClosed }
 
-  /// Throws the error of all accesses to a closed database if this one was closed.
+  /// Throws if the database was closed.
   package func checkOpen() throws(SQLiteError) { if isClosed { throw .closed } }
 
-  /// Lets go of all file locks until ``resume()``, for an app that is sent to the background.
+  /// Releases all file locks until you call ``resume()``, for example when an app moves to the
+  /// background. Blocks the thread.
   ///
-  /// Running accesses are interrupted and waited for; their transactions are undone. Accesses that
-  /// come meanwhile throw ``ResultCode/abort``. A database in memory keeps its content.
+  /// Running accesses are interrupted and their transactions rolled back. Waiting and later
+  /// accesses throw ``ResultCode/abort``. An in-memory database keeps its content.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
   public func suspend() throws(SQLiteError) {
@@ -40,7 +43,11 @@ extension Database {
     try end(with: .suspended, isClosed: false)
   }
 
-  /// As ``suspend()``, without blocking the task.
+  /// Releases all file locks until you call ``resume()``, and suspends the task until running
+  /// accesses have ended.
+  ///
+  /// Running accesses are interrupted and their transactions rolled back. Waiting and later
+  /// accesses throw ``ResultCode/abort``. An in-memory database keeps its content.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
   public func suspend() async throws(SQLiteError) {
@@ -49,20 +56,20 @@ extension Database {
     try await end(with: .suspended, isClosed: false)
   }
 
-  /// Ends `suspend()`. A database that was closed stays closed.
+  /// Accepts accesses again after `suspend()`. Has no effect on a closed database.
   public func resume() {
     scheduler.allow()
   }
 
-  /// Stops the statements that run now, in all accesses; these throw ``ResultCode/interrupt``.
+  /// Interrupts all running accesses, which then throw ``ResultCode/interrupt``.
   public func interrupt() {
     scheduler.cancelAll(.interrupt)
   }
 
-  /// The number of accesses that wait for others to end.
+  /// The number of waiting accesses.
   package var waitingAccessCount: Int { scheduler.waiterCount }
 
-  /// The number of deadlines that are looked after for accesses that wait.
+  /// The number of waiting accesses that have a deadline.
   package var pendingDeadlineCount: Int { scheduler.deadlineCount }
 
   private func checkOutside() throws(SQLiteError) {
@@ -84,7 +91,7 @@ extension Database {
     try checkOutside()
     await withCheckedContinuation { continuation in
       scheduler.refuse(error, isClosed: isClosed) { [self] in
-        // Closing the last connection makes a checkpoint.
+        // On a worker's thread, because closing the last connection runs a checkpoint.
         worker.start {
           self.didEnd(isClosed: isClosed)
           continuation.resume()
@@ -95,14 +102,14 @@ extension Database {
 
   private func didEnd(isClosed: Bool) {
     defer { scheduler.ended() }
-    // Those that wait for changes look again, and learn of it.
+    // Wakes the observers, which then find the database closed.
     if isClosed { shared.feed.publishClosure(of: self) }
-    // A database that is not in a file would be lost.
+    // While suspended, an in-memory database stays open, as it would lose its content.
     if isClosed || path != nil { closeConnections(updatingStatistics: isClosed) }
   }
 }
 
 extension SQLiteError {
-  /// The error of all accesses to a closed database.
+  /// The error that accesses to a closed database throw.
   fileprivate static let closed = SQLiteError(.misuse, "the database was closed")
 }

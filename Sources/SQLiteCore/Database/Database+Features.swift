@@ -1,29 +1,32 @@
 extension Database {
-  /// What a database that is here can do, and one of a cluster cannot.
+  /// A feature that a local database has, and a cluster's database doesn't.
   ///
   ///     if database.has(.backup) { try database.backup(to: copy) }
   public enum Feature: String, CaseIterable, Sendable {
-    /// Functions and aggregates of the program's own in SQL.
+    /// SQL functions and aggregates of the program.
     case functions = "functions of the program's own"
-    /// Collations of the program's own.
+    /// Collations of the program.
     case collations = "collations of the program's own"
-    /// Decisions about each statement (``Connection/setAuthorizer(_:)``).
+    /// An authorizer, which allows or denies statements (``Connection/setAuthorizer(_:)``).
     case authorization = "an authorizer"
-    /// Events of statements that run (``Connection/trace(showsValues:_:)``).
+    /// A trace of the statements that run (``Connection/trace(showsValues:_:)``).
     case tracing = "tracing"
-    /// Parts of a blob, read and written in place (``Connection/withBlob(table:column:rowID:schema:isWritable:_:)``).
+    /// Incremental blob I/O: reading and writing parts of a blob in place
+    /// (``Connection/withBlob(table:column:rowID:schema:isWritable:_:)``).
     case blobs = "blobs that are opened"
-    /// Copies of the pages, and the file as bytes.
+    /// Backups, and serialization to bytes.
     case backup = "a backup of its pages"
-    /// ATTACH, VACUUM, checkpoints: what is about files.
+    /// Operations on files, such as ATTACH, VACUUM and checkpoints.
     case files = "work on its files"
-    /// Settings that are switched within a transaction, as undo and patches need them.
+    /// Connection settings that change within a transaction, which undo and patches require.
     case settings = "settings that change within a transaction"
-    /// Which rows a transaction has changed. Without it observers are told only that something has.
+    /// Reports of the rows that a transaction has changed. Without it, observers are only notified
+    /// that something has changed.
     case rowChanges = "changes of single rows"
   }
 
-  /// Returns whether this database can do something. What it cannot throws ``ResultCode/authorization``.
+  /// Returns whether this database has a feature. Using one that it doesn't have throws
+  /// ``ResultCode/authorization``.
   public func has(_ feature: Feature) -> Bool { server == nil }
 
   package func require(_ feature: Feature) throws(SQLiteError) {
@@ -32,10 +35,11 @@ extension Database {
 }
 
 extension Connection {
-  /// Whether the database is one of a server.
+  /// Whether a server hosts the database.
   package var isRemote: Bool { handle.remote != nil }
 
-  /// How many values a statement may have in any case: SQLite takes more if it is told to.
+  /// The number of values that a statement can bind with any build of SQLite. The actual limit may
+  /// be higher.
   package var maximumParameterCount: Int { handle.remote?.maximumParameterCount ?? 999 }
 
   func require(_ feature: Database.Feature) throws(SQLiteError) {

@@ -1,21 +1,21 @@
 extension Database {
-  /// How a database is opened, and how its connections behave.
+  /// The options with which a database and its connections are opened.
   ///
-  /// The defaults lose nothing: an acknowledged write survives a power cut.
+  /// With the defaults, a committed write survives a power cut.
   public struct Options: Sendable {
-    /// The operations that are allowed on the file.
+    /// The permitted operations on the file.
     public enum Mode: Sendable {
-      /// Read only; the file must exist.
+      /// Reads only. The file must exist.
       case readOnly
-      /// Read and write; the file must exist.
+      /// Reads and writes. The file must exist.
       case readWrite
-      /// Read and write; the file is made if it does not exist, in a folder that exists.
+      /// Reads and writes. The file is created if it doesn't exist; its folder must exist.
       case readWriteCreate
     }
 
-    /// Where changes go before they are in the database file (`PRAGMA journal_mode`).
+    /// The journal that SQLite uses for transactions (`PRAGMA journal_mode`).
     public enum JournalMode: String, Sendable {
-      /// A write-ahead log: readers and the writer do not wait for each other.
+      /// A write-ahead log. Readers and the writer don't wait for each other.
       case wal
       /// A rollback journal that is deleted after each transaction.
       case delete
@@ -25,141 +25,162 @@ extension Database {
       case persist
     }
 
-    /// How durable a commit is (`PRAGMA synchronous`).
+    /// The durability of commits (`PRAGMA synchronous`).
     public enum Synchronous: String, Sendable {
-      /// A commit survives a power cut, if the disk is honest. With ``JournalMode/delete`` that takes
-      /// what ``extra`` does, and is that.
+      /// Commits survive a power cut, unless the disk reports writes that it hasn't done. With
+      /// ``JournalMode/delete``, SQLite's own `full` doesn't guarantee this, so the library then
+      /// uses ``extra``.
       case full
-      /// As full in SQLite's own sense, and the folder is synced after a journal is deleted.
+      /// Like SQLite's own `full`, and also syncs the folder after a journal was deleted.
       case extra
-      /// In WAL mode a power cut may undo the last commits, but not damage the database.
+      /// In WAL mode, a power cut may undo the last commits but doesn't damage the database.
       case normalLosesLastCommitsOnPowerCut = "normal"
       /// A power cut may damage the database.
       case offMayCorruptOnPowerCut = "off"
     }
 
-    /// The treatment of the bytes of deleted content (`PRAGMA secure_delete`).
+    /// The handling of deleted content in the file (`PRAGMA secure_delete`).
     public enum SecureDelete: String, Sendable {
-      /// They are overwritten with zeros.
+      /// Deleted content is overwritten with zeros.
       case on
-      /// They are overwritten where that costs no further writes.
+      /// Deleted content is overwritten with zeros if that needs no additional writes.
       case fast
-      /// They stay until the space is used again.
+      /// Deleted content stays in the file until the space is reused.
       case off
     }
 
-    /// The operations that are allowed on the file.
+    /// The permitted operations on the file. The default also creates it.
     public var mode = Mode.readWriteCreate
-    /// Where changes go first.
+    /// The journal that SQLite uses for transactions.
     public var journalMode = JournalMode.wal
-    /// How durable a commit is.
+    /// The durability of commits.
     public var synchronous = Synchronous.full
-    /// Whether foreign keys are enforced.
+    /// A Boolean value that indicates whether foreign keys are enforced.
     public var foreignKeys = true
-    /// Whether deletions by REPLACE fire triggers, and triggers fire triggers.
+    /// A Boolean value that indicates whether a trigger can fire itself again, and whether the
+    /// deletions of a REPLACE fire delete triggers (`PRAGMA recursive_triggers`).
     public var recursiveTriggers = true
-    /// How long to wait for a lock that another connection or process holds.
+    /// The maximum time to wait for a lock that another connection or process holds.
     public var busyTimeout = Duration.seconds(5)
-    /// The most connections that read at once, besides the writer. Used in WAL mode only: in other
-    /// modes, and in memory, reads and writes share one connection.
+    /// The maximum number of reader connections, in addition to the writer. Applies to WAL mode
+    /// only: in other modes, and in memory, reads and writes share one connection.
     public var maximumReaderCount = 4
-    /// The most prepared statements that each connection keeps.
+    /// The maximum number of prepared statements that each connection caches.
     public var statementCacheCapacity = 128
-    /// The size in bytes to which the journal is cut after a checkpoint.
+    /// The size in bytes to which the journal is truncated after a checkpoint or transaction
+    /// (`PRAGMA journal_size_limit`).
     public var journalSizeLimit = 64 << 20
-    /// The page cache of each connection in KiB, or nil for SQLite's own choice.
+    /// The size of each connection's page cache in KiB, or nil for SQLite's default.
     public var cacheSize: Int?
-    /// How much of the file is mapped into memory, in bytes, or nil for SQLite's own choice. An
-    /// input or output error in mapped memory ends the program.
+    /// The number of bytes of the file that are mapped into memory, or nil for SQLite's default
+    /// (`PRAGMA mmap_size`). An I/O error in mapped memory terminates the program.
     public var mappedSize: Int?
-    /// The treatment of deleted content, or nil for SQLite's own choice.
+    /// The handling of deleted content, or nil for SQLite's default.
     public var secureDelete: SecureDelete?
-    /// The permissions of a file that is made.
+    /// The permissions of a file that is created.
     public var filePermissions: UInt16 = 0o600
-    /// Whether the path may be a symbolic link.
+    /// A Boolean value that indicates whether the path can be a symbolic link.
     public var followsSymbolicLinks = true
-    /// Whether functions and virtual tables may be used by the schema: views, triggers, checks, indexes,
-    /// generated columns.
+    /// A Boolean value that indicates whether views, triggers, CHECK constraints, indexes and
+    /// generated columns can use functions and virtual tables that SQLite doesn't consider harmless
+    /// (`PRAGMA trusted_schema`).
     public var trustedSchema = false
-    /// Whether text in double quotes that names no column is a string, as in old versions of SQLite.
+    /// A Boolean value that indicates whether text in double quotes that doesn't name a column is a
+    /// string, as in old versions of SQLite.
     public var doubleQuotedStrings = false
-    /// Whether SQL may damage the file or write to shadow tables and the schema (the opposite of
-    /// `SQLITE_DBCONFIG_DEFENSIVE`).
+    /// A Boolean value that indicates whether SQL can damage the file, or write to shadow tables
+    /// and the schema (the opposite of `SQLITE_DBCONFIG_DEFENSIVE`).
     public var allowsSchemaDamage = false
-    /// Whether each page is checked when it is read (`PRAGMA cell_size_check`).
+    /// A Boolean value that indicates whether SQLite checks each page when reading it (`PRAGMA
+    /// cell_size_check`).
     public var checksCells = false
-    /// Limits of each connection; what is not named keeps SQLite's own.
+    /// The limits of each connection. Limits that aren't listed keep SQLite's defaults.
     public var limits: [ConnectionLimit: Int] = [:]
-    /// How many bytes of SQL the schema may have, or nil for any number; looked at when a connection is
-    /// opened.
+    /// The maximum size of the schema's SQL in bytes, or nil for no maximum. Opening a connection
+    /// throws ``ResultCode/tooBig`` if the schema is larger.
     public var maximumSchemaSize: Int?
-    /// How many bytes of SQL a view may come to with all that it names, or nil for any number; looked at
-    /// when a connection is opened.
+    /// The maximum size of a view's SQL in bytes, including everything that it references, or nil
+    /// for no maximum. Opening a connection throws ``ResultCode/tooBig`` if a view is larger.
     ///
-    /// SQLite copies views, subqueries and expressions of columns wherever they are named, so that views of
-    /// a few lines can keep its compiler busy for hours or take all memory, and no deadline reaches it
-    /// there. The size is estimated, rather too high: a view on a view that names a column five times may
-    /// count five times.
+    /// SQLite expands views, subqueries and column expressions at each place that references them.
+    /// Views of a few lines can therefore keep its compiler busy for hours or use up all memory,
+    /// and deadlines don't interrupt the compiler. The size is an estimate, which tends to be too
+    /// high: if a view references a column of another view five times, that view may count five
+    /// times.
     public var maximumViewSize: Int?
-    /// The modules that virtual tables of the schema may use, such as `fts5`, or nil for any; looked at when a
-    /// connection is opened.
+    /// The modules that virtual tables of the schema can use, such as `fts5`, or nil for any.
+    /// Checked when a connection is opened.
     ///
-    /// If it is not nil, full-text search must also name a tokenizer of SQLite's own, each option of it with its
-    /// value.
+    /// With a non-nil value, full-text search tables must also use one of SQLite's own tokenizers,
+    /// with a value for each of its options.
     public var allowedModules: Set<String>?
-    /// How long an access may take that names no deadline of its own, or nil for as long as it takes.
+    /// The maximum duration of an access without a deadline, or nil for no maximum.
     public var accessTimeout: Duration?
-    /// How long a statement may have taken the last time, if the next read by it is to run on the thread of the task
-    /// that asks for it, without switching threads; zero for none. See ``Database/readBriefly(deadline:_:)``.
+    /// The maximum duration of a statement's last run for it to run on the calling task's thread,
+    /// which avoids switching threads. Zero turns this off. See
+    /// ``Database/readBriefly(deadline:_:)``.
     public var longestReadOnTask = Duration.microseconds(100)
-    /// How writes that wait at the same time, and ask for it, are merged into one transaction.
+    /// The configuration of group commit, which merges concurrent writes that opt in into one
+    /// transaction.
     public var groupCommit = GroupCommit()
-    /// Whether the statistics of SQLite's planner are updated (`PRAGMA optimize`): when the database is closed, and now and
-    /// then while it is open, once no table is small any more. Nobody waits for it longer than about a tenth of a second.
+    /// A Boolean value that indicates whether the library updates the statistics of SQLite's query
+    /// planner (`PRAGMA optimize`).
+    ///
+    /// It does so when the database is closed, and from time to time while it is open, once an
+    /// indexed table has 1,000 rows. An update delays other accesses by about a tenth of a second
+    /// at most.
     public var updatesStatistics = true
-    /// After how many changed rows the statistics are looked at while the database is open.
+    /// The number of changed rows after which the statistics are updated while the database is
+    /// open.
     package var statisticsInterval: Int64 = 100_000
-    /// The name of the VFS, or nil for the system's.
+    /// The name of the SQLite VFS to use, or nil for the default one.
     public var vfs: String?
-    /// Whether the file is on a read-only medium and cannot change while it is open: no locks are
-    /// taken and no journal is looked for. Wrong answers if it does change.
+    /// A Boolean value that indicates whether the file is on a read-only medium and can't change
+    /// while it is open. SQLite then takes no locks and ignores journals. If the file changes
+    /// nevertheless, queries return wrong results.
     public var isImmutable = false
-    /// Whether the recorder of changes uses the preupdate hook where there is one.
+    /// Whether the change recorder uses the preupdate hook if SQLite has one.
     package var usesPreupdateHook = true
-    /// Whether the file keeps the journal mode that it has; ``journalMode`` is then for new files.
+    /// Whether an existing file keeps its journal mode. ``journalMode`` then applies to new files
+    /// only.
     package var keepsJournalMode = false
-    /// Runs on the first connection before anything of the file is changed, the journal mode included. If it throws, the
-    /// file stays as it is.
+    /// Runs on the first connection before anything in the file changes, including the journal
+    /// mode. If it throws, the file is left unchanged.
     package var checkBeforeUse: (@Sendable (Connection) throws -> Void)?
-    /// Adds functions to a connection when a statement first needs one that SQLite does not know: to add them when each
-    /// connection is opened took a tenth of the opening (benchmark `open`).
+    /// Adds functions to a connection when a statement first uses one that SQLite doesn't know.
+    /// Adding them to each new connection took a tenth of the time of opening it (benchmark
+    /// `open`).
     package var addFunctions: (@Sendable (Connection) throws -> Void)?
-    /// Runs on each new connection before its first use, for collations, functions and settings.
+    /// Runs on each new connection before its first use, for example to add collations and
+    /// functions, or to change settings.
     public var prepareConnection: (@Sendable (Connection) throws -> Void)?
 
-    /// The defaults.
+    /// Creates the default options, which open a file for reading and writing, and create it if
+    /// necessary.
     public init() {}
 
-    /// The defaults with another mode.
+    /// Creates the default options with a different mode.
     ///
-    /// - Parameter mode: The operations that are allowed on the file.
+    /// - Parameter mode: The permitted operations on the file.
     public init(mode: Mode) {
       self.mode = mode
     }
 
-    /// Reading only.
+    /// The default options with the mode `readOnly`.
     public static var readOnly: Options { Options(mode: .readOnly) }
 
-    /// For a file from somewhere else: reading only, with low limits, checks of each page, nothing
-    /// of the file's own trusted, and ten seconds for each access.
+    /// Options for a file from an untrusted source. They open it for reading only, set low limits,
+    /// check each page, don't trust the schema, and limit each access to ten seconds.
     ///
-    /// A damaged or hostile file then gives an error or some data; it cannot attach other files,
-    /// run functions with effects from its views and triggers, or keep a statement running. A file whose
-    /// schema is larger than 8 MiB of SQL, or whose views come to more than that, is refused, and so is one whose
-    /// virtual tables use other modules than those of full-text search and of R*Trees. What
-    /// remains: up to that size SQLite's compiler may take a second or two and some hundred megabytes,
-    /// in which no deadline or cancellation reaches it; and a program that changes the file while it is
-    /// open is not looked at again.
+    /// A damaged or malicious file can then only cause errors or return arbitrary data. It can't
+    /// attach other files, call functions with side effects from its views and triggers, or keep a
+    /// statement running. Opening throws if the schema contains more than 8 MiB of SQL, if a view
+    /// expands to more than that, or if virtual tables use modules other than those of full-text
+    /// search and R*Tree.
+    ///
+    /// Two risks remain. SQLite's compiler may take a second or two and some hundred megabytes, and
+    /// can't be interrupted meanwhile. Changes that another program makes to the file while it is
+    /// open aren't checked.
     public static var untrusted: Options {
       var options = Options(mode: .readOnly)
       options.updatesStatistics = false

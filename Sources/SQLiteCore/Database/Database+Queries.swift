@@ -1,41 +1,57 @@
 extension Database {
-  /// Runs one statement that changes the database, outside any transaction of ours.
+  /// Runs a statement that changes the database, and blocks the thread.
   ///
   ///     try database.executeChange("UPDATE city SET name = \(name) WHERE id = \(id)")
   ///
-  /// The statement is a transaction of its own, unless this is called inside a `write`.
+  /// The statement commits by itself, unless you call this method inside a `write`.
   ///
-  /// - Parameter sql: A single statement.
-  /// - Returns: The change.
-  /// - Throws: ``SQLiteError``.
+  /// - Parameter sql: A single statement. Rows that it returns are discarded.
+  /// - Returns: The number of changed rows and the last inserted rowid.
+  /// - Throws: ``SQLiteError`` if the statement fails.
   @discardableResult
   public func executeChange(_ sql: SQL) throws -> Change {
     try result(of: scope(of: sql), deadline: nil) { try $0.executeChange(sql) }
   }
 
-  /// As ``executeChange(_:)``, without blocking the task.
+  /// Runs a statement that changes the database, and suspends the task meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Parameter sql: A single statement. Rows that it returns are discarded.
+  /// - Returns: The number of changed rows and the last inserted rowid.
+  /// - Throws: ``SQLiteError`` if the statement fails; `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   public func executeChange(_ sql: SQL) async throws -> Change {
     try await perform(scope(of: sql), deadline: nil) { try $0.executeChange(sql) }
   }
 
-  /// Runs one statement that changes the database, with values for its parameters.
+  /// Runs a statement that changes the database, with values for its parameters. Blocks the thread.
+  ///
+  /// Each `?` or `?1` is bound to a value. Each `i?` is replaced by a text argument as a quoted
+  /// identifier.
   ///
   /// - Parameters:
-  ///   - sql: A single statement; each `i?` takes a text as an identifier.
+  ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Returns: The change.
-  /// - Throws: ``SQLiteError``.
+  /// - Returns: The number of changed rows and the last inserted rowid.
+  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if the number of
+  ///   arguments is wrong.
   @discardableResult
   public func executeChange(_ sql: SQL, withArgs arguments: [(any Bindable)?]) throws -> Change {
     try executeChange(sql.withArgs(arguments))
   }
 
-  /// As ``executeChange(_:withArgs:)``, without blocking the task.
+  /// Runs a statement that changes the database, with values for its parameters. Suspends the task
+  /// meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// Each `?` or `?1` is bound to a value. Each `i?` is replaced by a text argument as a quoted
+  /// identifier.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement without interpolated values.
+  ///   - arguments: One value for each parameter, in order; nil is NULL.
+  /// - Returns: The number of changed rows and the last inserted rowid.
+  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if the number of
+  ///   arguments is wrong; `CancellationError` if the task was cancelled.
   @discardableResult
   public func executeChange(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
@@ -43,65 +59,88 @@ extension Database {
     try await executeChange(sql.withArgs(arguments))
   }
 
-  /// Runs several statements in one transaction: all or none of them take effect.
+  /// Runs several statements atomically, in one transaction. Blocks the thread.
   ///
   /// - Parameter script: Statements separated by semicolons, without parameters.
-  /// - Throws: ``SQLiteError`` that holds the failed statement.
+  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property. All changes are
+  ///   then rolled back.
   public func executeMultipleChanges(_ script: SQL) throws {
     try write { try $0.executeMultipleChanges(script) }
   }
 
-  /// As ``executeMultipleChanges(_:)``, without blocking the task.
+  /// Runs several statements atomically, in one transaction. Suspends the task meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Parameter script: Statements separated by semicolons, without parameters.
+  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property; `CancellationError`
+  ///   if the task was cancelled. All changes are then rolled back.
   public func executeMultipleChanges(_ script: SQL) async throws {
     try await write { try $0.executeMultipleChanges(script) }
   }
 
-  /// Returns all rows of a query. A statement that writes (RETURNING) runs as a transaction.
+  /// Returns all rows of a query. Blocks the thread.
   ///
   ///     let rows = try database.executeQuery("SELECT * FROM city WHERE name = \(name)")
   ///
+  /// A query reads one snapshot. A statement that writes and returns rows, with RETURNING, runs in
+  /// a transaction.
+  ///
   /// - Parameter sql: A single statement.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the statement fails.
   public func executeQuery(_ sql: SQL) throws -> [Row] {
     var rows: [Row] = []
     try query(sql) { rows = try $0.executeQuery(sql) }
     return rows
   }
 
-  /// As ``executeQuery(_:)``, without blocking the task.
+  /// Returns all rows of a query. Suspends the task meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// A query reads one snapshot. A statement that writes and returns rows, with RETURNING, runs in
+  /// a transaction.
+  ///
+  /// - Parameter sql: A single statement.
+  /// - Throws: ``SQLiteError`` if the statement fails; `CancellationError` if the task was
+  ///   cancelled.
   public func executeQuery(_ sql: SQL) async throws -> [Row] {
     try await query(sql) { try $0.executeQuery(sql) }
   }
 
-  /// Returns all rows of a query with values for its parameters.
+  /// Returns all rows of a query, with values for its parameters. Blocks the thread.
+  ///
+  /// Each `?` or `?1` is bound to a value. Each `i?` is replaced by a text argument as a quoted
+  /// identifier.
   ///
   /// - Parameters:
-  ///   - sql: A single statement; each `i?` takes a text as an identifier.
+  ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if the number of
+  ///   arguments is wrong.
   public func executeQuery(_ sql: SQL, withArgs arguments: [(any Bindable)?]) throws -> [Row] {
     try executeQuery(sql.withArgs(arguments))
   }
 
-  /// As ``executeQuery(_:withArgs:)``, without blocking the task.
+  /// Returns all rows of a query, with values for its parameters. Suspends the task meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// Each `?` or `?1` is bound to a value. Each `i?` is replaced by a text argument as a quoted
+  /// identifier.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement without interpolated values.
+  ///   - arguments: One value for each parameter, in order; nil is NULL.
+  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if the number of
+  ///   arguments is wrong; `CancellationError` if the task was cancelled.
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) async throws -> [Row] {
     try await executeQuery(sql.withArgs(arguments))
   }
 
-  /// Returns SQLite's words for a code (`sqlite3_errstr`).
+  /// Returns SQLite's English description of a result code (`sqlite3_errstr`).
   ///
-  /// - Parameter code: The code.
+  /// - Parameter code: A primary or extended result code.
   public static func errorMessage(for code: ResultCode) -> String { code.message }
 
-  /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
+  /// Runs a closure that executes a single SELECT, which reads a snapshot even without a
+  /// transaction.
   package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try unsafe keepingResult { memory, isMade in
       try select { (connection: Connection) -> Void in
@@ -112,15 +151,16 @@ extension Database {
     }
   }
 
-  /// As ``select(_:)``, without blocking the task: `body` may run twice, as that of ``readBriefly(deadline:_:)``.
+  /// Runs a closure that executes a single SELECT, and suspends the task meanwhile. `body` may run
+  /// twice, as with ``readBriefly(deadline:_:)``.
   package dynamic func select<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await performBriefly(.query, deadline: nil, body)
   }
 
-  /// As ``select(_:)`` without a result: handing one on by generic calls costs metadata at each (benchmark
-  /// `point`).
+  /// Runs a closure that executes a single SELECT. Has no result, because passing one through
+  /// generic calls needs its type metadata each time (benchmark `point`).
   package dynamic func select(_ body: (Connection) throws -> Void) throws {
     try perform(.query, deadline: nil) {
       try body($0)
@@ -128,15 +168,16 @@ extension Database {
     }
   }
 
-  /// Runs a query on a snapshot, or as a write if its statement writes. Without a result, since handing a tuple on
-  /// by generic calls would copy it each time.
+  /// Runs a query on a snapshot, or in a write if its statement writes. Has no result, because
+  /// passing a tuple through generic calls would copy it each time.
   @usableFromInline dynamic func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws {
     var isDone = false
     try select { isDone = try $0.query(sql, body) }
     if !isDone { try write { try body($0) } }
   }
 
-  /// As ``query(_:_:)``, without blocking the task: `body` may run twice, as that of ``readBriefly(deadline:_:)``.
+  /// Runs a query on a snapshot, or in a write if its statement writes. Suspends the task
+  /// meanwhile. `body` may run twice, as with ``readBriefly(deadline:_:)``.
   package dynamic func query<Result: Sendable>(
     _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
@@ -148,8 +189,8 @@ extension Database {
     if let result { return result }
     return try await write { try body($0) }
   }
-  /// The scope of a statement that changes the database: outside any transaction, unless layers above write into each
-  /// that changes rows.
+  /// Returns the scope of a statement that changes the database: no transaction, unless higher
+  /// layers add their own writes to each transaction that changes rows.
   private func scope(of sql: SQL) -> Access.Scope {
     guard !shared.commits.isEmpty, let word = SQLScanner.firstWord(sql.text),
       ["insert", "update", "delete", "replace", "with"].contains(word)

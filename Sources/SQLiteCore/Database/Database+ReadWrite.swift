@@ -1,15 +1,17 @@
 extension Database {
-  /// Runs `body` on one snapshot of the database, blocking the thread.
+  /// Runs `body` on a snapshot of the database, and blocks the thread.
   ///
-  /// In WAL mode the snapshot is taken by the first statement and is not touched by writes that
-  /// happen meanwhile. Statements that write are refused. Inside another access on the same thread
-  /// the closure runs on that access's connection.
+  /// In WAL mode, the snapshot begins with the first statement, and concurrent writes don't affect
+  /// it. Statements that write throw ``ResultCode/readOnly``. Inside another access on the same
+  /// thread, `body` runs on that access's connection.
   ///
   /// - Parameters:
-  ///   - deadline: The time at which the access must be over. A statement that still runs then is stopped.
-  ///   - body: The work. The connection must not be kept.
+  ///   - deadline: The time by which the access must end. A statement that is still running then is
+  ///     interrupted.
+  ///   - body: The work. Don't use the connection outside the closure.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline.
+  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/interrupt`` after the
+  ///   deadline.
   @inlinable  // For the reason given at `Connection.transaction`.
   public func read<Result>(
     deadline: ContinuousClock.Instant? = nil,
@@ -18,12 +20,18 @@ extension Database {
     try result(of: .read, deadline: deadline, body)
   }
 
-  /// As ``read(deadline:_:)``, without blocking the task.
+  /// Runs `body` on a snapshot of the database, and suspends the task meanwhile.
   ///
-  /// `body` runs on a thread of the database's own, never on one of Swift's cooperative threads.
-  /// Cancelling the task stops a running statement.
+  /// `body` runs on a thread of the database, not on Swift's cooperative threads. Statements that
+  /// write throw ``ResultCode/readOnly``. Cancelling the task interrupts a running statement.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Parameters:
+  ///   - deadline: The time by which the access must end. A statement that is still running then is
+  ///     interrupted.
+  ///   - body: The work. Don't use the connection outside the closure.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/interrupt`` after the
+  ///   deadline; `CancellationError` if the task was cancelled.
   public func read<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -31,29 +39,32 @@ extension Database {
     try await perform(.read, deadline: deadline, body)
   }
 
-  /// As the asynchronous `read`, for a short one: it runs on the task's own thread, without switching threads, if it
-  /// need not wait.
+  /// Runs a short read on a snapshot of the database, if possible on the task's own thread.
   ///
   ///     let name = try await database.readBriefly { connection in
   ///       try connection.firstRow("SELECT name FROM city WHERE id = \(id)", as: String.self)
   ///     }
   ///
-  /// Switching threads takes several times as long as a look-up. But Swift's threads, as many as the machine has
-  /// cores, must not wait. So a read runs there only if a connection is free and each of its statements was
-  /// compiled before and took no longer than ``Options/longestReadOnTask`` the last time; and never on a
-  /// connection with functions, collations, an authorizer or a trace of the program's, nor with a ``Options/vfs``
-  /// of its own, nor at a server. If a statement then waits for a lock, or takes more than 2,000 of SQLite's
-  /// instructions, it is stopped, and the read begins anew on a thread of the database's own. A page that is not
-  /// in memory is read from the disk meanwhile.
+  /// Switching threads takes several times as long as a lookup by key. However, Swift's few
+  /// cooperative threads must not block. `body` therefore runs on the task's thread only if a
+  /// connection is free, and if each statement is already compiled and took at most
+  /// ``Options/longestReadOnTask`` in its last run. It always runs on a thread of the database if
+  /// the connection has functions, collations, an authorizer or a trace of the program, if the
+  /// database has a custom ``Options/vfs``, or if it belongs to a cluster.
   ///
-  /// So `body` may run twice, of which the last counts. It must have no effects but its result, and wait for
-  /// nothing. The library's own look-ups, such as `rows`, run in this way.
+  /// If a statement on the task's thread has to wait for a lock, or executes more than 2,000 SQLite
+  /// instructions, it is interrupted, and `body` runs again on a thread of the database. Pages that
+  /// are not in memory are read from the disk on the task's thread.
+  ///
+  /// Because `body` may run twice, it must have no side effects. It must not wait for anything. The
+  /// library's own lookups, such as `rows`, use this method.
   ///
   /// - Parameters:
-  ///   - deadline: The time at which the access must be over.
-  ///   - body: The work. The connection must not be kept.
-  /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, ``SQLiteError``, or `CancellationError`.
+  ///   - deadline: The time by which the access must end.
+  ///   - body: The work. Don't use the connection outside the closure.
+  /// - Returns: The result of the last run of `body`.
+  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/interrupt`` after the
+  ///   deadline; `CancellationError` if the task was cancelled.
   public func readBriefly<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -61,19 +72,21 @@ extension Database {
     try await performBriefly(.read, deadline: deadline, body)
   }
 
-  /// Runs `body` in a transaction, blocking the thread.
+  /// Runs `body` in a transaction, and blocks the thread.
   ///
-  /// The changes are durable when this returns, and all undone if it throws, or if `body` returns
-  /// ``TransactionOutcome/rollback``. Inside another write on the same thread this is a savepoint;
-  /// inside a read it throws.
+  /// When this method returns, the changes are durable. If `body` throws or returns
+  /// ``TransactionOutcome/rollback``, they are rolled back. Inside another write on the same
+  /// thread, this method opens a savepoint of that write.
   ///
   /// - Parameters:
-  ///   - kind: How the transaction begins. Immediate ones wait for the lock instead of failing late.
-  ///   - deadline: The time at which the access must be over. A statement that still runs then is stopped.
-  ///   - body: The work. The connection must not be kept.
+  ///   - kind: How the transaction begins. `immediate` waits for the write lock at the beginning.
+  ///   - deadline: The time by which the access must end. A statement that is still running then is
+  ///     interrupted.
+  ///   - body: The work. Don't use the connection outside the closure.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline,
-  ///   ``ResultCode/busy`` if another process kept the lock for longer than the busy timeout.
+  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/interrupt`` after the
+  ///   deadline, ``ResultCode/busy`` if another process holds the lock for longer than the busy
+  ///   timeout, or ``ResultCode/misuse`` inside a read.
   @inlinable  // For the reason given at `Connection.transaction`.
   @discardableResult
   public func write<Result>(
@@ -83,13 +96,22 @@ extension Database {
     try result(of: .write(kind), deadline: deadline, body)
   }
 
-  /// As ``write(_:deadline:_:)``, without blocking the task.
+  /// Runs `body` in a transaction, and suspends the task meanwhile.
   ///
-  /// `body` runs on a thread of the database's own, never on one of Swift's cooperative threads.
-  /// Cancelling the task stops a running statement and undoes the transaction; a transaction whose
-  /// commit has begun is finished.
+  /// `body` runs on a thread of the database, not on Swift's cooperative threads. Cancelling the
+  /// task interrupts a running statement and rolls back the transaction, unless its commit has
+  /// already begun.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Parameters:
+  ///   - kind: How the transaction begins. `immediate` waits for the write lock at the beginning.
+  ///   - deadline: The time by which the access must end. A statement that is still running then is
+  ///     interrupted.
+  ///   - body: The work. It may run more than once if ``GroupCommit/includesAsyncWrites`` is true.
+  ///     Don't use the connection outside the closure.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/interrupt`` after the
+  ///   deadline, or ``ResultCode/busy`` if another process holds the lock for longer than the busy
+  ///   timeout; `CancellationError` if the task was cancelled.
   @discardableResult
   public func write<Result: Sendable>(
     _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
@@ -98,16 +120,19 @@ extension Database {
     try await perform(.write(kind), deadline: deadline, body)
   }
 
-  /// Runs `body` on the connection that writes, outside any transaction, blocking the thread.
+  /// Runs `body` on the writer connection, outside any transaction, and blocks the thread.
   ///
-  /// For what SQLite refuses inside a transaction, such as `VACUUM` and some pragmas, and for SQL
-  /// that begins and ends transactions itself. A transaction left open is rolled back, and an error.
+  /// Use this method for statements that SQLite doesn't allow inside a transaction, such as
+  /// `VACUUM` and some pragmas, and for SQL that begins and ends transactions itself. Inside
+  /// another write on the same thread, `body` runs as part of that write.
   ///
   /// - Parameters:
-  ///   - deadline: The time at which the access must be over.
-  ///   - body: The work. The connection must not be kept.
+  ///   - deadline: The time by which the access must end. A statement that is still running then is
+  ///     interrupted.
+  ///   - body: The work. Don't use the connection outside the closure.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or ``SQLiteError``.
+  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/misuse`` if `body` leaves a
+  ///   transaction open, which is then rolled back.
   @inlinable  // For the reason given at `Connection.transaction`.
   @discardableResult
   public func withoutTransaction<Result>(
@@ -117,9 +142,19 @@ extension Database {
     try result(of: .bare, deadline: deadline, body)
   }
 
-  /// As ``withoutTransaction(deadline:_:)``, without blocking the task.
+  /// Runs `body` on the writer connection, outside any transaction, and suspends the task
+  /// meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// Use this method for statements that SQLite doesn't allow inside a transaction, such as
+  /// `VACUUM` and some pragmas, and for SQL that begins and ends transactions itself.
+  ///
+  /// - Parameters:
+  ///   - deadline: The time by which the access must end. A statement that is still running then is
+  ///     interrupted.
+  ///   - body: The work. Don't use the connection outside the closure.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/misuse`` if `body` leaves a
+  ///   transaction open, which is then rolled back; `CancellationError` if the task was cancelled.
   @discardableResult
   public func withoutTransaction<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,

@@ -1,25 +1,25 @@
 import CSQLite
 import Synchronization
 
-// SQLite's planner chooses among indexes by statistics, which `ANALYZE` makes and `PRAGMA optimize` renews
-// (<https://www.sqlite.org/pragma.html#pragma_optimize>). SQLite recommends it before a connection is closed, and now and
-// then while it is open.
+// SQLite's planner chooses indexes with the help of statistics, which `ANALYZE` creates and `PRAGMA
+// optimize` updates (<https://www.sqlite.org/pragma.html#pragma_optimize>). SQLite recommends
+// running it before a connection is closed, and from time to time while it is open.
 
 extension Database {
-  /// Updates the statistics before the connection that writes is closed, by the one who closes it.
+  /// Updates the statistics on this thread before the writer connection is closed.
   func updateStatisticsBeforeClosing() {
     // A forked process must not use its parent's connection.
     guard options.updatesStatistics, server == nil, (try? scheduler.checkProcess()) != nil else {
       return
     }
-    // They only help the planner. If they cannot be written now, the next closing does it.
+    // The statistics only help the planner. If writing them fails now, the next closing retries it.
     try? withUsedWriter { $0.updateStatistics() }
   }
 
-  /// Updates the statistics after this access and those that wait already, on a thread of the database's own, if many
-  /// rows have changed since that was last done.
+  /// Queues an update of the statistics if many rows have changed since the last one. It runs on a
+  /// worker's thread, after this access and those that already wait.
   ///
-  /// - Parameter connection: The connection that writes, at the beginning of an access.
+  /// - Parameter connection: The writer connection, at the beginning of an access.
   @inline(__always) func scheduleStatistics(of connection: Connection) {
     if connection.unanalyzedChanges >= options.statisticsInterval { scheduleStatistics() }
   }
@@ -47,17 +47,19 @@ extension Database {
 }
 
 extension Connection {
-  /// How many rows this connection has changed since it last looked at the statistics.
+  /// The number of rows that this connection has changed since it last updated the statistics.
   var unanalyzedChanges: Int64 { handle.totalChanges - analyzedChanges }
 
-  /// Runs the `ANALYZE` statements that `PRAGMA optimize` finds useful, in one transaction; none as long as no table has
-  /// 1,000 rows, where any plan is fast.
+  /// Runs the `ANALYZE` statements that `PRAGMA optimize` recommends, in one transaction. Does
+  /// nothing until an indexed table has 1,000 rows, because with less any plan is fast.
   ///
-  /// Each looks at some hundred rows of an index (`PRAGMA analysis_limit`), and none begins after a tenth of a second: what
-  /// is left is done the next time. It waits for no lock. Observers and histories are not notified, since no row of theirs
-  /// changes. Errors are dropped: nobody has asked for the statistics.
+  /// Each statement reads only some hundred rows of an index (`PRAGMA analysis_limit`), and none
+  /// begins after a tenth of a second. The next update continues with the rest. The update doesn't
+  /// wait for locks, and doesn't notify observers or histories, because none of their rows change.
+  /// Errors are ignored.
   ///
-  /// - Parameter mustStop: Returns whether no other statement begins, since somebody waits.
+  /// - Parameter mustStop: Returns whether to begin no further statement, because other accesses
+  ///   wait.
   func updateStatistics(unless mustStop: () -> Bool = { false }) {
     guard !isRemote, handle.isAutocommit, unanalyzedChanges > 0 else { return }
     analyzedChanges = handle.totalChanges
@@ -80,8 +82,9 @@ extension Connection {
     if limit == .integer(0) { try runPlainly("PRAGMA analysis_limit = 400") }
     defer { if limit == .integer(0) { try? runPlainly("PRAGMA analysis_limit = 0") } }
     if sqlite3_libversion_number() < 3_046_000 {
-      // It only looks at tables in which the planner of this connection has considered an index. The queries run on
-      // the connections that read; to compile one here is enough.
+      // Before 3.46, `PRAGMA optimize` considers only tables for which this connection's planner
+      // has considered an index. Queries run on other connections, but compiling one here is
+      // sufficient.
       for (table, column) in indexed {
         _ = try prepare(
           "SELECT 1 FROM \(quotedIdentifier(table)) WHERE \(quotedIdentifier(column)) = ?", flags: 0
@@ -104,7 +107,7 @@ extension Connection {
     }
   }
 
-  /// The tables with indexes, each with the first column of one.
+  /// Returns the tables with indexes, each with the first column of one index.
   private func indexedColumns() throws(SQLiteError) -> [(table: String, column: String)] {
     try rows(
       """
@@ -118,7 +121,7 @@ extension Connection {
     try firstRow("SELECT 1 FROM \(identifier: table) LIMIT 1 OFFSET 999") != nil
   }
 
-  /// Runs a statement past the library's own account of transactions.
+  /// Runs a statement without recording it in the connection's transaction state.
   private func runPlainly(_ sql: String) throws(SQLiteError) {
     guard let statement = try prepare(sql, flags: 0).statement else { return }
     var code = statement.step()

@@ -2,7 +2,7 @@ import CSQLite
 import Dispatch
 import Synchronization
 
-/// A database: the one door to it, which any thread or task may use.
+/// A database that any thread or task can use.
 ///
 ///     let database = try Database(path: "/var/lib/app/data.sqlite3")
 ///     try database.write { connection in
@@ -10,79 +10,81 @@ import Synchronization
 ///     }
 ///     let notes = try await database.read { try $0.executeQuery("SELECT * FROM note") }
 ///
-/// A database in a file has one connection that writes and several that read, each on a snapshot of
-/// its own: in WAL mode no read waits for a write, and no write for a read. Writes happen in the
-/// order in which they were asked for. A database in memory has one connection.
+/// In WAL mode, a database file has one writer connection and several readers. Each read has its
+/// own snapshot, reads don't wait for writes, and writes don't wait for reads. In other journal
+/// modes and in memory, reads and writes share one connection. Writes run in the order of their
+/// calls.
 ///
-/// Every call has two forms: one that blocks its thread, and one that suspends its task.
+/// Most methods have two forms: one blocks its thread, the other suspends its task.
 public final class Database: Sendable {
-  /// How the database was opened.
+  /// The options with which the database was opened.
   public let options: Options
   let file: DatabaseFile
   let scheduler: Scheduler
   let shared: SharedFile
-  /// Where asynchronous accesses run.
+  /// The threads on which asynchronous accesses run.
   package let worker: Worker
-  /// The access whose task a thread of the worker resumes just now.
+  /// The access whose task a worker's thread is resuming now.
   let resumed = Mutex<TaskAccess?>(nil)
   let experience = GroupCommitExperience()
   let heldWatch = Mutex(WeakWatch())
   private let slots: [ConnectionSlot]
-  /// How many connections were opened.
+  /// The number of connections that were opened.
   private let openings = Atomic<Int>(0)
-  /// Whether the connection that writes is the one of the opening, and nobody has used it.
+  /// Whether the writer connection is the one that `init` opened, and is still unused.
   private let hasFreshWriter = Atomic(false)
-  /// How many reads have run on the threads of their tasks.
+  /// The number of reads that ran on their tasks' own threads.
   private let readsOnTasks = Atomic<Int>(0)
   let isStatisticsScheduled = Atomic(false)
   private let closing = Mutex(())
-  /// The thread that closes the connections at this moment, or 0.
+  /// The number of the thread that is closing the connections, or 0.
   private let closingThread = Atomic<UInt>(0)
 
-  /// Opens a database file.
+  /// Opens a database file. By default, it is created if it doesn't exist.
   ///
   /// - Parameters:
-  ///   - path: Where the file is, or is made; relative to the current folder if it does not begin
-  ///     with a slash. Its folder must exist.
-  ///   - options: How to open it.
-  /// - Throws: ``SQLiteError`` that says what was in the way: a missing folder, a folder of that
-  ///   name, a file that is not a database, a missing permission.
+  ///   - path: The path of the file. It is relative to the current folder unless it begins with a
+  ///     slash. The folder of the file must exist.
+  ///   - options: The options of the database and its connections.
+  /// - Throws: ``SQLiteError`` with the cause, for example a missing folder, a folder with this
+  ///   name, a file that isn't a database, or a missing permission.
   public convenience init(path: String, options: Options = Options()) throws(SQLiteError) {
     try self.init(file: DatabaseFile(path: path, options: options))
   }
 
-  /// Opens a new database in memory, which goes away with this value.
+  /// Opens a new in-memory database, which is deleted with the returned value.
   ///
-  /// - Parameter options: How to open it.
-  /// - Throws: ``SQLiteError``.
+  /// - Parameter options: The options of the database and its connection.
+  /// - Throws: ``SQLiteError`` if the database can't be opened, or if `prepareConnection` throws.
   public static func memory(options: Options = Options()) throws(SQLiteError) -> Database {
     try Database(file: DatabaseFile(.memory, options: options))
   }
 
-  /// Opens a new database in a temporary file, which goes away with this value.
+  /// Opens a new temporary database, which is deleted with the returned value.
   ///
-  /// SQLite keeps it in memory as long as it is small, and deletes the file when it is opened, so
-  /// that nothing is left whatever happens.
+  /// SQLite keeps a small database in memory and writes a larger one to a temporary file. It
+  /// deletes the file immediately after opening it, so that nothing remains even after a crash.
   ///
-  /// - Parameter options: How to open it.
-  /// - Throws: ``SQLiteError``.
+  /// - Parameter options: The options of the database and its connection.
+  /// - Throws: ``SQLiteError`` if the database can't be opened, or if `prepareConnection` throws.
   public static func temporary(options: Options = Options()) throws(SQLiteError) -> Database {
     try Database(file: DatabaseFile(.temporary, options: options))
   }
 
-  /// Opens a database that a server has.
+  /// Opens a database that a server hosts.
   ///
   /// - Parameters:
   ///   - server: The server.
-  ///   - options: How the connections behave. What is about files does not count.
-  /// - Throws: ``SQLiteError``.
+  ///   - options: The options of the connections. Options that concern files are ignored.
+  /// - Throws: ``SQLiteError`` if no session can be opened.
   package convenience init(
     server: any RemoteServer, options: Options = Options()
   ) throws(SQLiteError) {
     try self.init(file: DatabaseFile(.memory, server: server, options: options))
   }
 
-  /// As ``init(server:options:)``, without blocking the task. If it is cancelled, the opening ends.
+  /// Opens a database that a server hosts, and suspends the task meanwhile. Cancelling the task
+  /// stops the opening.
   package convenience init(
     openingServer server: any RemoteServer, options: Options = Options()
   ) async throws {
@@ -97,10 +99,10 @@ public final class Database: Sendable {
 
   private convenience init(file: DatabaseFile) throws(SQLiteError) {
     self.init(unopened: file)
-    // The first connection is opened now, so that errors of the file are thrown here.
+    // Open the first connection now, so that `init` throws the errors of the file.
     do {
       try withConnection(at: 0) { _ in }
-      // A session of a server is for reading or for writing.
+      // A server's session can't be turned from a writer into a reader.
       hasFreshWriter.store(file.server == nil, ordering: .relaxed)
     } catch let error as SQLiteError {
       throw error
@@ -116,7 +118,8 @@ public final class Database: Sendable {
     scheduler = Scheduler(readers: readers)
     shared = SharedFile.at(file.path)
     slots = (0...readers).map { _ in ConnectionSlot() }
-    // One more than slots: an access that has left its slot still resumes its task.
+    // One more than there are slots, because an access that has left its slot still resumes its
+    // task.
     worker = Worker(capacity: readers + 2)
     shared.join(scheduler)
   }
@@ -126,22 +129,23 @@ public final class Database: Sendable {
     shared.leave(scheduler)
   }
 
-  /// The server that has the database, or nil if it is here.
+  /// The server that hosts the database, or nil for a local database.
   package var server: (any RemoteServer)? { file.server }
 
-  /// Whether the content outlives this value, so that other processes may use it.
+  /// Whether the content outlives this value, so that other processes can use it, too.
   package var mayHaveOthers: Bool { path != nil || server != nil }
 
-  /// Whether this value has made the database, so that it is empty unless somebody has written to it since.
+  /// Whether this value has created the database, so that it is empty unless it was written to
+  /// since.
   package var isNew: Bool { server == nil && (path == nil || file.wasMade) }
 
-  /// The absolute path of the file, or nil for a database that has none of its own.
+  /// The absolute path of the file, or nil for an in-memory or temporary database.
   public var path: String? { file.path }
 
-  /// Whether this and another value are databases on one file.
+  /// Returns whether this database and another one use the same file.
   package func isOnFile(of other: Database) -> Bool { shared === other.shared }
 
-  /// Whether nothing can be written.
+  /// Whether the database was opened for reading only.
   package var isReadOnly: Bool { options.mode == .readOnly }
 
   private func open(
@@ -154,18 +158,19 @@ public final class Database: Sendable {
           forReading: slot > 0, shared: shared,
           number: openings.add(1, ordering: .relaxed).newValue, reasonToEnd)
       } catch {
-        // A server's session may be lost while it is prepared: another one is opened.
+        // A server's session may be lost while it is being set up. Open another one.
         guard let server, server.isOfLostSession(error), Moment.now < end else { throw error }
       }
     }
   }
 
-  /// Lends the connection of a slot, opening it if need be. Only its holder may call this.
+  /// Runs `body` on the connection of a slot, after opening it if necessary. Call this only while
+  /// holding the slot.
   ///
   /// - Parameters:
   ///   - slot: The slot.
-  ///   - reasonToEnd: Says why opening it at a server must end, if it must.
-  ///   - body: The access.
+  ///   - reasonToEnd: Returns the reason why opening a server's session must end, or nil.
+  ///   - body: The work.
   private func withConnection(
     at slot: Int, _ reasonToEnd: @escaping @Sendable () -> String? = { nil },
     _ body: (Connection) throws -> Void
@@ -179,7 +184,8 @@ public final class Database: Sendable {
     }
   }
 
-  /// Lends the connection that writes if it was used, before it is closed. No access may run any more.
+  /// Runs `body` on the writer connection before it is closed, if it was used. No access may be
+  /// running.
   func withUsedWriter(_ body: (Connection) throws -> Void) throws {
     guard !hasFreshWriter.load(ordering: .relaxed), !slots[0].isEmpty else { return }
     try slots[0].withConnection(
@@ -187,23 +193,24 @@ public final class Database: Sendable {
       body)
   }
 
-  /// Gives the connection of the opening to the first access: a program that only reads needs no other one.
+  /// Passes the connection that `init` opened to the first access, so that a program that only
+  /// reads needs no other one.
   @inline(never) private func useFreshWriter(at slot: Int) {
     guard slot > 0 else { return hasFreshWriter.store(false, ordering: .relaxed) }
     guard slots[slot].isEmpty else { return }
     scheduler.whileWriterIsIdle {
-      // Whoever writes afterwards opens another one.
+      // The first write then opens another connection.
       guard hasFreshWriter.exchange(false, ordering: .relaxed) else { return }
       slots[slot].takeOver(slots[0])
     }
   }
 
-  /// Runs an access at its slot, on this thread. Its caller keeps the result of `body`.
+  /// Runs an access at its slot, on this thread. The caller stores the result of `body`.
   ///
   /// - Parameters:
   ///   - grant: The slot.
   ///   - access: The access.
-  ///   - task: The access of a task whose thread goes on with the access that waits next for the slot.
+  ///   - task: The task's access, if its thread can run the next access of the slot.
   ///   - body: The work.
   func run(
     _ grant: Scheduler.Grant, _ access: Access, of task: TaskAccess? = nil,
@@ -221,7 +228,8 @@ public final class Database: Sendable {
     }
   }
 
-  /// Runs an access at a server, and again if the session is lost and nothing was committed.
+  /// Runs an access at a server. Runs it again if the session is lost before anything was
+  /// committed.
   private func run(
     _ access: Access, at server: any RemoteServer, _ slot: Int,
     _ body: (Connection) throws -> TransactionOutcome
@@ -244,20 +252,21 @@ public final class Database: Sendable {
           }
         }
       } catch  where mayRunAgain {
-        // On a new session.
+        // Run again on a new session.
       } catch {
         throw losses.explained(error)
       }
     }
   }
 
-  /// Runs a read on the thread of its task, if it need not wait for anything.
+  /// Tries to run a read on its task's thread, without waiting for anything.
   ///
   /// - Parameters:
-  ///   - access: The access, whose cancellation tells whether it took too long.
+  ///   - access: The access. If it takes too long, its cancellation has the reason `length`
+  ///     afterwards.
   ///   - body: The work.
-  /// - Returns: False if nothing was read: it must run on a thread that may wait.
-  /// - Throws: What `body` throws.
+  /// - Returns: False if the read has not completed and must run on a thread that can block.
+  /// - Throws: The error of `body`.
   func runOnTask(
     _ access: Access, _ body: (Connection) throws -> TransactionOutcome
   ) throws -> Bool {
@@ -265,7 +274,7 @@ public final class Database: Sendable {
       !hasFreshWriter.load(ordering: .relaxed), !scheduler.isHeldByThisThread,
       case .slot(let slot)? = try scheduler.grant(access.kind, access.cancellation)
     else { return false }
-    // Opening a connection takes long.
+    // Opening a connection takes too long.
     guard !slots[slot].isEmpty else {
       scheduler.leave(slot)
       return false
@@ -277,7 +286,7 @@ public final class Database: Sendable {
     return true
   }
 
-  /// How many reads have run on the threads of their tasks.
+  /// The number of reads that ran on their tasks' own threads.
   package var readOnTaskCount: Int { readsOnTasks.load(ordering: .relaxed) }
 
   /// Runs a group of writes at its slot, on this thread.
@@ -297,27 +306,28 @@ public final class Database: Sendable {
 
   /// Closes the connections. A concurrent call waits until they are closed.
   ///
-  /// - Parameter updatesStatistics: Whether there is time for the statistics of the planner.
+  /// - Parameter updatesStatistics: Whether to update the planner's statistics first.
   func closeConnections(updatingStatistics updatesStatistics: Bool) {
-    // An object of the user's that is released with a connection may close the database, too.
+    // An object of the program that is released with a connection may close the database, too.
     guard closingThread.load(ordering: .relaxed) != currentThread() else { return }
     closing.withLock { _ in
       closingThread.store(currentThread(), ordering: .relaxed)
       defer { closingThread.store(0, ordering: .relaxed) }
       if updatesStatistics { updateStatisticsBeforeClosing() }
-      // Readers first: the last connection to close makes the checkpoint and removes the log.
+      // Readers first: the last connection to close runs the checkpoint and removes the log.
       for slot in slots.reversed() { slot.close() }
     }
   }
 }
 
 extension Database {
-  /// The version of the SQLite library that runs, such as `3.40.1` (`sqlite3_libversion`).
+  /// The version of the SQLite library that is loaded at run time, such as `3.40.1`
+  /// (`sqlite3_libversion`).
   public static var sqliteVersion: String { unsafe String(cString: sqlite3_libversion()) }
 }
 
 extension Database {
-  /// Whether this thread uses the connection that writes.
+  /// Whether this thread is inside an access to the writer connection.
   var isInsideWrite: Bool { scheduler.slotOfThisThread() == 0 && !isInsideRead }
 
   /// Whether this thread is inside a read, in which no write can begin.

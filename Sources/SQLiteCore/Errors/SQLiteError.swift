@@ -1,13 +1,14 @@
 import Platform
 
-/// A failure reported by SQLite, or a caller's mistake found before SQLite was asked.
+/// An error that SQLite reported, or a programming error that the library detected.
 ///
-/// Mistakes of the caller use SQLite's own codes: ``ResultCode/misuse`` for a call out of place,
-/// ``ResultCode/range`` for a wrong index or count, ``ResultCode/mismatch`` for a value of another
-/// type. The description never holds the values bound to the statement.
+/// Programming errors have codes of SQLite, too: ``ResultCode/misuse`` for a call that isn't
+/// allowed, ``ResultCode/range`` for a wrong index or count, and ``ResultCode/mismatch`` for a
+/// value of the wrong type. The ``description`` doesn't contain the values that were bound to the
+/// statement.
 public struct SQLiteError: Error, Hashable, Sendable {
-  // One word, which a function that throws hands on in a register. With the parts side by side each `try`
-  // copied seven words, a tenth of this module's machine code.
+  // A single reference, which throwing functions pass on in a register. Storing the parts directly
+  // made each `try` copy seven words, which was a tenth of this module's machine code.
   private let content: Content
 
   private final class Content: Sendable {
@@ -24,13 +25,13 @@ public struct SQLiteError: Error, Hashable, Sendable {
     }
   }
 
-  /// Makes an error.
+  /// Creates an error with a code and a message.
   ///
   /// - Parameters:
   ///   - code: The result code.
-  ///   - message: The mistake in English; the code's own words if it is left out.
-  ///   - sql: The SQL concerned.
-  ///   - offset: A byte offset in the SQL.
+  ///   - message: The English description of the error, or nil to use ``ResultCode/message``.
+  ///   - sql: The SQL that caused the error, or nil.
+  ///   - offset: The position of the error in `sql`, in bytes of UTF-8, or nil.
   @inline(never)
   public init(_ code: ResultCode, _ message: String? = nil, sql: String? = nil, offset: Int? = nil)
   {
@@ -40,22 +41,22 @@ public struct SQLiteError: Error, Hashable, Sendable {
   /// The extended result code, such as ``ResultCode/uniqueConstraint``.
   public var code: ResultCode { content.code }
 
-  /// SQLite's own explanation, in English, or this library's.
+  /// The description of the error in English, by SQLite or by this library.
   public var message: String { content.message }
 
-  /// The SQL being prepared or run, if any.
+  /// The SQL that caused the error, or nil if there is none.
   public var sql: String? { content.sql }
 
-  /// Where in the SQL the mistake is, in bytes of UTF-8, where SQLite knows it.
+  /// The position of the error in ``sql``, in bytes of UTF-8, or nil if SQLite doesn't report it.
   public var offset: Int? { content.offset }
 
-  /// Returns whether both say the same of the same SQL.
+  /// Returns whether two errors have the same code, message, SQL and offset.
   public static func == (left: SQLiteError, right: SQLiteError) -> Bool {
     left.code == right.code && left.message == right.message && left.sql == right.sql
       && left.offset == right.offset
   }
 
-  /// Feeds the code, the message and the SQL to `hasher`.
+  /// Feeds the code, message, SQL and offset to `hasher`.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(code)
     hasher.combine(message)
@@ -65,7 +66,7 @@ public struct SQLiteError: Error, Hashable, Sendable {
 }
 
 extension SQLiteError: CustomStringConvertible {
-  /// The message, the code and the SQL, with a mark where the mistake is.
+  /// The code, the message and the SQL, with an arrow at the position of the error if it is known.
   public var description: String {
     var text = "SQLite error \(code.rawValue): \(message)"
     guard let sql else { return text }
@@ -77,12 +78,12 @@ extension SQLiteError: CustomStringConvertible {
 }
 
 extension SQLiteError {
-  /// The table and the columns that a constraint error names, where SQLite told them.
+  /// The table and the columns of a failed constraint, or nil if the message doesn't name them.
   ///
-  /// SQLite says `UNIQUE constraint failed: city.name, city.country`; here that is
-  /// `("city", ["name", "country"])`. CHECK and foreign key failures name no column.
+  /// For the message `UNIQUE constraint failed: city.name, city.country`, the value is `("city",
+  /// ["name", "country"])`. For CHECK and foreign key constraints, it is nil.
   public var constraint: (table: String, columns: [String])? {
-    // The message of a CHECK constraint holds its expression, dots included.
+    // The message of a CHECK constraint contains its expression, which may contain dots.
     let telling: [ResultCode] = [
       .uniqueConstraint, .primaryKeyConstraint, .notNullConstraint, .rowIDConstraint,
     ]
@@ -99,14 +100,16 @@ extension SQLiteError {
     return table.map { (String($0), columns) }
   }
 
-  /// Whether a statement names a table or a column that is not there. SQLite has no code of its own for it.
+  /// Whether a statement references a table or column that doesn't exist. SQLite has no specific
+  /// code for this error.
   package var isOfMissingTable: Bool {
     code == .error
       && ["no such table", "no such column", "has no column named"].contains(
         where: message.contains)
   }
 
-  /// The error for the scopes around a transaction that this error ended.
+  /// Returns the error for the scopes of a transaction that SQLite has rolled back because of this
+  /// error.
   @inline(never)
   func asEndOfTransaction(_ sql: String? = nil) -> SQLiteError {
     SQLiteError(
@@ -120,29 +123,31 @@ extension SQLiteError {
   }
 }
 
-// The errors of accesses that must end, or must not begin.
+// The errors of accesses that are interrupted or rejected.
 extension SQLiteError {
   static let deadlineMessage = "the deadline has passed"
   static let suspensionMessage = "the database is being suspended"
-  /// The end of the message if the access was waiting for another connection's lock.
+  /// A suffix of the message for an access that was waiting for another connection's lock.
   static let whileLocked = " while waiting for a lock"
 
-  /// This libsqlite3 cannot tell the values of rows that change.
+  /// The error if SQLite was built without the preupdate hook and can't report the values of
+  /// changed rows.
   package static let noPreupdateHook = SQLiteError(
     .misuse,
     "this libsqlite3 does not tell the values of rows that change: "
       + "it was built without SQLITE_ENABLE_PREUPDATE_HOOK")
 
-  /// The database is suspended.
+  /// The error of accesses to a suspended database.
   static let suspended = SQLiteError(.abort, "the database is suspended")
-  /// A read whose result may be of the content before a restore or after it.
+  /// The error of a read during which the content was replaced, so that its result may mix the old
+  /// and the new content.
   package static let restoredMeanwhile = SQLiteError(
     .abort, "the store was restored while objects were read from it")
-  /// The access waited too long for others.
+  /// The error of an access whose deadline passed while it waited for other accesses.
   static let late = SQLiteError(.interrupt, "\(deadlineMessage) while waiting for other accesses")
 
-  /// Whether the same access may succeed later: it waited too long for them or for their locks, or the
-  /// database is suspended or was restored.
+  /// Whether the same access may succeed later: it waited too long for other accesses or locks, or
+  /// the database is suspended or was restored.
   package var isPassing: Bool {
     switch code.primary {
     case .busy, .locked: true
@@ -155,7 +160,7 @@ extension SQLiteError {
   }
 }
 
-/// The system's words for an error number (`strerror_r`, in the form of POSIX).
+/// Returns the system's description of an error number (the POSIX form of `strerror_r`).
 package func systemMessage(_ number: Int32) -> String {
   unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
     unsafe buffer.initialize(repeating: 0)

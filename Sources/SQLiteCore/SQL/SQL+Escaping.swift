@@ -1,19 +1,20 @@
 import ExactText
 
 extension SQL {
-  /// A value as SQL text, for people who write SQL by hand.
+  /// Returns a value as an SQL literal, for code that composes SQL text itself.
   ///
-  /// Interpolating the value binds it, which is faster and safer. Reals have 17 digits; SQLite
-  /// before 3.43 may read such a number one bit off.
+  /// Prefer interpolating the value, which binds it to a parameter. This is faster and safer. Reals
+  /// have up to 17 significant digits; SQLite before 3.43 may read the last bit of such a number
+  /// incorrectly.
   ///
-  /// - Parameter value: Any value that can be bound.
-  /// - Returns: A literal, such as `'O''Hara'`, `x'00ff'` or `NULL`; a text with a NUL becomes a
-  ///   cast, since SQL text cannot hold one.
-  /// - Throws: ``SQLiteError`` if the value cannot be stored.
+  /// - Parameter value: A value that can be bound, or nil for NULL.
+  /// - Returns: A literal, such as `'O''Hara'`, `x'00ff'` or `NULL`. A text that contains NUL
+  ///   characters becomes a CAST of a blob, because SQL text can't contain them.
+  /// - Throws: ``SQLiteError`` if the value can't be stored.
   public static func escapeValue(_ value: (any Bindable)?) throws(SQLiteError) -> String {
     switch try value?.databaseValue ?? .null {
     case .null: return "NULL"
-    // In parentheses, since two minus signs in a row begin a comment.
+    // In parentheses, because two successive minus signs begin a comment.
     case .integer(let integer): return integer < 0 ? "(\(integer))" : "\(integer)"
     case .real(let real) where real.isInfinite: return real < 0 ? "(-9e999)" : "9e999"
     case .real(let real): return real.sign == .minus ? "(\(real))" : "\(real)"
@@ -24,18 +25,20 @@ extension SQL {
     }
   }
 
-  /// A name in double quotes, with those in it doubled.
+  /// Returns a name as a quoted identifier: in double quotes, with embedded double quotes doubled.
   ///
-  /// - Parameter name: The name of a table, a column or another thing of the schema.
-  /// - Throws: ``SQLiteError`` if `name` is empty or holds a NUL.
+  /// - Parameter name: The name of a table, a column or another element of the schema.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if `name` is empty or contains a NUL
+  ///   character.
   public static func escapeIdentifier(_ name: String) throws(SQLiteError) -> String {
     try quotedIdentifier(name)
   }
 
-  /// Returns the statement with values for its `?`, and with quoted identifiers for its `i?`.
+  /// Returns the statement with a value for each `?`, and with a quoted identifier in place of each
+  /// `i?`.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if an identifier is missing, or
-  ///   ``ResultCode/mismatch`` if it is not text.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if there are too few arguments for the
+  ///   parameters and an `i?`, or with ``ResultCode/mismatch`` if an identifier isn't text.
   func withArgs(_ arguments: [(any Bindable)?]) throws(SQLiteError) -> SQL {
     try checkHasNoValues()
     var values: [Value] = []
@@ -69,7 +72,8 @@ extension SQL {
     return SQL(String(decoding: result, as: UTF8.self), remaining + values[used...])
   }
 
-  /// Throws unless the values of all parameters come by other ways.
+  /// Throws if the statement has interpolated values, because its parameters get their values from
+  /// arguments.
   func checkHasNoValues() throws(SQLiteError) {
     if let failure { throw failure.with(sql: text) }
     guard pieces.isEmpty else {
@@ -83,9 +87,10 @@ extension SQL {
   }
 }
 
-/// `text` between quotes, with those in it doubled.
+/// Returns `text` in quotes, with embedded quotes doubled.
 ///
-/// By bytes: a quote followed by a combining mark is one Character, but still ends the text.
+/// Compares bytes, because a quote that is followed by a combining mark is a different `Character`,
+/// but still ends the text in SQL.
 @inline(never)
 func quoted(_ text: String, by quote: UInt8) -> String {
   var quoted: [UInt8] = []
@@ -99,10 +104,10 @@ func quoted(_ text: String, by quote: UInt8) -> String {
   return String(decoding: quoted, as: UTF8.self)
 }
 
-/// `name` in double quotes, with those in it doubled.
+/// Returns `name` in double quotes, with embedded double quotes doubled.
 ///
-/// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if `name` is empty or holds a NUL, which
-///   would end the SQL there.
+/// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if `name` is empty or contains a NUL
+///   character, at which SQLite would stop reading the SQL.
 @inline(never)
 package func quotedIdentifier(_ name: String) throws(SQLiteError) -> String {
   guard !name.isEmpty, !containsNUL(name) else {

@@ -1,13 +1,14 @@
 extension SQL {
-  /// Throws unless pieces of SQL are one expression with operands between them: nothing in it reaches beyond it, and
-  /// all its parameters have values.
+  /// Throws unless the pieces, with an operand between each two of them, form a single SQL
+  /// expression: all quotes, comments and parentheses are closed, it contains no semicolon, and
+  /// each parameter has a value.
   package static func checkExpression(_ pieces: [SQL]) throws(SQLiteError) {
     let sql = pieces.map(\.text).joined(separator: " ? ")
     let parameterCount = pieces.reduce(pieces.count - 1) { $0 + $1.pieces.count }
     func fault(_ message: String) -> SQLiteError {
       SQLiteError(.misuse, "this is no SQL expression by itself: \(message)", sql: sql)
     }
-    // The last token is the added semicolon, unless a quote or a comment has no end.
+    // If all quotes and comments are closed, the last token is the appended semicolon.
     var scanner = SQLScanner("\(sql)\n;")
     var (depth, found, isAtEnd) = (0, 0, false)
     while let (token, range) = scanner.next() {

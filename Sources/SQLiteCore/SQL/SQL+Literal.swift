@@ -1,42 +1,42 @@
 extension SQL: ExpressibleByStringInterpolation {
-  /// Takes a literal without values.
+  /// Creates SQL from a literal without interpolations.
   ///
-  /// - Parameter value: The literal's text.
+  /// - Parameter value: The text of the literal.
   public init(stringLiteral value: String) {
     self.init(unchecked: value)
   }
 
-  /// Takes a literal with values.
+  /// Creates SQL from a literal with interpolated values, which are bound to parameters.
   ///
-  /// - Parameter stringInterpolation: The pieces of the literal.
+  /// - Parameter stringInterpolation: The text and the values of the literal.
   public init(stringInterpolation: StringInterpolation) {
     self = stringInterpolation.sql
   }
 
-  /// The pieces of a literal as the compiler hands them over.
+  /// The builder for SQL literals. It collects their text and their interpolated values.
   public struct StringInterpolation: StringInterpolationProtocol {
     @usableFromInline var sql = SQL(unchecked: "")
 
-    /// Prepares for a literal.
+    /// Creates an empty builder for a literal.
     ///
     /// - Parameters:
-    ///   - literalCapacity: The size of its text.
-    ///   - interpolationCount: The number of its values.
+    ///   - literalCapacity: The approximate size of the literal's text.
+    ///   - interpolationCount: The number of interpolations in the literal.
     public init(literalCapacity: Int, interpolationCount: Int) {
       sql.reserve(interpolationCount)
     }
 
-    /// Appends the literal's own text.
+    /// Appends text of the literal itself.
     ///
-    /// - Parameter literal: SQL.
+    /// - Parameter literal: The SQL text.
     @inline(never)
     public mutating func appendLiteral(_ literal: String) {
       sql.add(literal)
     }
 
-    /// Binds a value, whose type may be known at run time only.
+    /// Appends a parameter and binds a value to it. The type of the value can be an existential.
     ///
-    /// - Parameter value: The value that is bound to a parameter.
+    /// - Parameter value: The value to bind.
     @inlinable  // Benchmarks `point` and `insert`.
     public mutating func appendInterpolation(_ value: some Bindable) {
       do {
@@ -46,9 +46,9 @@ extension SQL: ExpressibleByStringInterpolation {
       }
     }
 
-    /// Binds a value, or NULL for nil.
+    /// Appends a parameter and binds a value, or NULL for nil, to it.
     ///
-    /// - Parameter value: The value that is bound to a parameter.
+    /// - Parameter value: The value to bind.
     @inlinable  // Benchmark `insert`.
     public mutating func appendInterpolation<Wrapped: Bindable>(_ value: Wrapped?) {
       do {
@@ -58,44 +58,49 @@ extension SQL: ExpressibleByStringInterpolation {
       }
     }
 
-    /// Binds bytes as one blob.
+    /// Appends a parameter and binds bytes to it as a blob.
     ///
-    /// - Parameter bytes: The value that is bound to a parameter.
+    /// - Parameter bytes: The content of the blob.
     public mutating func appendInterpolation(_ bytes: [UInt8]) {
       sql.append(value: .blob(bytes))
     }
 
-    /// Binds a list for `IN`, of any length: `WHERE id IN \(ids)`.
+    /// Appends a list for `IN`: `WHERE id IN \(ids)`.
     ///
-    /// The list is one parameter, whatever its length, so that the statement is cached.
+    /// The whole list is a single parameter. The statement can therefore be cached, and the list
+    /// can have any length.
     ///
-    /// - Parameter list: The values.
+    /// - Parameter list: The values of the list.
     public mutating func appendInterpolation<Element: Bindable>(_ list: [Element]) {
       append(list)
     }
 
-    /// Binds integers for `IN`: as any list, without converting each by its type (benchmark `relations`).
+    /// Appends a list of integers for `IN` without converting each one generically (benchmark
+    /// `relations`).
     package mutating func appendInterpolation(_ list: [Int64]) {
       sql.append(list: list.map { .integer($0) })
     }
 
-    /// Binds a set for `IN`, of any size: `WHERE id IN \(ids)`.
+    /// Appends a set for `IN`: `WHERE id IN \(ids)`.
     ///
-    /// - Parameter set: The values.
+    /// The whole set is a single parameter. The statement can therefore be cached, and the set can
+    /// have any size.
+    ///
+    /// - Parameter set: The values of the set.
     public mutating func appendInterpolation<Element: Bindable>(_ set: Set<Element>) {
       append(set)
     }
 
-    /// Appends SQL with the values bound to it.
+    /// Appends SQL together with its bound values.
     ///
-    /// - Parameter fragment: A piece of SQL.
+    /// - Parameter fragment: A part of a statement.
     public mutating func appendInterpolation(_ fragment: SQL) {
       sql.append(fragment)
     }
 
-    /// Appends the name of a table, a column or another thing of the schema, quoted.
+    /// Appends a quoted identifier, such as the name of a table or a column.
     ///
-    /// - Parameter name: The name as it is, with or without quotes in it.
+    /// - Parameter name: The unquoted name, which may itself contain quotes.
     public mutating func appendInterpolation(identifier name: String) {
       do {
         sql.append(text: try quotedIdentifier(name))

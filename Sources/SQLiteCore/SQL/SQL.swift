@@ -1,48 +1,50 @@
 import Platform
 
-/// SQL text and the values bound to it: the only form in which calls take SQL.
+/// SQL text and the values that are bound to its parameters.
 ///
-/// Write it as a literal. An interpolated value is bound, never spliced into the text:
+/// Write SQL as a literal. An interpolated value becomes a parameter; it is never inserted into the
+/// text:
 ///
 ///     let name = "Robert'); DROP TABLE student;--"
 ///     try connection.executeQuery("SELECT * FROM student WHERE name = \(name)")
 ///
-/// An identifier is spelled `\(identifier: column)`, a list for `IN` is an interpolated array, and an
-/// interpolated `SQL` becomes part of the text with its own values. Text made at run time is spelled
-/// ``init(unchecked:)``; nothing in it is checked or quoted.
+/// For an identifier, write `\(identifier: column)`. For the list of `IN`, interpolate an array. An
+/// interpolated `SQL` adds its text and its values. For text that is composed at run time, use
+/// ``init(unchecked:)``, which neither checks nor quotes anything.
 public struct SQL: Sendable {
-  /// The values, each with the text before it.
+  /// The values, each with the text that precedes it.
   private(set) var pieces: [Piece] = []
-  /// The text behind the last value.
+  /// The text after the last value.
   private(set) var end: String
-  /// The error of an interpolated value that cannot be bound; thrown before anything runs.
+  /// The error of an interpolated value that can't be bound. Thrown before the statement runs.
   package private(set) var failure: SQLiteError?
 
-  /// A value, and the text before it.
+  /// A value and the text that precedes it.
   struct Piece: Sendable {
     var text: String
-    /// Whether a `?` for the value follows the text; else there is one in it.
+    /// Whether the value's `?` follows the text. Otherwise, the text of the pieces already contains
+    /// its parameter.
     let isMarked: Bool
     let parameter: Parameter
 
     var isEmpty: Bool { text.isEmpty && !isMarked }
   }
 
-  /// The value or the list that is bound to one parameter.
+  /// A value or a list that is bound to one parameter.
   enum Parameter: Sendable {
     case value(Value)
-    /// The rows of the table-valued function `magicdata_list`.
+    /// The elements of a list, which become the rows of the table-valued function `magicdata_list`.
     case list([Value])
   }
 
-  /// Takes text as it is.
+  /// Creates SQL from text that is composed at run time, without checking or quoting anything.
   ///
-  /// - Parameter text: SQL that no user's text was spliced into.
+  /// - Parameter text: The SQL text. To prevent SQL injection, it must not contain text from users.
   public init(unchecked text: String) {
     end = text
   }
 
-  /// Takes text with a parameter for each of the values.
+  /// Creates SQL from text that contains one parameter for each value.
   package init(_ text: String, _ values: [Value]) {
     pieces = values.map { Piece(text: "", isMarked: false, parameter: .value($0)) }
     end = pieces.isEmpty ? text : ""
@@ -51,9 +53,9 @@ public struct SQL: Sendable {
 }
 
 extension SQL {
-  /// Appends text and values of another piece of SQL.
+  /// Appends the text and the values of `other`.
   ///
-  /// - Parameter other: The other piece, appended as it is: no blank is put between.
+  /// - Parameter other: The SQL to append. No space is inserted before it.
   @inline(never)
   public mutating func append(_ other: SQL) {
     for piece in other.pieces {
@@ -64,11 +66,11 @@ extension SQL {
     failure = failure ?? other.failure
   }
 
-  /// Joins pieces of SQL.
+  /// Creates SQL by joining parts of a statement.
   ///
   /// - Parameters:
-  ///   - pieces: The pieces, in order.
-  ///   - separator: SQL between two of them.
+  ///   - pieces: The parts, in order.
+  ///   - separator: The SQL to insert between two parts, such as `", "`.
   @inline(never)
   public init(joining pieces: some Sequence<SQL>, separator: SQL) {
     self.init(unchecked: "")
@@ -84,21 +86,21 @@ extension SQL {
     pieces.reserveCapacity(count)
   }
 
-  /// Appends text that no user's text was spliced into.
+  /// Appends text, which must not contain text from users.
   @inline(never)
   package mutating func append(text: String) { add(text) }
 
-  /// As ``append(text:)``, without a call (benchmark `insert`).
+  /// Appends text like ``append(text:)``, but inlined (benchmark `insert`).
   @inline(__always) mutating func add(_ text: consuming String) {
     if end.isEmpty { end = text } else { end += text }
   }
 
-  /// Appends a parameter and its value.
+  /// Appends a parameter with its value.
   @usableFromInline package mutating func append(value: consuming Value) {
     append(.value(value), isMarked: true)
   }
 
-  /// Appends a list as the rows of a table, in parentheses.
+  /// Appends a list as a subquery in parentheses.
   mutating func append(list: [Value]) {
     append(text: "(SELECT value FROM magicdata_list(")
     append(.list(list), isMarked: true)
@@ -107,28 +109,30 @@ extension SQL {
 
   @inline(__always)
   private mutating func append(_ parameter: consuming Parameter, isMarked: Bool) {
-    // Moved, since counting the references to a text takes as long as the rest (benchmark `insert`).
+    // Moves the text, because retaining and releasing it takes as long as the rest (benchmark
+    // `insert`).
     var text = ""
     swap(&text, &end)
     pieces.append(Piece(text: text, isMarked: isMarked, parameter: parameter))
   }
 
-  /// Takes note of a value that cannot be bound. The text shows where it is.
+  /// Records the error of a value that can't be bound, and appends a `?` in its place.
   @usableFromInline package mutating func refuse(_ error: SQLiteError) {
     append(text: "?")
     failure = failure ?? error
   }
 }
 
-// The text of a literal is joined only when somebody asks for it: finding a statement that was
-// prepared before compares it piece by piece (benchmarks `point` and `insert`).
+// The text of a literal is joined only on demand: the statement cache finds a prepared statement by
+// comparing the pieces (benchmarks `point` and `insert`).
 extension SQL {
-  /// The text, with a `?` for each interpolated value.
+  /// The SQL text, with a `?` for each interpolated value.
   ///
-  /// - Complexity: O(*n*) in its length if there are values, else O(1).
+  /// - Complexity: O(*n*) in the length of the text if there are values, otherwise O(1).
   public var text: String {
     if pieces.isEmpty { return end }
-    // A text that was made with its parameters stays the one that the statement's is compared with.
+    // If the SQL was created from text with parameters, return that text, so that the cache
+    // compares the same string.
     if end.isEmpty, !pieces[0].isMarked, pieces.dropFirst().allSatisfy({ $0.isEmpty }) {
       return pieces[0].text
     }
@@ -141,30 +145,32 @@ extension SQL {
     return text + end
   }
 
-  /// The bound values, those of lists left out, for tests that say what is bound.
+  /// The bound values without those of lists, for tests.
   package var values: [Value] {
     pieces.compactMap { if case .value(let value) = $0.parameter { value } else { nil } }
   }
 
-  /// A number that a literal has each time that it runs, and few others have: what its first text is in memory.
+  /// A hash of the literal, computed from the in-memory representation of its first text. It is the
+  /// same for each evaluation of the literal, and rarely equal for two literals.
   var literalNumber: Int {
     guard !pieces.isEmpty, let words = words(of: pieces[0].text) else { return 0 }
     return Int(truncatingIfNeeded: (words.0 ^ words.1 &>> 4) &+ UInt64(pieces.count))
   }
 
-  /// The length of the text in bytes.
+  /// The length of the text in bytes of UTF-8.
   var utf8Count: Int {
     var count = end.utf8.count
     for piece in pieces { count += piece.text.utf8.count + (piece.isMarked ? 1 : 0) }
     return count
   }
 
-  /// The texts before, between and behind the values, unless a parameter stands in them.
+  /// The texts before, between and after the values, or nil if a text contains parameters itself.
   var texts: [String]? {
     pieces.allSatisfy(\.isMarked) ? pieces.map(\.text) + [end] : nil
   }
 
-  /// Returns whether these are the texts, one and the same in memory: a literal that runs again has them.
+  /// Returns whether the texts are identical to `texts` in memory, which is the case for each
+  /// evaluation of one literal.
   func hasTexts(_ texts: [String]) -> Bool {
     let count = pieces.count
     guard texts.count == count + 1, isSameText(end, texts[count]) else {
@@ -178,7 +184,7 @@ extension SQL {
     return true
   }
 
-  /// Returns whether the text has the bytes of `text`, which is as long.
+  /// Returns whether the joined text is equal to `text`, byte by byte.
   func isSpelled(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { bytes in
@@ -196,7 +202,7 @@ extension SQL {
 }
 
 extension String {
-  /// Returns whether bytes begin with this text, and moves on behind it.
+  /// Returns whether the bytes at `cursor` begin with this text, and advances `cursor` past it.
   @unsafe @inline(__always) fileprivate func occurs(
     at cursor: inout UnsafePointer<UInt8>, before end: UnsafePointer<UInt8>
   ) -> Bool {
@@ -209,7 +215,7 @@ extension String {
       unsafe own.baseAddress.map { unsafe memcmp($0, start, count) == 0 } ?? true
     }
     if let isSame { return isSame }
-    // A string of Apple's frameworks may lend no bytes.
+    // A bridged string of Apple's frameworks may have no contiguous storage.
     return unsafe utf8.elementsEqual(UnsafeBufferPointer(start: start, count: count))
   }
 }

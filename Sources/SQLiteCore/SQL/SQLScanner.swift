@@ -1,7 +1,7 @@
 internal import SQLLexer
 
-/// The tokens of SQL as placeholders, ends and words, so that literals, comments and quoted names are
-/// left alone.
+/// Splits SQL into tokens and distinguishes words, parameters and other tokens. Comments are
+/// skipped, and the content of literals and quoted names isn't searched.
 struct SQLScanner {
   private var lexer: Lexer
 
@@ -10,20 +10,20 @@ struct SQLScanner {
   }
 
   enum Token: Equatable {
-    /// An unquoted word: keyword or name.
+    /// An unquoted keyword or name.
     case word
-    /// `?` without a number.
+    /// A `?` without a number.
     case parameter
-    /// `i?`: a parameter for an identifier.
+    /// An `i?`, the parameter for an identifier.
     case identifierParameter
-    /// Anything else that is not blank: punctuation, literals, quoted names, `?1`, `:name`.
+    /// Any other token: punctuation, a literal, a quoted name, `?1` or `:name`.
     case other
   }
 
-  /// The text.
+  /// The UTF-8 of the SQL.
   var bytes: ArraySlice<UInt8> { lexer.bytes }
 
-  /// The next token and where it stands, or nil at the end.
+  /// Returns the next token and its range in ``bytes``, or nil at the end.
   mutating func next() -> (token: Token, range: Range<Int>)? {
     let (code, start) = lexer.nextSolid()
     guard code != .endOfText else { return nil }
@@ -45,7 +45,8 @@ struct SQLScanner {
     return .word
   }
 
-  /// The bytes between the quotes of a token, with doubled quotes made single; nil if it has none.
+  /// Returns the bytes between the quotes of a token, with doubled quotes reduced to one, or nil if
+  /// it isn't quoted.
   func unquoted(_ range: Range<Int>) -> [UInt8]? {
     let first = lexer[range.lowerBound]
     let last = first == UInt8(ascii: "[") ? UInt8(ascii: "]") : first
@@ -62,19 +63,19 @@ struct SQLScanner {
     return text
   }
 
-  /// A token with its text.
+  /// A token and its text.
   struct Word {
     let token: Token
     let range: Range<Int>
-    /// In ASCII lower case, without quotes around it.
+    /// The text in ASCII lower case, without surrounding quotes.
     let text: String
     let isQuoted: Bool
 
-    /// Returns whether it is a keyword or a sign.
+    /// Returns whether the token is a keyword or a punctuation mark.
     func `is`(_ text: String) -> Bool { !isQuoted && self.text == text }
   }
 
-  /// The next token with its text, or nil at the end.
+  /// Returns the next token with its text, or nil at the end.
   mutating func nextWord() -> Word? {
     guard let (token, range) = next() else { return nil }
     let unquoted = unquoted(range).map { String(decoding: $0, as: UTF8.self) }
@@ -85,12 +86,12 @@ struct SQLScanner {
 }
 
 extension SQLScanner {
-  /// A word that begins or ends a transaction or a savepoint.
+  /// A keyword that begins or ends a transaction or a savepoint.
   enum Control: String {
     case begin, commit, end, rollback, savepoint, release
   }
 
-  /// The first word in small letters, if the SQL begins with one.
+  /// Returns the first word in lower case, or nil if the SQL doesn't begin with one.
   static func firstWord(_ sql: String) -> String? {
     var scanner = SQLScanner(sql)
     while let word = scanner.nextWord() {
@@ -99,7 +100,7 @@ extension SQLScanner {
     return nil
   }
 
-  /// The first tokens.
+  /// Returns the first `count` tokens.
   static func words(_ sql: String, atMost count: Int = .max) -> [Word] {
     var scanner = SQLScanner(sql)
     var words: [Word] = []
@@ -107,7 +108,8 @@ extension SQLScanner {
     return words
   }
 
-  /// Returns whether a CREATE, ALTER or DROP says that its object is temporary or in an attached database.
+  /// Returns whether a CREATE, ALTER or DROP statement concerns the temporary schema or an attached
+  /// database.
   static func namesOtherSchema(_ sql: String) -> Bool {
     let parts = words(sql, atMost: 8).map(\.text)
     if parts.dropFirst().first.map({ ["temp", "temporary"].contains($0) }) ?? false { return true }
@@ -117,14 +119,15 @@ extension SQLScanner {
     return name.dropFirst().first == "." && name.first != "main"
   }
 
-  /// The savepoint that a SAVEPOINT, a RELEASE or a ROLLBACK TO names, in small letters; nil for other SQL.
+  /// Returns the savepoint of a SAVEPOINT, RELEASE or ROLLBACK TO statement in lower case, or nil
+  /// for a ROLLBACK without one.
   static func savepointName(_ sql: String) -> String? {
     let words = words(sql).filter { !$0.is(";") }.map(\.text)
     guard words.count > 1, let name = words.last else { return nil }
     return words[0] == "rollback" && !words.dropLast().contains("to") ? nil : name
   }
 
-  /// Returns whether the first word begins a SELECT.
+  /// Returns whether the first word is SELECT, VALUES or WITH.
   static func isSelect(_ sql: String) -> Bool {
     firstWord(sql).map { ["select", "values", "with"].contains($0) } ?? false
   }
@@ -140,7 +143,7 @@ extension SQLScanner {
     return true
   }
 
-  /// Returns whether the word `magicdata_list` occurs.
+  /// Returns whether `magicdata_list` occurs in the text.
   static func mentionsList(_ sql: String) -> Bool {
     containsBytes(sql, "magicdata_list")
   }
