@@ -25,7 +25,7 @@ final class TransactionState {
     let depth: Int
     /// The name of the savepoint, or nil for a transaction.
     let savepoint: String?
-    /// Whether closing it commits.
+    /// Whether closing the scope commits.
     let isOutermost: Bool
     /// The number of waiting actions when the scope was opened.
     let actions: Int

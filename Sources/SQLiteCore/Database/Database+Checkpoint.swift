@@ -23,7 +23,7 @@ public enum CheckpointMode: Sendable {
   }
 }
 
-/// The result of a checkpoint.
+/// The size of the write-ahead log after a checkpoint, and how much of it was copied.
 public struct CheckpointResult: Hashable, Sendable {
   /// The number of pages in the log, or nil if there is no log.
   public let logPages: Int?

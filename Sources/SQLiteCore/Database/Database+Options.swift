@@ -35,7 +35,7 @@ extension Database {
       case extra
       /// In WAL mode, a power cut may undo the last commits but doesn't damage the database.
       case normalLosesLastCommitsOnPowerCut = "normal"
-      /// A power cut may damage the database.
+      /// SQLite never waits for the disk. A power cut may damage the database.
       case offMayCorruptOnPowerCut = "off"
     }
 

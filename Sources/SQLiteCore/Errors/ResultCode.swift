@@ -46,7 +46,7 @@ extension ResultCode {
   public static let ok = ResultCode(rawValue: SQLITE_OK)
   /// A generic error, such as a syntax error in the SQL (`SQLITE_ERROR`).
   public static let error = ResultCode(rawValue: SQLITE_ERROR)
-  /// A bug in SQLite (`SQLITE_INTERNAL`).
+  /// An internal error, caused by a bug in SQLite or in this library (`SQLITE_INTERNAL`).
   public static let internalError = ResultCode(rawValue: SQLITE_INTERNAL)
   /// The requested access mode isn't available (`SQLITE_PERM`).
   public static let permission = ResultCode(rawValue: SQLITE_PERM)
@@ -69,7 +69,7 @@ extension ResultCode {
   public static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
   /// The database file is corrupt (`SQLITE_CORRUPT`).
   public static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
-  /// Something was not found (`SQLITE_NOTFOUND`).
+  /// A row, a table or a column was not found (`SQLITE_NOTFOUND`).
   public static let notFound = ResultCode(rawValue: SQLITE_NOTFOUND)
   /// The disk is full (`SQLITE_FULL`).
   public static let full = ResultCode(rawValue: SQLITE_FULL)
