@@ -1,16 +1,17 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// Objects of one type that are to be removed from a store.
+/// The removal of objects of one type from a store.
 struct Removal: Sendable {
   private let plan: ObjectPlan
   private var targets: [(storage: ObjectStorage, zIndex: Int64)] = []
-  /// The content of the store that the objects belong to.
+  /// The generation of the store's content that the objects belong to.
   private let generation: Int
 
-  /// Finds the rows of objects. Objects that are not in the store are passed over.
+  /// Creates the removal of the objects that are in the store. Skips the others.
   ///
-  /// - Throws: ``MagicError/restored(type:)``.
+  /// - Throws: ``MagicError/restored(type:)`` if an object belongs to content of the store that was
+  ///   replaced.
   init<Object: MagicObject>(
     of objects: some Sequence<Object>, _ plan: ObjectPlan, in store: any ObjectStore
   ) throws {
@@ -19,7 +20,7 @@ struct Removal: Sendable {
     targets.reserveCapacity(objects.underestimatedCount)
     let isFound: Void? =
       if let layout = plan.layout {
-        // In place: taking a value of unknown type out of an array copies it.
+        // In place, because taking a value of unknown type out of an array copies it.
         try objects.withContiguousStorageIfAvailable { objects in
           try unsafe layout.forEach(UnsafeRawBufferPointer(objects)) {
             try add($0[0].address?.storage, in: store.identity)
@@ -35,7 +36,7 @@ struct Removal: Sendable {
   }
 
   private mutating func add(_ storage: ObjectStorage?, in store: StoreIdentity) throws {
-    // The storage of a subclass is of another table.
+    // The storage of a subclass belongs to another table.
     guard let storage, storage.shape.type == plan.type else { return }
     if let zIndex = storage.zIndex(in: store) {
       targets.append((storage, zIndex))
@@ -44,19 +45,20 @@ struct Removal: Sendable {
     }
   }
 
-  /// Whether no object is in the store.
+  /// Whether none of the objects is in the store.
   var isEmpty: Bool { targets.isEmpty }
 
-  /// Deletes the rows, as part of the open transaction, and makes the objects new ones: at once if the
-  /// transaction is an outer one, which may go on with them, else with its commit, before another write
-  /// begins.
+  /// Deletes the rows as part of the open transaction and turns the objects into new ones.
+  ///
+  /// Inside an outer transaction, which may use the objects again, they become new immediately.
+  /// Otherwise they become new when the transaction commits, before another write begins.
   ///
   /// - Parameters:
-  ///   - connection: The transaction's connection.
+  ///   - connection: The connection of the transaction.
   ///   - store: The store.
-  ///   - mustExist: Whether it is an error if no row is there any more.
-  ///   - isAnothers: Whether the transaction is another's, without a savepoint of this deletion.
-  /// - Returns: The number of rows that were there.
+  ///   - mustExist: Whether to throw if none of the rows exists any more.
+  ///   - isAnothers: Whether an outer transaction is open and this deletion has no savepoint.
+  /// - Returns: The number of rows that were deleted.
   func delete(
     on connection: Connection, in store: any ObjectStore, mustExist: Bool, isAnothers: Bool = false
   ) throws -> Int {
@@ -95,25 +97,28 @@ struct Removal: Sendable {
         }
       }
     } catch let error as SQLiteError where error.isOfMissingTable {
-      // Another store or program has dropped the type.
+      // Another connection has dropped the table.
     }
     return count
   }
 }
 
 extension Connection {
-  /// Runs a deletion of objects that may lead to each other, or to themselves.
+  /// Runs a deletion of objects that may reference each other or themselves.
   ///
-  /// RESTRICT forbids that one after the other goes, even at the end of a statement. So what is forbidden is tried
-  /// once more with all foreign keys deferred, which suspends it, and stands if then none leads nowhere.
+  /// RESTRICT forbids deleting such objects one by one, even in a single statement. If the first
+  /// attempt is forbidden, it is repeated with all foreign keys deferred, which suspends RESTRICT.
+  /// The second attempt succeeds if no dangling reference remains.
   ///
-  /// - Parameter delete: The deletion, which finds what the first attempt has left.
-  /// - Throws: What the first attempt throws.
+  /// - Parameter delete: The deletion. The second run must delete what the first one has left.
+  /// - Throws: The error of the first attempt if the second one leaves a dangling reference, or any
+  ///   other error of `delete`.
   func deletingTogether<Result>(_ delete: () throws -> Result) throws -> Result {
     do {
       return try delete()
     } catch let restriction as MagicError {
-      // Where others wait for their ends already, nobody can tell whose are missing.
+      // If deferred foreign keys are violated already, violations by this deletion can't be
+      // distinguished from them.
       guard case .restricted = restriction, try !findsDeferredViolations() else {
         throw restriction
       }
@@ -129,13 +134,14 @@ extension Connection {
 }
 
 extension ObjectPlan {
-  /// Turns the error of a deletion that a delete rule forbids into one that names the properties.
+  /// Runs a deletion. If a delete rule forbids it, throws an error that names the properties with
+  /// the rule.
   ///
   /// - Parameters:
-  ///   - keys: SQL for the keys of the objects that are deleted.
+  ///   - keys: The SQL for the keys of the objects to delete.
   ///   - connection: The connection.
   ///   - delete: The deletion.
-  /// - Throws: ``MagicError/restricted(type:by:)``.
+  /// - Throws: ``MagicError/restricted(type:by:)``, or any other error of `delete`.
   func namingRestrictions<Result>(
     of keys: @autoclosure () -> SQL, _ connection: Connection, _ delete: () throws -> Result
   ) throws -> Result {
@@ -143,14 +149,14 @@ extension ObjectPlan {
       return try delete()
     } catch let error as SQLiteError
       where error.code == .foreignKeyConstraint
-      // SQLite forbids it by a trigger of its own, which is known by its message.
+      // SQLite enforces RESTRICT with an internal trigger, which can be recognized by its message.
       || (error.code == .triggerConstraint && error.message.contains("FOREIGN KEY"))
     {
       throw MagicError.restricted(type: typeName, by: try restrictions(of: keys(), connection))
     }
   }
 
-  /// The properties that lead to objects and forbid that they are deleted.
+  /// Returns the properties that reference the objects and forbid their deletion.
   private func restrictions(of keys: SQL, _ connection: Connection) throws -> [String] {
     let tables = ObjectTables(connection)
     var names: [String] = []

@@ -2,30 +2,31 @@ import Essentials
 import SQLiteCore
 import SQLiteMapping
 
-/// Stored forms of properties, in the order of these.
+/// The stored forms of properties, sorted by property.
 typealias ResolvedValues = [(slot: Int, value: Value)]
 
-/// A prepared INSERT for objects of one type, which gives the values to the object with the same primary
-/// value if there is one and that is allowed.
+/// A prepared INSERT for objects of one type. Unless `mustBeNew` is set, it updates an existing
+/// object with the same primary value.
 final class InsertStatement {
   let plan: ObjectPlan
-  /// Whether the table's key is given, as the first of a row's values.
+  /// Whether the key of the table is bound, as the first value of a row.
   let hasKey: Bool
-  /// Whether a primary value that is there is an error.
+  /// Whether an existing primary value is an error.
   let mustBeNew: Bool
-  /// Whether the object with the same primary value has a key that SQLite does not tell.
+  /// Whether the statement may update an object for which SQLite doesn't report the key.
   private let mayKeepKey: Bool
   private let connection: Connection
-  // Used by one thread, and by nothing that runs inside a run of it: checking that costs as much as binding.
+  // Only one thread uses it, and nothing that runs inside `run`. An exclusivity check would cost as
+  // much as a binding.
   @exclusivity(unchecked) private var statement: Statement
 
-  /// Prepares a statement.
+  /// Prepares the statement.
   ///
   /// - Parameters:
-  ///   - plan: The objects' type.
-  ///   - hasKey: Whether the table's key is given.
-  ///   - rows: How many objects are inserted at once.
-  ///   - mustBeNew: Whether a primary value that is there is an error.
+  ///   - plan: The type of the objects.
+  ///   - hasKey: Whether the key of the table is bound.
+  ///   - rows: The number of objects that one run inserts.
+  ///   - mustBeNew: Whether an existing primary value is an error.
   ///   - connection: The connection.
   init(
     _ plan: ObjectPlan, hasKey: Bool, rows: Int = 1, mustBeNew: Bool, _ connection: Connection
@@ -39,15 +40,15 @@ final class InsertStatement {
       plan.texts.statement(hasKey: hasKey, rows: rows, insertsOnly: mustBeNew))
   }
 
-  /// Binds an object's stored forms.
+  /// Binds the stored forms of an object.
   ///
   /// - Parameters:
   ///   - values: The stored forms.
-  ///   - first: The place of the object's first property in them.
-  ///   - key: The key, if it is given.
-  ///   - row: The number of the row, from 0.
-  ///   - resolved: The stored forms that aren't among the object's values, by their properties in order.
-  /// - Throws: ``MagicError/missingValue(type:property:)`` if one is missing.
+  ///   - first: The index of the object's first property in `values`.
+  ///   - key: The key, or nil if ``hasKey`` is false.
+  ///   - row: The index of the row.
+  ///   - resolved: The stored forms that aren't in `values`, sorted by property.
+  /// - Throws: ``MagicError/missingValue(type:property:)`` if a value is missing.
   func bind(
     _ values: SlotCopies, _ first: Int, key: Int64?, row: Int = 0, _ resolved: ResolvedValues
   ) throws {
@@ -61,32 +62,35 @@ final class InsertStatement {
     try plan.bind(plan.columns, of: values, first, resolved, to: handle, after: &parameter)
   }
 
-  /// Writes all rows that are bound, and returns how many were written.
+  /// Writes all bound rows and returns how many were written.
   func run() throws -> Int { try unsafe statement.run().rows }
 
-  /// Writes the object that is bound.
+  /// Writes the bound object.
   ///
-  /// - Parameter key: The key that is bound, if one is.
-  /// - Returns: The object's z_index, or nil if SQLite does not tell it.
+  /// - Parameter key: The bound key, or nil if ``hasKey`` is false.
+  /// - Returns: The object's z_index, or nil if no row was written or SQLite doesn't report its
+  ///   key.
   func run(key: Int64?) throws -> Int64? {
     // RETURNING would cost twice as much as the INSERT (benchmark `insert`).
     if mayKeepKey { connection.forgetLastInsertedRowID() }
     let change = try unsafe statement.run()
     guard change.rows > 0 else { return nil }
-    // An object that was there keeps its key, and nothing is inserted. A node tells an earlier row's number then.
+    // An existing object was updated, and nothing was inserted. A node then reports the rowid of an
+    // earlier insertion.
     if mayKeepKey, connection.isRemote && !mustBeNew || change.lastInsertedRowID == 0 { return nil }
     return key ?? change.lastInsertedRowID
   }
 }
 
-/// A prepared UPDATE that gives new values to some properties of one object, if others are as expected.
+/// A prepared UPDATE that writes some properties of one object if other columns have expected
+/// values.
 final class UpdateStatement {
   let plan: ObjectPlan
-  /// The properties.
+  /// The properties to write.
   let slots: [Int]
   @exclusivity(unchecked) private var statement: Statement
 
-  /// Prepares a statement; a SELECT if there are no properties to write.
+  /// Prepares the statement. Without properties to write, it is a SELECT that checks the row.
   init(
     _ plan: ObjectPlan, _ slots: [Int], ifStill expected: [Int] = [], _ connection: Connection
   ) throws {
@@ -95,15 +99,15 @@ final class UpdateStatement {
     unsafe statement = try connection.statement(plan.update(of: slots, ifStill: expected))
   }
 
-  /// Writes an object's stored forms.
+  /// Writes the stored forms of an object.
   ///
   /// - Parameters:
   ///   - values: The stored forms.
-  ///   - first: The place of the object's first property in them.
+  ///   - first: The index of the object's first property in `values`.
   ///   - zIndex: The object's z_index.
-  ///   - resolved: The stored forms that aren't among the object's values, by their properties in order.
+  ///   - resolved: The stored forms that aren't in `values`, sorted by property.
   ///   - expected: The values that the expected columns must have.
-  /// - Returns: False if the object is not there, or not as expected.
+  /// - Returns: False if the row doesn't exist or doesn't have the expected values.
   func run(
     _ values: SlotCopies, _ first: Int, _ zIndex: Int64, _ resolved: ResolvedValues = [],
     ifStill expected: [Value] = []
@@ -128,11 +132,11 @@ final class UpdateStatement {
 }
 
 extension SlotCopies {
-  /// Binds the value at a place; returns false for a form that is none.
+  /// Binds the value at an index. Returns false if it isn't a stored form.
   ///
-  /// What is counted is taken out and put back: a copy is counted by atomic additions, which take as long as binding
-  /// the value (benchmark `insert`). Proof: one thread at a time writes a graph, and nothing that runs here
-  /// reads the place.
+  /// Reference-counted values are moved out and back. Copying one costs an atomic addition, which
+  /// takes as long as binding the value (benchmark `insert`). Proof: one thread at a time writes a
+  /// graph, and nothing that runs here reads the value at the index.
   @inline(__always)
   fileprivate func bind(
     _ place: Int, to handle: StatementHandle, at parameter: Int32
@@ -147,7 +151,7 @@ extension SlotCopies {
           switch unsafe form.move() {
           case .stored(.text(let text)):
             defer { unsafe form.initialize(to: .stored(.text(text))) }
-            // A text that is asked for its UTF-8 in a variable is counted too.
+            // Reading the UTF-8 of a text in a variable would retain it too.
             let isBound: Void? = try unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
               try unsafe handle.bind(
                 bytes: UnsafeRawBufferPointer(bytes).bytes, asText: true, at: parameter)
@@ -170,7 +174,7 @@ extension SlotCopies {
 }
 
 extension _CellValue.Form {
-  /// The value that is bound for a stored form; nil for a form that is none.
+  /// The value to bind for a stored form; nil for any other form.
   var boundValue: Value? {
     switch self {
     case .stored(let value): value
@@ -183,13 +187,13 @@ extension _CellValue.Form {
 extension ObjectPlan {
   /// Binds the stored forms of properties.
   ///
-  /// - Throws: ``MagicError/missingValue(type:property:)`` if one is missing.
+  /// - Throws: ``MagicError/missingValue(type:property:)`` if a value is missing.
   @inline(__always)
   fileprivate func bind(
     _ slots: [Int], of values: SlotCopies, _ first: Int, _ resolved: ResolvedValues,
     to handle: StatementHandle, after parameter: inout Int32
   ) throws {
-    // Both are in the order of the properties.
+    // `slots` and `resolved` are sorted by property.
     var next = 0
     for slot in slots {
       parameter += 1
@@ -205,7 +209,8 @@ extension ObjectPlan {
     }
   }
 
-  /// The statement that writes some properties of the object with a key if others are as expected.
+  /// Returns the statement that writes some properties of the object with a key if other columns
+  /// have expected values.
   fileprivate func update(of slots: [Int], ifStill expected: [Int]) -> SQL {
     if expected.isEmpty, slots.isEmpty { return texts.presence }
     if expected.isEmpty, slots.count == 1 { return texts.update(of: slots[0]) }

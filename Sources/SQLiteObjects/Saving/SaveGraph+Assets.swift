@@ -2,14 +2,14 @@ import SQLiteAssets
 import SQLiteCore
 
 extension SaveGraph {
-  /// Copies the user's files and the assets of other stores, before the transaction begins. Blocks the
-  /// thread.
+  /// Returns the graph with staged copies of the user's files and of assets from other stores. This
+  /// blocks the thread, and happens before the transaction begins.
   func stagingAssets(for store: any ObjectStore) throws -> SaveGraph {
     guard !isPlain, plans.contains(where: \.hasAssets) else { return self }
     var graph = self
     for node in nodes where node.plan.hasAssets {
       for place in node.late {
-        // An asset that is not written needs not be opened.
+        // An asset that isn't written doesn't need to be opened.
         let slot = late[place].slot
         guard !node.snapshot.isKnown || values.isChanged(slot, in: node) else { continue }
         graph.late[place].value = try staged(late[place].value, store)
@@ -31,7 +31,8 @@ extension SaveGraph {
     }
   }
 
-  /// Copies the content of another store's asset, its extension included unless another is given.
+  /// Copies the content of an asset from another store, with its extension unless a new one is
+  /// given.
   private func copy(
     _ handle: AssetHandle, _ pathExtension: String?, to store: any ObjectStore
   ) throws -> LateValue {
@@ -43,9 +44,9 @@ extension SaveGraph {
 }
 
 extension SaveGraph.Transaction {
-  /// Gives a column its asset.
+  /// Saves the asset of a property.
   ///
-  /// - Returns: The asset's id, or nil to leave the column alone.
+  /// - Returns: The ID of the asset, or nil to leave the column unchanged.
   mutating func asset(
     _ pending: PendingAsset, _ slot: Int, _ index: Int, _ zIndex: Int64?
   ) throws -> Value? {
@@ -54,14 +55,15 @@ extension SaveGraph.Transaction {
     do {
       id = try store.assets.save(pending, over: present, in: connection)
     } catch AssetError.noAsset where zIndex == nil {
-      // The asset was removed with the object's row.
+      // The asset was deleted together with the object's row.
       let plan = nodes[index].plan
       throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
     }
     let value = id.map { Value.text($0.description) } ?? .null
     settled.append((slot, .stored(value)))
     if id == present, zIndex != nil, !pending.isContent { return nil }
-    // The id of a replaced content is written too, so that observers of the object are notified.
+    // If only the content was replaced, the ID is written too, so that observers of the object are
+    // notified.
     return value
   }
 
@@ -74,27 +76,27 @@ extension SaveGraph.Transaction {
 }
 
 extension AssetHandle {
-  /// Returns whether the asset is that of an object's property.
+  /// Returns whether this is the asset of an object's property.
   func isOf(_ storage: ObjectStorage, _ slot: Int) -> Bool {
     self.slot == slot && shape.type == storage.shape.type
       && storage.zIndex(in: content.identity) == zIndex
   }
 
-  /// Returns whether the asset is in another store than this one. A backup has this one's identity, but
-  /// a folder of its own.
+  /// Returns whether the asset belongs to another store. A backup has the same identity as the
+  /// store, but its own asset folder.
   func isForeign(to other: any ObjectStore) -> Bool {
     content.identity != other.identity || content.link.assetPath != other.assets.path
   }
 }
 
 extension AssetStore {
-  /// Gives an object's asset what is to be saved.
+  /// Saves the pending content of an object's asset.
   ///
   /// - Parameters:
-  ///   - pending: What is to be saved.
+  ///   - pending: The content to save.
   ///   - present: The asset that the object has in the store.
-  ///   - connection: The transaction's.
-  /// - Returns: The object's asset from now on.
+  ///   - connection: The connection of the transaction.
+  /// - Returns: The asset that the object has afterwards, or nil if it has no content.
   func save(
     _ pending: PendingAsset, over present: AssetID?, in connection: Connection
   ) throws -> AssetID? {
@@ -115,7 +117,7 @@ extension AssetStore {
       return try save(
         .found(source, pathExtension: pathExtension), over: present, in: connection)
     case .found(let source, let pathExtension):
-      // Each object has an asset of its own: what belongs to another one is copied.
+      // Each object has its own asset, so an asset of another object is copied.
       let reader = try source.open(self, in: connection)
       guard let present else {
         return try put(copyOf: reader, extension: pathExtension, in: connection).id

@@ -2,8 +2,8 @@ import SQLiteCore
 import SQLiteMapping
 
 extension SaveGraph.Node {
-  /// The values of the object's columns in a store if nobody has changed them since it was saved there or
-  /// fetched from there; empty if the store does not know the object.
+  /// Returns the values that the object's columns had when it was last saved in a store or fetched
+  /// from it. The result is empty if the store doesn't know the object.
   func expectedRow(in store: StoreIdentity) throws -> [(slot: Int, value: Value)] {
     guard let originals = storage.originals(in: store) else { return [] }
     let shape = storage.shape
@@ -23,7 +23,7 @@ extension SaveGraph.Node {
     }
   }
 
-  /// The z_index in a store of an object that the store of the fetch knows by another.
+  /// Converts the z_index of a related object in the store of the fetch to its z_index in `store`.
   private func reference(
     _ zIndex: Int64, _ slot: Int, in store: StoreIdentity
   ) throws -> Int64? {
@@ -39,7 +39,7 @@ extension SaveGraph.Node {
     switch plan.properties[slot].role.kind {
     case .column: return (slot, try plan.wrappers[slot].stored(live))
     case .object:
-      // One that was set before the object was saved; it may have been saved since.
+      // The related object was assigned before this object was saved. It may have been saved since.
       guard let object = live.value as? any MagicObject, let zIndex = object.zIndex(in: store)
       else { return nil }
       return (slot, .integer(zIndex))

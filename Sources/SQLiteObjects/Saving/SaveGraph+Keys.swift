@@ -1,21 +1,22 @@
 import SQLiteCore
 import SQLiteMapping
 
-// Keys that are known before their rows are written: so each row is written once, cycles included, and
-// an object has a lower key than those that it leads to. The foreign keys are deferred, in each table
-// that this library makes: what a row leads to must be there when the transaction ends. (`PRAGMA
-// defer_foreign_keys` would do the same, but would also suspend RESTRICT for the rest of the user's
-// transaction, and make SQLite compile all statements anew.)
+// Keys are reserved before their rows are written. So each row is written once, even in a cycle,
+// and keys follow the order in which the objects were found. The foreign keys of all tables that
+// this library creates are deferred: a referenced row must exist when the transaction ends.
+// (`PRAGMA defer_foreign_keys` would do the same, but would also suspend RESTRICT for the rest of
+// the user's transaction and make SQLite recompile all statements.)
 extension SaveGraph.Transaction {
-  /// Chooses the keys of new objects that reference new ones or are referenced by them, and of those whose types have
-  /// objects with a key of their own: none of the others may get that key.
+  /// Reserves keys for the new objects of each type if some of them reference new objects or are
+  /// referenced, or if some already have a key of their own, which no other object may get.
   mutating func reserveKeys() throws {
     for (kind, known) in graph.kinds.enumerated() where known.needsKeys {
       inserts[kind].firstKey = try reserve(known)
     }
   }
 
-  /// The key that a new object will get, if it is known before: its own, or one that was reserved.
+  /// Returns the key that a new object will get, if it is known already: its own key or a reserved
+  /// one.
   func reservedKey(_ index: Int) -> Int64? {
     if let key = key(index) { return key }
     guard let first = inserts[nodes[index].kind].firstKey, let ordinal = nodes[index].ordinal
@@ -31,7 +32,7 @@ extension SaveGraph.Transaction {
     guard !isTooGreat else {
       throw SQLiteError(.full, "the table “\(plan.table)” has no keys left")
     }
-    // Rows that triggers insert meanwhile get keys after these.
+    // Rows that triggers insert during the save get keys after the reserved ones.
     guard try connection.tableExists("sqlite_sequence") else { return used + 1 }
     let isKnown =
       try connection.executeChange(
@@ -46,30 +47,33 @@ extension SaveGraph.Transaction {
   }
 }
 
-// Many new objects, inserted by one statement.
+// Batches: many new objects, inserted by one statement.
 extension SaveGraph.Transaction {
-  /// The state of inserting objects of a type.
+  /// The state of inserting the objects of one type.
   struct InsertState {
-    /// The most objects that one statement inserts. It updates the table's counter once, whose cost is
-    /// half that of a row (benchmark `insert`).
+    /// The maximum number of objects that one statement inserts. It updates the AUTOINCREMENT
+    /// counter of the table once, which costs half as much as a row (benchmark `insert`).
     static var maximumSize: Int { 16 }
 
-    /// The first of the keys that were reserved, if some were.
+    /// The first reserved key, or nil if no keys are reserved.
     var firstKey: Int64?
-    /// The statement that inserted the last object by itself: most objects of a type need the same.
+    /// The statement that last inserted a single object. Most objects of a type use the same one.
     var single: InsertStatement?
-    /// How many objects one statement inserts; 1 if each needs its own, 0 if that is not known yet.
+    /// The number of objects that one statement inserts; 0 if it isn't determined yet, 1 if batches
+    /// aren't possible.
     var size = 0
-    /// The statement that inserts as many.
+    /// The statement that inserts a whole batch.
     var batch: InsertStatement?
-    /// The highest key that the table has or had, once it was asked for.
+    /// The highest key that the table has or had; nil if it must be queried.
     var lastKey: Int64?
-    /// The number of rows that had been written outside of batches then: they may have other keys.
+    /// The value of `Transaction.singleCount` when ``lastKey`` was set. Rows written outside of
+    /// batches since then may have higher keys.
     var singleCount = 0
   }
 
-  /// Returns whether a new object can be inserted together with others of its type: if the keys are known before, if no
-  /// trigger can skip a row or insert others, and if nothing else is written with it.
+  /// Returns whether a new object can be inserted in a batch. This requires that the keys can be
+  /// determined in advance, that no trigger can skip or insert rows, and that nothing else is
+  /// written with the object.
   mutating func mayBatch(_ index: Int) throws -> Bool {
     guard nodes.count >= InsertState.maximumSize, !nodes[index].snapshot.isKnown,
       graph.matching.isEmpty, graph.expected.isEmpty
@@ -90,7 +94,7 @@ extension SaveGraph.Transaction {
     return min(room, InsertState.maximumSize)
   }
 
-  /// Lets a new object wait until there are as many of its type as one statement inserts.
+  /// Adds a new object to the batch of its type, and inserts the batch when it is full.
   mutating func addToBatch(_ index: Int) throws {
     let kind = nodes[index].kind
     if let first = pending.first, nodes[first].kind != kind { try insertPending() }
@@ -98,14 +102,14 @@ extension SaveGraph.Transaction {
     if pending.count >= inserts[kind].size { try insertBatch(kind) }
   }
 
-  /// Inserts the waiting objects one by one.
+  /// Inserts the objects of an incomplete batch one by one.
   mutating func insertPending() throws {
     if pending.isEmpty { return }
     for index in pending { try insert(index) }
     pending.removeAll(keepingCapacity: true)
   }
 
-  /// Inserts as many objects as one statement takes.
+  /// Inserts a full batch with one statement.
   private mutating func insertBatch(_ kind: Int) throws {
     let plan = graph.kinds[kind].plan
     var state = inserts[kind]
@@ -115,7 +119,7 @@ extension SaveGraph.Transaction {
       ?? InsertStatement(
         plan, hasKey: true, rows: state.size, mustBeNew: insertsOnly, connection)
     state.batch = statement
-    // The keys that this batch has given already, and that the table does not know.
+    // The highest key that this batch has assigned. The table doesn't contain it yet.
     var highest: Int64 = 0
     for (row, index) in pending.enumerated() {
       let key: Int64
@@ -123,7 +127,8 @@ extension SaveGraph.Transaction {
         key = own
       } else {
         let last = try state.lastKey ?? max(connection.greatestKey(of: plan.rows), highest)
-        // The greatest key is used: SQLite looks for a free one, or reports an error.
+        // The highest possible key is in use. SQLite then searches for a free key or reports an
+        // error.
         guard last < .max else { return try insertEachInstead(kind) }
         key = last + 1
         state.lastKey = key
@@ -142,11 +147,11 @@ extension SaveGraph.Transaction {
     do {
       count = try statement.run()
     } catch let error as SQLiteError where insertsOnly && error.code.primary == .constraint {
-      // One by one, to tell which of them is there.
+      // Insert one by one to determine which object exists already.
       return try insertEachInstead(kind)
     }
     guard count == pending.count else {
-      // The table's own constraints let rows be skipped.
+      // A constraint of the table skipped rows (ON CONFLICT IGNORE).
       throw MagicError.notSaved(type: plan.typeName)
     }
     pending.removeAll(keepingCapacity: true)

@@ -2,7 +2,7 @@ import SQLiteCore
 
 // Lazy values.
 extension SaveGraph.Walk {
-  /// Adds a lazy value to its node as it is at this moment.
+  /// Adds the current state of a lazy value to its node.
   mutating func add(_ lazy: any LazyValue, _ slot: Int, of index: Int) throws {
     let (plan, storage) = (nodes[index].plan, nodes[index].storage)
     let property = plan.properties[slot]
@@ -10,7 +10,7 @@ extension SaveGraph.Walk {
     if state.keys != nil {
       throw MagicError.unresolvedRelation(type: plan.typeName, property: property.name)
     }
-    // A lazy asset is saved as any other asset.
+    // A lazy asset is saved like any other asset.
     if let live = property.role.isAsset ? _LiveValue(lazy) : state.live {
       append(.init(slot: slot, value: lazy, state: state, isOwn: true), of: index)
       return try add(live, slot, of: index)
@@ -21,7 +21,7 @@ extension SaveGraph.Walk {
     let isOwn =
       source.slot == slot && source.shape === storage.shape
       && storage.zIndex(in: source.content.identity) == source.zIndex
-    // Another object's value remains to be saved with that object, too.
+    // A value that belongs to another object remains a pending change of that object.
     append(.init(slot: slot, value: lazy, state: state, isOwn: isOwn), of: index)
     let isWritten = isOwn || isChanged(slot, of: index) || !nodes[index].snapshot.isKnown
     if isWritten, !state.edits.isEmpty {
@@ -39,13 +39,13 @@ extension SaveGraph.Walk {
     nodes[index].lazies = nodes[index].lazies.lowerBound..<lazies.count
   }
 
-  /// The changes of a collection whose links were left in the store.
+  /// Returns the pending changes of a lazy collection whose links are still in the store.
   private mutating func edits(
     of state: LazyState, _ plan: ObjectPlan, _ property: ObjectProperty
   ) throws -> [(number: Int, change: LinkEdit<SaveGraph.EditTarget>)] {
     let removed = LazyRemovals(state.edits)
     var edits: [(number: Int, change: LinkEdit<SaveGraph.EditTarget>)] = []
-    // An object that is added and removed by one save has no z_index before it.
+    // An object that the same save adds and removes may not have a z_index yet.
     var added: [ObjectIdentifier: SaveGraph.EditTarget] = [:]
     func target(_ live: _LiveValue) throws -> SaveGraph.EditTarget {
       let target = SaveGraph.EditTarget.saved(try self.target(live, plan, property))
@@ -65,7 +65,7 @@ extension SaveGraph.Walk {
           edits.append((edit.number, .put(try target(live), key: key)))
         }
       case .remove(let live):
-        // An object that was never saved is not there.
+        // An object that was never saved isn't in the collection.
         guard let known = live.storage else { continue }
         edits.append((edit.number, .remove(added[ObjectIdentifier(known)] ?? .known(known))))
       case .removeKey(let key): edits.append((edit.number, .removeKey(key)))
@@ -76,13 +76,15 @@ extension SaveGraph.Walk {
   }
 }
 
-/// The objects that later changes of a lazy collection remove: to add them before needs no save.
+/// The objects that later changes of a lazy collection remove. If they were added before, they
+/// needn't be saved.
 private struct LazyRemovals {
-  /// The last change that removes each object.
+  /// The index of the last change that removes each object.
   private var last: [MagicIdentity: Int] = [:]
-  /// The last change that removes all objects.
+  /// The index of the last change that removes all objects.
   private var all = -1
-  /// The last change that inserts something at a position, which needs the objects before it.
+  /// The index of the last change that inserts at a position. The position depends on the objects
+  /// before it.
   private var inserted = -1
 
   init(_ edits: [LazyEdit]) {
@@ -105,7 +107,7 @@ private struct LazyRemovals {
 }
 
 extension _LiveValue {
-  /// The storage of an object, if it has one.
+  /// The storage of the object, or nil if the value is not an object or has no storage yet.
   fileprivate var storage: ObjectStorage? {
     func storage(of object: some MagicObject) -> ObjectStorage? {
       PropertyCollector.firstCell(of: object)?.address?.storage

@@ -1,20 +1,21 @@
 import SQLiteCore
 import SQLiteRelations
 
-// Links, once all rows are written.
+// Links are written after all rows.
 extension SaveGraph.Transaction {
-  /// Writes the changes of the links that were set, and all links of new objects.
+  /// Writes the changes of links that were set, and all links of new objects.
   ///
-  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if one of them leads to an object that is gone.
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if a relation references an object that
+  ///   doesn't exist.
   mutating func writeLinks() throws {
     for index in graph.expected.keys.sorted() { try expectUnchangedLinks(index) }
     for index in nodes.indices where !nodes[index].late.isEmpty { try writeLinks(of: index) }
     try connection.expectTargets { try changedRelations() }
   }
 
-  /// Compares the links of an object with those that it knows.
+  /// Checks that the links of an object haven't changed since it was fetched or saved.
   ///
-  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed them.
+  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if they have changed.
   private func expectUnchangedLinks(_ index: Int) throws {
     let node = nodes[index]
     guard let owner = saved[index]?.zIndex, !isNew[index] else { return }
@@ -29,7 +30,7 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// The links of a property as they were when the object was fetched or saved; nil if that is not known.
+  /// Returns the links of a property as of the last fetch or save, or nil if they are unknown.
   private func knownLinks(_ node: SaveGraph.Node, _ slot: Int) -> LinkTargets? {
     if node.plan.properties[slot].role.isLazy {
       guard let owner = node.storage.zIndex(in: store.identity) else { return nil }
@@ -71,14 +72,14 @@ extension SaveGraph.Transaction {
   private mutating func write(
     _ links: LinkTargets, _ owner: Int64, _ index: Int, _ slot: Int
   ) throws {
-    // The node is copied only for links that are compared with known ones.
+    // The node is copied only if the links are compared with known ones.
     if !isInserted[index] {
       let node = nodes[index]
       let table = try linkTable(index, slot)
       if table.arrangement == .dictionary { try refuseUnstorableKeys(links.keys, node, slot) }
       var base: LinkTargets?
       if !isNew[index] {
-        // Another task may have saved these, or later ones, since the values were taken.
+        // Another task may have saved these values, or newer ones, since they were read.
         if isSaved(node, slot) { return }
         base = knownLinks(node, slot)
       }
@@ -87,7 +88,8 @@ extension SaveGraph.Transaction {
       if !links.keys.isEmpty { try refuseUnstorableKeys(links.keys, nodes[index], slot) }
       try linkInsertion(index, slot).insert(links.targets, keys: links.keys, of: owner)
     }
-    // The links of an object that was made and not fetched are none unless they are known.
+    // Empty links of a new object aren't recorded, because unknown links of an object that wasn't
+    // fetched count as empty.
     if !links.targets.isEmpty || nodes[index].storage.fetchedZIndex != nil
       || nodes[index].storage.zIndex(in: identity) != nil
       || nodes[index].plan.properties[slot].role.isLazy
@@ -96,7 +98,8 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Returns whether another task has saved a property since the values were taken, or one set later.
+  /// Returns whether another task has saved the value of a property, or a newer one, since the
+  /// value was read.
   private func isSaved(_ node: SaveGraph.Node, _ slot: Int) -> Bool {
     if let lazy = lazy(slot, of: node), lazy.isOwn {
       return lazy.state.isChanged && lazy.value.state.saved >= lazy.state.number
@@ -107,7 +110,7 @@ extension SaveGraph.Transaction {
     return known.changeCount >= values.change(node.first + slot)
   }
 
-  /// Applies the changes of a lazy collection to its present links.
+  /// Applies the pending changes of a lazy collection to its current links.
   private mutating func write(_ edits: SaveGraph.Edits, _ owner: Int64, _ index: Int) throws {
     let node = nodes[index]
     let table = try linkTable(index, edits.slot)
@@ -163,7 +166,7 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// The link table of a property.
+  /// Returns the link table of a property.
   private func linkTable(_ index: Int, _ slot: Int) throws -> LinkTable {
     let plan = nodes[index].plan
     guard let table = try store.relation(of: plan.shape, slot).table else {
@@ -174,7 +177,7 @@ extension SaveGraph.Transaction {
     return table
   }
 
-  /// The statement that inserts the links of a property of new objects.
+  /// Returns the statement that inserts the links of a property of new objects.
   private mutating func linkInsertion(_ index: Int, _ slot: Int) throws -> LinkInsertion {
     let key = PropertyKey(type: nodes[index].plan.id, slot: slot)
     if let known = linkInsertions.first(where: { $0.key == key }) { return known.insertion }
@@ -183,7 +186,7 @@ extension SaveGraph.Transaction {
     return insertion
   }
 
-  /// The relations that this save may have changed, with the keys of the objects that they lead from.
+  /// Returns the relations that this save may have changed, with the keys of the owners.
   private func changedRelations() throws -> [(ObjectRelation, owners: [Int64]?)] {
     var owners: [ObjectIdentifier: (plan: ObjectPlan, keys: [Int64])] = [:]
     for (index, node) in nodes.enumerated() {
@@ -206,14 +209,14 @@ extension SaveGraph.Transaction {
 }
 
 extension ObjectStorage {
-  /// The links of a property at the last save in a store, or at the fetch from it.
+  /// Returns the links of a property as of the last save in a store or the fetch from it.
   ///
   /// - Parameters:
   ///   - slot: The property.
   ///   - store: The store.
-  ///   - context: The fetch of the object.
-  /// - Returns: The links, and the number of the object's changes then; nil if the object is not in the
-  ///   store.
+  ///   - context: The context of the fetch that loaded the object.
+  /// - Returns: The links and the object's change count at that time, or nil if the object isn't in
+  ///   the store.
   func knownLinks(
     _ slot: Int, in store: StoreIdentity, _ context: FetchContext?
   ) -> (links: LinkTargets, changeCount: Int)? {

@@ -1,8 +1,9 @@
 extension SaveGraph.Walk {
-  /// Finds the rings that the relations of the objects may have closed or opened.
+  /// Finds the reference cycles that the relations of the objects may have closed or opened.
   func tieRings() {
     if kinds.allSatisfy(\.plan.relations.isEmpty) { return }
-    // Without a fetch, whose objects are held together, only some relations can be part of a ring.
+    // Fetched objects are held as a group. Without any of them, only some relations can be part of
+    // a cycle.
     let isFetched = nodes.indices.contains { !(nodes[$0].context?.group.isMade ?? true) }
     let ringProperties = isFetched ? nil : kinds.map(\.plan).ringProperties
     let candidates = kinds.map { kind in
@@ -26,7 +27,7 @@ extension SaveGraph.Walk {
     if !changed.isEmpty { RingFinder.tie(changed, through: ringProperties) }
   }
 
-  /// Returns whether a relation references objects that are saved too.
+  /// Returns whether a relation references objects that are saved in the same graph.
   private func references(_ slot: Int, from index: Int) -> Bool {
     late[nodes[index].late].contains { entry in
       guard entry.slot == slot else { return false }
@@ -40,9 +41,9 @@ extension SaveGraph.Walk {
 }
 
 extension [ObjectPlan] {
-  /// The relations by which objects of these types can reference each other in a ring.
+  /// The relations through which objects of these types can reference each other in a cycle.
   fileprivate var ringProperties: Set<PropertyKey> {
-    /// The types that the objects of each type reference, however far.
+    /// The types that each type references, directly or indirectly.
     var reached: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
     let known = Set(map(\.id))
     for plan in self {
@@ -64,7 +65,7 @@ extension [ObjectPlan] {
 }
 
 extension ObjectPlan {
-  /// The type of the objects that a relation references.
+  /// Returns the type of the objects that a relation references.
   fileprivate func target(of slot: Int) -> ObjectIdentifier? {
     properties[slot].role.target.map { ObjectIdentifier($0) }
   }

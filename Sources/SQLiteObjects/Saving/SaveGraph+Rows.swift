@@ -1,13 +1,13 @@
 import SQLiteCore
 import SQLiteMapping
 
-// The row of each object: an UPDATE of its changes, or an INSERT of a new object.
+// Each object's row: an UPDATE with its changes, or an INSERT if it is new.
 extension SaveGraph.Transaction {
-  /// Writes an object.
+  /// Writes the row of an object.
   ///
   /// - Parameters:
-  ///   - index: The object.
-  ///   - known: Its key in the store, or nil if it is new there.
+  ///   - index: The index of the object's node.
+  ///   - known: The object's key in the store, or nil if the object is new.
   mutating func write(_ index: Int, _ known: Int64?) throws {
     if let zIndex = known {
       if insertsOnly, index < graph.rootCount {
@@ -19,11 +19,12 @@ extension SaveGraph.Transaction {
         if try update(index, zIndex) { return }
       }
     }
-    // It is unknown, or was removed meanwhile: then it is a new one.
+    // The object is new, or its row was removed since it was fetched or saved.
     try insert(index)
   }
 
-  /// An Int primary value is the key by which the store and other objects know the object.
+  /// Throws if the `Int` primary value was changed. It is the key that identifies the object in the
+  /// store.
   private func refuseOtherKey(_ index: Int, _ zIndex: Int64) throws {
     let node = nodes[index]
     guard key(index) != zIndex, let counting = node.plan.counting else { return }
@@ -38,7 +39,7 @@ extension SaveGraph.Transaction {
 
   /// Writes the changes of an object that is in the store.
   ///
-  /// - Returns: False if its row is gone.
+  /// - Returns: False if its row no longer exists.
   private mutating func update(_ index: Int, _ zIndex: Int64) throws -> Bool {
     let plan = nodes[index].plan
     singleCount += 1
@@ -73,7 +74,8 @@ extension SaveGraph.Transaction {
     return try update.run(values, first, zIndex, resolved)
   }
 
-  /// Finds the columns of an object in the store that are to be written, and the stored forms of their late values.
+  /// Determines the columns to write of an object that is in the store, and the stored forms of
+  /// their late values.
   private mutating func resolveChanges(_ index: Int, _ zIndex: Int64) throws {
     beginRow()
     changed.removeAll(keepingCapacity: true)
@@ -86,13 +88,14 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Forgets the late values of the object before. Emptying an empty array takes as long as emptying a full one.
+  /// Discards the late values of the previous object. Clearing an empty array is as slow as
+  /// clearing a full one.
   private mutating func beginRow() {
     if !resolved.isEmpty { resolved.removeAll(keepingCapacity: true) }
     if !settled.isEmpty { settled.removeAll(keepingCapacity: true) }
   }
 
-  /// Finds the stored forms of a new object's late values.
+  /// Determines the stored forms of a new object's late values.
   mutating func resolve(_ index: Int) throws {
     beginRow()
     for place in nodes[index].late {
@@ -105,7 +108,7 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Inserts an object that the store does not know, or knows by its primary value only.
+  /// Inserts an object that the store doesn't know, or knows only by its primary value.
   mutating func insert(_ index: Int) throws {
     isNew[index] = true
     singleCount += 1
@@ -124,12 +127,13 @@ extension SaveGraph.Transaction {
     let insertion = try insertion(index, hasKey: key != nil, mustBeNew: insertsOnly || isMatched)
     try insertion.bind(values, first, key: key, resolved)
     saved[index] = SaveGraph.Saved(zIndex: try run(insertion, key, index), settled: settled)
-    // An object with a key of its own may have taken the place of another one.
+    // An object with its own key may have updated an existing row.
     if self.key(index) != nil, !insertion.mustBeNew { isInserted[index] = false }
   }
 
-  /// Finds the object in the store with the same values in the properties that objects are found by. A nil
-  /// equals no other one, as to the unique index.
+  /// Returns the object in the store with the same values in the properties of
+  /// ``SaveGraph/matching``, or nil if there is none. As in a unique index, nil equals no other
+  /// value.
   private func match(_ index: Int) throws -> (zIndex: Int64, primary: Value)? {
     let plan = nodes[index].plan
     let primary = plan.primary.map { plan.properties[$0].name } ?? plan.key
@@ -145,7 +149,7 @@ extension SaveGraph.Transaction {
     return try connection.firstRow(sql, as: Int64.self, Value.self).map { ($0, $1) }
   }
 
-  /// Gives all values to an object in the store but the primary value.
+  /// Writes all values except the primary value to an existing row.
   private func overwrite(
     _ zIndex: Int64, _ plan: ObjectPlan, _ first: Int
   ) throws {
@@ -158,12 +162,12 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Inserts the object that is bound, and returns its z_index.
+  /// Inserts the bound object and returns its z_index.
   ///
   /// - Parameters:
   ///   - insertion: The statement.
-  ///   - key: The key that is bound, if one is.
-  ///   - index: The object.
+  ///   - key: The bound key, or nil if none is bound.
+  ///   - index: The index of the object's node.
   private mutating func run(
     _ insertion: InsertStatement, _ key: Int64?, _ index: Int
   ) throws -> Int64 {
@@ -175,7 +179,7 @@ extension SaveGraph.Transaction {
     } catch let error as SQLiteError
       where insertion.mustBeNew && error.code.primary == .constraint
     {
-      // Another column may be unique as well.
+      // The error may come from another unique column.
       guard try existing(index) != nil else { throw error }
       throw alreadySaved(index)
     }
@@ -186,7 +190,7 @@ extension SaveGraph.Transaction {
     return present
   }
 
-  /// The statement that inserts an object.
+  /// Returns the statement that inserts an object.
   private mutating func insertion(
     _ index: Int, hasKey: Bool, mustBeNew: Bool
   ) throws -> InsertStatement {
@@ -200,7 +204,7 @@ extension SaveGraph.Transaction {
     return insertion
   }
 
-  /// The error for an object that must be new, and is not.
+  /// Returns the error for an object that must be new but already exists.
   private func alreadySaved(_ index: Int) -> MagicError {
     let primary: String? =
       switch values.primaryValue(of: nodes[index]) {
@@ -211,8 +215,8 @@ extension SaveGraph.Transaction {
     return .alreadySaved(type: nodes[index].plan.typeName, primary: primary)
   }
 
-  /// Refuses to insert an object with a value that was never fetched: it is in another store, or was lost when the object
-  /// was removed from this one.
+  /// Throws if an object to insert has a value that was never fetched. The value is in another
+  /// store, or was lost when the object was removed from this one.
   private func refuseLostValue(_ value: SaveGraph.LateValue, _ slot: Int, _ index: Int) throws {
     switch value {
     case .untouched, .copy:
@@ -225,14 +229,15 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Refuses a new object that must find its row unchanged, if there is a row with its primary value:
-  /// nobody has fetched that.
+  /// Throws if a new object that must be unchanged has the primary value of an existing row. That
+  /// row was never fetched, so it can't be unchanged.
   private func refuseUnknownRow(_ index: Int) throws {
     guard let other = try existing(index) else { return }
     throw MagicError.conflict(type: nodes[index].plan.typeName, zIndex: other)
   }
 
-  /// The z_index of the object in the store with the same primary value.
+  /// Returns the z_index of the object in the store with the same primary value, or nil if there is
+  /// none.
   private func existing(_ index: Int) throws -> Int64? {
     let plan = nodes[index].plan
     guard let primary = plan.primary, let value = values.primaryValue(of: nodes[index]) else {
@@ -243,12 +248,12 @@ extension SaveGraph.Transaction {
       as: Int64.self)
   }
 
-  /// The stored form of a late value, or nil to leave the column alone.
+  /// Returns the stored form of a late value, or nil to leave the column unchanged.
   ///
   /// - Parameters:
-  ///   - value: The value.
-  ///   - slot: Its property.
-  ///   - index: Its node.
+  ///   - value: The late value.
+  ///   - slot: The property.
+  ///   - index: The index of the object's node.
   ///   - zIndex: The object's z_index, or nil for a new object.
   private mutating func value(
     of value: SaveGraph.LateValue, _ slot: Int, _ index: Int, _ zIndex: Int64?
@@ -271,10 +276,11 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Corrects the references whose targets got other keys than were reserved.
+  /// Corrects references to objects that got other keys than the reserved ones.
   func correctReferences() throws {
     for (node, slot, target, key) in early {
-      // An object that had the primary value already kept its key; one that was removed got a new one.
+      // An existing object with the same primary value has kept its key. A removed one has got a
+      // new key.
       guard let owner = saved[node], let other = saved[target], other.zIndex != key else {
         continue
       }

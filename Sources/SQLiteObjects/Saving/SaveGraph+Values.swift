@@ -3,7 +3,7 @@ import SQLiteMapping
 
 // The values of relations and assets, and the objects that they reference.
 extension SaveGraph.Walk {
-  /// Adds the values of a node that are no plain columns.
+  /// Adds the values of a node that aren't plain columns.
   mutating func addValues(of index: Int) throws {
     let plan = nodes[index].plan
     let isClean = nodes[index].isClean
@@ -14,7 +14,7 @@ extension SaveGraph.Walk {
       do {
         try add(form, slot, of: index)
       } catch is Companion.Released {
-        // Another task has set the property since its value was taken.
+        // Another task has set the property since its value was read.
         let storage = nodes[index].storage
         try storage.reading(slot) { form, _ in try add(form, slot, of: index) }
       }
@@ -38,11 +38,11 @@ extension SaveGraph.Walk {
         if let handle = nodes[index].storage.assetHandle(at: slot) {
           late.append((slot, .kept(handle)))
         } else if !value.isNull {
-          // The content of an object that was removed was removed with it.
+          // The object was removed, and the content was deleted with it.
           late.append((slot, .untouched))
         }
       } else if property.isLinked {
-        // An optional collection that was set to nil is one without objects.
+        // An optional collection that is nil is saved as an empty one.
         addLinks(from: links.count, slot, of: index)
       } else if value.isNull, case .object = property.role.kind, !property.role.isOptional {
         late.append((slot, .missing))
@@ -76,7 +76,7 @@ extension SaveGraph.Walk {
     }
   }
 
-  /// Adds a value that was set.
+  /// Adds a value that was assigned to a property.
   mutating func add(_ live: _LiveValue, _ slot: Int, of index: Int) throws {
     let plan = nodes[index].plan
     let property = plan.properties[slot]
@@ -105,25 +105,25 @@ extension SaveGraph.Walk {
     return .kept(handle)
   }
 
-  /// Returns whether a property of a node was set or changed since its object was saved or fetched.
+  /// Returns whether a property of a node was set or changed since the object was saved or fetched.
   func isChanged(_ slot: Int, of index: Int) -> Bool {
     !nodes[index].isClean && values.isChanged(slot, in: nodes[index])
   }
 
-  /// Adds a relation to one object.
+  /// Adds the target of a to-one relation.
   private mutating func addObject(_ target: SaveGraph.Target, _ slot: Int, of index: Int) {
     if case .node(let other) = target { noteReference(from: index, to: other) }
     late.append((slot, .object(target)))
   }
 
-  /// Adds the links of a property, which are the last ones.
+  /// Adds the links of a property: all links from `start` to the end of ``links``.
   private mutating func addLinks(from start: Int, _ slot: Int, of index: Int) {
     late.append((slot, .links(start..<links.count, isSet: isChanged(slot, of: index))))
   }
 
   /// Adds the objects of a collection.
   ///
-  /// - Returns: False if the value is no collection.
+  /// - Returns: False if the value is not a collection.
   private mutating func addLinks(
     of live: _LiveValue, _ plan: ObjectPlan, _ property: ObjectProperty
   ) throws -> Bool {
@@ -139,9 +139,9 @@ extension SaveGraph.Walk {
     return true
   }
 
-  /// Adds the objects of a collection that are nothing but cells, where they lie in memory.
+  /// Adds the objects of a collection in place if they consist only of cells.
   ///
-  /// - Returns: False if they must be added otherwise.
+  /// - Returns: False if they must be added in another way.
   private mutating func addLinksInPlace(
     of live: _LiveValue, _ property: ObjectProperty
   ) throws -> Bool {
@@ -157,7 +157,7 @@ extension SaveGraph.Walk {
     } ?? false
   }
 
-  /// Adds an object that a property was set to.
+  /// Adds an object that was assigned to a property.
   mutating func target(
     _ live: _LiveValue, _ plan: ObjectPlan, _ property: ObjectProperty
   ) throws -> SaveGraph.Target {
@@ -170,10 +170,10 @@ extension SaveGraph.Walk {
     return .node(try add(object))
   }
 
-  /// Adds an object that is nothing but cells, where it lies in memory: a copy would count a reference for each of its
-  /// properties (benchmark `import`).
+  /// Adds an object in place if it consists only of cells. A copy would retain a reference for each
+  /// property (benchmark `import`).
   ///
-  /// - Returns: Nil if it must be added otherwise.
+  /// - Returns: The target, or nil if the object must be added in another way.
   private mutating func targetInPlace(
     _ live: _LiveValue, _ property: ObjectProperty
   ) throws -> SaveGraph.Target? {
@@ -185,7 +185,7 @@ extension SaveGraph.Walk {
     } ?? nil
   }
 
-  /// Adds an object that a property was set to since the fetch.
+  /// Adds an object that was assigned to a property since the fetch.
   private mutating func target(
     _ target: RelationTarget, _ property: ObjectProperty, of index: Int
   ) throws -> SaveGraph.Target {
@@ -199,23 +199,23 @@ extension SaveGraph.Walk {
     }
   }
 
-  /// Adds an object that a property references, if it may have changed.
+  /// Adds the target of a fetched relation if it may have changed.
   private mutating func target(
     _ zIndex: Int64, _ property: ObjectProperty, _ context: FetchContext?
   ) throws -> SaveGraph.Target {
     guard let type = property.role.target, let context else { return .stored(zIndex) }
     guard context.store == identity else {
-      // An object of another store has another z_index here, or none yet.
+      // An object of another store has another z_index in this one, or none yet.
       return .node(try add(try context.storage(type, zIndex: zIndex), context))
     }
-    // Only objects that somebody has looked at can have changed.
+    // Only objects that were returned to the program can have changed.
     return try context.handedOutStorage(type, zIndex: zIndex).map { .node(try add($0, context)) }
       ?? .stored(zIndex)
   }
 }
 
 extension ObjectProperty {
-  /// The value of a relation that was never set: an optional one references no objects.
+  /// The value of a relation that was never set. An optional relation references no objects then.
   var missingValue: SaveGraph.LateValue {
     guard role.isOptional else { return .missing }
     return isLinked ? .links(0..<0, isSet: false) : .object(.none)

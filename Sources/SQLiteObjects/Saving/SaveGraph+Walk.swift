@@ -1,13 +1,14 @@
 import SQLiteCore
 
 extension SaveGraph {
-  /// Finds the objects of a graph and takes their values in one pass, without recursion: a chain of objects may be as
-  /// long as memory is.
+  /// Finds the objects of a graph and reads their values in one pass. It is iterative, because a
+  /// chain of objects can be as long as memory allows.
   ///
-  /// The nodes are the queue of the walk. An object becomes a node when it is found, and its values are taken; the
-  /// objects that it references are found in its turn.
+  /// The nodes are also the queue of the walk. When an object is found, it becomes a node and its
+  /// values are read. The objects that it references are found when it is its turn in the queue.
   ///
-  /// Not copyable: otherwise each call that does not change it would copy it part by part (benchmark `import`).
+  /// The type isn't copyable, because each nonmutating call would copy it field by field (benchmark
+  /// `import`).
   struct Walk: ~Copyable {
     private let store: any ObjectStore
     let identity: StoreIdentity
@@ -18,10 +19,11 @@ extension SaveGraph {
     var links: [(key: Value, target: Target)] = []
     var lazies: [Lazy] = []
     var edits: [Edits] = []
-    /// Empty as long as every object got its storage here: then none was found before.
+    /// The nodes by storage. Filled when the walk first finds an object that already has a storage.
+    /// Before that, no object can have been found twice.
     private var indexes = StorageIndexes()
     private let capacity: Int
-    /// The number of nodes of the objects to be saved, once all of them were added.
+    /// The number of nodes for the objects to be saved; nil until all of them are added.
     private var rootCount: Int?
 
     init(_ store: any ObjectStore, capacity: Int) {
@@ -31,7 +33,7 @@ extension SaveGraph {
       nodes.reserveCapacity(capacity)
     }
 
-    /// Adds the objects to be saved, and returns the indexes of their nodes.
+    /// Adds the objects to be saved and returns the indexes of their nodes.
     mutating func addRoots<Object: MagicObject>(
       _ objects: some Sequence<Object>
     ) throws -> [Int] {
@@ -40,7 +42,7 @@ extension SaveGraph {
       return indexes
     }
 
-    /// Adds all objects that the nodes reference, however far.
+    /// Adds all objects that the nodes reference, directly or indirectly.
     mutating func run() throws {
       if kinds.allSatisfy(\.plan.isPlain) { return }
       var next = 0
@@ -50,10 +52,10 @@ extension SaveGraph {
       }
     }
 
-    /// Adds objects that are nothing but cells, where they lie in memory: taking a value of unknown type out of an array
-    /// copies it.
+    /// Adds objects in place if they consist only of cells. Taking a value of unknown type out of
+    /// an array copies it.
     ///
-    /// - Returns: Nil if they must be added one by one.
+    /// - Returns: The indexes of their nodes, or nil if the objects must be added one by one.
     private mutating func addInPlace<Object: MagicObject>(
       _ objects: some Sequence<Object>
     ) throws -> [Int]? {
@@ -72,7 +74,7 @@ extension SaveGraph {
       return isDone.map { indexes }
     }
 
-    /// Adds an object, and returns the index of its node.
+    /// Adds an object and returns the index of its node.
     mutating func add<Object: MagicObject>(_ object: Object) throws -> Int {
       let kind = try kind(of: Object.self)
       let plan = kinds[kind].plan
@@ -87,7 +89,7 @@ extension SaveGraph {
       return index
     }
 
-    /// Adds an object by its cells; one that has no storage yet gets it.
+    /// Adds an object by its cells. Creates its storage if it has none yet.
     mutating func add(_ kind: Int, _ cells: FoundCells) throws -> Int {
       if let key = cells.storageIdentifier {
         if let known = indexes.index(of: key) { return known }
@@ -110,14 +112,14 @@ extension SaveGraph {
           Node(plan, kind, storage, context, .ofNewObject, first: first), since: lives)
       }
       if adopted == 0, let address = cells[0].address {
-        // Another task has begun to save the object, and made its storage.
+        // Another task is saving the object too, and has created its storage.
         return try add(address.storage, address.context)
       }
       throw MagicError.unsuitableType(
         type: plan.typeName, reason: "its properties belong to several objects")
     }
 
-    /// Adds an object that has a storage, unless it was found before.
+    /// Adds an object with a storage, unless it was found before. Returns the index of its node.
     mutating func add(_ storage: ObjectStorage, _ context: FetchContext?) throws -> Int {
       if indexes.isEmpty {
         for index in nodes.indices {
@@ -134,9 +136,10 @@ extension SaveGraph {
       return try append(Node(plan, kind, storage, context, snapshot, first: first), since: lives)
     }
 
-    /// Appends the node of an object whose values are the last ones.
+    /// Appends the node of the object with the last values in ``values``.
     ///
-    /// - Parameter lives: The number of values before these that are more than SQLite stores.
+    /// - Parameter lives: The number of live values before those of this object. A live value is
+    ///   not in stored form.
     private mutating func append(_ node: consuming Node, since lives: Int) throws -> Int {
       let (plan, first) = (node.plan, node.first)
       if rootCount != nil, node.snapshot.isClean,
@@ -162,7 +165,7 @@ extension SaveGraph {
       return nodes.count - 1
     }
 
-    /// The index of a type in ``kinds``.
+    /// Returns the index of a type in ``kinds``.
     mutating func kind(of type: any MagicObject.Type) throws -> Int {
       let id = ObjectIdentifier(type)
       for index in kinds.indices where kinds[index].id == id { return index }
@@ -170,8 +173,9 @@ extension SaveGraph {
       return kinds.count - 1
     }
 
-    /// Notes that an object references another one by a column: if both are new, the keys of their types must be known
-    /// before their rows are written.
+    /// Records that an object references another one by a column. If the target is new, the keys of
+    /// its type must be known before rows are written; if the owner is new too, so must the keys of
+    /// the owner's type.
     mutating func noteReference(from index: Int, to target: Int) {
       guard !nodes[target].snapshot.isKnown else { return }
       kinds[nodes[target].kind].isInReferences = true
@@ -181,7 +185,8 @@ extension SaveGraph {
 }
 
 extension ObjectPlan {
-  /// Refuses an object of a subclass: it has a table of its own, and more properties than are known here.
+  /// Throws if an object is an instance of a subclass. A subclass has its own table and more
+  /// properties.
   static func refuse(
     _ subclass: any MagicObject.Type, as type: any MagicObject.Type
   ) throws {
@@ -191,15 +196,15 @@ extension ObjectPlan {
       reason: "it is a subclass of \(type) with a table of its own: save it as a \(subclass)")
   }
 
-  /// Refuses a relation of a decoded object that has only the keys of its objects yet.
+  /// Throws if a relation of a decoded object contains only the keys of its objects.
   func refuseUnresolved(_ live: _LiveValue, _ property: Property) throws {
     guard live.unresolvedKeys != nil else { return }
     throw MagicError.unresolvedRelation(type: typeName, property: property.name)
   }
 
-  /// The cells of an object's properties, found by its `encode(to:)`.
+  /// Returns the cells of an object's properties, found through its `encode(to:)`.
   fileprivate func cells<Object: MagicObject>(of object: Object) throws -> [_MagicCell] {
-    // Fetched objects are known by their first cell.
+    // The first cell suffices to find a storage.
     if let first = PropertyCollector.firstCell(of: object), first.address != nil { return [first] }
     let entries = try PropertyCollector.entries(of: object)
     guard entries.count == properties.count else {
@@ -209,12 +214,12 @@ extension ObjectPlan {
     return entries.map(\.cell)
   }
 
-  /// The stored form of a value of a column.
+  /// Returns the stored form of a value.
   func stored(_ live: _LiveValue, _ slot: Int) throws -> Value {
     try refusing(properties[slot]) { try wrappers[slot].stored(live) }
   }
 
-  /// Names the property in the error if its value cannot be stored.
+  /// Runs `body`, and names the property in the error if its value can't be stored.
   func refusing<Result>(
     _ property: Property, _ body: () throws -> Result
   ) throws -> Result {

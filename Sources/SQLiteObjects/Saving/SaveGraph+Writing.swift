@@ -2,10 +2,11 @@ import SQLiteCore
 import SQLiteMapping
 
 extension SaveGraph {
-  /// The key and the values that the store gave to a saved object. The object gets them after the commit.
+  /// The key and the values that the store assigned to a saved object. The object gets them when it
+  /// is marked as saved.
   struct Saved: Sendable {
     let zIndex: Int64
-    /// The forms that the store made of properties, such as the id of an asset.
+    /// The property values that the store determined, such as the ID of an asset.
     fileprivate(set) var settled: [(slot: Int, form: _CellValue.Form)]
     /// The links that were written.
     fileprivate(set) var links: [KnownLinks]?
@@ -20,21 +21,22 @@ extension SaveGraph {
     mutating func note(_ known: KnownLinks) { links = (links ?? []) + [known] }
   }
 
-  /// Writes all objects and their links, as part of the open transaction, and notes in the objects that they
-  /// are saved when it has committed.
+  /// Writes all objects and their links as part of the open transaction. Marks the objects as saved
+  /// after the commit or, inside an outer transaction, immediately.
   ///
   /// - Returns: The z_index values of the roots.
   func write(on connection: Connection, in store: any ObjectStore) throws -> [Int] {
-    // Nobody replaces the content while this transaction is open.
+    // The content can't be replaced while this transaction is open.
     guard generation == store.generation else {
       throw MagicError.restored(type: kinds.first?.plan.typeName ?? "object")
     }
     try store.prepareTables(plans, connection)
     var transaction = Transaction(store, connection, self)
     let saved = try transaction.run()
-    // Before another write begins: it may save the same objects, and must know that they are in the store.
+    // The objects are marked before another write begins, because that write may save the same
+    // objects.
     if connection.isInsideAnother {
-      // The transaction around this one may still be undone, after the objects have learned of this.
+      // The outer transaction may still roll back after the objects are marked.
       let undo = SaveUndo(capacity: nodes.count)
       settle(saved, in: StoreContent(of: store), undo)
       connection.afterRollback { _ in undo.run() }
@@ -44,11 +46,12 @@ extension SaveGraph {
     return roots.map { Int(saved[$0]?.zIndex ?? 0) }
   }
 
-  /// Marks the saved objects as clean, and stores in them the keys and asset ids that the database made.
+  /// Marks the saved objects as unchanged, and stores in them the keys and asset IDs that the
+  /// database assigned.
   ///
-  /// - Parameter undo: Gets what restores the objects.
+  /// - Parameter undo: Receives the previous state of the objects.
   private func settle(_ saved: [Saved?], in content: StoreContent, _ undo: SaveUndo?) {
-    // By index: a copy of a node would retain every part.
+    // By index, because a copy of a node would retain all its parts.
     for index in nodes.indices {
       guard var saved = saved[index] else { continue }
       if !nodes[index].lazies.isEmpty {
@@ -61,13 +64,13 @@ extension SaveGraph {
     }
   }
 
-  /// Marks the lazy values of an object as clean.
+  /// Marks the lazy values of an object as unchanged.
   private func settleLazies(
     _ node: Node, _ saved: inout Saved, in content: StoreContent, _ undo: SaveUndo?
   ) {
     for lazy in lazies[node.lazies] {
       let slot = lazy.slot
-      // A value that was set meanwhile remains a change.
+      // A value that was set during the save remains a pending change.
       if lazy.value.state.number != lazy.state.number {
         saved.settled.removeAll { $0.slot == slot }
       }
@@ -82,7 +85,8 @@ extension SaveGraph {
         known.map {
           LazyLinks(store: content.identity, owner: saved.zIndex, links: $0.links)
         }, leftAt: source)
-      // Another property has the same value, and is the one that it stands for now.
+      // The value is shared with another property and now represents that one, so this property
+      // can't use it.
       if let source, let other = lazy.value.state.source, !other.isSame(as: source) {
         saved.settle(slot, .lazy)
       }
@@ -100,9 +104,12 @@ extension SaveGraph {
 }
 
 extension SaveGraph.Node {
-  /// Whether a lazy value is left in the store once it is saved. One that was set would hold its objects forever in
-  /// an object that was fetched, or with an object of its own ring. One that was left there before may be of
-  /// a store that was closed and opened again.
+  /// Returns whether the content of a lazy value is left in the store and released from memory once
+  /// it is saved.
+  ///
+  /// Content that was assigned would otherwise leak if the object was fetched, or if the content
+  /// references an object of the same cycle. Content that was in the store already may belong to a
+  /// store that was closed and opened again.
   fileprivate func leaves(_ state: LazyState, in content: StoreContent) -> Bool {
     if let source = state.source { return source.content.identity == content.identity }
     if storage.fetchedZIndex != nil { return true }
@@ -112,7 +119,7 @@ extension SaveGraph.Node {
 }
 
 extension LazySource {
-  /// Whether both are the same property of the same object.
+  /// Returns whether both are the same property of the same object.
   fileprivate func isSame(as other: LazySource) -> Bool {
     zIndex == other.zIndex && slot == other.slot && shape.type == other.shape.type
       && content.identity == other.content.identity
@@ -120,12 +127,13 @@ extension LazySource {
 }
 
 extension SaveGraph {
-  /// A graph while it is written in a transaction: rows first, then links.
+  /// The state of writing a graph in a transaction: first rows, then links.
   ///
-  /// Not copyable: otherwise each call that does not change it would copy it part by part (benchmark `import`).
+  /// The type isn't copyable, because each nonmutating call would copy it field by field (benchmark
+  /// `import`).
   struct Transaction: ~Copyable {
     let store: any ObjectStore
-    /// The store's identity, which each object is asked for by.
+    /// The identity of the store, for checking which objects it contains.
     let identity: StoreIdentity
     let connection: Connection
     let graph: SaveGraph
@@ -133,28 +141,28 @@ extension SaveGraph {
     let values: SlotCopies
     var late: [(slot: Int, value: LateValue)]
     let insertsOnly: Bool
-    /// The results, one for each node that was written.
+    /// The results by node; nil for nodes that aren't written.
     var saved: [Saved?]
     var isNew: [Bool]
-    /// Whether a new object got a row of its own, to which nothing is linked yet.
+    /// Whether an object got a newly inserted row, which no links reference yet.
     var isInserted: [Bool]
-    /// The stored forms of the present object's late values.
+    /// The stored forms of the current object's late values.
     var resolved: ResolvedValues = []
-    /// The forms that the store made of the present object's properties.
+    /// The values of the current object's properties that the store determined.
     var settled: [(slot: Int, form: _CellValue.Form)] = []
-    /// The state of inserting objects, for each of ``SaveGraph/kinds``.
+    /// The state of inserting objects, for each element of ``SaveGraph/kinds``.
     var inserts: [InsertState]
     /// The statements that insert links of new objects.
     var linkInsertions: [(key: PropertyKey, insertion: LinkInsertion)] = []
-    /// The columns of the present object that are written.
+    /// The columns of the current object to write.
     var changed: [Int] = []
-    /// The statement that wrote the last changes.
+    /// The last UPDATE statement, to reuse it for the next object.
     var lastUpdate: UpdateStatement?
-    /// New objects of one type that are to be inserted by one statement.
+    /// The nodes of the current batch: new objects of one type that one statement will insert.
     var pending: [Int] = []
     /// The number of rows that were written outside of batches.
     var singleCount = 0
-    /// References to objects that were not written yet, with the keys that they were to have.
+    /// References to objects that weren't written yet, with the keys reserved for them.
     var early: [(node: Int, slot: Int, target: Int, key: Int64)] = []
 
     init(_ store: any ObjectStore, _ connection: Connection, _ graph: SaveGraph) {
@@ -175,8 +183,8 @@ extension SaveGraph {
 }
 
 extension SaveGraph.Transaction {
-  /// Writes all objects: those that others reference by columns before them, as far as there are no cycles. Keys are
-  /// given in the order in which the objects were found.
+  /// Writes all objects. An object is written after the objects that it references by columns,
+  /// except in cycles. Keys follow the order in which the objects were found.
   mutating func run() throws -> [SaveGraph.Saved?] {
     let copies = try findCopies()
     try reserveKeys()
@@ -188,17 +196,17 @@ extension SaveGraph.Transaction {
     try insertPending()
     try correctReferences()
     if !graph.isPlain { try writeLinks() }
-    // From now on the objects' own relations are what these reference.
+    // From now on, these properties have their own relations.
     for (index, slot) in copies { saved[index]?.settle(slot, .lazy) }
     return saved
   }
 
-  /// Writes the objects in the order in which they were found, each after those that it references by columns, as far as
-  /// there are no cycles.
+  /// Writes the objects in the order in which they were found, but each after the objects that it
+  /// references by columns, except in cycles.
   private mutating func writeInOrder() throws {
     var isMet = Array(repeating: false, count: nodes.count)
-    // The objects whose references are being written, each with the next of its late values. By a stack of our own: a
-    // chain may be as long as memory is.
+    // The objects whose targets are being written, each with the index of its next late value. An
+    // explicit stack, because a chain of objects can be as long as memory allows.
     var path: [(node: Int, next: Int)] = []
     for start in nodes.indices where !isMet[start] {
       isMet[start] = true
@@ -217,7 +225,7 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Writes an object, or lets it wait until others of its type are inserted together with it.
+  /// Writes an object, or adds it to the batch of its type.
   private mutating func writeOrBatch(_ index: Int) throws {
     if nodes[index].isClean { return }
     let known = nodes[index].storage.zIndex(in: identity)
@@ -226,15 +234,16 @@ extension SaveGraph.Transaction {
     try write(index, known)
   }
 
-  /// The key of an object that was written, or that is in the store and was not changed.
+  /// Returns the key of an object that was written or that is unchanged in the store.
   func zIndex(of index: Int) -> Int64? {
     nodes[index].isClean ? nodes[index].snapshot.zIndex : saved[index]?.zIndex
   }
 
-  /// Looks up the present values of other objects that were assigned to properties, before anything is
-  /// written: an assignment means the value before the save, also if the save overwrites it.
+  /// Looks up the stored values of other objects that were assigned to properties, before anything
+  /// is written. An assignment means the value before the save, even if the save overwrites it.
   ///
-  /// - Returns: The properties that will have relations of their own instead of others'.
+  /// - Returns: The properties that were assigned another object's relation. They get their own
+  ///   copies of it.
   private mutating func findCopies() throws -> [(node: Int, slot: Int)] {
     guard late.contains(where: \.value.isCopy) else { return [] }
     var relations: [(node: Int, slot: Int)] = []
@@ -255,7 +264,7 @@ extension SaveGraph.Transaction {
     return relations
   }
 
-  /// The present targets of another object's lazy relation.
+  /// Returns the current targets of another object's lazy relation.
   private func copy(
     of source: LazySource, for property: ObjectPlan.Property
   ) throws -> SaveGraph.LateValue {
@@ -278,12 +287,12 @@ extension SaveGraph.Transaction {
   /// Returns whether a property was set or changed since the object was saved or fetched.
   func isChanged(_ slot: Int, _ index: Int) -> Bool { values.isChanged(slot, in: nodes[index]) }
 
-  /// The key that an object brings with it: its Int primary value.
+  /// Returns the key that an object already has: its `Int` primary value.
   func key(_ index: Int) -> Int64? {
     values.key(of: nodes[index].plan, first: nodes[index].first)
   }
 
-  /// Returns whether the store does not know an object yet.
+  /// Returns whether the object isn't in the store yet.
   func isUnknown(_ index: Int) -> Bool {
     nodes[index].storage.zIndex(in: identity) == nil
   }

@@ -1,47 +1,50 @@
 import SQLiteCore
 import SQLiteRelations
 
-/// Objects to be saved with all that they reference, each once.
+/// Objects to be saved and everything that they reference, each object once.
 ///
-/// The values are taken where the objects live, and travel from then on: first ``stagingAssets(for:)`` copies
-/// files, then ``write(on:in:)`` writes the rows and links in a transaction.
+/// The initializer reads the values in the isolation domain of the objects. The graph can then move
+/// to another thread: first ``stagingAssets(for:)`` copies files, then ``write(on:in:)`` writes the
+/// rows and links in a transaction.
 struct SaveGraph: Sendable {
   /// The objects that were passed to the save, followed by the objects that they reference.
   let nodes: [Node]
   /// The values of the nodes, property by property.
   let values: SlotCopies
-  /// The values of the nodes whose stored forms become known while the graph is written.
+  /// The values of the nodes with stored forms that are determined only while the graph is written.
   var late: [(slot: Int, value: LateValue)]
-  /// The links in ``late``.
+  /// The links that ``late`` values refer to.
   let links: [(key: Value, target: Target)]
   /// The lazy values of the nodes.
   let lazies: [Lazy]
-  /// The changes of lazy collections whose links were left in the store.
+  /// The pending changes of lazy collections whose links are still in the store.
   let edits: [Edits]
-  /// The values that the columns of a node must have for the object to be saved, if it must be unchanged.
+  /// The values that the columns of a node must have in the store, for objects that must be
+  /// unchanged.
   private(set) var expected: [Int: [(slot: Int, value: Value)]] = [:]
-  /// The nodes of the objects that were passed to the save, in their order.
+  /// The nodes of the objects that were passed to the save, in the same order.
   let roots: [Int]
-  /// The number of these nodes: an object that was passed twice is one node.
+  /// The number of different nodes in ``roots``. An object that was passed twice has one node.
   let rootCount: Int
   /// The types of the objects.
   let kinds: [Kind]
-  /// Whether a new object must not give its values to one with the same primary value.
+  /// Whether a new object must not overwrite an existing one with the same primary value.
   let insertsOnly: Bool
-  /// The unique properties by which an object that the store does not know is found in it, and gets its row;
-  /// empty to find it by its primary value.
+  /// The unique properties for finding the object in the store that an unknown object overwrites.
+  /// Empty to use the primary value.
   let matching: [String]
-  /// The content of the store that the objects belong to.
+  /// The generation of the store's content that the objects belong to.
   let generation: Int
 
-  /// Takes the values of objects.
+  /// Creates a graph with the current values of objects.
   ///
   /// - Parameters:
   ///   - objects: The objects to save.
   ///   - store: The store to save them in.
-  ///   - isUnchanged: Whether the objects' rows must be as they were.
+  ///   - isUnchanged: Whether the objects must be unchanged in the store.
   ///   - insertsOnly: Whether the objects must be new in the store.
-  ///   - matching: The properties by which objects that the store does not know are found in it.
+  ///   - matching: The unique properties for finding the object in the store that an unknown object
+  ///     overwrites.
   init<Object: MagicObject>(
     _ objects: some Sequence<Object>, for store: any ObjectStore,
     ifUnchanged isUnchanged: Bool = false, insertsOnly: Bool = false, matching: [String] = []
@@ -66,7 +69,7 @@ struct SaveGraph: Sendable {
     }
   }
 
-  /// Whether no object references others or has assets.
+  /// Whether none of the objects has relations or assets.
   var isPlain: Bool { kinds.allSatisfy(\.plan.isPlain) }
 
   /// The plans of the objects' types.
@@ -80,21 +83,22 @@ extension SaveGraph {
     /// The index of the object's type in ``SaveGraph/kinds``.
     let kind: Int
     let storage: ObjectStorage
-    /// The fetch that knows the objects that this one references.
+    /// The context for reading the object's relations.
     let context: FetchContext?
-    /// What the store knew of the object when the graph was made.
+    /// The state of the object in the store when the graph was created.
     let snapshot: ObjectStorage.Snapshot
-    /// The place of the object's first property in ``SaveGraph/values``.
+    /// The index of the object's first property in ``SaveGraph/values``.
     let first: Int
-    /// Whether the object is in the store and was not changed, and so is not written. Its values weren't taken.
+    /// Whether the object is in the store and unchanged. It isn't written, and ``SaveGraph/values``
+    /// doesn't contain it.
     var isClean = false
-    /// The number of the object among the new ones of its type that have no key of their own.
+    /// The index of the object among the new objects of its type without their own key.
     var ordinal: Int?
-    /// The object's part of ``SaveGraph/late``.
+    /// The range of the object in ``SaveGraph/late``.
     var late = 0..<0
-    /// The object's part of ``SaveGraph/lazies``.
+    /// The range of the object in ``SaveGraph/lazies``.
     var lazies = 0..<0
-    /// The object's part of ``SaveGraph/edits``.
+    /// The range of the object in ``SaveGraph/edits``.
     var edits = 0..<0
 
     init(
@@ -114,15 +118,16 @@ extension SaveGraph {
     }
   }
 
-  /// A type of the objects, and what is known of those that are new.
+  /// The type of some objects of a graph, with a summary of those that are new.
   struct Kind: Sendable {
     let plan: ObjectPlan
     let id: ObjectIdentifier
-    /// The number of new objects without a key of their own.
+    /// The number of new objects without their own key.
     var newCount = 0
-    /// The greatest key that a new object brings with it.
+    /// The greatest key that a new object already has.
     var greatestOwnKey: Int64?
-    /// Whether a new object references another new one by a column, or is referenced by one.
+    /// Whether a new object of the type references a new object by a column, or is itself
+    /// referenced by a column.
     var isInReferences = false
 
     init(_ plan: ObjectPlan) {
@@ -130,12 +135,12 @@ extension SaveGraph {
       id = plan.id
     }
 
-    /// Whether the keys of new objects are chosen before the first one is written: others reference them, or must not
-    /// get a key that one of them brings with it.
+    /// Whether keys are reserved before the first row is written, because other objects reference
+    /// the new ones or because a new object already has a key that no other one may get.
     var needsKeys: Bool { newCount > 0 && (isInReferences || greatestOwnKey != nil) }
   }
 
-  /// A lazy value, which counts its changes itself. It may belong to another object.
+  /// A lazy value, which counts its own changes. It may belong to another object.
   struct Lazy: Sendable {
     let slot: Int
     let value: any LazyValue
@@ -145,34 +150,34 @@ extension SaveGraph {
 
   /// An object that a relation references.
   enum Target: Sendable {
-    /// One that is saved too.
+    /// An object that the same graph saves.
     case node(Int)
-    /// One that is in the store and unchanged.
+    /// An object that is in the store and unchanged.
     case stored(Int64)
-    /// No object: the relation is optional.
+    /// No object: an optional relation that is nil.
     case none
   }
 
-  /// The value of a property whose stored form is not known before the graph is written.
+  /// The value of a property with a stored form that is determined only while the graph is written.
   enum LateValue: Sendable {
-    /// A relation to one object.
+    /// The target of a to-one relation.
     case object(Target)
-    /// A part of ``SaveGraph/links``. Links that were not set are written only if the object is new.
+    /// A range of ``SaveGraph/links``. Links that were not set are written only for a new object.
     case links(Range<Int>, isSet: Bool)
     /// The targets of another object's lazy relation.
     indirect case copy(LazySource)
-    /// These targets, once they were looked up.
+    /// The targets of another object's lazy relation, as of the start of the save.
     case copied([StoredLink])
     /// An asset that was set.
     case asset(PendingAsset)
-    /// An asset that is in a store. It stays as it is, unless the object is new there.
+    /// An asset that is already in a store. It is written only for a new object.
     indirect case kept(AssetHandle)
-    /// The store keeps what it has.
+    /// Content that stays unchanged in the store.
     case untouched
-    /// Nothing was ever set.
+    /// A value that was never set, although it is required.
     case missing
 
-    /// Whether it is the present value of some object in the store.
+    /// Whether the value is a copy of another object's current value in the store.
     var isCopy: Bool {
       switch self {
       case .copy, .asset(.stored): true
@@ -181,19 +186,19 @@ extension SaveGraph {
     }
   }
 
-  /// The changes of a lazy collection whose links were left in the store.
+  /// The pending changes of a lazy collection whose links are still in the store.
   struct Edits: Sendable {
     let slot: Int
-    /// The collection, which knows which of the changes were saved meanwhile.
+    /// The collection, which records which of the changes have been saved since.
     let collection: any LazyValue
     let edits: [(number: Int, change: LinkEdit<EditTarget>)]
   }
 
-  /// An object that a lazy collection is to contain, or to contain no longer.
+  /// An object to add to a lazy collection or to remove from it.
   enum EditTarget: Sendable {
-    /// One that is saved too.
+    /// An object that the same graph saves.
     case saved(Target)
-    /// One that is not saved, and may not be in the store.
+    /// An object that isn't saved and may not be in the store.
     case known(ObjectStorage)
   }
 }
@@ -204,14 +209,14 @@ extension SlotCopies {
     change(node.first + slot) > node.snapshot.savedCount
   }
 
-  /// The key that an object brings with it: its Int primary value.
+  /// Returns the key that an object already has: its `Int` primary value.
   func key(of plan: ObjectPlan, first: Int) -> Int64? {
     guard let counting = plan.counting, case .stored(.integer(let key)) = self[first + counting]
     else { return nil }
     return key
   }
 
-  /// The stored value of the primary property, if the object has one.
+  /// Returns the stored form of the primary value, or nil if the object has none.
   func primaryValue(of node: SaveGraph.Node) -> Value? {
     guard let primary = node.plan.primary, case .stored(let value) = self[node.first + primary]
     else { return nil }

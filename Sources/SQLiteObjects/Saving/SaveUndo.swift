@@ -1,18 +1,19 @@
-/// What objects were before a save, for a transaction around it that may still be undone.
+/// The state of objects before a save, to restore them if an outer transaction rolls back.
 ///
-/// It references the objects weakly: nobody can ask those that the program has released. Proof that it may cross threads:
-/// it is filled by the save, and run once by the transaction, which is on the same thread.
+/// It references the objects weakly, because objects that the program has released needn't be
+/// restored. Proof that it may cross threads: the save fills it and the transaction runs it once,
+/// both on the same thread.
 final class SaveUndo {
   private struct Object {
     weak var storage: ObjectStorage?
     let state: State
   }
 
-  /// What an object was. Most objects were new, and take no memory for that.
+  /// The previous state of an object. Most objects were new, which takes no extra memory.
   private enum State {
-    /// No store knew it. The save may have given it a key.
+    /// The object was in no store. The save may have assigned a key to it.
     case new(isKeyNew: Bool)
-    /// The next of ``known``.
+    /// The object was in a store. Its state is the next element of ``known``.
     case known
   }
 
@@ -22,7 +23,7 @@ final class SaveUndo {
 
   init(capacity: Int) { objects.reserveCapacity(capacity) }
 
-  /// Notes an object that was saved.
+  /// Records the state of an object before the save.
   func add(_ storage: ObjectStorage, _ former: consuming ObjectStorage.Former) {
     switch former {
     case .new(let isKeyNew):
@@ -33,10 +34,10 @@ final class SaveUndo {
     }
   }
 
-  /// Notes a lazy value that is saved.
+  /// Records a lazy value that is saved.
   func add(_ lazy: SaveGraph.Lazy) { lazies.append(lazy) }
 
-  /// Makes the objects what they were.
+  /// Restores the previous state of the objects.
   func run() {
     var states = known.makeIterator()
     for object in objects {

@@ -1,20 +1,20 @@
-/// The indexes of nodes by the addresses of their storages: a third of what a dictionary costs, whose
-/// hash must withstand what comes from outside (benchmark `insert`).
+/// The indexes of nodes by the addresses of their storages. It costs a third of a dictionary,
+/// because its hash doesn't have to resist hostile keys (benchmark `insert`).
 struct StorageIndexes {
-  /// Their number is a power of two; at least half of them are free.
+  /// The hash table. The number of slots is a power of two, and at least half of them are free.
   private var slots: [(key: ObjectIdentifier?, index: Int)] = []
   private var count = 0
 
   var isEmpty: Bool { count == 0 }
 
-  /// The index of a storage, or nil.
+  /// Returns the index of a storage, or nil if it has none.
   func index(of key: ObjectIdentifier) -> Int? {
     if isEmpty { return nil }
     let slot = slot(of: key)
     return slots[slot].key == nil ? nil : slots[slot].index
   }
 
-  /// Gives a storage an index, unless it has one, and returns the index that it has.
+  /// Returns the index of a storage. Assigns `next` to it if it has none.
   mutating func index(of key: ObjectIdentifier, orElse next: Int) -> Int {
     if count * 2 >= slots.count { grow() }
     let slot = slot(of: key)
@@ -24,9 +24,9 @@ struct StorageIndexes {
     return next
   }
 
-  /// The slot of a key, or the free one that it may have.
+  /// Returns the slot of a key, or the free slot for it.
   private func slot(of key: ObjectIdentifier) -> Int {
-    // The low bits of addresses are alike; a product spreads the others over the high ones.
+    // The low bits of addresses are alike. The product spreads the other bits over the high ones.
     let product = UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15
     var slot = Int(truncatingIfNeeded: product >> 24) & (slots.count - 1)
     while let other = slots[slot].key, other != key { slot = (slot + 1) & (slots.count - 1) }
