@@ -1,4 +1,4 @@
-// Users import MagicData and have objects, and what objects stand on.
+// `import MagicData` also imports objects and the modules that they are built on.
 @_exported public import SQLiteAssets
 @_exported public import SQLiteCore
 @_exported public import SQLiteMapping

@@ -1,11 +1,11 @@
 import SQLiteAssets
 import SQLiteCore
 
-// The content of an asset, which the database is asked for.
+// Reading the current content of an asset from the database.
 extension AssetHandle {
-  /// The store's record of the content; nil if there is none.
+  /// Returns the record of the asset's current content, or nil if it has no content.
   ///
-  /// - Throws: ``AssetError/noAsset(_:)`` if the asset was deleted with its object.
+  /// - Throws: ``AssetError/noAsset(_:)`` if the asset was deleted together with its object.
   func record(in assets: AssetStore, _ connection: Connection) throws -> AssetRecord? {
     guard content.isCurrent else {
       throw MagicError.restored(type: shape.typeName)
@@ -25,7 +25,7 @@ extension AssetHandle {
     return record
   }
 
-  /// Opens the content; nil if there is none.
+  /// Opens the content. Returns nil if the asset has no content.
   private func open(in assets: AssetStore, _ connection: Connection) throws -> AssetReader? {
     try record(in: assets, connection).map { try assets.open($0, in: connection) }
   }
@@ -50,10 +50,11 @@ extension AssetHandle {
     return try await store.read { try open(in: store.assets, $0) }
   }
 
-  /// Finds the present content for a save that has written nothing yet; nil if there is none.
+  /// Returns the current content for a save that has written nothing yet, or nil if there is none.
   func source(in assets: AssetStore, _ connection: Connection) throws -> AssetSource? {
     guard let record = try record(in: assets, connection) else { return nil }
-    // A file stays to the transaction's end, a content in a row only as long as the row has it.
+    // A file exists until the end of the transaction. Content in a row must be opened before the
+    // row changes.
     let reader = record.isInRow ? try assets.open(record, in: connection) : nil
     return AssetSource(record: record, reader: reader)
   }

@@ -1,7 +1,8 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// The triggers that delete an asset when its object is deleted, or gets another asset, by any SQL.
+/// The triggers that delete an asset when any SQL deletes its object or assigns another asset to
+/// it.
 struct AssetTriggers {
   private let connection: Connection
 
@@ -15,7 +16,7 @@ struct AssetTriggers {
     "\(PropertyName.name(column, of: table))_\(event)"
   }
 
-  /// Makes the triggers of a column, unless they are there.
+  /// Creates the triggers of a column, unless they exist.
   func make(_ name: String, of table: String) throws {
     try removeFormer(name, of: table)
     let column: SQL = "\(identifier: name)"
@@ -43,8 +44,8 @@ struct AssetTriggers {
     }
   }
 
-  /// Removes the triggers of older versions of this library, whose names those of another column may have,
-  /// too.
+  /// Removes triggers with the names that older versions of this library used. The same names may
+  /// be needed for the triggers of another column.
   private func removeFormer(_ name: String, of table: String) throws {
     let present = try triggers(of: table)
     for event in AssetTriggers.events {
@@ -56,7 +57,7 @@ struct AssetTriggers {
     }
   }
 
-  /// The names of a table's triggers in small letters.
+  /// Returns the names of a table's triggers in lower case.
   private func triggers(of table: String) throws -> Set<String> {
     Set(
       try connection.rows(
@@ -65,7 +66,7 @@ struct AssetTriggers {
       ).map(asciiLowercased))
   }
 
-  /// The columns that have such triggers.
+  /// Returns the columns that have asset triggers, under their current or former names.
   func columns(of table: String) throws -> [String] {
     let names = try triggers(of: table)
     return try connection.columns(of: table).map(\.name).filter { column in

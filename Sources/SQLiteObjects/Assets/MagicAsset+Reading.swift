@@ -5,13 +5,14 @@ import SQLiteMapping
 public import Essentials
 
 extension MagicAsset {
-  /// Reads the content, blocking the thread while the file is read.
+  /// Returns the content, blocking the thread while the file is read.
   ///
-  /// This is the content that is in the store now, not the one at the time of the fetch. All who
-  /// hold this asset share it; the file is read again if the content was replaced since.
+  /// This is the content that the store has now, not at the time of the fetch. Copies of this asset
+  /// share the value. The file is read again only if the content has been replaced since.
   ///
-  /// - Returns: The content; nil if there is none.
-  /// - Throws: `AssetError`, `SQLiteError`, or what the conversion throws.
+  /// - Returns: The content, or nil if there is none.
+  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError``, or any error that the conversion
+  ///   throws.
   public func get() throws -> Element? {
     switch state {
     case .value(let live): return live.value as? Element
@@ -24,7 +25,7 @@ extension MagicAsset {
     }
   }
 
-  /// As ``get()``, without blocking the task.
+  /// The suspending form of ``get()``.
   nonisolated(nonsending) public func get() async throws -> Element? {
     switch state {
     case .value(let live): return live.value as? Element
@@ -38,10 +39,12 @@ extension MagicAsset {
     }
   }
 
-  /// Reads the bytes of the content and compares them with their digest, blocking the thread.
+  /// Returns the bytes of the content, blocking the thread. Bytes from a store are verified by
+  /// their digest.
   ///
-  /// - Returns: The bytes; nil if there is no content.
-  /// - Throws: `AssetError` or `SQLiteError`.
+  /// - Returns: The bytes, or nil if there is no content.
+  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError``, or any error that the conversion
+  ///   throws.
   public func data() throws -> Data? {
     switch state {
     case .empty: return nil
@@ -52,7 +55,7 @@ extension MagicAsset {
     }
   }
 
-  /// As ``data()``, without blocking the task.
+  /// The suspending form of ``data()``.
   nonisolated(nonsending) public func data() async throws -> Data? {
     switch state {
     case .empty: return nil
@@ -67,48 +70,52 @@ extension MagicAsset {
     }
   }
 
-  /// Opens the content, to read parts of it; nil before the asset is saved.
+  /// Opens the content, so that you can read parts of it, blocking the thread.
   ///
-  /// - Throws: `AssetError`, such as `AssetError.missingFile(_:path:)`, or `SQLiteError`.
+  /// - Returns: A reader, or nil if the asset isn't saved yet or has no content.
+  /// - Throws: `AssetError`, such as `AssetError.missingFile(_:path:)`, `SQLiteError` or
+  ///   ``MagicError``.
   public func open() throws -> AssetReader? {
     guard case .stored(let handle) = state else { return nil }
     return try handle.open()
   }
 
-  /// As ``open()``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``open()``. Also throws `CancellationError`.
   ///
-  /// The result knows size, digest, extension and path without more waiting.
+  /// The size, digest, extension and path of the reader are available without suspending again.
   nonisolated(nonsending) public func open() async throws -> AssetReader? {
     guard case .stored(let handle) = state else { return nil }
     return try await handle.open()
   }
 
-  /// The content piece by piece, for one larger than memory; nil before the asset is saved.
+  /// Opens the content as a stream of pieces, for content that is larger than memory.
   ///
   ///     for try await piece in try await film.file.pieces() ?? … { … }
   ///
-  /// - Parameter size: The most bytes of one piece.
-  /// - Returns: The stream, which compares the digest at its end.
-  /// - Throws: `AssetError`, `SQLiteError` or `CancellationError`.
+  /// - Parameter size: The maximum size of a piece in bytes.
+  /// - Returns: The stream, or nil if the asset isn't saved yet or has no content. The stream
+  ///   verifies the digest at its end.
+  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError`` or `CancellationError`.
   nonisolated(nonsending) public func pieces(
     of size: Int = 256 << 10
   ) async throws -> (some AsyncSequence<[UInt8], any Error> & Sendable)? {
     try await open()?.pieces(of: size)
   }
 
-  /// The path of the file; nil before the asset is saved, and for a content that is in the row.
+  /// The path of the file. It is nil if the asset isn't saved yet, has no content, or if its
+  /// content is in a row.
   ///
-  /// The file must not be written to. It is another one when the content was replaced.
+  /// Don't write to the file. The path changes when the content is replaced.
   public var path: String? {
     get throws { try open()?.path }
   }
 
-  /// The URL of the file, as ``path``.
+  /// The URL of the file. It is nil if ``path`` is nil.
   public var url: URL? {
     get throws { try path.map { URL(filePath: $0, directoryHint: .notDirectory) } }
   }
 
-  /// The extension of the file's name, known without reading the file; nil if there is none.
+  /// The extension of the file name, or nil if it has none. Reading it doesn't read the file.
   public var pathExtension: String? {
     get throws {
       if let newExtension { return newExtension.isEmpty ? nil : newExtension }
@@ -121,7 +128,8 @@ extension MagicAsset {
     }
   }
 
-  /// The size in bytes, known without reading the file once the asset is saved.
+  /// The size of the content in bytes, or 0 if there is no content. For a saved asset, reading it
+  /// doesn't read the file.
   public var size: Int {
     get throws {
       switch state {
@@ -135,8 +143,8 @@ extension MagicAsset {
     }
   }
 
-  /// The SHA-256 of the bytes, known without reading the file once the asset is saved; nil if there is
-  /// no content.
+  /// The SHA-256 digest of the content, or nil if there is no content. For a saved asset, reading
+  /// it doesn't read the file.
   public var sha256: AssetDigest? {
     get throws {
       switch state {
@@ -150,7 +158,7 @@ extension MagicAsset {
     }
   }
 
-  /// The path of a file of the user's.
+  /// Returns the path of a file that belongs to the user.
   static func path(of url: URL) throws -> String {
     do {
       return try url.filePath()
@@ -163,12 +171,12 @@ extension MagicAsset {
     try File.open(path: path(of: url))
   }
 
-  /// The value of this content that somebody has read and still holds.
+  /// Returns the value of this content if another copy of the asset still holds it.
   func known(_ record: AssetRecord) -> Element? {
     holder?.value(of: record)?.value as? Element
   }
 
-  /// Shares what was read.
+  /// Shares a value that was read with the other copies of the asset, and returns it.
   func keep(_ value: Element, of record: AssetRecord) -> Element {
     holder?.set(_LiveValue(value), of: record)
     return value

@@ -3,38 +3,37 @@ public import SQLiteAssets
 import SQLiteCore
 import SQLiteMapping
 
-/// A value that is kept in a file of its own, beside the database.
+/// A value that is stored in its own file, next to the database.
 ///
 ///     @MagicValue var photo: MagicAsset<Data>
 ///     …
 ///     person.photo = MagicAsset(value: jpeg, pathExtension: "jpeg")
 ///
-/// The file lives and dies with the object's row. Its content is read when it is asked for, and the
-/// value made of it is shared by all who hold this asset, or a copy, of one object: as long as one of
-/// them does, the file is not read again. The object itself holds no content, so that
-/// `person.photo.get()` alone leaves nothing in memory.
+/// The file is deleted together with the object's row. The content is read on demand. All copies of
+/// an object's asset share the value that was read: as long as one of them exists, the file isn't
+/// read again. The object itself doesn't retain the content, so `person.photo.get()` alone leaves
+/// nothing in memory.
 ///
-/// An asset that is assigned to another object becomes a copy with a file of its own when that object
-/// is saved.
+/// If you assign an asset to another object, saving that object creates a copy with its own file.
 public struct MagicAsset<Element: AssetConvertible> {
-  /// The state of a content.
+  /// The origin of an asset's content.
   enum Origin {
-    /// There is none.
+    /// The asset has no content.
     case empty
-    /// It was set, and will be saved with the object.
+    /// The content is a value that will be saved with the object.
     case value(_LiveValue)
-    /// It is in a file of the user's, and will be copied when the object is saved.
+    /// The content is a file that belongs to the user. Saving the object copies it.
     case file(URL)
-    /// It was streamed into a store.
+    /// The content was streamed into a store.
     case staged(StagedAsset)
-    /// It is in a store.
+    /// The content is saved in a store.
     case stored(AssetHandle)
   }
 
   var state: Origin
-  /// The new extension; nil leaves it as it is, and `""` is none.
+  /// The new extension. Nil leaves the extension unchanged, and `""` removes it.
   var newExtension: String?
-  /// The content that was read, shared with others who hold this asset.
+  /// The holder of the value that was read, shared with the other copies of the asset.
   var holder: AssetCache.Holder?
 
   init(_ state: Origin, extension newExtension: String?) {
@@ -42,48 +41,51 @@ public struct MagicAsset<Element: AssetConvertible> {
     self.newExtension = newExtension
   }
 
-  /// Makes an asset without content.
+  /// Creates an asset without content.
   public init() {
     self.init(.empty, extension: nil)
   }
 
-  /// Makes an asset of a value.
+  /// Creates an asset with a value as its content.
   ///
   /// - Parameters:
-  ///   - value: The content. It becomes bytes when the object is saved.
-  ///   - pathExtension: The extension of the file's name, such as `"jpeg"`. In an object that has one
-  ///     already nil keeps it, and `""` is none.
+  ///   - value: The content. It is converted to bytes when the object is saved.
+  ///   - pathExtension: The extension of the file name, such as `"jpeg"`. If it is nil and you
+  ///     assign the asset to a property that already has content, the existing extension is
+  ///     retained. Pass `""` for no extension.
   public init(value: Element, pathExtension: String? = nil) {
     self.init(.value(_LiveValue(value)), extension: pathExtension)
   }
 
-  /// Makes an asset of a content that was streamed into a store.
+  /// Creates an asset with content that was streamed into a store.
   ///
   ///     film.file = MagicAsset(try await magic.assets.stage(request.body, extension: "mp4"))
   ///
-  /// - Parameter staged: The content. Saved in another store, or a second time, it is copied.
+  /// - Parameter staged: The content. It is copied if you save it in another store, or more than
+  ///   once.
   public init(_ staged: StagedAsset) {
     self.init(.staged(staged), extension: nil)
   }
 
-  /// Replaces the content, and keeps the extension.
+  /// Replaces the content and retains the extension.
   ///
-  /// - Parameter value: The new content; nil for none.
+  /// - Parameter value: The new content, or nil for no content.
   public mutating func set(_ value: Element?) {
     state = value.map { .value(_LiveValue($0)) } ?? .empty
     holder = nil
   }
 
-  /// Replaces the content by a copy of a file, which is made when the object is saved: until then the
-  /// file must stay.
+  /// Replaces the content with a copy of a file. The copy is made when the object is saved, so the
+  /// file must exist until then.
   ///
-  /// The copy shares its content with the file where the file system can do that, and is made in
-  /// constant memory elsewhere.
+  /// On file systems with copy-on-write, the copy shares its blocks with the file. On others, it is
+  /// made in constant memory.
   ///
   /// - Parameters:
-  ///   - url: A file. Links are followed. Reading and saving throw
-  ///     `AssetError.invalidPath(_:)` for a URL of something else.
-  ///   - pathExtension: The new extension; nil is that of the file, if a store may have it.
+  ///   - url: A file URL. Symbolic links are followed. For any other URL, reading and saving throw
+  ///     `AssetError.invalidPath(_:)`.
+  ///   - pathExtension: The new extension. If it is nil, the extension of the file is used,
+  ///     provided that it is valid in a store.
   public mutating func copy(from url: URL, pathExtension: String? = nil) {
     state = .file(url)
     holder = nil
@@ -91,9 +93,10 @@ public struct MagicAsset<Element: AssetConvertible> {
     newExtension = pathExtension ?? ((try? AssetFileName(extension: own)) == nil ? nil : own)
   }
 
-  /// Sets the extension of the file's name. The file of a saved asset becomes another one.
+  /// Sets the extension of the file name. For a saved asset, the next save replaces the file with
+  /// one of the new name.
   ///
-  /// - Parameter pathExtension: The extension, such as `"jpeg"`; nil or `""` for none.
+  /// - Parameter pathExtension: The extension, such as `"jpeg"`, or nil or `""` for none.
   public mutating func setPathExtension(_ pathExtension: String?) {
     newExtension = pathExtension ?? ""
   }
@@ -101,11 +104,12 @@ public struct MagicAsset<Element: AssetConvertible> {
 
 extension MagicAsset: Sendable where Element: Sendable {}
 
-// Proof: a live value in it is of the type `Element`, and only a Sendable asset is sent elsewhere.
+// Proof: its live value is of the type `Element`, and an asset leaves its isolation domain only if
+// it is Sendable.
 extension MagicAsset.Origin: Sendable {}
 
 extension MagicAsset: Codable {
-  /// Reads the content from outside the store.
+  /// Creates an asset by decoding its content, for example from JSON.
   public init(from decoder: any Decoder) throws {
     guard let data = try Data?(from: decoder) else {
       self.init()
@@ -114,7 +118,7 @@ extension MagicAsset: Codable {
     self.init(value: try Element(assetData: data))
   }
 
-  /// Writes the content for use outside the store.
+  /// Encodes the content, for example as JSON. Reads the file of a saved asset.
   public func encode(to encoder: any Encoder) throws {
     try data().encode(to: encoder)
   }
@@ -151,39 +155,41 @@ extension MagicAsset: AssetValue {
   }
 }
 
-/// A type that can be the content of a file.
+/// A type with values that can be the content of an asset.
 public protocol AssetConvertible {
-  /// Makes a value of a file's bytes.
+  /// Creates a value from the bytes of an asset.
   init(assetData: Data) throws
-  /// The bytes of a file.
+  /// The bytes to store in an asset.
   var assetData: Data { get throws }
 }
 
 extension Data: AssetConvertible {
-  /// Takes the bytes.
+  /// Creates a value with the bytes of an asset.
   public init(assetData: Data) { self = assetData }
-  /// The bytes.
+  /// The bytes to store in an asset: the value itself.
   public var assetData: Data { self }
 }
 
 extension String: AssetConvertible {
-  /// Reads UTF-8.
+  /// Creates a string from UTF-8.
+  ///
+  /// - Throws: `SQLiteError` with `ResultCode.mismatch` if the bytes aren't valid UTF-8.
   public init(assetData: Data) throws {
     guard let text = String(validating: assetData, as: UTF8.self) else {
       throw SQLiteError(.mismatch, "the content of the asset is not valid UTF-8")
     }
     self = text
   }
-  /// The text in UTF-8.
+  /// The bytes to store in an asset: the text as UTF-8.
   public var assetData: Data { Data(utf8) }
 }
 
 extension AssetConvertible where Self: Codable {
-  /// Reads JSON.
+  /// Creates a value by decoding JSON.
   public init(assetData: Data) throws {
     self = try JSONDecoder().decode(Self.self, from: assetData)
   }
-  /// The value as JSON.
+  /// The bytes to store in an asset: the value as JSON.
   public var assetData: Data {
     get throws {
       try checkDepth(of: self)
@@ -196,5 +202,5 @@ extension Array: AssetConvertible where Element: Codable {}
 extension Set: AssetConvertible where Element: Codable {}
 extension Dictionary: AssetConvertible where Key: Codable, Value: Codable {}
 
-/// A `Codable` type whose values may be properties of objects and contents of assets.
+/// A `Codable` type that you can use for properties of objects and for contents of assets.
 public protocol MagicalCodable: Codable, AssetConvertible {}

@@ -5,38 +5,45 @@ extension MagicData {
   ///
   ///     for try await _ in magic.changes(of: Person.self) { … }
   ///
-  /// A commit by a store on this path in this process is reported at once. A commit by another process is reported
-  /// within a second, whatever it changes. Several commits may be reported as one, and the last one is never missed.
-  /// Every commit after this call is reported, even if the loop starts later. A write that runs during the call, and a
-  /// `restore`, are reported whatever they change. The sequence serves one loop and ends with its task.
+  /// A commit by a store on this path in this process is reported immediately. A commit by another
+  /// process is reported within a second, whatever it changes. Several commits may be reported as
+  /// one, and the last one is never missed. Every commit after this call is reported, even if the
+  /// loop starts later. A write that runs during the call, and a `restore`, are reported whatever
+  /// they change. The sequence supports one loop and ends when the loop's task is cancelled.
   ///
-  /// - Parameter type: The objects' type.
+  /// - Parameter type: The type of the objects.
+  /// - Returns: The sequence. Its iterator throws the error if the type can't be stored.
   public func changes<Object: MagicObject>(of type: Object.Type) -> ObjectChanges<Object> {
     ObjectChanges(self)
   }
 
-  /// Fetches the objects of a query, and fetches them again after each commit that changes one of them or what it
-  /// references.
+  /// Fetches the objects of a query, and fetches them again after each commit that changes one of
+  /// them or what it references.
   ///
   ///     for try await adults in magic.observe(Person.where(\.$age >= 18)) { … }
   ///
-  /// Content that isn't loaded with the objects, of an ``AsyncMagical`` or a ``ReverseMagicValue``, isn't observed.
-  /// `differences()` returns the differences between two results. A commit costs the same whatever the
-  /// size of the result if the objects reference no others, if the filter only compares properties with values, and if no
-  /// changed object matches it; unless more than 256 KiB of rows have changed, the database isn't queried. Otherwise as
-  /// ``observe(_:)-((MagicData)->Result)``.
+  /// Content that isn't loaded with the objects, such as that of an ``AsyncMagical`` or a
+  /// ``ReverseMagicValue``, isn't observed. `differences()` returns the differences between two
+  /// results.
   ///
-  /// - Parameter query: The objects.
+  /// A commit that changes no matching object is cheap if the objects have no relations and the
+  /// filter only compares properties with values. The database isn't queried then, and the cost
+  /// doesn't depend on the size of the result, unless more than 256 KiB of rows have changed. In
+  /// all other respects, this works like ``observe(_:)-((MagicData)->Result)``.
+  ///
+  /// - Parameter query: The query.
+  /// - Returns: A sequence of results.
   public func observe<Object: MagicObject>(_ query: Query<Object>) -> ObservedResults<[Object]> {
     observe(query.objects)
   }
 
-  /// Fetches the result of a request, and fetches it again after each commit that changes it. Like
-  /// ``observe(_:)-(Query<Object>)``.
+  /// Fetches the result of a request, and fetches it again after each commit that changes it. Works
+  /// like ``observe(_:)-(Query<Object>)``.
   ///
   ///     for try await count in magic.observe(Order.where(\.$isPaid == false).count) { … }
   ///
-  /// - Parameter request: A request that was made from a ``Query``.
+  /// - Parameter request: A request created from a ``Query``.
+  /// - Returns: A sequence of results.
   public func observe<Result>(_ request: Request<Result>) -> ObservedResults<Result> {
     ObservedResults(of: database, condition(of: request)) { observation in
       let prepared = try await self.making { try request.prepare(self) }
@@ -60,15 +67,19 @@ extension MagicData {
   ///     }
   ///     for try await number in numbers { … }
   ///
-  /// The first result arrives at once, and equal results aren't repeated. `body` runs again after a commit that changes a
-  /// table that it has read: at once for a store on this path in this process, and within a second for another process.
-  /// Several commits may be reported as one, and the last state is never missed. A slow reader costs the memory of one
-  /// result. The loop waits while the database is suspended, and during a write that takes longer than
-  /// `Database.Options.accessTimeout`. Each loop is independent. It ends with its task, or when a fetch throws, for
+  /// The first result arrives immediately, and equal results aren't repeated. `body` runs again
+  /// after a commit that changes a table that it has read: immediately for a store on this path in
+  /// this process, and within a second for another process. Several commits may be reported as one,
+  /// and the last state is never missed. If your loop is slow, intermediate results are skipped,
+  /// and only one result occupies memory. The loop waits while the database is suspended, and
+  /// during a write that takes longer than `Database.Options.accessTimeout`.
+  ///
+  /// Each loop is independent. It ends when its task is cancelled, or when a fetch throws, for
   /// example because the store was closed.
   ///
-  /// - Parameter body: The fetches, as blocking calls. It runs on a thread of the database. Calls that save or remove
-  ///   throw.
+  /// - Parameter body: A closure with the fetches, as blocking calls. It runs on a thread of the
+  ///   database. Calls that save or remove throw.
+  /// - Returns: A sequence of results.
   public func observe<Result: Equatable & Sendable>(
     _ body: @escaping @Sendable (MagicData) throws -> Result
   ) -> ObservedResults<Result> {
@@ -82,10 +93,12 @@ extension MagicData {
     }
   }
 
-  /// The filter of a request as a test of single rows, if the result depends on nothing else.
+  /// Returns the filter of a request as a test of single rows, or nil if the result depends on
+  /// anything else.
   private func condition<Result>(of request: Request<Result>) -> ChangeTest? {
-    // The caller may be on the main actor, so it doesn't wait for the database: a filter on related objects is no
-    // condition on single rows. An error in the request is thrown when it is fetched.
+    // Doesn't wait for the database, because the caller may be on the main actor. A filter on
+    // related objects is not a condition on single rows anyway. If the request is invalid, fetching
+    // it throws the error.
     let prepared = try? ExpressionSQL.$mayLookAtTables.withValue(false) {
       try request.prepare(self)
     }
@@ -93,9 +106,7 @@ extension MagicData {
     return RowCondition(filter, on: prepared.plan, in: self)?.test
   }
 
-  /// The names of the tables that hold a type's objects, in lower case.
-  ///
-  /// - Parameter type: The objects' type.
+  /// Returns the names of the tables that contain a type's objects, in lower case.
   fileprivate func tables<Object: MagicObject>(of type: Object.Type) throws -> Set<String> {
     let plan = try plan(type)
     var names = plan.claims.map(\.table)
@@ -104,7 +115,7 @@ extension MagicData {
   }
 }
 
-/// The moments after commits that touched the objects of a type: ``MagicData/changes(of:)``.
+/// A sequence with an element for each change of objects of a type: ``MagicData/changes(of:)``.
 public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
   private let store: MagicData
   private let signal = ChangeSignal()
@@ -120,13 +131,13 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
     }
   }
 
-  /// Waits for commits.
+  /// The iterator, which waits for commits.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let changes: ObjectChanges
 
-    /// Waits for the next commit, or returns at once if there was one since the last call.
+    /// Waits for the next commit. Returns immediately if there was one since the last call.
     ///
-    /// - Returns: Nil once the task is cancelled.
+    /// - Returns: An empty value for a commit, or nil if the task was cancelled.
     /// - Throws: ``MagicError``, such as ``MagicError/closed``, or `SQLiteError`.
     nonisolated(nonsending) public mutating func next() async throws -> Void? {
       if let failure = changes.failure { throw failure }
@@ -137,12 +148,12 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
     }
   }
 
-  /// Begins to wait.
+  /// Creates an iterator that waits for the next commit.
   public func makeAsyncIterator() -> Iterator { Iterator(changes: self) }
 
-  /// Throws if the database was closed: there are no more changes then.
+  /// Throws if the database is closed, because it has no more changes then.
   fileprivate func checkOpen() throws(MagicError) {
-    // The fetch that follows a change says the same.
+    // A fetch in the loop would throw the same error.
     if store.database.isClosed { throw MagicError.closed }
   }
 }

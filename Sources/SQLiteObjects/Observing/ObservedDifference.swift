@@ -7,30 +7,33 @@ public struct ObservedDifference<Object: MagicObject> {
   public let objects: [Object]
   /// The z_index values of the objects, in the same order.
   public let identities: [Int]
-  /// The difference between the previous and the current ``identities``. The first result inserts all objects. A moved
-  /// object is a removal and an insertion that are associated with each other.
+  /// The difference between the previous and the current ``identities``. The first result inserts
+  /// all objects. A moved object is a removal and an insertion that are associated with each other.
   public let difference: CollectionDifference<Int>
-  /// The positions in ``objects`` of the objects that were in the previous result and have changed since: in a property,
-  /// in a link, in the content of an asset, or in an object that they reference.
+  /// The indexes in ``objects`` of the objects that were in the previous result and have changed
+  /// since: in a property, in a link, in the content of an asset, or in an object that they
+  /// reference.
   public let updated: [Int]
 }
 
 extension ObservedDifference: Sendable where Object: Sendable {}
 
 extension ObservedResults {
-  /// The results, each with its differences from the previous one, for a list on a screen.
+  /// Returns the results with their differences from the previous result, for example to update a
+  /// list on the screen.
   ///
   ///     for try await change in magic.observe(Person.ordered(by: .ascending(\.$name))).differences() {
   ///       list.apply(change.difference)
   ///       list.reload(at: change.updated)
   ///     }
   ///
-  /// Objects are identified by their z_index. A slow reader receives one difference for several commits. As few objects
-  /// as possible are reported as moved.
+  /// Objects are identified by their z_index. If your loop is slow, it receives one difference for
+  /// several commits. The smallest possible number of objects is reported as moved.
   ///
-  /// - Returns: The results. Reading them throws `SQLiteError` if they aren't the objects of a query: those of
-  ///   ``Request/map(_:)`` and of a closure have no identities.
-  /// - Complexity: O(*n* log *n*) for each result of *n* objects.
+  /// - Returns: A sequence of results with differences. Its iterator throws `SQLiteError` if the
+  ///   results aren't the objects of a query: the results of ``Request/map(_:)`` and of a closure
+  ///   have no identities.
+  /// - Complexity: O(*n* log *n*) for each result with *n* objects.
   public func differences<Object: MagicObject>() -> ObservedResults<ObservedDifference<Object>>
   where Result == [Object] {
     with { reading in
@@ -44,27 +47,28 @@ extension ObservedResults {
   }
 }
 
-/// A result of a query for objects beside the one before.
+/// A result of a query for objects, together with the previous one.
 struct ObservedList: Sendable {
-  /// The result before; nil for none.
+  /// The previous result, or nil if there is none.
   let before: ResultPrint?
   let after: ResultPrint
 
-  /// The difference between the identities.
+  /// The difference between the identities of the two results.
   var difference: CollectionDifference<Int> {
     ObservedList.difference(
       from: before?.found.map { Int($0) } ?? [], to: after.found.map { Int($0) })
   }
 
-  /// The places of the objects that were there before and have changed.
+  /// The indexes of the objects that are in both results and have changed.
   var updated: [Int] {
     before.map { after.updated(since: $0) } ?? []
   }
 
-  /// The difference between two lists, in each of which an element occurs once.
+  /// Returns the difference between two lists without duplicates.
   ///
-  /// The elements that stay are a longest ascending run, by bisection: the standard library's own difference
-  /// takes time and memory by the square of the number of changes.
+  /// The elements that don't move form a longest increasing subsequence, which is found by binary
+  /// search. The standard library's `difference(from:)` takes time and memory quadratic in the
+  /// number of changes.
   ///
   /// - Complexity: O(*n* log *n*).
   static func difference(from old: [Int], to new: [Int]) -> CollectionDifference<Int> {
@@ -87,13 +91,13 @@ struct ObservedList: Sendable {
       changes.append(
         .remove(offset: place, element: old[place], associatedWith: newPlaces[old[place]]))
     }
-    // It refuses what is no difference, such as an offset that occurs twice.
+    // The initializer returns nil for invalid changes, such as two with the same offset.
     return CollectionDifference(changes) ?? new.difference(from: old)
   }
 
-  /// Marks the places of a longest run of numbers that ascend.
+  /// Marks the elements of a longest increasing subsequence.
   private static func longestRun(of numbers: [Int?]) -> [Bool] {
-    /// The place of the last number of the lowest run of each length.
+    /// For each length, the index of the last element of the subsequence with the lowest end.
     var ends: [Int] = []
     var previous = [Int?](repeating: nil, count: numbers.count)
     for (place, number) in numbers.enumerated() {

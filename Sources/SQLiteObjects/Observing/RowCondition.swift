@@ -1,25 +1,26 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// A filter that compares columns of one table with values, so that a row which a commit has changed can be
-/// judged without asking the database.
+/// A filter that compares columns of one table with values, so that a changed row can be tested
+/// without a query.
 ///
-/// It says what SQLite would say, or that it does not know: where the storage classes of two values differ, a
-/// column's affinity or collation decides, and that is SQLite's.
+/// The test returns the same result as SQLite, or nil for unknown. If the storage classes of two
+/// values differ, the affinity or collation of a column affects the comparison, and only SQLite can
+/// evaluate it.
 struct RowCondition: Sendable {
-  /// The columns that it names.
+  /// The columns that the condition reads.
   private var names: [String] = []
   private var holds: Judge = { _ in nil }
-  /// The table in lower case.
+  /// The table name in lower case.
   private let table: String
 
-  /// Returns whether a condition holds for a row, where NULL is false; nil if that is not known.
+  /// Returns whether a condition holds for a row, or nil if that is unknown. NULL counts as false.
   private typealias Judge = @Sendable (Row) -> Bool?
-  /// Returns a value of a row, nil if that is not known.
+  /// Returns a value of a row, or nil if it is unknown.
   private typealias Operand = @Sendable (Row) -> Value?
 
-  /// Takes over a filter, or returns nil if it does more than compare columns of the type's own table with
-  /// values.
+  /// Creates a condition from a filter. Returns nil if the filter does more than compare columns of
+  /// the type's table with values.
   init?(_ filter: QueryNode, on plan: ObjectPlan, in store: any ObjectStore) {
     table = asciiLowercased(plan.table)
     guard let holds = judge(filter, plan, store.identity, level: 0) else { return nil }
@@ -29,7 +30,7 @@ struct RowCondition: Sendable {
   private mutating func judge(
     _ node: QueryNode, _ plan: ObjectPlan, _ store: StoreIdentity, level: Int
   ) -> Judge? {
-    // The stack is not endless, and such filters are rare.
+    // Limits the stack depth. Filters that are nested more deeply are rare.
     guard level < 40 else { return nil }
     switch node {
     case .comparing(let left, let comparison, let right, _):
@@ -105,24 +106,26 @@ extension RowCondition {
     }
   }
 
-  /// The columns of the table, as the rows that commits change have them.
+  /// The columns of the table, in the order in which a changed row contains their values.
   private struct Layout: Sendable {
     fileprivate let count: Int
-    /// The columns that the condition names.
+    /// The columns that the condition reads.
     fileprivate var named: [Column] = []
 
     fileprivate struct Column {
       let place: Int
-      /// Whether a row from before the column may have another value than NULL in it, although it says NULL.
+      /// Whether the column has a default value. A NULL in a row that is older than the column then
+      /// means that value.
       let hasDefault: Bool
-      /// Whether the column keeps texts as they are.
+      /// Whether the column has the type TEXT, so that it stores texts unconverted.
       let isText: Bool
     }
   }
 
   /// Looks up the columns.
   ///
-  /// - Returns: Nil if the table lacks one, or calculates one, or compares otherwise than by bytes.
+  /// - Returns: The columns, or nil if the table lacks one, has a generated one, or declares a
+  ///   collation.
   private func layout(_ connection: Connection) throws -> Layout? {
     let columns = try connection.columns(of: table)
     let text = try connection.firstRow(
@@ -144,7 +147,7 @@ extension RowCondition {
     return layout
   }
 
-  /// Returns whether a change of rows may be of one that fulfils the condition, before or after it.
+  /// Returns whether a changed row may satisfy the condition, before or after the change.
   private func mayConcern(_ change: RowChange, _ layout: Layout) -> Bool {
     guard asciiLowercased(change.table) == table else { return false }
     if change.kind != .insert, mayHold(change.old, key: change.oldRowID, layout, isOld: true) {
@@ -164,14 +167,15 @@ extension RowCondition {
     let layout: Layout
     let isOld: Bool
 
-    /// The value of a column, nil if it is not known.
+    /// Returns the value of a column, or nil if it is unknown.
     func value(_ number: Int) -> Value? {
       let column = layout.named[number]
       let value = values[column.place]
-      // SQLite's hook gives NULL for a column that was added after the row was written.
+      // For a column that was added after the row was written, SQLite's preupdate hook returns
+      // NULL.
       if isOld, value.isNull, column.hasDefault { return nil }
       switch value {
-      // Its hook's text that is no UTF-8 comes as a blob.
+      // Text that isn't valid UTF-8 arrives as a blob.
       case .blob where column.isText: return nil
       case .text where !column.isText: return nil
       default: return value
@@ -200,8 +204,11 @@ extension RowCondition {
     }
   }
 
-  /// Negative if the first value is the lesser one, 0 if they are equal; nil if SQLite might convert one of
-  /// them, or if it is not told here.
+  /// Compares two values.
+  ///
+  /// - Returns: A negative number if the first value is less, 0 if they are equal, a positive
+  ///   number otherwise. Nil if SQLite might convert one of the values, or if the order can't be
+  ///   determined without SQLite.
   private static func order(_ left: Value, _ right: Value) -> Int? {
     switch (left, right) {
     case (.integer(let one), .integer(let other)): return sign(one, other)

@@ -8,7 +8,7 @@ import SQLiteMapping
 // the user's transaction and make SQLite recompile all statements.)
 extension SaveGraph.Transaction {
   /// Reserves keys for the new objects of each type if some of them reference new objects or are
-  /// referenced, or if some already have a key of their own, which no other object may get.
+  /// referenced, or if some already have a key, which no other object may get.
   mutating func reserveKeys() throws {
     for (kind, known) in graph.kinds.enumerated() where known.needsKeys {
       inserts[kind].firstKey = try reserve(known)

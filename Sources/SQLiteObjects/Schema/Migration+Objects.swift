@@ -1,25 +1,27 @@
 import SQLiteCore
 public import SQLiteMapping
 
-// A step for objects changes more than one table: link tables, assets and notes in `magicdata_meta` follow.
+// A step for objects changes several tables: it also updates link tables, assets and the entries in
+// `magicdata_meta`.
 extension Migration.Step {
-  /// Gives the table of a type of objects another name, and the tables of its links.
+  /// Renames the table of a type of objects, and the tables of its links.
   ///
   /// - Parameters:
-  ///   - table: The type's table until now: its name, unless it declares a `tableName`.
-  ///   - newName: Its new name.
+  ///   - table: The current table of the type. That is the name of the type, unless the type
+  ///     declares a `tableName`.
+  ///   - newName: The new name of the table.
   public static func renameObjects(_ table: String, to newName: String) -> Self {
     Self(description: "rename the objects “\(table)” to “\(newName)”") {
       try ObjectTables($0).rename(table, to: newName)
     }
   }
 
-  /// Gives a property of a type of objects another name, whatever it is stored as.
+  /// Renames a property of a type of objects, whether it is stored in a column or as links.
   ///
   /// - Parameters:
-  ///   - property: The property's name until now.
-  ///   - newName: Its new name.
-  ///   - table: The type's table.
+  ///   - property: The current name of the property.
+  ///   - newName: The new name of the property.
+  ///   - table: The table of the type.
   public static func renameProperty(
     _ property: String, to newName: String, of table: String
   ) -> Self {
@@ -28,63 +30,70 @@ extension Migration.Step {
     }
   }
 
-  /// Removes a property of a type of objects with its values, its links and its assets' files.
+  /// Removes a property of a type of objects, with its values, its links and the files of its
+  /// assets.
   ///
-  /// The objects that it led to stay. SQLite refuses to remove the primary value.
+  /// Related objects aren't removed. SQLite doesn't allow you to remove the primary value.
   ///
   /// - Parameters:
-  ///   - property: The property.
-  ///   - table: The type's table.
+  ///   - property: The name of the property.
+  ///   - table: The table of the type.
   public static func dropProperty(_ property: String, of table: String) -> Self {
     Self(description: "remove “\(property)” of the objects “\(table)”") {
       try ObjectTables($0).dropProperty(property, of: table)
     }
   }
 
-  /// Makes the column of a property NOT NULL: of a property that was optional before, or of a relation whose
-  /// table was made by an older version of this library, which let each relation be NULL.
+  /// Makes the column of a property NOT NULL.
   ///
-  /// A relation that became nil when its target was removed refuses the removal from then on, unless its
-  /// type says something else. Rows without a value make the migration throw `SchemaError`, which says how
-  /// many there are and names the first ten.
+  /// Use it for a property that is no longer optional, or for a relation in a table from an older
+  /// version of this library, which allowed NULL in every relation. If removing the target of the
+  /// relation set it to nil before, the relation now prevents the removal, unless the type declares
+  /// another delete rule.
+  ///
+  /// If rows have no value, the migration throws `SchemaError`. The error contains the number of
+  /// these rows and identifies the first ten.
   ///
   /// - Parameters:
-  ///   - property: The property. A collection of objects is never without a value, and an asset may always be
-  ///     without content: both are refused.
-  ///   - table: The type's table.
+  ///   - property: The name of the property. A collection of objects always has a value, and an
+  ///     asset may always be without content, so the migration throws for both.
+  ///   - table: The table of the type.
   public static func makeRequired(_ property: String, of table: String) -> Self {
     Self(description: "require “\(property)” of the objects “\(table)”") {
       try ObjectTables($0).require(property, of: table)
     }
   }
 
-  /// Lets the column of a property be NULL, as that of an optional one.
+  /// Allows NULL in the column of a property that has become optional.
   ///
-  /// A relation that refused the removal of its target becomes nil from then on, unless its type says
-  /// something else.
+  /// If the property is a relation that prevented the removal of its target, the removal now sets
+  /// it to nil, unless the type declares another delete rule.
   ///
   /// - Parameters:
-  ///   - property: The property.
-  ///   - table: The type's table.
+  ///   - property: The name of the property.
+  ///   - table: The table of the type.
   public static func makeOptional(_ property: String, of table: String) -> Self {
     Self(description: "let “\(property)” of the objects “\(table)” be nil") {
       try ObjectTables($0).relax(property, of: table)
     }
   }
 
-  /// Removes all objects of a type, with their links and their assets' files, and the type's tables.
+  /// Removes all objects of a type, with their links and the files of their assets, and the tables
+  /// of the type.
   ///
-  /// It is refused as long as properties of other types lead to the objects, whatever their delete rules:
-  /// no object of a type that is not named goes or changes. The error names the properties and says how
-  /// many objects lead there by each; ``dropProperty(_:of:)`` before this step removes them.
+  /// The migration throws while other types have properties that reference this type, whatever
+  /// their delete rules, so that no object of another type is removed or changed. The error
+  /// contains the names of these properties and the number of their references. Remove them first
+  /// with ``dropProperty(_:of:)``.
   ///
-  /// - Parameter table: The type's table.
+  /// - Parameter table: The table of the type.
   public static func dropObjects(_ table: String) -> Self {
     Self(description: "remove the objects “\(table)”") { try ObjectTables($0).drop(table) }
   }
 }
 
-/// Changes of the tables of objects and of the link tables, indexes and triggers that ``ObjectSchema`` made for them.
+/// Schema changes to the tables of objects, and to the link tables, indexes and triggers that
+/// ``ObjectSchema`` has created for them.
 struct ObjectTables {
   private let connection: Connection
 
@@ -124,7 +133,7 @@ struct ObjectTables {
     }
     if try AssetTriggers(connection).columns(of: table).contains(where: { isSameName($0, property) }
     ) {
-      // The triggers let the assets go.
+      // The triggers delete the assets.
       try connection.executeChange(
         "UPDATE \(identifier: table) SET \(identifier: property) = NULL")
       try AssetTriggers(connection).remove(property, of: table)
@@ -147,7 +156,7 @@ struct ObjectTables {
       return "“\(property.name)” of “\(property.table)”"
     }
     try SearchTable.remove(of: table, connection)
-    // By rows, so that the triggers let the assets go.
+    // DELETE runs the triggers, which delete the assets. DROP TABLE doesn't.
     try connection.executeChange("DELETE FROM \(identifier: table)")
     for (link, _) in own {
       try connection.executeChange("DROP TABLE \(identifier: link)")
@@ -174,7 +183,7 @@ struct ObjectTables {
     try rewrite(column.name, of: table, isNotNull: true, from: .nullify, to: .restrict)
   }
 
-  /// Lets the column of a property be NULL.
+  /// Allows NULL in the column of a property.
   func relax(_ property: String, of table: String) throws {
     let column = try column(property, of: table)
     guard column.isNotNull else { return }
@@ -206,7 +215,7 @@ struct ObjectTables {
     return column
   }
 
-  /// The link tables of a type's properties, with the properties' names.
+  /// Returns the link tables of a type, with the names of their properties.
   private func links(of table: String) throws -> [(table: String, property: String)] {
     let parts: Set = ["owner", "target", "position", "key"]
     return try connection.rows(
@@ -216,7 +225,7 @@ struct ObjectTables {
       """, as: String.self
     ).filter { try connection.columnNames(of: $0).isSubset(of: parts) }
       .compactMap { name in
-        // Its own name, or the one that older versions of this library gave it.
+        // The current naming scheme, then that of older versions of this library.
         for start in [PropertyName.name("", of: table), PropertyName.former("", of: table)]
         where asciiLowercased(name).hasPrefix(asciiLowercased(start)) {
           return (name, String(name.unicodeScalars.dropFirst(start.unicodeScalars.count)))
@@ -225,7 +234,8 @@ struct ObjectTables {
       }
   }
 
-  /// The property whose links a table holds, with its type's table.
+  /// Returns the property of a link table, with the table of the property's type. Returns nil for
+  /// other tables.
   func property(ofLinks name: String) throws -> (table: String, name: String)? {
     for key in try connection.foreignKeys(of: name) where key.columns == ["owner"] {
       let owner = key.referencedTable
@@ -240,7 +250,7 @@ struct ObjectTables {
     try links(of: table).first { isSameName($0.property, property) }?.table
   }
 
-  /// Renames a link table, and the indexes that are named after it.
+  /// Renames a link table and the indexes that are named after it.
   func renameLink(_ link: String, to newName: String) throws {
     try renaming(link, to: newName) {
       try connection.executeChange(
@@ -260,7 +270,7 @@ struct ObjectTables {
     let indexes = try connection.existingIndexes(of: table).filter { $0.isNamed(after: table) }
     let assets = try AssetTriggers(connection).columns(of: table)
     for asset in assets { try AssetTriggers(connection).remove(asset, of: table) }
-    // The first use of the type makes it anew.
+    // The first use of the type creates it again.
     try SearchTable.remove(of: table, connection)
     try rename()
     for index in indexes {
@@ -279,7 +289,8 @@ struct ObjectTables {
 }
 
 extension TableIndex {
-  /// Returns whether it has the name that an index of its columns gets, or got from versions before 2026.
+  /// Returns whether the name of the index is derived from its columns, by the current rule or by
+  /// that of versions before 2026.
   fileprivate func isNamed(after table: String) -> Bool {
     let columns = columns.compactMap { $0 }
     guard isExplicit, !isPartial, columns.count == self.columns.count else { return false }

@@ -2,16 +2,17 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// The tables of types, of their links and of all types that they lead to, as the types ask for them.
+/// The tables that types require: for their objects, for their links, and for all types that they
+/// reference.
 struct ObjectSchema {
-  /// The types, each once.
+  /// The plans of the types, each once.
   private let plans: [ObjectPlan]
   let tables: [ObjectTable]
 
-  /// Collects the tables.
+  /// Creates the schema of types and of all types that they reference, directly or indirectly.
   ///
   /// - Parameters:
-  ///   - plans: The types.
+  ///   - plans: The plans of the types.
   ///   - plan: Returns the plan of a type.
   init(
     reachedFrom plans: [ObjectPlan], _ plan: (any MagicObject.Type) throws -> ObjectPlan
@@ -31,7 +32,8 @@ struct ObjectSchema {
     }
   }
 
-  /// Types and all that they lead to, each once.
+  /// Returns the plans of types and of all types that they reference, directly or indirectly, each
+  /// once.
   private static func reach(
     _ plans: [ObjectPlan], _ plan: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> [ObjectPlan] {
@@ -48,7 +50,7 @@ struct ObjectSchema {
     return reached
   }
 
-  /// Makes the tables, or adds to them what they lack.
+  /// Creates the tables, or adds what they lack: columns, indexes, delete rules and triggers.
   func ensure(on connection: Connection) throws {
     for plan in plans { try MetaTable.register(plan.table, of: plan.typeName, connection) }
     for table in tables {
@@ -66,7 +68,7 @@ struct ObjectSchema {
     }
   }
 
-  /// The differences between the tables and the types.
+  /// Returns the differences between the tables and the types.
   func differences(on connection: Connection) throws -> [SchemaDifference] {
     let differences = try tables.flatMap { table in
       _ = try table.columnNames(on: connection)
@@ -75,22 +77,22 @@ struct ObjectSchema {
     return try differences + plans.compactMap { try $0.search?.difference(connection) }
   }
 
-  /// The changes that the tables of a type need before they are read.
+  /// The kind of change that the tables of a type need before they are read.
   enum Growth: Sendable {
     case none
-    /// There are tables, but they lack columns or indexes, have another delete rule, or have the name
-    /// that older versions of this library gave them.
+    /// The tables exist, but lack columns or indexes, have another delete rule, or have the name
+    /// that older versions of this library used.
     case change
-    /// There is no table yet.
+    /// A table doesn't exist yet.
     case missingTables
   }
 
-  /// Returns the changes that the tables need.
+  /// Returns the kind of change that the tables need.
   ///
   /// - Parameters:
-  ///   - plan: The type whose objects are to be read.
+  ///   - plan: The type of the objects to read.
   ///   - connection: The connection.
-  ///   - database: Its database: where nothing can be written, no index can be added.
+  ///   - database: The database of the connection. If it is read-only, missing indexes are ignored.
   func growth(
     for plan: ObjectPlan, on connection: Connection, of database: Database
   ) throws -> Growth {
@@ -112,7 +114,8 @@ struct ObjectSchema {
         growth = .change
         continue
       }
-      // Rows are the same without an index, unless it is unique.
+      // A missing index doesn't affect reads. For a missing unique index, check the rows if it
+      // can't be created now.
       if database.isReadOnly || database.isInsideRead {
         try connection.checkUnique(lacking.indexes, of: table.definition.name)
       }
@@ -127,34 +130,38 @@ struct ObjectSchema {
   }
 }
 
-/// A table that a type needs: of its objects, or of the links of a property.
+/// A table that a type requires, for its objects or for the links of a property.
 struct ObjectTable {
   let definition: TableDefinition
-  /// The owner of the table: a type, or a property with links.
+  /// The name under which the table is claimed: that of a type, or of a property with links.
   let claim: String
-  /// The key of the objects, if it is a table of objects.
+  /// The key column, for a table of objects.
   var key: String?
-  /// The links, if it is a table of links.
+  /// The link table, for a table of links.
   var links: LinkTable?
-  /// The name that older versions of this library gave to the links.
+  /// The name that older versions of this library used, for a table of links.
   var formerName: String?
 
-  /// Returns whether the links are there under the name that older versions of this library gave them.
+  /// Returns whether the links are in a table with the name that older versions of this library
+  /// used.
   ///
   /// - Parameters:
   ///   - connection: The connection.
-  ///   - present: The columns of the table of the present name, none if there is no such table.
+  ///   - present: The columns of the table with the current name, or an empty set if it doesn't
+  ///     exist.
   func isUnderFormerName(_ connection: Connection, _ present: Set<String>) throws -> Bool {
     guard let links, let formerName, !isSameName(formerName, definition.name), present.isEmpty
     else { return false }
-    // That the owner is the right one is told by the foreign key.
+    // Checks the owner by the foreign key.
     return try connection.isTable(
       formerName, with: connection.columnNames(of: formerName), of: links)
   }
 
-  /// The names of the table's columns in ASCII lower case, none if there is no such table.
+  /// Returns the names of the table's columns in ASCII lower case, or an empty set if the table
+  /// doesn't exist.
   ///
-  /// - Throws: ``MagicError/conflictingTypes(table:types:)`` if a table of the name is something else.
+  /// - Throws: ``MagicError/conflictingTypes(table:types:)`` if a table with this name has another
+  ///   purpose.
   func columnNames(on connection: Connection) throws -> Set<String> {
     let present = try connection.columnNames(of: definition.name)
     if present.isEmpty { return present }
@@ -171,7 +178,8 @@ struct ObjectTable {
 }
 
 extension Connection {
-  /// Returns whether a table with some columns holds links between the rows of the right tables.
+  /// Returns whether a table with these columns contains links between the rows of the right
+  /// tables.
   fileprivate func isTable(
     _ name: String, with present: Set<String>, of links: LinkTable
   ) throws -> Bool {
