@@ -49,7 +49,7 @@ package final class ObjectPlan: Sendable {
   let qualifiedColumns: [String]
   /// The properties that are the first or only column of an index.
   let indexed: Set<Int>
-  /// The properties with a unique value in each object.
+  /// The properties with a UNIQUE index: no two objects have the same value.
   let unique: Set<Int>
 
   /// The type name including its module. Types claim their tables under this name.

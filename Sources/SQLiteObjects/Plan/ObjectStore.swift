@@ -1,6 +1,6 @@
 package import SQLiteCore
 
-/// The requirements on a store of the code that ``MagicData`` is built on.
+/// A store as seen by the layers below ``MagicData``.
 package protocol ObjectStore: StoreToken {
   /// The tables that the store has looked up.
   var tables: TableCache { get }

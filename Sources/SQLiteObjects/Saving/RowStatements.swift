@@ -11,7 +11,7 @@ final class InsertStatement {
   let plan: ObjectPlan
   /// Whether the key of the table is bound, as the first value of a row.
   let hasKey: Bool
-  /// Whether an existing primary value is an error.
+  /// Whether the statement fails for an existing primary value instead of updating the object.
   let mustBeNew: Bool
   /// Whether the statement may update an object for which SQLite doesn't report the key.
   private let mayKeepKey: Bool
@@ -26,7 +26,8 @@ final class InsertStatement {
   ///   - plan: The type of the objects.
   ///   - hasKey: Whether the key of the table is bound.
   ///   - rows: The number of objects that one run inserts.
-  ///   - mustBeNew: Whether an existing primary value is an error.
+  ///   - mustBeNew: Whether the statement fails for an existing primary value instead of updating
+  ///     the object.
   ///   - connection: The connection.
   init(
     _ plan: ObjectPlan, hasKey: Bool, rows: Int = 1, mustBeNew: Bool, _ connection: Connection

@@ -119,7 +119,7 @@ extension SaveGraph.Node {
 }
 
 extension LazySource {
-  /// Returns whether both are the same property of the same object.
+  /// Returns whether this and `other` are the same property of the same object.
   fileprivate func isSame(as other: LazySource) -> Bool {
     zIndex == other.zIndex && slot == other.slot && shape.type == other.shape.type
       && content.identity == other.content.identity
