@@ -2,7 +2,8 @@ import SQLiteCore
 import SQLiteRelations
 
 extension RelationKeys {
-  /// The keys of a lazy relation with the changes that are not saved yet, blocking the thread.
+  /// Reads the keys of a lazy relation from its store, blocking the thread, and applies the unsaved
+  /// changes.
   init(of source: LazySource, _ state: LazyState) throws {
     let stored = try source.objects.keys()
     guard !state.edits.isEmpty,
@@ -18,13 +19,13 @@ extension RelationKeys {
 }
 
 extension _LiveValue {
-  /// The keys of a relation that was decoded and not resolved yet.
+  /// The keys of a relation that was decoded and not resolved yet, or nil.
   var unresolvedKeys: RelationKeys? {
     value as? RelationKeys ?? (value as? any LazyValue)?.state.keys
   }
 }
 
-/// A link by its target's key.
+/// A link with the key of its target.
 private struct KeyedLink: LinkItem {
   let key: Value
   let target: Value

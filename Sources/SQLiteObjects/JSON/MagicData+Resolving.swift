@@ -1,17 +1,18 @@
 import SQLiteCore
 
 extension CodingUserInfoKey {
-  /// The store in which a decoder finds the objects that relations lead to.
+  /// The key of a decoder's `userInfo` for the store in which the objects of relations are looked
+  /// up.
   ///
   ///     let decoder = JSONDecoder()
   ///     decoder.userInfo[.magicData] = magic
   ///     let person = try decoder.decode(Person.self, from: json)
   ///
-  /// Each relation is looked up by one query when it is decoded, which blocks the thread. An object that
-  /// is not in the store is ``MagicError/notFound(type:primary:)``.
+  /// Decoding a relation runs one query, which blocks the thread. If an
+  /// object isn't in the store, decoding throws ``MagicError/notFound(type:primary:)``.
   public static let magicData: CodingUserInfoKey = {
     guard let key = CodingUserInfoKey(rawValue: "MagicData.store") else {
-      // Programmer error: Swift takes each text for a key.
+      // Programmer error: Swift accepts every string as a key.
       fatalError("there is no key for a store")
     }
     return key
@@ -19,26 +20,29 @@ extension CodingUserInfoKey {
 }
 
 extension MagicData {
-  /// Finds the objects that the relations of a decoded object lead to, blocking the thread.
+  /// Replaces the keys in the relations of a decoded object by the objects in this store, blocking
+  /// the thread.
   ///
   ///     let person = try JSONDecoder().decode(Person.self, from: json)
   ///     try magic.resolve(person)
   ///     try magic.update(person)
   ///
-  /// In JSON a relation is its targets' keys: their primary values, or the z_index of an object
-  /// without one. An object with keys that are not resolved cannot be saved. To read such a property
-  /// stops the program with a message; an ``AsyncMagical`` throws. With `CodingUserInfoKey.magicData` a
-  /// decoder resolves at once.
+  /// In JSON, a relation consists of the keys of its objects: their primary values, or their
+  /// z_index values if the type has no primary value. You can't save an object before its keys are
+  /// resolved. Reading an unresolved property stops the program with a message, but an
+  /// ``AsyncMagical`` throws. A decoder with `CodingUserInfoKey.magicData` resolves the keys
+  /// itself.
   ///
-  /// - Parameter object: A decoded object. Relations that are resolved already are left alone.
-  /// - Throws: ``MagicError/notFound(type:primary:)`` if an object is not in this store.
+  /// - Parameter object: A decoded object. Relations that are already resolved don't change.
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if an object isn't in this store, another ``MagicError``, or
+  ///   `SQLiteError`.
   public func resolve<Object: MagicObject>(_ object: Object) throws {
     for relation in try relations(of: object) {
       try relation.set(relation.type, try targets(relation.type, relation.keys))
     }
   }
 
-  /// As ``resolve(_:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``resolve(_:)``. It also throws `CancellationError`.
   nonisolated(nonsending) public func resolve<Object: MagicObject>(_ object: Object) async throws {
     for relation in try relations(of: object) {
       try relation.set(relation.type, try await targets(relation.type, relation.keys))
@@ -54,7 +58,7 @@ extension MagicData {
     }
   }
 
-  /// The value of a relation that is being decoded, blocking the thread.
+  /// Returns the value of a relation that is being decoded. Blocks the thread.
   package func relation<Relation, Object: MagicObject>(
     _ type: Relation.Type, to target: Object.Type, _ keys: RelationKeys
   ) throws -> _LiveValue {
@@ -93,13 +97,13 @@ extension MagicData {
 
 extension MagicData: RelationResolver {}
 
-/// A relation of a decoded object.
+/// A relation of a decoded object, with keys to resolve.
 private struct UnresolvedRelation {
   let entry: PropertyCollector.Entry
   let keys: RelationKeys
   let type: any MagicObject.Type
 
-  /// Gives the relation its objects.
+  /// Sets the relation to the objects with its keys.
   func set<Object: MagicObject>(
     _ type: Object.Type, _ objects: [Value: any MagicObject]
   ) throws {
@@ -112,7 +116,9 @@ private struct UnresolvedRelation {
 }
 
 extension RelationKeys {
-  /// The objects with the keys, in their order.
+  /// Returns the objects with the keys, in the order of the keys.
+  ///
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if an object is missing.
   fileprivate func objects<Object: MagicObject>(
     _ type: Object.Type, among objects: [Value: any MagicObject]
   ) throws -> [(key: Value, object: Object)] {
@@ -126,7 +132,7 @@ extension RelationKeys {
 }
 
 extension MagicProperty {
-  /// A value of the property that leads to objects, or nil if the property is no relation to them.
+  /// Returns a value of the property that references the objects, or nil if the property can't.
   fileprivate static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> _LiveValue? {
@@ -134,7 +140,7 @@ extension MagicProperty {
   }
 }
 
-/// A type around a relation, whose inner type is asked instead.
+/// A type that wraps a relation, and creates a value by wrapping one of the inner type.
 private protocol RelationWrapper {
   static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
@@ -174,7 +180,7 @@ private enum RelationMaker {
     do {
       return _LiveValue(try Collection(magicLinks: targets.map { _MagicLink($0.key, $0.object) }))
     } catch {
-      // Coders write the number that is a key of a dictionary as text.
+      // Coders encode a number that is a dictionary's key as text.
       let links = targets.map { _MagicLink(number($0.key) ?? $0.key, $0.object) }
       return _LiveValue(try Collection(magicLinks: links))
     }

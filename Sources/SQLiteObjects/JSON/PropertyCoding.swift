@@ -1,16 +1,17 @@
 import SQLiteCore
 
 extension _MagicCell {
-  /// Writes the value by a coder of the user's, a relation as its targets' keys.
+  /// Encodes the value with any encoder, such as a `JSONEncoder`. A relation is encoded as the keys
+  /// of its objects.
   ///
-  /// The keys of a lazy relation that was not set are read from its store, blocking the thread.
+  /// If a lazy relation was not set, its keys are read from the store, blocking the thread.
   ///
   /// - Returns: False if there is no value.
   func encode<Value: Codable>(_ type: Value.Type, to encoder: any Encoder) throws -> Bool {
     let role = _PropertyRole.of(type)
     guard role.isRelation else {
       guard let value = value(type) else { return false }
-      // By a container, so that the encoder's strategies for dates and data hold.
+      // Through a container, so that the encoder's strategies for dates and data apply.
       var container = encoder.singleValueContainer()
       try container.encode(value)
       return true
@@ -29,7 +30,8 @@ extension _MagicCell {
     return true
   }
 
-  /// The keys of what a relation leads to, or nil if it is lazy and was never saved nor set.
+  /// Returns the keys of the objects in a relation, or nil if the relation is lazy and was neither
+  /// saved nor set.
   private func keys(of value: Any) throws -> RelationKeys? {
     guard let lazy = value as? any LazyValue else { return try RelationKeys(of: value) }
     let state = try lazy.folded()
@@ -37,8 +39,8 @@ extension _MagicCell {
     return try state.source.map { try RelationKeys(of: $0, state) }
   }
 
-  /// Reads a value from a coder of the user's; of a relation only the keys, to be resolved later unless the
-  /// decoder knows the store.
+  /// Decodes the value with any decoder, such as a `JSONDecoder`. A relation is decoded as keys, to
+  /// be resolved later, unless the decoder's `userInfo` contains a store.
   func decode<Value: Codable>(_ type: Value.Type, from decoder: any Decoder) throws {
     let role = _PropertyRole.of(type)
     let container = try decoder.singleValueContainer()

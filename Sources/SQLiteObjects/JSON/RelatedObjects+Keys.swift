@@ -1,7 +1,7 @@
 import SQLiteCore
 
 extension RelatedObjects {
-  /// The keys by which coders name the objects that the relation leads to, blocking the thread.
+  /// Returns the keys with which coders encode the related objects, blocking the thread.
   func keys() throws -> [(key: Value, target: Value)] {
     try store.read { connection in
       let links = try found(connection) { try self.links($0) }.links
@@ -9,7 +9,8 @@ extension RelatedObjects {
     }
   }
 
-  /// The primary values of objects; their z_index values if that is what tells them apart.
+  /// Returns the primary values of objects, or their z_index values if the type has no other
+  /// primary value.
   private func keys(
     _ targets: [(key: Value, zIndex: Int64)], _ target: ObjectPlan, _ connection: Connection
   ) throws -> [(key: Value, target: Value)] {

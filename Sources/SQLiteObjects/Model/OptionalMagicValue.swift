@@ -82,8 +82,8 @@ extension OptionalMagicValue {
 
   /// Creates a property by decoding its value from external data, such as JSON. Null becomes nil.
   ///
-  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them by the
-  /// objects.
+  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them by the objects. If the
+  /// decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`, the decoder does that itself.
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
     if try decoder.singleValueContainer().decodeNil() {

@@ -12,7 +12,8 @@ extension AsyncMagical where Element: MagicCollection {
   /// query of the relation.
   ///
   /// - Parameter batch: The maximum number of items to fetch at once.
-  /// - Throws: ``MagicError/detachedValue(type:)`` if there is no value.
+  /// - Throws: ``MagicError``, such as ``MagicError/detachedValue(type:)`` if the value was never
+  ///   set and its object never saved.
   public func stream(batch: Int = 500) throws -> AsyncMagicStream<Element> {
     let batch = max(1, batch)
     return switch try known() {
@@ -33,7 +34,7 @@ extension AsyncMagical where Element: MagicCollection {
     }
   }
 
-  /// The batch of the links behind one.
+  /// Returns the batch after a link, or the first batch if it is nil.
   private func items(
     after last: StoredLink?, _ batch: Int, _ objects: RelatedObjects
   ) -> LazyAnswer<ItemBatch<Element.MagicItem>> {
@@ -47,7 +48,7 @@ extension AsyncMagical where Element: MagicCollection {
     }
   }
 
-  /// The batches of items whose links were read.
+  /// Returns batches of items with links that were already read.
   private func rest(
     _ items: ArraySlice<LazyItem>, _ batch: Int, _ objects: RelatedObjects
   ) -> ItemBatch<Element.MagicItem> {
@@ -68,14 +69,15 @@ public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
     self.first = first
   }
 
-  /// Starts at the first item.
+  /// Returns an iterator that starts at the first item.
   public func makeAsyncIterator() -> Iterator { Iterator(batch: first) }
 
-  /// The position of a loop.
+  /// An iterator over the items, which fetches a batch when it has returned all items of the
+  /// previous one.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate var batch: ItemBatch<Collection.MagicItem>
 
-    /// The next item, or nil.
+    /// Returns the next item, or nil after the last one.
     ///
     /// - Throws: ``MagicError``, `SQLiteError` or `CancellationError`.
     nonisolated(nonsending) public mutating func next() async throws -> Collection.MagicItem? {

@@ -2,7 +2,7 @@ import SQLiteCore
 import SQLiteRelations
 
 extension AsyncMagical {
-  /// The value if it was set, or the objects to request it from.
+  /// Returns the value if it was set, or the related objects in the store.
   ///
   /// - Throws: ``MagicError/detachedValue(type:)`` if there is neither,
   ///   ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not resolved.
@@ -21,7 +21,7 @@ extension AsyncMagical {
     throw MagicError.detachedValue(type: "\(Element.self)")
   }
 
-  /// A value that was set, or the objects to request it from and the changes to be made to it.
+  /// A value that was set, or the related objects in the store with the changes to apply to them.
   enum Known {
     case value(Element)
     case source(RelatedObjects, LazyState)
@@ -31,8 +31,8 @@ extension AsyncMagical {
   ///
   /// A collection includes unsaved changes.
   ///
-  /// - Throws: ``MagicError`` or `SQLiteError`: also if the object or the target is gone, or the
-  ///   store was closed.
+  /// - Throws: ``MagicError`` or `SQLiteError`, for example if the object or the related object was
+  ///   removed, or if the store was closed.
   public func get() throws -> Element { try value.get() }
 
   /// The suspending form of ``get()``.
@@ -52,7 +52,7 @@ extension AsyncMagical {
     }
   }
 
-  /// Makes the value of what was found.
+  /// Creates the value from the result of a read.
   private func value(
     of found: RelatedObjects.Found, _ objects: RelatedObjects, _ state: LazyState
   ) throws -> Element {
@@ -90,8 +90,8 @@ extension AsyncMagical where Element: MagicCollection {
   ///
   ///     let number = try owner.items.count()
   ///
-  /// An object that an array contains several times counts several times. Unsaved changes count, too. To count objects
-  /// that match a filter, fetch `owner.items.where(…).count`.
+  /// An object that an array contains several times is counted several times. Unsaved changes are
+  /// included. To count objects that match a filter, fetch `owner.items.where(…).count`.
   ///
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func count() throws -> Int { try number().get() }
@@ -118,16 +118,16 @@ extension AsyncMagical where Element: MagicCollection {
     }
   }
 
-  /// Fetches a part of the objects, blocking the thread.
+  /// Fetches objects at a range of positions, blocking the thread.
   ///
   ///     let part = try owner.items.objects(limit: 20, offset: 40)
   ///
   /// Unsaved changes are included. For a filter or another order, fetch `owner.items.where(…)`.
   ///
   /// - Parameters:
-  ///   - limit: The maximum number of objects.
-  ///   - offset: The number of objects to skip first.
-  /// - Returns: The objects in their order; of a dictionary, pairs of a key and an object.
+  ///   - limit: The maximum number of objects, or nil for all.
+  ///   - offset: The number of objects to skip.
+  /// - Returns: The objects in their order. For a dictionary, pairs of a key and an object.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func objects(limit: Int? = nil, offset: Int = 0) throws -> [Element.MagicItem] {
     try part(limit, offset).get()
@@ -147,8 +147,9 @@ extension AsyncMagical where Element: MagicCollection {
     }
   }
 
-  /// Fetches one item at random, and no other; nil if there is none. Blocks the thread.
+  /// Fetches a random item without fetching the others, blocking the thread.
   ///
+  /// - Returns: The item, or nil if the collection is empty.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func randomValue() throws -> Element.MagicItem? { try random(nil).get() }
 
@@ -164,15 +165,15 @@ extension AsyncMagical where Element: MagicCollection {
         throw MagicError.outOfRange(count: count)
       }
       return range.randomElement().map { $0..<$0 + 1 } ?? 0..<0
-      // A key path would be made at each call: the type is generic.
+      // Not a key path: in generic code, each call would create it.
     }.map { $0.first }
   }
 
-  /// The items at some positions.
+  /// Returns the items at a range of positions.
   ///
   /// - Parameters:
-  ///   - page: The part of the links at these positions, if it is known without their number.
-  ///   - positions: Returns the positions among a number of items.
+  ///   - page: The page of links at these positions, if it doesn't depend on the number of items.
+  ///   - positions: Returns the positions for a number of items.
   private func items(
     _ page: Relation.Page? = nil, at positions: @escaping @Sendable (Int) throws -> Range<Int>
   ) throws -> LazyAnswer<[Element.MagicItem]> {
@@ -190,7 +191,8 @@ extension AsyncMagical where Element: MagicCollection {
         found.count = count
         return found
       } then: {
-        // The store may have no links yet.
+        // Nothing was read if the store has no table of links yet. Check the positions in this case
+        // too.
         if $0.links.isEmpty { _ = try positions($0.count) }
         return .known(try items(of: $0, objects))
       }
@@ -207,12 +209,13 @@ extension AsyncMagical where Element: MagicCollection {
 
 extension AsyncMagical
 where Element: MagicCollection & RandomAccessCollection, Element.Index == Int {
-  /// Fetches one item at some positions at random, and no other; nil if the range is empty.
+  /// Fetches a random item at a range of positions without fetching the others, blocking the
+  /// thread.
   ///
-  /// Blocks the thread.
-  ///
-  /// - Parameter range: The positions, from 0.
-  /// - Throws: ``MagicError/outOfRange(count:)`` if the range goes beyond the items, `SQLiteError`.
+  /// - Parameter range: The positions, starting at 0.
+  /// - Returns: The item, or nil if the range is empty.
+  /// - Throws: ``MagicError/outOfRange(count:)`` if the range exceeds the number of items, another
+  ///   ``MagicError``, or `SQLiteError`.
   public func randomValue(in range: Range<Int>) throws -> Element.MagicItem? {
     try random(range).get()
   }
@@ -226,10 +229,12 @@ where Element: MagicCollection & RandomAccessCollection, Element.Index == Int {
 }
 
 extension AsyncMagical {
-  /// Fetches only the object for a key of a dictionary, or nil if the key is missing. Blocks the thread.
+  /// Fetches the object for a key of the dictionary without fetching the others, blocking the
+  /// thread.
   ///
   /// - Parameter key: The key.
-  /// - Throws: ``MagicError`` or `SQLiteError`; `EncodingError` if the key cannot be stored.
+  /// - Returns: The object, or nil if the dictionary doesn't contain the key.
+  /// - Throws: ``MagicError`` or `SQLiteError`, or an error of encoding if the key can't be stored.
   public func value<Key: Codable & Hashable, Object: MagicObject>(
     forKey key: Key
   ) throws -> Object? where Element == [Key: Object] {
@@ -260,10 +265,10 @@ extension AsyncMagical {
   }
 }
 
-// A collection with changes that are not saved yet: the links are read, without their objects, the changes
-// are made to them, and only the objects that are wanted are fetched.
+// Collections with unsaved changes: the links are read without their objects, the changes are
+// applied to them, and only the requested objects are fetched.
 extension AsyncMagical where Element: MagicCollection {
-  /// The links with the changes.
+  /// Returns links after applying the unsaved changes.
   func items(
     _ links: [StoredLink], _ objects: RelatedObjects, _ state: LazyState
   ) throws -> [LazyItem] {
@@ -273,7 +278,7 @@ extension AsyncMagical where Element: MagicCollection {
     return items
   }
 
-  /// The items of links, those in the store fetched.
+  /// Returns the items of links, and fetches the objects of those that are stored.
   func fetching(
     _ items: ArraySlice<LazyItem>, _ objects: RelatedObjects
   ) throws -> LazyAnswer<[Element.MagicItem]> {
@@ -286,7 +291,7 @@ extension AsyncMagical where Element: MagicCollection {
     }
   }
 
-  /// Puts together the links that were fetched and those that were added.
+  /// Combines the objects that were fetched and those that were added.
   private func joined(
     _ items: ArraySlice<LazyItem>, _ links: [StoredLink], _ fetched: [_MagicLink<Element.Target>]
   ) throws -> [Element.MagicItem] {
@@ -296,7 +301,7 @@ extension AsyncMagical where Element: MagicCollection {
       case .added(let key, let target):
         return try Element.magicItem(of: _MagicLink.make(key, target))
       case .stored(let link, _):
-        // Links to objects that are gone since were left out.
+        // The read skipped links to objects that were removed in the meantime.
         guard next < links.count, links[next] == link else { return nil }
         next += 1
         return try Element.magicItem(of: fetched[next - 1])
@@ -310,7 +315,8 @@ extension AsyncMagical where Element: MagicCollection {
     try objects.links(to: Element.Target.self, found).map { try Element.magicItem(of: $0) }
   }
 
-  /// The number of objects that the changes of an array add, or nil if they change it otherwise.
+  /// Returns the number of objects that the changes add to an array, or nil if there are other
+  /// changes.
   private func addedCount(_ state: LazyState) -> Int? {
     Element.arrangement == .list ? LinkEdit.addedCount(state.changes) : nil
   }

@@ -5,11 +5,11 @@ extension Connection {
   /// Writes the links of an object.
   ///
   /// - Parameters:
-  ///   - table: The links.
+  ///   - table: The link table.
   ///   - owner: The key of the owner.
-  ///   - base: The links as the object knew them before it was changed: the difference is written. Nil to
+  ///   - base: The links before the object was changed, to write only the difference. Nil to
   ///     replace all links.
-  ///   - links: The new links; of a dictionary each key once.
+  ///   - links: The new links. The keys of a dictionary must be unique.
   func write(
     _ table: LinkTable, of owner: Int64, from base: LinkTargets?, to links: LinkTargets
   ) throws {
@@ -32,7 +32,7 @@ extension Connection {
     }
   }
 
-  /// Makes a change of an owner's links, whatever they are now, without reading them.
+  /// Applies a change to an owner's current links without reading them.
   func write(_ table: LinkTable, of owner: Int64, _ edit: LinkEdit<Int64>) throws {
     switch (edit, table.arrangement) {
     case (.add(let targets, nil), .list): try appendToList(table, of: owner, targets)
@@ -51,13 +51,16 @@ extension Connection {
 }
 
 extension Connection {
-  /// Makes sure that relations which a save has changed lead to no object that is gone.
+  /// Checks that the relations that a save has changed reference only existing objects.
   ///
-  /// SQLite knows that one does, and not which. A server says neither before its commit fails: it is asked then, or at
-  /// once if the commit is that of a transaction around the save, whose body may go on without it.
+  /// SQLite reports only that a foreign key is violated, and not which one. A server reports
+  /// nothing before the commit fails, so the relations are checked then. Inside an enclosing
+  /// transaction they are checked immediately, because its body can continue after an error of the
+  /// save.
   ///
-  /// - Parameter relations: The relations, and the keys of the objects that they lead from; nil for all.
-  /// - Throws: ``MagicError/missingTarget(type:zIndex:)``.
+  /// - Parameter relations: The relations, and the keys of the objects that they start from, or nil
+  ///   for all.
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if an object doesn't exist.
   func expectTargets(
     of relations: () throws -> [(ObjectRelation, owners: [Int64]?)]
   ) throws {

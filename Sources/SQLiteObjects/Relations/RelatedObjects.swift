@@ -3,7 +3,10 @@ import SQLiteMapping
 import SQLiteRelations
 
 extension LazySource {
-  /// The objects that the property leads to.
+  /// The related objects of the property, which remain in the store.
+  ///
+  /// Accessing this property throws ``MagicError/closed`` if the store was released, and
+  /// ``MagicError/restored(type:)`` if its contents were replaced.
   var objects: RelatedObjects {
     get throws {
       let store = try content.store
@@ -16,17 +19,17 @@ extension LazySource {
   }
 }
 
-/// The handle of lazy and reverse relations: the objects that a relation leads to from one object, which stay in the
-/// store.
+/// A reference to the related objects of one object, which remain in the store. Lazy and reverse
+/// relations use it.
 struct RelatedObjects: Sendable {
   let store: any ObjectStore
   let relation: ObjectRelation
-  /// The object that the relation leads from.
+  /// The z_index of the object whose related objects these are.
   let zIndex: Int64
-  /// The content of the store that this object is of.
+  /// The generation of the store's contents that contains this object.
   let generation: Int
 
-  /// The result of a read, as of one snapshot.
+  /// The result of a read from one snapshot.
   struct Found: Sendable {
     var count = 0
     var links: [StoredLink] = []
@@ -36,14 +39,16 @@ struct RelatedObjects: Sendable {
   /// A read on a connection.
   typealias Reading = @Sendable (Connection) throws -> Found
 
-  /// Throws if the content of the store was replaced since the object was fetched.
+  /// Throws ``MagicError/restored(type:)`` if the store's contents were replaced since the object
+  /// was fetched.
   func checkIsCurrent() throws {
     guard generation == store.generation else {
       throw MagicError.restored(type: relation.owner.typeName)
     }
   }
 
-  /// Reads, blocking the thread. Nothing is found if the store has no table for the relation yet.
+  /// Runs a read, blocking the thread. The result is empty if the store has no table for the
+  /// relation yet.
   func found(isOneStatement: Bool = false, _ read: Reading) throws -> Found {
     var result = Found()
     try store.read(isOneStatement ? relation.owner : nil, isOneStatement: isOneStatement) {
@@ -61,7 +66,8 @@ struct RelatedObjects: Sendable {
     }
   }
 
-  /// Whether ``objects(_:_:)`` is one statement, since the objects lead to no others.
+  /// Whether ``objects(_:_:)`` runs a single statement, because the objects have no eager
+  /// relations.
   var areOneStatement: Bool { !relation.destination.needsContext }
 
   /// Reads all objects, blocking the thread.
@@ -74,7 +80,8 @@ struct RelatedObjects: Sendable {
     try await found(isOneStatement: areOneStatement) { try objects($0) }
   }
 
-  /// Reads on a connection.
+  /// Runs a read on a connection. The result is empty if the store has no table for the relation
+  /// yet.
   func found(_ connection: Connection, _ read: Reading) throws -> Found {
     try checkIsCurrent()
     guard
@@ -83,7 +90,7 @@ struct RelatedObjects: Sendable {
     return try read(connection)
   }
 
-  /// A request whose answer is made of what a read finds.
+  /// Returns a request that runs a read and computes the answer from its result.
   func request<Result>(
     isOneStatement: Bool = false, _ read: @escaping Reading,
     then: @escaping (Found) throws -> LazyAnswer<Result>
@@ -92,14 +99,14 @@ struct RelatedObjects: Sendable {
   }
 }
 
-// Reads.
+// The reads that a request can run.
 extension RelatedObjects {
   /// Counts the links.
   func count(_ connection: Connection) throws -> Found {
     Found(count: try relation.count(from: zIndex, in: connection))
   }
 
-  /// Reads links without the objects.
+  /// Reads links without their objects.
   func links(_ connection: Connection, _ page: Relation.Page = .init()) throws -> Found {
     guard relation.table == nil else {
       return Found(links: try relation.keys.links(from: zIndex, page, in: connection))
@@ -122,13 +129,14 @@ extension RelatedObjects {
     return Found(links: links, fetched: .graph(loader.graph))
   }
 
-  /// Reads the objects of links that were read before, without those that are gone.
+  /// Reads the objects of links that were read before, and skips objects that were removed since.
   func present(_ links: [StoredLink], _ connection: Connection) throws -> Found {
     let present = try relation.keys.present(links.map(\.target), in: connection)
     return try targets(of: links.filter { present.contains($0.target) }, connection)
   }
 
-  /// Reads the objects, each once, in the order of their keys. It is one statement if they lead to no others.
+  /// Reads the objects without duplicates, in the order of their keys, with a single statement if
+  /// they have no eager relations.
   func objects(_ connection: Connection, _ page: Relation.Page = .init()) throws -> Found {
     let loader = GraphLoader(store, connection)
     guard areOneStatement, store.isReady(relation.owner) else {
@@ -147,12 +155,12 @@ extension RelatedObjects {
 }
 
 extension RelatedObjects {
-  /// Makes the objects of a read of objects.
+  /// Creates the objects from the result of ``objects(_:_:)``.
   func objects<Object: MagicObject>(of type: Object.Type, _ found: Found) throws -> [Object] {
     try found.fetched.objects(type, relation.destination, in: store)
   }
 
-  /// Makes the objects of a read of links.
+  /// Creates the objects from the result of ``targets(_:_:)``, with the keys of their links.
   func links<Object: MagicObject>(
     to type: Object.Type, _ found: Found
   ) throws -> [_MagicLink<Object>] {
@@ -163,17 +171,18 @@ extension RelatedObjects {
   }
 }
 
-/// The answer of a relation: known at once, or there after a request to its store.
+/// The answer of a call to a relation: a known result, or a request to the store.
 ///
-/// The answer is made on the caller's side: only the request and what it finds travel. The blocking and the suspending
-/// form of a call differ only in how they wait for the store.
+/// Only the request and the data that it reads cross to another thread. The answer is computed in
+/// the caller's isolation domain. The blocking and the suspending form of a call differ only in how
+/// they wait for the store.
 enum LazyAnswer<Result> {
   case known(Result)
   case request(
     RelatedObjects, isOneStatement: Bool, RelatedObjects.Reading,
     then: (RelatedObjects.Found) throws -> LazyAnswer)
 
-  /// Waits for the store, blocking the thread.
+  /// Returns the result, blocking the thread until the store has read the data.
   func get() throws -> Result {
     var answer = self
     while true {
@@ -208,14 +217,14 @@ enum LazyAnswer<Result> {
   }
 }
 
-/// Items that are fetched in batches, from the next one on.
+/// A batch of items, and the means to fetch the next one.
 struct ItemBatch<Item> {
   var items: ArraySlice<Item> = []
-  /// Fetches the batch behind these items; nil at the end.
+  /// Fetches the batch after these items, or nil if they are the last ones.
   var rest: (() throws -> LazyAnswer<ItemBatch>)?
 
   nonisolated(nonsending) mutating func next() async throws -> Item? {
-    // Objects that are gone since are passed over, so that a batch may bring nothing.
+    // A batch can be empty, because objects that were removed in the meantime are skipped.
     while items.isEmpty, let rest { self = try await rest().get() }
     return items.popFirst()
   }

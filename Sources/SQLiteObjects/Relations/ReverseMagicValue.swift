@@ -1,7 +1,7 @@
 public import SQLiteCore
 import SQLiteRelations
 
-/// The objects that reference this one by a property.
+/// A reverse relation: the objects that reference this one through one of their properties.
 ///
 ///     struct Sub: MagicObject {
 ///       @MagicValue var text: String
@@ -9,33 +9,35 @@ import SQLiteRelations
 ///       …
 ///     }
 ///
-/// Nothing is stored for it, and it can't be set: each call queries the other type's relation. In a ``Filter``, write
-/// `$parents`, as in `(\Sub.$parents).isEmpty`. For a ``Query`` of one object's references, write `sub.parents.where(…)`.
+/// Nothing is stored for it, and you can't set it. Each call queries the other type's relation. In
+/// a ``Filter``, write `$parents`, as in `(\Sub.$parents).isEmpty`. For a ``Query`` of the objects
+/// that reference one object, write `sub.parents.where(…)`.
 @propertyWrapper
 @dynamicMemberLookup
 public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
-  /// The type of the property.
+  /// The type of the wrapped property.
   public typealias Value = AsyncReverseMagicSet<Owner>
 
-  /// The cell by which the storage of the object is found. Opaque.
+  /// The cell that references the object's storage. For internal use.
   public let cell: _MagicCell
 
-  /// Names the other type's relation.
+  /// Creates the reverse of a relation of another type.
   ///
   /// - Parameters:
-  ///   - path: The relation, such as `\TestModel.$set`.
-  ///   - type: Given by the compiler, for messages.
-  ///   - line: Given by the compiler, for messages.
+  ///   - path: The other type's property, such as `\TestModel.$set`. It must be a relation to the
+  ///     declaring type.
+  ///   - type: The declaring type, for messages. The compiler passes it.
+  ///   - line: The line of the declaration, for messages. The compiler passes it.
   public init<Property: MagicProperty & MagicColumn>(
     _ path: any KeyPath<Owner, Property> & Sendable, type: StaticString = #function,
     line: UInt32 = #line
   ) {
     cell = _MagicCell(type: type, line: line)
-    // All objects of the type have the same: what is fetched takes it from the plan.
+    // All objects of the type have the same path. Fetched objects use the one in the plan.
     cell.set(.live(_LiveValue(ReversePath<Owner> { Prototype<Owner>.slots(path) })))
   }
 
-  /// Leads nowhere: no object has the cell.
+  /// Creates the property of a decoded object.
   fileprivate init(cell: _MagicCell) {
     self.cell = cell
   }
@@ -45,13 +47,13 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
     AsyncReverseMagicSet(of: cell)
   }
 
-  /// The property itself, for a ``Filter``.
+  /// The property as a relation, for a ``Filter``.
   public var projectedValue: ReverseMagicValue<Owner> { self }
 }
 
 extension ReverseMagicValue: SingleCellProperty {}
 
-/// The relation that a reverse value names, by a property of an owner.
+/// The relation that a ``ReverseMagicValue`` reverses, as the key path of a property of its owners.
 final class ReversePath<Owner: MagicObject>: Sendable {
   private let slots: @Sendable () -> [Int]?
 
@@ -74,21 +76,22 @@ extension ReversePath: ReverseRelation {
 }
 
 extension ReverseMagicValue {
-  /// The role of the property in its table.
+  /// The kind of the property, which is not stored. For internal use.
   public static var role: _PropertyRole { _PropertyRole(.reverse) }
 
-  /// Nothing is stored.
+  /// Returns an unset value, because the property is not stored. For internal use.
   public static func content(from stored: SQLiteCore.Value) -> _CellValue { _CellValue(.unset) }
 
-  /// Nothing is stored.
+  /// Returns NULL, because the property is not stored. For internal use.
   public static func stored(_ live: _LiveValue) -> SQLiteCore.Value { .null }
 
-  /// Makes a value that leads nowhere: a decoded object has its owners once it was fetched.
+  /// Creates the property of a decoded object without decoding anything. It is empty until the
+  /// object is saved.
   public init(from decoder: any Decoder) {
     self.init(cell: _MagicCell(type: "a decoded object", line: 0))
   }
 
-  /// Writes null: a reverse value has no content outside the store.
+  /// Encodes null, because a reverse relation has no content outside the store.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
     var container = encoder.singleValueContainer()
@@ -97,7 +100,8 @@ extension ReverseMagicValue {
 }
 
 extension KeyedDecodingContainer {
-  /// Reads nothing, whether there is something or not.
+  /// Creates the property of a decoded object without decoding anything, whether or not its key
+  /// exists.
   public func decode<Owner>(
     _ type: ReverseMagicValue<Owner>.Type, forKey key: Key
   ) throws -> ReverseMagicValue<Owner> {
@@ -105,7 +109,7 @@ extension KeyedDecodingContainer {
   }
 }
 
-/// The objects that reference one object. Each call queries the store.
+/// The objects that reference one object through a relation. Each call queries the store.
 ///
 ///     for try await model in sub.parents { … }
 ///
@@ -138,9 +142,10 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
 
   /// Fetches the objects, blocking the thread.
   ///
-  /// For a filter, an order or a part of the objects, fetch `sub.parents.where(…)`.
+  /// For a filter, another order or some of the objects, fetch `sub.parents.where(…)`.
   ///
-  /// - Returns: The objects in the order in which they were first saved; none if this object was never saved.
+  /// - Returns: The objects in the order in which they were first saved. The array is empty if this
+  ///   object was never saved.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func get() throws -> [Owner] {
     guard let owners = try owners() else { return [] }
@@ -153,7 +158,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     return try owners.objects(of: Owner.self, await owners.objects())
   }
 
-  /// The objects in the store, or nil if this one was never saved.
+  /// Returns a reference to the objects in the store, or nil if this object was never saved.
   fileprivate func owners() throws -> RelatedObjects? {
     guard let address = cell.address, let identity = address.storage.lastIdentity else {
       return nil
@@ -170,10 +175,10 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
 }
 
 extension AsyncReverseMagicSet: ExpressibleByArrayLiteral {
-  /// Makes the set of an object that was never saved: `[]`.
+  /// Creates an empty set from the literal `[]`, as for an object that was never saved.
   ///
-  /// - Parameter elements: None. A literal with objects does not compile, since they would be in no
-  ///   relation.
+  /// - Parameter elements: No elements. A literal with objects doesn't compile, because it can't
+  ///   create relations.
   public init(arrayLiteral elements: Never...) {
     let cell = _MagicCell(type: "an empty set", line: 0)
     self.init(of: cell)
@@ -181,14 +186,14 @@ extension AsyncReverseMagicSet: ExpressibleByArrayLiteral {
 }
 
 extension AsyncReverseMagicSet: AsyncSequence {
-  /// The objects one after the other, fetched in batches.
+  /// An iterator over the objects, which fetches them in batches.
   ///
-  /// Takes the memory of one batch, however many objects there are. Each batch is a snapshot of its
-  /// own.
+  /// Only one batch is in memory at a time, however many objects there are. Each batch is a
+  /// separate snapshot.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate var batch: ItemBatch<Owner>
 
-    /// The next object, or nil.
+    /// Returns the next object, or nil after the last one.
     ///
     /// - Throws: ``MagicError``, `SQLiteError` or `CancellationError`.
     nonisolated(nonsending) public mutating func next() async throws -> Owner? {
@@ -209,14 +214,14 @@ extension AsyncReverseMagicSet: AsyncSequence {
     }
   }
 
-  /// Starts at the first object.
+  /// Returns an iterator that starts at the first object.
   public func makeAsyncIterator() -> Iterator {
     Iterator(batch: ItemBatch { try owners(after: nil) })
   }
 }
 
 extension AsyncReverseMagicSet: Codable {
-  /// Always throws: a reverse value is no content.
+  /// Always throws `DecodingError`, because a reverse relation has no content outside the store.
   public init(from decoder: any Decoder) throws {
     throw DecodingError.dataCorrupted(
       .init(
@@ -224,20 +229,20 @@ extension AsyncReverseMagicSet: Codable {
         debugDescription: "a reverse value cannot be decoded: it is looked up in the store"))
   }
 
-  /// Writes null: a reverse value is no content.
+  /// Encodes null, because a reverse relation has no content outside the store.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encodeNil()
   }
 }
 
-// In queries.
+// Use in queries.
 extension ReverseMagicValue: MagicColumn {
-  /// The objects that reference this one.
+  /// The type of the property's value.
   public typealias Element = AsyncReverseMagicSet<Owner>
-  /// The path to the property.
+  /// The path to the property in a query. For internal use.
   public var route: _ColumnRoute { _ColumnRoute(cell) }
-  /// Always throws: the objects are in no column.
+  /// Always throws `SQLiteError`, because no column contains the objects. For internal use.
   public static func value(
     from stored: SQLiteCore.Value
   ) throws -> AsyncReverseMagicSet<Owner> {
@@ -246,6 +251,6 @@ extension ReverseMagicValue: MagicColumn {
 }
 
 extension AsyncReverseMagicSet: MagicRelation {
-  /// The type of the objects.
+  /// The type of the related objects.
   public typealias Target = Owner
 }
