@@ -8,8 +8,8 @@ extension CodingUserInfoKey {
   ///     decoder.userInfo[.magicData] = magic
   ///     let person = try decoder.decode(Person.self, from: json)
   ///
-  /// Decoding a relation runs one query, which blocks the thread. If an
-  /// object isn't in the store, decoding throws ``MagicError/notFound(type:primary:)``.
+  /// Decoding a relation runs one query, which blocks the thread. If an object isn't in the store,
+  /// decoding throws ``MagicError/notFound(type:primary:)``.
   public static let magicData: CodingUserInfoKey = {
     guard let key = CodingUserInfoKey(rawValue: "MagicData.store") else {
       // Programmer error: Swift accepts every string as a key.

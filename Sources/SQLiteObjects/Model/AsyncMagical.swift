@@ -247,7 +247,7 @@ extension AsyncMagical {
   /// - Parameters:
   ///   - object: The object, which is saved too, or nil to remove the key.
   ///   - key: The key, which must not be nil.
-  /// - Throws: `SQLiteError`, or an error of encoding, if the key can't be stored.
+  /// - Throws: `SQLiteError` or an encoding error if the key can't be stored.
   public func set<Key: Codable & Hashable, Object: MagicObject>(
     _ object: Object?, forKey key: Key
   ) throws where Element == [Key: Object] {
@@ -257,7 +257,7 @@ extension AsyncMagical {
 
   /// Returns the stored form of a key.
   ///
-  /// - Throws: `SQLiteError`, or an error of encoding, if the key is nil or can't be stored.
+  /// - Throws: `SQLiteError` or an encoding error if the key is nil or can't be stored.
   func stored<Key: Codable>(key: Key) throws -> Value {
     let stored = try Storage.stored(key)
     guard !stored.isNull else {

@@ -68,8 +68,7 @@ extension _MagicCell {
         try related(type, form, storage, slot, context)
       }
     } catch {
-      // Programmer error: the type encodes different properties each time, or keys that it can't
-      // decode.
+      // Programmer error: the type encodes varying properties, or keys that it can't decode.
       fatalError("a relation cannot be read: \(error)")
     }
   }
@@ -126,7 +125,7 @@ extension _CellValue {
 extension _LiveValue {
   /// Returns the stored form of the value.
   ///
-  /// - Throws: `SQLiteError`, or an error of encoding, if the value isn't of the type or can't be stored.
+  /// - Throws: `SQLiteError` or an encoding error if the value isn't of the type or can't be stored.
   func stored<Value: Codable>(as type: Value.Type) throws -> SQLiteCore.Value {
     guard let value = value as? Value else {
       throw SQLiteError(.mismatch, "the property holds a value that is not of its type")

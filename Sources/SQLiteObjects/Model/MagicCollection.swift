@@ -22,12 +22,12 @@ public protocol MagicCollection<Target>: MagicRelation, Codable, SendableMetatyp
   static var magicRole: _PropertyRole { get }
   /// Returns the item for a link. For internal use.
   ///
-  /// - Throws: `SQLiteError`, or an error of decoding, if the key of the link isn't of the
+  /// - Throws: `SQLiteError` or a decoding error if the key of the link isn't of the
   ///   dictionary's key type.
   static func magicItem(of link: _MagicLink<Target>) throws -> MagicItem
   /// Creates the collection from its links in their order. For internal use.
   ///
-  /// - Throws: `SQLiteError`, or an error of decoding, if the key of a link isn't of the
+  /// - Throws: `SQLiteError` or a decoding error if the key of a link isn't of the
   ///   dictionary's key type.
   init(magicLinks: [_MagicLink<Target>]) throws
   /// The objects of the collection, with their keys in a dictionary. For internal use.
@@ -54,14 +54,14 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
 
   /// Returns the key and the object of a link. For internal use.
   ///
-  /// - Throws: `SQLiteError`, or an error of decoding, if the stored key isn't of the type `Key`.
+  /// - Throws: `SQLiteError` or a decoding error if the stored key isn't of the type `Key`.
   public static func magicItem(of link: _MagicLink<Value>) throws -> (key: Key, value: Value) {
     (try Storage.value(Key.self, of: link.key), link.object)
   }
 
   /// Creates a dictionary of the keys and objects of links. For internal use.
   ///
-  /// - Throws: `SQLiteError`, or an error of decoding, if a stored key isn't of the type `Key`.
+  /// - Throws: `SQLiteError` or a decoding error if a stored key isn't of the type `Key`.
   public init(magicLinks: [_MagicLink<Value>]) throws {
     self.init(minimumCapacity: magicLinks.count)
     for link in magicLinks {
@@ -71,7 +71,7 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
 
   /// The keys and objects of the dictionary as links. For internal use.
   ///
-  /// - Throws: `SQLiteError`, or an error of encoding, if a key can't be stored.
+  /// - Throws: `SQLiteError` or an encoding error if a key can't be stored.
   public var magicLinks: [_MagicLink<Value>] {
     get throws { try map { _MagicLink(try Storage.stored($0.key), $0.value) } }
   }

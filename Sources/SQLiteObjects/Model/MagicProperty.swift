@@ -13,12 +13,12 @@ public protocol MagicProperty: Codable, SendableMetatype {
   static var role: _PropertyRole { get }
   /// Converts a stored value to the content of a cell. For internal use.
   ///
-  /// - Throws: `SQLiteError`, or an error of decoding, if the stored value isn't of the property's
+  /// - Throws: `SQLiteError` or a decoding error if the stored value isn't of the property's
   ///   type.
   static func content(from stored: SQLiteCore.Value) throws -> _CellValue
   /// Converts a value to its stored form. For internal use.
   ///
-  /// - Throws: `SQLiteError`, or an error of encoding, if the value can't be stored.
+  /// - Throws: `SQLiteError` or an encoding error if the value can't be stored.
   static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value
 }
 

@@ -65,7 +65,7 @@ extension MagicValue {
 
   /// Converts a stored value to the content of a cell. For internal use.
   ///
-  /// - Throws: `SQLiteError`, or an error of decoding, if the stored value isn't of the type
+  /// - Throws: `SQLiteError` or a decoding error if the stored value isn't of the type
   ///   `Value`.
   public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
     try .of(Value.self, stored: stored)
@@ -73,7 +73,7 @@ extension MagicValue {
 
   /// Converts a value to its stored form. For internal use.
   ///
-  /// - Throws: `SQLiteError`, or an error of encoding, if the value can't be stored.
+  /// - Throws: `SQLiteError` or an encoding error if the value can't be stored.
   public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Value.self)
   }

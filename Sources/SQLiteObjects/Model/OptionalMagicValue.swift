@@ -67,15 +67,15 @@ extension OptionalMagicValue {
 
   /// Converts a stored value to the content of a cell. For internal use.
   ///
-  /// - Throws: `SQLiteError`, or an error of decoding, if the stored value isn't NULL and not of
-  ///   the type `Wrapped`.
+  /// - Throws: `SQLiteError` or a decoding error if the stored value is neither NULL nor of the
+  ///   type `Wrapped`.
   public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
     stored.isNull ? _CellValue(.stored(.null)) : try .of(Wrapped.self, stored: stored)
   }
 
   /// Converts a value to its stored form. For internal use.
   ///
-  /// - Throws: `SQLiteError`, or an error of encoding, if the value can't be stored.
+  /// - Throws: `SQLiteError` or an encoding error if the value can't be stored.
   public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Wrapped.self)
   }

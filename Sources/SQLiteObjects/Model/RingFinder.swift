@@ -236,8 +236,8 @@ extension Ring {
 }
 
 extension FetchContext {
-  /// Returns a strong reference to the object of a companion, or nil if the companion was replaced
-  /// in the meantime.
+  /// Returns a strong reference to the object of a weak one, or nil if the weak one was replaced in
+  /// the meantime.
   fileprivate func live(of companion: Companion) -> RelationTarget.End? {
     guard let (context, row) = try? context(of: companion) else { return nil }
     return (try? context.live(at: row)).map { .other($0) }

@@ -234,7 +234,7 @@ extension AsyncMagical {
   ///
   /// - Parameter key: The key.
   /// - Returns: The object, or nil if the dictionary doesn't contain the key.
-  /// - Throws: ``MagicError`` or `SQLiteError`, or an error of encoding if the key can't be stored.
+  /// - Throws: ``MagicError`` or `SQLiteError`, or an encoding error if the key can't be stored.
   public func value<Key: Codable & Hashable, Object: MagicObject>(
     forKey key: Key
   ) throws -> Object? where Element == [Key: Object] {

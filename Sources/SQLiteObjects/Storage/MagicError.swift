@@ -19,6 +19,8 @@ public enum MagicError: Error, Hashable, Sendable {
   case restored(type: String)
   /// A save with `ifUnchanged: true` found that the row or its links have changed, or that the row
   /// was removed, since the object was fetched or saved.
+  ///
+  /// For a new object, it found a row with the same primary value.
   case conflict(type: String, zIndex: Int64)
   /// The type has no `@PrimaryMagicValue` property.
   case missingPrimaryValue(type: String)
@@ -39,6 +41,7 @@ public enum MagicError: Error, Hashable, Sendable {
   /// A value of the property can't be stored. `reason` says why.
   case unstorableValue(type: String, property: String, reason: String)
   /// An object that a relation references, or that has a lazy relation, no longer exists.
+  /// `zIndex` identifies it.
   case missingTarget(type: String, zIndex: Int64)
   /// The object that a property referenced was removed. `zIndex` identifies the object with the
   /// property.
@@ -52,8 +55,8 @@ public enum MagicError: Error, Hashable, Sendable {
   /// The object was removed from the store before the lazy value was fetched, so the object can't
   /// be saved again.
   case lostValue(type: String, property: String)
-  /// The lazy value is in another store and wasn't fetched from there. Set the property before you
-  /// save the object.
+  /// The lazy value is in another store and wasn't fetched from there. Fetch it, and set the property
+  /// to the result before you save the object.
   case foreignValue(type: String, property: String)
   /// A lazy value was never set, and can't be fetched because its object was never saved.
   case detachedValue(type: String)

@@ -15,8 +15,8 @@ public import SQLiteMapping
 /// visible in all of them. Two fetches of the same row return two independent objects.
 ///
 /// In the initializer of a struct, don't call `self.init()` before you assign properties, because
-/// Swift 6.3.1 miscompiles that. Declare initial values with the properties instead: `@MagicValue
-/// var tags: [Tag] = []`.
+/// Swift 6.3.1 miscompiles that. Declare initial values with the properties instead:
+/// `@MagicValue var tags: [Tag] = []`.
 ///
 /// If you add a property to a type, existing rows get the value that the property has in a new
 /// object. The store evaluates this value once. A random or current value, such as `UUID()` or
