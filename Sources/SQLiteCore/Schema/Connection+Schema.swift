@@ -1,18 +1,21 @@
 import CSQLite
 
 extension Connection {
-  /// The table that a cluster's clients keep in its database for themselves: no list of the user's tables
-  /// and no copy of a database has it.
+  /// The name of the table in which a cluster's clients store internal data. Lists of tables and
+  /// copies of a database omit it.
   package static let tokenTable = "magicdata_token"
 
-  /// Makes a table.
+  /// Creates a table from column definitions.
   ///
   /// - Parameters:
-  ///   - name: The table's name.
-  ///   - columns: Its columns, at least one. Several primary keys are one key of several columns.
-  ///   - ifNotExists: Whether a table of that name may be there already; it is left as it is.
-  ///   - isStrict: Whether values of another type than the column's are refused.
-  /// - Throws: ``SQLiteError``.
+  ///   - name: The name of the table.
+  ///   - columns: The columns, at least one. If several are primary keys, they form one composite
+  ///     key.
+  ///   - ifNotExists: Whether to do nothing if the table already exists.
+  ///   - isStrict: Whether to create a STRICT table, which rejects values of another type than the
+  ///     column's.
+  /// - Throws: ``SQLiteError`` if the definition is invalid, or if the table already exists and
+  ///   `ifNotExists` is false.
   public func createTable(
     _ name: String, columns: [ColumnDefinition], ifNotExists: Bool = false, isStrict: Bool = false
   ) throws(SQLiteError) {
@@ -28,10 +31,11 @@ extension Connection {
   ///         indexes: [IndexDefinition(["name"])]))
   ///
   /// - Parameters:
-  ///   - table: The table.
-  ///   - ifNotExists: Whether a table of that name may be there already; it is left as it is then.
-  ///   - isStrict: Whether values of another type than the column's are refused.
-  /// - Throws: ``SQLiteError``; nothing is made then.
+  ///   - table: The definition of the table.
+  ///   - ifNotExists: Whether to do nothing if the table already exists.
+  ///   - isStrict: Whether to create a STRICT table, which rejects values of another type than the
+  ///     column's.
+  /// - Throws: ``SQLiteError`` if the table or an index can't be created. Then neither is created.
   public func createTable(
     _ table: TableDefinition, ifNotExists: Bool = false, isStrict: Bool = false
   ) throws {
@@ -42,32 +46,34 @@ extension Connection {
     }
   }
 
-  /// Deletes a table with its rows, indexes and triggers.
+  /// Drops a table with its rows, indexes and triggers.
   ///
-  /// Rows that refer to its rows by foreign keys are treated as if each was deleted: see
-  /// ``DeleteRule``.
+  /// Rows of other tables that reference the table's rows are treated as if each referenced row was
+  /// deleted, see ``DeleteRule``.
   ///
   /// - Parameters:
-  ///   - name: The table's name.
-  ///   - ifExists: Whether the table may be missing.
-  /// - Throws: ``SQLiteError``.
+  ///   - name: The name of the table.
+  ///   - ifExists: Whether to do nothing if the table does not exist.
+  /// - Throws: ``SQLiteError`` if the table can't be dropped, or if it does not exist and
+  ///   `ifExists` is false.
   public func deleteTable(_ name: String, ifExists: Bool = false) throws(SQLiteError) {
     try executeChange(
       ifExists ? "DROP TABLE IF EXISTS \(identifier: name)" : "DROP TABLE \(identifier: name)")
   }
 
-  /// Returns whether there is a table of a name, in any case of its ASCII letters.
+  /// Returns whether a table exists. The case of ASCII letters in its name doesn't matter.
   ///
-  /// - Parameter name: The table's name. A view is no table.
-  /// - Throws: ``SQLiteError``.
+  /// - Parameter name: The name of the table. Views don't count.
+  /// - Throws: ``SQLiteError`` if the schema can't be read.
   public func tableExists(_ name: String) throws(SQLiteError) -> Bool {
     try firstRow(
       "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = \(name) COLLATE NOCASE") != nil
   }
 
-  /// Returns whether a table has a column in the schema as this connection has loaded it, which it does now if it has not
-  /// yet (`sqlite3_table_column_metadata`). No statement is compiled; whether others have changed the schema since is not
-  /// looked at.
+  /// Returns whether a table has a column in the schema that this connection has loaded
+  /// (`sqlite3_table_column_metadata`). Loads the schema if necessary.
+  ///
+  /// This compiles no statement, and doesn't detect changes of the schema by other connections.
   package func hasLoaded(_ column: String, of table: String) throws(SQLiteError) -> Bool {
     try checkAccess()
     let code = unsafe sqlite3_table_column_metadata(
@@ -77,7 +83,7 @@ extension Connection {
     return true
   }
 
-  /// The tables whose foreign keys refer to a table, besides itself.
+  /// Returns the other tables whose foreign keys reference a table.
   package func tables(referringTo name: String) throws(SQLiteError) -> [String] {
     try texts(
       """
@@ -87,9 +93,9 @@ extension Connection {
       """)
   }
 
-  /// Returns the names of the tables, in alphabetical order, without SQLite's own.
+  /// Returns the names of the tables in alphabetical order, without internal tables.
   ///
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the schema can't be read.
   public func existingTables() throws(SQLiteError) -> [String] {
     try texts(
       """
@@ -99,15 +105,16 @@ extension Connection {
       """)
   }
 
-  /// Makes an index.
+  /// Creates an index on columns of a table.
   ///
   /// - Parameters:
-  ///   - name: The index's name.
-  ///   - table: The table.
-  ///   - columns: The columns, in order.
-  ///   - isUnique: Whether no two rows may have one key.
-  ///   - ifNotExists: Whether an index of that name may be there already; it is left as it is.
-  /// - Throws: ``SQLiteError``.
+  ///   - name: The name of the index.
+  ///   - table: The name of the table.
+  ///   - columns: The columns, the most significant first.
+  ///   - isUnique: Whether the index rejects rows with equal keys.
+  ///   - ifNotExists: Whether to do nothing if an index with this name already exists.
+  /// - Throws: ``SQLiteError`` if the index can't be created, for example because existing rows
+  ///   have equal keys.
   public func createIndex(
     _ name: String, on table: String, columns: [String], isUnique: Bool = false,
     ifNotExists: Bool = false
@@ -119,21 +126,23 @@ extension Connection {
       "\(start)\(condition)\(identifier: name) ON \(identifier: table) (\(list))")
   }
 
-  /// Removes an index.
+  /// Drops an index.
   ///
   /// - Parameters:
-  ///   - name: The index's name.
-  ///   - ifExists: Whether the index may be missing.
-  /// - Throws: ``SQLiteError``.
+  ///   - name: The name of the index.
+  ///   - ifExists: Whether to do nothing if the index does not exist.
+  /// - Throws: ``SQLiteError`` if the index can't be dropped, or if it does not exist and
+  ///   `ifExists` is false.
   public func removeIndex(_ name: String, ifExists: Bool = false) throws(SQLiteError) {
     try executeChange(
       ifExists ? "DROP INDEX IF EXISTS \(identifier: name)" : "DROP INDEX \(identifier: name)")
   }
 
-  /// Returns the indexes of all tables, or of one, by name; those that constraints made included.
+  /// Returns the indexes of one table or of all tables, including those that constraints have
+  /// created. The indexes of a table are sorted by name.
   ///
-  /// - Parameter table: A table's name, or nil for all tables.
-  /// - Throws: ``SQLiteError``.
+  /// - Parameter table: The name of a table, or nil for all tables.
+  /// - Throws: ``SQLiteError`` if the schema can't be read.
   public func existingIndexes(of table: String? = nil) throws(SQLiteError) -> [TableIndex] {
     var indexes: [TableIndex] = []
     let tables = if let table { [table] } else { try existingTables() }
@@ -162,10 +171,11 @@ extension Connection {
 }
 
 extension Connection {
-  /// Returns the columns of a table or a view, in order; none if there is no such table.
+  /// Returns the columns of a table or view, in order. The result is empty if the table does not
+  /// exist.
   ///
-  /// - Parameter table: The table's name.
-  /// - Throws: ``SQLiteError``.
+  /// - Parameter table: The name of the table or view.
+  /// - Throws: ``SQLiteError`` if the schema can't be read.
   public func columns(of table: String) throws(SQLiteError) -> [SchemaColumn] {
     var row = try statement(
       """
@@ -184,10 +194,10 @@ extension Connection {
     return columns
   }
 
-  /// Returns the foreign keys of a table.
+  /// Returns the foreign keys of a table, in the order in which they are declared.
   ///
-  /// - Parameter table: The table's name.
-  /// - Throws: ``SQLiteError``.
+  /// - Parameter table: The name of the table.
+  /// - Throws: ``SQLiteError`` if the schema can't be read.
   public func foreignKeys(of table: String) throws(SQLiteError) -> [ForeignKey] {
     var row = try statement(
       """
@@ -211,33 +221,35 @@ extension Connection {
     return keys
   }
 
-  /// Returns the number that belongs to the user of the database (`PRAGMA user_version`). This
-  /// library never writes it.
+  /// Returns the version number that applications can store in the database (`PRAGMA
+  /// user_version`). The library doesn't use it.
   ///
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the database can't be read.
   public func userVersion() throws(SQLiteError) -> Int32 {
     try number("user_version")
   }
 
-  /// Sets the number that belongs to the user of the database.
+  /// Sets the version number that applications can store in the database (`PRAGMA user_version`).
   ///
   /// - Parameter version: Any number.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the database can't be written.
   public func setUserVersion(_ version: Int32) throws(SQLiteError) {
     _ = try pragma("user_version", "=\(version)")
   }
 
-  /// Returns the number that tells programs what the file is (`PRAGMA application_id`).
+  /// Returns the application ID, by which programs recognize the type of a database file (`PRAGMA
+  /// application_id`).
   ///
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the database can't be read.
   public func applicationID() throws(SQLiteError) -> Int32 {
     try number("application_id")
   }
 
-  /// Sets the number that tells programs what the file is.
+  /// Sets the application ID, by which programs recognize the type of a database file (`PRAGMA
+  /// application_id`).
   ///
   /// - Parameter id: Any number.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if the database can't be written.
   public func setApplicationID(_ id: Int32) throws(SQLiteError) {
     _ = try pragma("application_id", "=\(id)")
   }
@@ -246,7 +258,7 @@ extension Connection {
     try Int32(databaseValue: try pragma(name) ?? .null)
   }
 
-  /// The first column of all rows of a query.
+  /// Returns the first column of all rows of a query.
   func texts(_ sql: SQL) throws(SQLiteError) -> [String] {
     var statement = try boundStatement(sql)
     var texts: [String] = []
@@ -261,15 +273,17 @@ extension Statement {
   }
 }
 
-// For the layers above.
+// Used by the package's other modules.
 extension Connection {
-  /// Notes that a table belongs to a type, in this process and as long as the file is open.
+  /// Registers a type as the owner of a table in this process, for as long as the file is open.
   ///
   /// - Parameters:
-  ///   - table: The table.
-  ///   - type: The type.
-  ///   - purpose: The use that the type makes of the table; nil for the rows of the type itself.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it belongs to another one.
+  ///   - table: The name of the table.
+  ///   - type: The owner.
+  ///   - purpose: The purpose for which the type uses the table; nil if the table stores instances
+  ///     of the type.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the table has another owner or
+  ///   purpose.
   package func claim(
     _ table: String, for type: Any.Type, as purpose: String? = nil
   ) throws(SQLiteError) {
@@ -281,7 +295,7 @@ extension Connection {
         + "declare a tableName, or isReadOnly for a record that is only read")
   }
 
-  /// The indexes that a table lacks.
+  /// Returns the indexes in the definition of a table that don't exist.
   package func missingIndexes(of table: TableDefinition) throws(SQLiteError) -> [IndexDefinition] {
     let needed = table.neededIndexes(hasDecimalOrder: !isRemote)
     guard !needed.isEmpty else { return [] }
@@ -289,9 +303,10 @@ extension Connection {
     return needed.filter { index in !existing.contains { index.isFulfilled(by: $0) } }
   }
 
-  /// Makes an index that a table lacks, by a name that is free.
+  /// Creates a missing index under an unused name.
   ///
-  /// An index of the same columns that an older version made, without the collation, is dropped.
+  /// Drops an index on the same columns that an older version of the library created without the
+  /// collation.
   package func make(_ index: IndexDefinition, on table: String) throws(SQLiteError) {
     if !index.collations.isEmpty {
       for found in try existingIndexes(of: table) where index.isPreceded(by: found, on: table) {
@@ -309,7 +324,8 @@ extension Connection {
     )
   }
 
-  /// The name, with a number if it is taken. Indexes are found by their columns, not by their names.
+  /// Returns `name`, followed by a number if the name is in use. Indexes are identified by their
+  /// columns, not by their names.
   private func freeName(_ name: String) throws(SQLiteError) -> String {
     let names = try texts("SELECT name FROM sqlite_schema")
     let taken = Set(names.map(asciiLowercased))

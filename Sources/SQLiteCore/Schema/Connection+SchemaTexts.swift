@@ -1,18 +1,19 @@
 import CSQLite
 
-// SQLite's own table of texts, `sqlite_schema`, is written where no statement does what is wanted, as SQLite's
-// manual describes it (<https://www.sqlite.org/lang_altertable.html#otheralter>).
+// Writes the table `sqlite_schema` directly, for changes that no statement supports. SQLite's
+// manual describes the procedure (<https://www.sqlite.org/lang_altertable.html#otheralter>).
 extension Connection {
-  /// Changes the text of a table, as part of the open transaction.
+  /// Changes the SQL of a table in the schema, as part of the open transaction.
   ///
-  /// The rows stay as they are and must fit: nobody checks them.
+  /// The stored rows don't change and are not checked, so they must fit the new definition.
   ///
   /// - Parameters:
-  ///   - name: The table.
-  ///   - change: Changes the text, and says whether that was possible.
-  /// - Returns: False if `change` says so, or there is no such table; nothing has changed then.
-  /// - Throws: ``SQLiteError``.
-  /// - Complexity: O(1), whatever the number of rows.
+  ///   - name: The name of the table.
+  ///   - change: Changes the SQL, and returns whether this was possible.
+  /// - Returns: False if `change` returned false, or if the table does not exist. Then nothing has
+  ///   changed.
+  /// - Throws: ``SQLiteError`` if the schema can't be written.
+  /// - Complexity: O(1) in the number of rows.
   package func rewriteTable(
     _ name: String, _ change: (inout TableText) -> Bool
   ) throws(SQLiteError) -> Bool {
@@ -27,13 +28,13 @@ extension Connection {
     return true
   }
 
-  /// Gives a table, a view or a trigger another text, as part of the open transaction.
+  /// Replaces the SQL of a table, view or trigger, as part of the open transaction.
   ///
   /// - Parameters:
-  ///   - sql: The text, which must make an object of the same kind and name.
-  ///   - kind: The kind, as `sqlite_schema` has it.
-  ///   - name: The name, as `sqlite_schema` has it.
-  /// - Throws: ``SQLiteError``.
+  ///   - sql: The new SQL, which must define an object of the same kind and name.
+  ///   - kind: The kind, as stored in `sqlite_schema`.
+  ///   - name: The name, as stored in `sqlite_schema`.
+  /// - Throws: ``SQLiteError`` if the schema can't be written.
   package func setSQL(_ sql: String, of kind: String, _ name: String) throws(SQLiteError) {
     try writeSchema { () throws(SQLiteError) in
       try executeChange(
@@ -41,14 +42,15 @@ extension Connection {
     }
   }
 
-  /// Gives a table another name and text, as part of the open transaction. Nothing that names it follows,
-  /// unlike by `ALTER TABLE`.
+  /// Renames a table and replaces its SQL, as part of the open transaction. Unlike `ALTER TABLE`,
+  /// this doesn't update references to the table.
   ///
   /// - Parameters:
-  ///   - name: The table, which has no indexes but those of its constraints, and no triggers.
-  ///   - newName: Its new name, which no table has.
-  ///   - sql: The text of the table of that name.
-  /// - Throws: ``SQLiteError``.
+  ///   - name: The name of the table. It must have no triggers, and no indexes other than those of
+  ///     its constraints.
+  ///   - newName: The new name, which no table has.
+  ///   - sql: The SQL that defines the table under its new name.
+  /// - Throws: ``SQLiteError`` if the schema can't be written.
   package func putTable(
     _ name: String, inPlaceOf newName: String, sql: String
   ) throws(SQLiteError) {
@@ -70,7 +72,7 @@ extension Connection {
     }
   }
 
-  /// Runs `body`, which may write `sqlite_schema`, and lets all connections read it again.
+  /// Runs `body`, which may write `sqlite_schema`, and makes all connections reload the schema.
   private func writeSchema(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     let version = try Int32(databaseValue: try pragma("schema_version") ?? .null)
     let forbidsDamage = !environment.allowsSchemaDamage
@@ -78,12 +80,12 @@ extension Connection {
     let result = Result { () throws(SQLiteError) in
       try setSchemaPragma("writable_schema", 1)
       try body()
-      // Lets each connection, this one too, read the schema again.
+      // Makes all connections, including this one, reload the schema.
       try setSchemaPragma("schema_version", version &+ 1)
     }
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, forbidsDamage)
     let ending = Result { () throws(SQLiteError) in try setSchemaPragma("writable_schema", 0) }
-    // What went wrong first counts.
+    // Throw the first error.
     try result.get()
     try ending.get()
   }
@@ -93,21 +95,22 @@ extension Connection {
     _ = try pragma(name, " = \(value)")
   }
 
-  /// Runs `body` without foreign keys, as part of the open transaction: rows that refer to nothing are let in. The
-  /// caller checks all keys afterwards.
+  /// Runs `body` without enforcing foreign keys, as part of the open transaction. The caller must
+  /// check all foreign keys afterwards.
   ///
-  /// At a server the keys are deferred instead, since nobody there can turn them off within a transaction: a row
-  /// that is deleted takes those along that refer to it.
+  /// On a server, foreign keys can't be turned off within a transaction. They are deferred instead,
+  /// and their delete actions still run.
   ///
-  /// Observers are not told of rows, but of the change of the schema.
+  /// Observers are notified of a schema change instead of changed rows.
   package func withoutForeignKeys<Result>(_ body: () throws -> Result) throws -> Result {
     hooks.recorder?.isPaused = true
     defer { hooks.recorder?.isPaused = false }
-    // The pragma would do nothing within a transaction (https://www.sqlite.org/pragma.html#pragma_foreign_keys).
+    // Within a transaction, the pragma has no effect
+    // (https://www.sqlite.org/pragma.html#pragma_foreign_keys).
     guard handle.remote != nil else {
       return try withoutSettings([SQLITE_DBCONFIG_ENABLE_FKEY], body)
     }
-    // Up to the end of the transaction: to end it earlier would let what leads nowhere pass.
+    // Stays on until the end of the transaction. Turning it off earlier would accept violations.
     _ = try pragma("defer_foreign_keys", " = ON")
     return try body()
   }

@@ -1,24 +1,25 @@
 import Synchronization
 
-/// Which type each table of a file belongs to, as long as the file is open in this process.
+/// The owners of a file's tables, for as long as the file is open in this process.
 ///
-/// All connections of all `Database` values to the file ask here: whichever access met the first type,
-/// every access refuses the second one.
+/// All connections of all `Database` instances on the file share these claims. The first type that
+/// claims a table owns it. Claims by other types are rejected, on any connection.
 final class TableClaims: Sendable {
   private struct Owner: Hashable, Sendable {
     let type: ObjectIdentifier
     let name: String
   }
 
-  /// By the names of the tables in ASCII lower case.
+  /// The owners by the table names in lower case (ASCII).
   private let owners = Mutex<[String: Owner]>([:])
 
-  /// Notes that tables belong to a type, all of them or none.
+  /// Registers a type as the owner of all given tables, or of none of them if there is a conflict.
   ///
   /// - Parameters:
-  ///   - tables: The tables, and what the type needs each for.
-  ///   - type: The type.
-  /// - Returns: A table that is needed for something else, what for, and what for here; nil if there is none.
+  ///   - tables: The tables, each with the purpose for which the type uses it.
+  ///   - type: The owner.
+  /// - Returns: The first table that has another owner or purpose, with its registered purpose and
+  ///   the requested one; nil if there is no conflict.
   func claim(
     _ tables: [(table: String, purpose: String)], for type: Any.Type
   ) -> (table: String, owner: String, purpose: String)? {
@@ -35,15 +36,15 @@ final class TableClaims: Sendable {
     }
   }
 
-  /// Forgets everything: nobody has the file open any more.
+  /// Removes all claims, because no database has the file open any more.
   func clear() {
     owners.withLock { $0 = [:] }
   }
 }
 
-/// The name of a type with its module and the types around it.
+/// Returns the name of a type, qualified by its module and enclosing types.
 package func qualifiedName(of type: Any.Type) -> String {
-  // Between them stands where a private type is, in words that differ from run to run.
+  // Remove the context of private types, because its text differs from run to run.
   String(reflecting: type).split(separator: ".").filter { !$0.hasPrefix("(unknown context") }
     .joined(separator: ".")
 }

@@ -1,35 +1,36 @@
-/// The declared type of a column, which decides the storage class that it prefers
-/// (<https://www.sqlite.org/datatype3.html>).
+/// The declared type of a column. It determines the column's affinity, which is the storage class
+/// that SQLite prefers (<https://www.sqlite.org/datatype3.html>).
 public enum ColumnType: String, Sendable, CaseIterable {
-  /// Integers, and reals that are whole.
+  /// Integers. SQLite converts reals without a fraction to integers.
   case integer = "INTEGER"
-  /// Reals.
+  /// Reals. SQLite converts integers to reals.
   case real = "REAL"
-  /// Text.
+  /// Text. SQLite converts numbers to text.
   case text = "TEXT"
-  /// Any value, as it is given.
+  /// Values of any type, stored without conversion. A strict table accepts only blobs.
   case blob = "BLOB"
-  /// Numbers, also where a text looks like one; not for strict tables.
+  /// Numbers. SQLite converts text that looks like a number. Not available in strict tables.
   case numeric = "NUMERIC"
-  /// 0 and 1; not for strict tables.
+  /// Booleans, stored as 0 and 1. Not available in strict tables.
   case boolean = "BOOLEAN"
-  /// Text of a date, kept as it is; not for strict tables.
+  /// Dates, stored as unchanged text. Not available in strict tables.
   case date = "DATE TEXT"
-  /// Anything, unchanged in strict tables, where this is the type that takes anything.
+  /// Values of any type. Strict tables store them without conversion. In other tables, SQLite
+  /// converts text that looks like a number.
   case any = "ANY"
 }
 
-/// The fate of a row when the row that it refers to is deleted.
+/// The action on a row when the row that it references is deleted (`ON DELETE`).
 public enum DeleteRule: String, Sendable {
-  /// The reference becomes NULL.
+  /// Sets the reference to NULL.
   case nullify = "SET NULL"
-  /// The row is deleted too.
+  /// Deletes the referencing row, too.
   case cascade = "CASCADE"
-  /// The deletion is refused.
+  /// Rejects the deletion.
   case restrict = "RESTRICT"
 }
 
-/// A column of a table that is to be made.
+/// The definition of a column of a new table.
 ///
 ///     try connection.createTable("city", columns: [
 ///       ColumnDefinition("id", .integer, isPrimaryKey: true),
@@ -37,21 +38,21 @@ public enum DeleteRule: String, Sendable {
 ///       ColumnDefinition("founded", .date, isOptional: true),
 ///     ])
 public struct ColumnDefinition: Hashable, Sendable {
-  /// A row of another table that a column refers to.
+  /// A foreign key of a single column.
   public struct Reference: Hashable, Sendable {
-    /// The other table.
+    /// The name of the referenced table.
     public var table: String
-    /// Its key.
+    /// The name of the referenced table's key column.
     public var column: String
-    /// The fate of this row when the other row is deleted.
+    /// The action on this row when the referenced row is deleted.
     public var onDelete: DeleteRule
 
-    /// Names the key of another table.
+    /// Creates a reference to a key column of another table.
     ///
     /// - Parameters:
-    ///   - table: The other table.
-    ///   - column: Its key.
-    ///   - onDelete: The fate of this row when the other row is deleted.
+    ///   - table: The name of the referenced table.
+    ///   - column: The name of the referenced table's key column.
+    ///   - onDelete: The action on this row when the referenced row is deleted.
     public init(table: String, column: String, onDelete: DeleteRule) {
       self.table = table
       self.column = column
@@ -63,31 +64,34 @@ public struct ColumnDefinition: Hashable, Sendable {
   public var name: String
   /// The declared type.
   public var type: ColumnType
-  /// Whether the column is the primary key, or a part of it.
+  /// A Boolean value that indicates whether the column is the primary key, or part of it.
   public var isPrimaryKey: Bool
-  /// Whether NULL is allowed.
+  /// A Boolean value that indicates whether the column accepts NULL.
   public var isOptional: Bool
-  /// The value of rows that were there before the column, and of rows inserted without one.
+  /// The value of the column in rows that exist when it is added, and in rows that are inserted
+  /// without a value for it.
   public var defaultValue: Value?
-  /// Whether no two rows may have the same value.
+  /// A Boolean value that indicates whether the column rejects a value that another row already
+  /// has.
   public var isUnique: Bool
-  /// The row that the column refers to.
+  /// The row that the column references; nil if the column isn't a foreign key.
   public var reference: Reference?
-  /// The collation of the column in indexes that are not unique, where that of bytes does not sort as the values
-  /// do. The table does not name it: other programs, which do not know it, read the table all the same.
+  /// The collation of the column in non-unique indexes, for values whose order differs from that of
+  /// their bytes. The SQL of the table doesn't contain it, so that programs without this collation
+  /// can read the table.
   package var collation: String?
 
-  /// Describes a column.
+  /// Creates the definition of a column.
   ///
   /// - Parameters:
-  ///   - name: The column's name.
+  ///   - name: The name of the column.
   ///   - type: The declared type.
-  ///   - isPrimaryKey: Whether it is the primary key, or a part of it. An integer that is the whole key
-  ///     is the rowid.
-  ///   - isOptional: Whether NULL is allowed.
-  ///   - defaultValue: The value of rows that are inserted without one.
-  ///   - isUnique: Whether no two rows may have the same value.
-  ///   - reference: The row that the column refers to.
+  ///   - isPrimaryKey: Whether the column is the primary key, or part of it. If an integer column
+  ///     is the whole key, it is an alias of the rowid.
+  ///   - isOptional: Whether the column accepts NULL.
+  ///   - defaultValue: The value of the column in rows that are inserted without a value for it.
+  ///   - isUnique: Whether the column rejects a value that another row already has.
+  ///   - reference: The row that the column references.
   public init(
     _ name: String, _ type: ColumnType, isPrimaryKey: Bool = false, isOptional: Bool = false,
     defaultValue: Value? = nil, isUnique: Bool = false, reference: Reference? = nil
@@ -102,58 +106,59 @@ public struct ColumnDefinition: Hashable, Sendable {
   }
 }
 
-/// An index that is to be made.
+/// The definition of an index of a new table.
 public struct IndexDefinition: Hashable, Sendable {
-  /// The columns, the most significant first.
+  /// The indexed columns, the most significant first.
   public var columns: [String]
-  /// Whether no two rows may have the same values in them.
+  /// A Boolean value that indicates whether the index rejects rows with equal keys.
   public var isUnique: Bool
-  /// The collations of columns that are not in the order that the table says.
+  /// The collations of columns that the index sorts in another order than the table's.
   package var collations: [String: String] = [:]
 
-  /// Describes an index.
+  /// Creates the definition of an index.
   ///
   /// - Parameters:
-  ///   - columns: The columns, the most significant first.
-  ///   - isUnique: Whether no two rows may have the same values in them.
+  ///   - columns: The indexed columns, the most significant first.
+  ///   - isUnique: Whether the index rejects rows with equal keys.
   public init(_ columns: [String], isUnique: Bool = false) {
     self.columns = columns
     self.isUnique = isUnique
   }
 }
 
-/// A table that is to be made.
+/// The definition of a new table.
 public struct TableDefinition: Hashable, Sendable {
-  /// How the rows are identified.
+  /// The kind of primary key that identifies the rows.
   public enum Key: Hashable, Sendable {
-    /// A column that is the rowid; numbers are never used again. Not among the columns.
+    /// An additional column with this name, which is an alias of the rowid. SQLite assigns
+    /// increasing numbers and never reuses the number of a deleted row.
     case autoIncrement(String)
-    /// A column that is the rowid. Not among the columns.
+    /// An additional column with this name, which is an alias of the rowid.
     case rowID(String)
-    /// One or several of the columns.
+    /// One or several of the table's columns.
     case columns([String])
-    /// As columns, in a table without rowids.
+    /// One or several of the table's columns, in a WITHOUT ROWID table.
     case withoutRowID([String])
-    /// The columns that say so themselves; none of them at all is allowed.
+    /// All columns whose ``ColumnDefinition/isPrimaryKey`` is true. There may be none.
     case declared
   }
 
   /// The table's name.
   public var name: String
-  /// How the rows are identified.
+  /// The primary key.
   public var key: Key
   /// The columns, in order.
   public var columns: [ColumnDefinition]
-  /// The indexes besides those that UNIQUE makes.
+  /// The indexes, in addition to those of UNIQUE columns.
   public var indexes: [IndexDefinition]
 
-  /// Describes a table.
+  /// Creates the definition of a table.
   ///
   /// - Parameters:
-  ///   - name: The table's name.
-  ///   - key: How the rows are identified.
+  ///   - name: The name of the table.
+  ///   - key: The primary key.
   ///   - columns: The columns, in order.
-  ///   - indexes: The indexes besides those that UNIQUE makes.
+  ///   - indexes: The indexes, in addition to those of UNIQUE columns.
   public init(
     _ name: String, key: Key, columns: [ColumnDefinition], indexes: [IndexDefinition] = []
   ) {
@@ -165,11 +170,11 @@ public struct TableDefinition: Hashable, Sendable {
 }
 
 extension TableDefinition {
-  /// Returns the statement that makes the table.
+  /// Returns the CREATE TABLE statement for the table.
   ///
   /// - Parameters:
-  ///   - ifNotExists: Whether a table of that name may be there already.
-  ///   - isStrict: Whether values of another type than the column's are refused.
+  ///   - ifNotExists: Whether the statement does nothing if the table already exists.
+  ///   - isStrict: Whether to create a STRICT table.
   package func createSQL(
     ifNotExists: Bool = true, isStrict: Bool = false
   ) throws(SQLiteError) -> SQL {
@@ -183,7 +188,7 @@ extension TableDefinition {
     case .columns(let names), .withoutRowID(let names): keys = names
     case .declared: keys = columns.filter(\.isPrimaryKey).map(\.name)
     }
-    // An integer becomes the rowid only if it is declared the key by itself.
+    // An integer column becomes the rowid only if the column itself is declared as the primary key.
     if case .declared = key, keys.count == 1 {
       keys = []
     } else {
@@ -202,7 +207,7 @@ extension TableDefinition {
 }
 
 extension ColumnDefinition {
-  /// The column as CREATE TABLE and ALTER TABLE spell it.
+  /// The column definition for CREATE TABLE and ALTER TABLE.
   package var sql: SQL {
     get throws(SQLiteError) {
       var sql: SQL = "\(identifier: name) \(SQL(unchecked: type.rawValue))"
@@ -223,7 +228,7 @@ extension ColumnDefinition {
 }
 
 extension SQL {
-  /// Quoted names with commas between.
+  /// Creates a comma-separated list of quoted identifiers.
   package init(identifiers names: some Sequence<String>) {
     var list = ""
     for name in names {
@@ -241,11 +246,11 @@ extension SQL {
 }
 
 extension TableDefinition {
-  /// The indexes that the table needs, those of UNIQUE columns among them, each once: of two with the
-  /// same columns the unique one.
+  /// Returns the indexes that the table needs, including those of UNIQUE columns. Indexes with the
+  /// same columns are merged, and the merged index is unique if one of them is.
   ///
-  /// - Parameter hasDecimalOrder: Whether the database knows the order of decimals. A node does not: the index
-  ///   finds equal ones, which are one text.
+  /// - Parameter hasDecimalOrder: Whether the database has the collation for decimals. A server
+  ///   doesn't have it. Its indexes can still find equal decimals, because they have the same text.
   func neededIndexes(hasDecimalOrder: Bool) -> [IndexDefinition] {
     var needed: [IndexDefinition] = []
     let unique = columns.filter(\.isUnique).map { IndexDefinition([$0.name], isUnique: true) }
@@ -267,7 +272,7 @@ extension TableDefinition {
 }
 
 extension IndexDefinition {
-  /// The name that the index of a table gets, another one for each table and each list of columns.
+  /// Returns the name of the index on a table. It differs for each table and each list of columns.
   package func name(on table: String) -> String {
     func escaped(_ name: String) -> String {
       String(name.flatMap { "\\(),".contains($0) ? ["\\", $0] : [$0] })
@@ -275,7 +280,7 @@ extension IndexDefinition {
     return "\(escaped(table))(\(columns.map(escaped).joined(separator: ",")))"
   }
 
-  /// Returns whether an index that is there does what this one asks for, whatever its name is.
+  /// Returns whether an existing index meets this definition, whatever its name is.
   package func isFulfilled(by found: TableIndex) -> Bool {
     !found.isPartial && (found.isUnique || !isUnique)
       && hasColumns(found.columns.map { $0 ?? "" })
@@ -284,7 +289,8 @@ extension IndexDefinition {
       }
   }
 
-  /// Returns whether an index that is there has been made for this one by the order of bytes.
+  /// Returns whether an existing index was created for this definition in byte order, without the
+  /// collation.
   func isPreceded(by found: TableIndex, on table: String) -> Bool {
     !collations.isEmpty && found.isExplicit && !found.isUnique && found.name == name(on: table)
       && hasColumns(found.columns.map { $0 ?? "" }) && !isFulfilled(by: found)
@@ -297,62 +303,65 @@ extension IndexDefinition {
   }
 }
 
-/// A column that a table has (`PRAGMA table_xinfo`).
+/// A column of an existing table or view (`PRAGMA table_xinfo`).
 public struct SchemaColumn: Hashable, Sendable {
-  /// The kind of the column.
+  /// The way in which a column is stored or computed.
   public enum Kind: Int, Sendable {
-    /// One that is stored and seen.
+    /// A stored, visible column.
     case ordinary = 0
     /// A hidden column of a virtual table.
     case hidden = 1
-    /// Computed when it is read.
+    /// A generated column that is computed when it is read (VIRTUAL).
     case virtuallyGenerated = 2
-    /// Computed when the row is written.
+    /// A generated column that is computed when the row is written (STORED).
     case storedGenerated = 3
   }
 
   /// The column's name.
   public let name: String
-  /// The type as it was declared, perhaps empty.
+  /// The declared type, which may be empty.
   public let declaredType: String
-  /// Whether NULL is refused.
+  /// A Boolean value that indicates whether the column rejects NULL.
   public let isNotNull: Bool
-  /// The default as SQL text, or nil if there is none.
+  /// The default value as SQL text, or nil if the column has no default.
   public let defaultSQL: String?
-  /// The position in the primary key from 1, or 0 if the column is no part of it.
+  /// The position in the primary key, starting at 1, or 0 if the column isn't part of the key.
   public let primaryKeyPosition: Int
-  /// The kind of the column.
+  /// The way in which the column is stored or computed.
   public let kind: Kind
 }
 
-/// A foreign key of a table (`PRAGMA foreign_key_list`).
+/// A foreign key of an existing table (`PRAGMA foreign_key_list`).
 public struct ForeignKey: Hashable, Sendable {
-  /// The columns that refer, in order.
+  /// The referencing columns, in order.
   public let columns: [String]
-  /// The table that is referred to.
+  /// The name of the referenced table.
   public let referencedTable: String
-  /// The columns referred to, in order; empty for that table's primary key.
+  /// The referenced columns, in order; empty if the foreign key references the table's primary key
+  /// without naming it.
   public let referencedColumns: [String]
-  /// The action when the row referred to changes its key, such as `CASCADE`.
+  /// The action when the key of the referenced row changes, such as `CASCADE`.
   public let onUpdate: String
-  /// The action when the row referred to is deleted, such as `SET NULL`.
+  /// The action when the referenced row is deleted, such as `SET NULL`.
   public let onDelete: String
 }
 
-/// An index (`PRAGMA index_list`).
+/// An existing index (`PRAGMA index_list`).
 public struct TableIndex: Hashable, Sendable {
   /// The index's name.
   public let name: String
-  /// The table that it belongs to.
+  /// The name of the table that the index belongs to.
   public let table: String
-  /// Its columns in order; nil for an expression.
+  /// The indexed columns, in order; nil for an expression.
   public let columns: [String?]
-  /// The collation of each of them, such as `BINARY`.
+  /// The collation of each column, such as `BINARY`.
   public let collations: [String]
-  /// Whether no two rows may have one key.
+  /// A Boolean value that indicates whether the index rejects rows with equal keys.
   public let isUnique: Bool
-  /// Whether it holds only the rows that fulfil a condition.
+  /// A Boolean value that indicates whether the index contains only the rows that satisfy a
+  /// condition.
   public let isPartial: Bool
-  /// Whether it was made by CREATE INDEX, and not by a constraint.
+  /// A Boolean value that indicates whether CREATE INDEX created the index, rather than a
+  /// constraint.
   public let isExplicit: Bool
 }

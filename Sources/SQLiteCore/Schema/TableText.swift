@@ -1,6 +1,6 @@
-/// The text of a CREATE TABLE statement, as the schema keeps it, whose columns get other constraints.
+/// The SQL of a CREATE TABLE statement in the schema, whose constraints can be edited.
 ///
-/// `ALTER TABLE` can change no constraint.
+/// `ALTER TABLE` can't change constraints.
 package struct TableText {
   /// The statement.
   package private(set) var sql: String
@@ -9,12 +9,12 @@ package struct TableText {
     self.sql = sql
   }
 
-  /// Lets a column refuse NULL, or allow it.
+  /// Makes a column reject or accept NULL.
   ///
   /// - Parameters:
-  ///   - column: The column's name.
-  ///   - isNotNull: Whether NULL is refused.
-  /// - Returns: False if there is no such column.
+  ///   - column: The name of the column.
+  ///   - isNotNull: Whether the column rejects NULL.
+  /// - Returns: False if the column does not exist.
   package mutating func setNotNull(_ column: String, _ isNotNull: Bool) -> Bool {
     guard let parts = entries().first(where: { $0.columnName == asciiLowercased(column) }),
       let last = parts.tokens.last
@@ -27,22 +27,22 @@ package struct TableText {
       return true
     }
     guard let index else { return true }
-    // The clause may go on with ON CONFLICT.
+    // ON CONFLICT may follow, as part of the constraint.
     var end = index + 1
     if parts.isWord("on", at: end + 1), parts.isWord("conflict", at: end + 2) { end += 3 }
     end = min(end, parts.tokens.count - 1)
-    // Its name would be that of the next constraint.
+    // Remove the name of the constraint, too: it would become that of the next constraint.
     let start = parts.isWord("constraint", at: index - 2) ? index - 2 : index
     replace(parts.tokens[start].range.lowerBound..<parts.tokens[end].range.upperBound, by: "")
     return true
   }
 
-  /// Changes the delete rule of a column's reference.
+  /// Changes the delete rule of a column's foreign key.
   ///
   /// - Parameters:
-  ///   - column: The column's name.
-  ///   - rule: The rule.
-  /// - Returns: False if the column is no reference by itself.
+  ///   - column: The name of the column.
+  ///   - rule: The new rule.
+  /// - Returns: False if no foreign key consists of only this column.
   package mutating func setDeleteRule(_ column: String, _ rule: DeleteRule) -> Bool {
     let name = asciiLowercased(column)
     let found = entries().lazy.compactMap { parts -> (Entry, Int)? in
@@ -53,7 +53,7 @@ package struct TableText {
     }.first
     guard let (parts, start) = found else { return false }
     var index = parts.end(ofNameAt: start + 1)
-    // The columns that it leads to are no tokens of the entry itself.
+    // The parentheses with the referenced columns are a single token.
     let insertion = parts.tokens[index].range.upperBound
     while true {
       if parts.isWord("match", at: index + 1) {
@@ -83,16 +83,16 @@ package struct TableText {
 }
 
 extension TableText {
-  /// A word, or something in parentheses as a whole.
+  /// A word, or parentheses with their whole content.
   fileprivate struct Token {
     var range: Range<Int>
-    /// The text in ASCII lower case, without the quotes of a name.
+    /// The text in lower case (ASCII), without the quotes of a name.
     var name: String
     var isQuoted: Bool
     var isParenthesis: Bool
   }
 
-  /// A column with its constraints, or a constraint of the table.
+  /// A column with its constraints, or a table constraint.
   fileprivate struct Entry {
     var tokens: [Token] = []
 
@@ -101,14 +101,15 @@ extension TableText {
       return !tokens[index].isQuoted && !tokens[index].isParenthesis && tokens[index].name == word
     }
 
-    /// The name of the column, nil for a constraint of the table.
+    /// The name of the column; nil for a table constraint.
     var columnName: String? {
       guard let first = tokens.first else { return nil }
       let constraints = ["constraint", "primary", "unique", "check", "foreign"]
       return first.isQuoted || !constraints.contains(first.name) ? first.name : nil
     }
 
-    /// The one column of a foreign key of the table.
+    /// The column list of a table constraint FOREIGN KEY. If it has one column, this is the
+    /// column's name.
     var foreignKey: String? {
       let index = isWord("constraint", at: 0) ? 2 : 0
       guard isWord("foreign", at: index), isWord("key", at: index + 1),
@@ -117,7 +118,7 @@ extension TableText {
       return tokens[index + 2].name
     }
 
-    /// The last token of a name and what follows it in parentheses.
+    /// Returns the index of the last token of a name, which includes parentheses after the name.
     func end(ofNameAt index: Int) -> Int {
       let next = index + 1
       let end = tokens.indices.contains(next) && tokens[next].isParenthesis ? next : index
@@ -125,7 +126,7 @@ extension TableText {
     }
   }
 
-  /// Returns the entries between the commas of the statement's outer parentheses.
+  /// Returns the entries between the commas in the statement's outer parentheses.
   fileprivate func entries() -> [Entry] {
     var entries: [Entry] = []
     var entry = Entry()
@@ -152,7 +153,7 @@ extension TableText {
           Token(
             range: word.range, name: word.text, isQuoted: word.isQuoted, isParenthesis: false))
       } else if depth > 1, let last = entry.tokens.indices.last {
-        // Parentheses count as one token, whose name is their content.
+        // Parentheses are one token, and its name is their content.
         entry.tokens[last].name += word.text
       }
     }

@@ -1,37 +1,37 @@
-/// The sizes that views grow to when SQLite compiles a statement that uses one.
+/// Estimates the sizes of views after SQLite has expanded them to compile a statement.
 ///
-/// SQLite copies a view, a subquery and a common table expression wherever it is named, and the
-/// expression of a column wherever the column is named. So a few short views can come to more than the
-/// memory holds, and no progress handler is asked meanwhile. The size is estimated from the words alone:
-/// it may be too high.
+/// SQLite copies a view, a subquery or a common table expression wherever it is referenced, and the
+/// expression of a column wherever the column is referenced. Therefore, a few short views can
+/// expand to more than the available memory, and SQLite doesn't call the progress handler
+/// meanwhile. The estimate only considers the words of the SQL, so it may be too high.
 struct ViewSizes {
-  /// The cost of each copy besides its text.
+  /// The cost of each copy in addition to its text.
   private static let copy = 2_048
-  /// How many selects, one within or named by the other, SQLite's recursion is trusted with.
+  /// The maximum depth of nested or referenced SELECTs. SQLite processes them recursively.
   private static let maximumDepth = 100
 
-  /// A SELECT: of a view, or one in parentheses.
+  /// The SELECT of a view, or a SELECT in parentheses.
   private struct Block {
     var size = ViewSizes.copy
-    /// How often each name occurs that may be one of a column, a table or a view.
+    /// The number of occurrences of each name that may refer to a column, a table or a view.
     var names: [String: Int] = [:]
-    /// How often all columns are named at once.
+    /// The number of references to all columns.
     var asterisks = 0
-    /// The blocks in parentheses, with their names if they are common table expressions.
+    /// The blocks in parentheses, each with its name if it is a common table expression.
     var inner: [(block: Int, name: String?)] = []
   }
 
   private struct Parenthesis {
     let block: Int
-    /// The name in front of it.
+    /// The name before the parenthesis.
     let front: String?
-    /// The common table expression that it is, if it holds a SELECT.
+    /// The name of the common table expression, if the parenthesis contains its SELECT.
     let name: String?
   }
 
   private typealias Local = (name: String, block: Int)
 
-  /// Words that never name anything.
+  /// Keywords that are never names.
   private static let reserved = Set(
     """
     all and as between case collate create distinct else exists from group having in intersect is isnull
@@ -47,20 +47,21 @@ struct ViewSizes {
     read(sql)
   }
 
-  /// Returns whether a view comes to more than so many bytes of SQL.
+  /// Returns whether a view expands to more than `limit` bytes of SQL.
   func exceed(_ limit: Int) -> Bool {
     var known: [Int: Int] = [:]
     return views.values.joined().contains { size(of: $0, [], 0, &known) > limit }
   }
 
-  /// The size of a block with all that it names; more than any limit if it is too deep or names itself.
+  /// Returns the size of a block including everything that it references; `Int.max` if it is nested
+  /// too deeply.
   ///
   /// - Parameters:
-  ///   - index: The block.
-  ///   - local: The common table expressions around it.
-  ///   - depth: How deep it is.
-  ///   - known: The sizes found so far, 0 for a block that is being looked at: what names itself is not
-  ///     copied, or refused by SQLite.
+  ///   - index: The index of the block.
+  ///   - local: The common table expressions in scope.
+  ///   - depth: The nesting depth of the block.
+  ///   - known: The sizes determined so far; 0 for a block in progress. SQLite doesn't copy a block
+  ///     that references itself, or rejects it.
   private func size(
     of index: Int, _ local: [Local], _ depth: Int, _ known: inout [Int: Int]
   ) -> Int {
@@ -82,7 +83,7 @@ struct ViewSizes {
         Self.add(size(of: other.block, local, depth + 1, &known), times: count, to: &sum)
       }
     }
-    // Each column of what is inside may be an expression.
+    // Each column of an inner block may be an expression, which every reference copies.
     let mentions = (block.names.values.max() ?? 0) + block.asterisks
     var whole = 0
     Self.add(sum, times: max(1, mentions), to: &whole)
@@ -96,7 +97,7 @@ struct ViewSizes {
     sum = isTooBig || isTooMuch ? .max : next
   }
 
-  /// Reads the SQL of a view into blocks, the view's own first.
+  /// Parses the SQL of a view into blocks. The first block is that of the view itself.
   private mutating func read(_ sql: String) {
     var scanner = SQLScanner(sql)
     var current = blocks.count
@@ -124,7 +125,7 @@ struct ViewSizes {
         current = closed.block
         last = closed.front
       } else if word.is("*") {
-        // Not of a multiplication, nor of count(*).
+        // Skip multiplication and count(*).
         let isColumns = [",", ".", "select", "distinct", "all"].contains(where: follows)
         if isColumns { blocks[current].asterisks += 1 }
       } else if word.token == .word || word.isQuoted {
