@@ -1,51 +1,54 @@
 import CSQLite
 
-/// An action that a statement would take, judged when it is compiled (`sqlite3_set_authorizer`).
+/// An action of a statement that needs permission when SQLite compiles the statement
+/// (`sqlite3_set_authorizer`).
 public struct Authorization: Hashable, Sendable {
-  /// SQLite's number of the action, such as 9 for `SQLITE_DELETE`.
+  /// SQLite's number for the action, such as 9 for `SQLITE_DELETE`.
   public let action: Int32
-  /// The first detail: a table for most actions, a function's name is the second.
+  /// The first detail of the action, which is a table's name for most actions.
   public let first: String?
-  /// The second detail: a column for reading and updating.
+  /// The second detail of the action, such as the name of the column that is read or updated, or of
+  /// the function that is called.
   public let second: String?
-  /// The database: `main`, `temp`, or the name of an attached one.
+  /// The name of the database: `main`, `temp`, or that of an attached database.
   public let schema: String?
-  /// The view or trigger that takes the action, or nil for the statement itself.
+  /// The view or trigger that performs the action, or nil for the statement itself.
   public let accessor: String?
 
-  /// Deletes rows of the table `first` (`SQLITE_DELETE`).
+  /// The action that deletes rows of the table `first` (`SQLITE_DELETE`).
   public static let delete = SQLITE_DELETE
-  /// Inserts rows into the table `first` (`SQLITE_INSERT`).
+  /// The action that inserts rows into the table `first` (`SQLITE_INSERT`).
   public static let insert = SQLITE_INSERT
-  /// Changes the column `second` of the table `first` (`SQLITE_UPDATE`).
+  /// The action that updates the column `second` of the table `first` (`SQLITE_UPDATE`).
   public static let update = SQLITE_UPDATE
-  /// Reads the column `second` of the table `first` (`SQLITE_READ`).
+  /// The action that reads the column `second` of the table `first` (`SQLITE_READ`).
   public static let read = SQLITE_READ
-  /// Runs a SELECT (`SQLITE_SELECT`).
+  /// The action that runs a SELECT (`SQLITE_SELECT`).
   public static let select = SQLITE_SELECT
-  /// Calls the function `second` (`SQLITE_FUNCTION`).
+  /// The action that calls the function `second` (`SQLITE_FUNCTION`).
   public static let function = SQLITE_FUNCTION
-  /// Runs the pragma `first` with the argument `second` (`SQLITE_PRAGMA`).
+  /// The action that runs the pragma `first` with the argument `second` (`SQLITE_PRAGMA`).
   public static let pragma = SQLITE_PRAGMA
-  /// Attaches the file `first` (`SQLITE_ATTACH`).
+  /// The action that attaches the file `first` (`SQLITE_ATTACH`).
   public static let attach = SQLITE_ATTACH
-  /// Makes the table `first` (`SQLITE_CREATE_TABLE`).
+  /// The action that creates the table `first` (`SQLITE_CREATE_TABLE`).
   public static let createTable = SQLITE_CREATE_TABLE
-  /// Drops the table `first` (`SQLITE_DROP_TABLE`).
+  /// The action that drops the table `first` (`SQLITE_DROP_TABLE`).
   public static let dropTable = SQLITE_DROP_TABLE
 }
 
-/// The answer to an ``Authorization``.
+/// The decision about an ``Authorization``.
 public enum AuthorizationDecision: Sendable {
-  /// The statement may do it.
+  /// Allows the action.
   case allow
-  /// The statement does not compile: ``ResultCode/authorization``.
+  /// Rejects the statement. Compiling it fails with ``ResultCode/authorization``.
   case deny
-  /// The column reads as NULL, the statement has no effect.
+  /// Ignores the action: a column that is read becomes NULL, and most other actions have no effect.
+  /// A DELETE still deletes its rows.
   case ignore
 }
 
-/// Whether SQLite is calling a closure of the user's, which must not use the connection.
+/// Records whether SQLite is calling a closure of the user, which must not use the connection.
 final class UserCallback {
   private(set) var isRunning = false
 
@@ -57,15 +60,16 @@ final class UserCallback {
   }
 }
 
-/// Asked by SQLite, kept alive by the connection.
+/// The object that SQLite's authorizer callback uses. The connection keeps it alive.
 final class Authorizer {
   private let decide: ((Authorization) -> AuthorizationDecision)?
   private let callback: UserCallback
-  /// Whether statements of the library's own are compiled, about which the user's closure is not asked.
+  /// Whether the library is compiling its own statements, for which the user's closure isn't
+  /// called.
   var isSuspended = false
-  /// Whether deletions of all rows must go row by row.
+  /// Whether SQLite must delete all rows of a table one by one, so that it calls the hooks.
   let keepsRowDeletes: Bool
-  /// The table that is being dropped: the deletion of its rows is not recorded.
+  /// The table that is being dropped. The deletion of its rows isn't recorded.
   fileprivate var dropped: String?
 
   init(
@@ -83,8 +87,10 @@ final class Authorizer {
     return callback.run { decide(request) }
   }
 
-  /// If told to ignore a DELETE of all rows, SQLite deletes them all the same, but row by row. It would not
-  /// drop a table, so that is allowed as it is.
+  /// Returns the library's own answer to a request.
+  ///
+  /// If the answer to a DELETE of all rows is "ignore", SQLite still deletes the rows, but one by
+  /// one. It wouldn't drop a table with this answer, so dropping is allowed.
   fileprivate func answer(to request: Authorization) -> Int32 {
     guard keepsRowDeletes else { return SQLITE_OK }
     switch request.action {
@@ -100,10 +106,11 @@ final class Authorizer {
     return SQLITE_OK
   }
 
-  /// Lets SQLite ask an authorizer, or nobody (`sqlite3_set_authorizer`). The caller keeps it alive.
+  /// Registers an authorizer with SQLite, or removes it if it is nil (`sqlite3_set_authorizer`).
+  /// The caller keeps it alive.
   static func install(_ authorizer: Authorizer?, on handle: ConnectionHandle) {
     let context = unsafe authorizer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
-    // SQLite compiles all statements anew, so that cached ones are asked about, too.
+    // SQLite recompiles all statements, so that the authorizer is called for cached ones, too.
     unsafe sqlite3_set_authorizer(handle.pointer, authorizer == nil ? nil : authorize, context)
   }
 }

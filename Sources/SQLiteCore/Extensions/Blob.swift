@@ -1,13 +1,14 @@
 import CSQLite
 
-/// A blob or a text in a row, read and written in place, piece by piece.
+/// A blob or a text in a row, which can be read and written in place, piece by piece.
 ///
 ///     try connection.withBlob(table: "file", column: "content", rowID: 7) { blob in
 ///       let start = try blob.read(count: 1_024, at: 0)
 ///     }
 ///
-/// The size of the content cannot be changed: make room with `zeroblob(n)` and write into that. A
-/// change of the row by other means ends the blob; it then throws ``ResultCode/abort``.
+/// You can't change the size of the content. To reserve space, insert `zeroblob(n)`, and then write
+/// into it. If the row is changed in another way, the blob becomes invalid, and its methods throw
+/// ``ResultCode/abort``.
 @safe public final class Blob {
   private let connection: Connection
   private var pointer: OpaquePointer?
@@ -26,12 +27,12 @@ import CSQLite
   /// The size in bytes (`sqlite3_blob_bytes`).
   public var byteCount: Int { unsafe Int(sqlite3_blob_bytes(pointer)) }
 
-  /// Reads bytes (`sqlite3_blob_read`).
+  /// Reads bytes from the blob (`sqlite3_blob_read`).
   ///
   /// - Parameters:
-  ///   - count: How many; fewer come at the end.
-  ///   - offset: Where to begin.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` for an offset outside the blob.
+  ///   - count: The number of bytes to read. The result is shorter if the blob ends earlier.
+  ///   - offset: The position of the first byte.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the offset is outside the blob.
   public func read(count: Int, at offset: Int) throws(SQLiteError) -> [UInt8] {
     try checkOpen()
     guard count >= 0, offset >= 0, offset <= byteCount else { throw outside(offset) }
@@ -46,12 +47,13 @@ import CSQLite
     return bytes
   }
 
-  /// Writes bytes over those that are there (`sqlite3_blob_write`).
+  /// Overwrites bytes of the blob (`sqlite3_blob_write`).
   ///
   /// - Parameters:
   ///   - bytes: The new bytes.
-  ///   - offset: Where to begin. All bytes must find room.
-  /// - Throws: ``SQLiteError``.
+  ///   - offset: The position of the first byte to overwrite. All bytes must fit into the blob.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the bytes don't fit, or with
+  ///   ``ResultCode/readOnly`` if the blob isn't writable.
   public func write(_ bytes: [UInt8], at offset: Int) throws(SQLiteError) {
     try checkOpen()
     guard isWritable else { throw SQLiteError(.readOnly, "the blob was opened for reading") }
@@ -70,16 +72,17 @@ import CSQLite
     connection.recording.hasWritten = true
   }
 
-  /// Goes to the same column of another row (`sqlite3_blob_reopen`).
+  /// Moves to the same column of another row (`sqlite3_blob_reopen`).
   ///
-  /// - Parameter rowID: The row.
-  /// - Throws: ``SQLiteError`` if there is no such row or no blob in it; the blob is then closed.
+  /// - Parameter rowID: The rowid of the other row.
+  /// - Throws: ``SQLiteError`` if the row does not exist, or if its column doesn't store a blob or
+  ///   text. After that, the blob can't be used any more.
   public func reopen(rowID: Int64) throws(SQLiteError) {
     try checkOpen()
     try check(unsafe sqlite3_blob_reopen(pointer, rowID))
   }
 
-  /// Closes the blob, which outside a transaction commits what was written.
+  /// Closes the blob. Outside a transaction, this commits the writes.
   fileprivate func close() throws(SQLiteError) {
     defer { unsafe pointer = nil }
     let code = unsafe sqlite3_blob_close(pointer)
@@ -106,18 +109,19 @@ import CSQLite
 extension Blob: Sendable {}
 
 extension Connection {
-  /// Lends a blob or a text in a row (`sqlite3_blob_open`).
+  /// Opens a blob or a text in a row, and passes it to a closure (`sqlite3_blob_open`).
   ///
   /// - Parameters:
-  ///   - table: The table.
-  ///   - column: The column; to be written, one that no index and no foreign key uses.
-  ///   - rowID: The row.
-  ///   - schema: The attached database.
-  ///   - isWritable: Whether it may be written.
-  ///   - body: Uses the blob, which is closed when it returns.
+  ///   - table: The name of the table.
+  ///   - column: The name of the column. If the blob is writable, no index and no foreign key may
+  ///     use the column.
+  ///   - rowID: The rowid of the row.
+  ///   - schema: The name of the database: `main`, or that of an attached database.
+  ///   - isWritable: Whether the blob can be written.
+  ///   - body: A closure that uses the blob, which is valid only inside the closure.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or ``SQLiteError``, also if what was written outside a transaction cannot be
-  ///   committed at the end, or if the last write has failed.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the blob can't be opened, if the last write
+  ///   has failed, or if writes outside a transaction can't be committed.
   @discardableResult
   public func withBlob<Result>(
     table: String, column: String, rowID: Int64, schema: String = "main", isWritable: Bool = false,

@@ -1,7 +1,7 @@
 import CSQLite
 
 extension Connection {
-  /// Makes a Swift closure a function of SQL on this connection.
+  /// Registers a Swift closure as an SQL function on this connection.
   ///
   ///     options.prepareConnection = { connection in
   ///       try connection.addFunction("initials") { (name: String) in
@@ -9,18 +9,22 @@ extension Connection {
   ///       }
   ///     }
   ///
-  /// Each connection of a pool needs the function: add it in
-  /// ``Database/Options/prepareConnection``. SQL that passes another number of arguments does not
-  /// compile; an argument of another type, or what the closure throws, fails the statement.
+  /// Each connection of a pool needs the function, so add it in
+  /// ``Database/Options/prepareConnection``. SQL that calls the function with another number of
+  /// arguments doesn't compile. If an argument has another type, or if the closure throws, the
+  /// statement fails.
   ///
   /// - Parameters:
-  ///   - name: The function's name. Several functions of one name may differ in their arguments.
-  ///   - isDeterministic: Whether equal arguments always give equal results, so that SQLite may
-  ///     call it less often and use it in indexes.
-  ///   - isUsableInSchema: Whether views, triggers, checks and indexes may use it. Only for
-  ///     functions without effects that no hostile file can misuse.
-  ///   - body: The function. It must not use the database that it is called from.
-  /// - Throws: ``SQLiteError`` if the name cannot be one.
+  ///   - name: The name of the function. Functions with the same name may differ in the number of
+  ///     arguments.
+  ///   - isDeterministic: Whether equal arguments always produce equal results. SQLite may then
+  ///     call the function less often, and use it in indexes.
+  ///   - isUsableInSchema: Whether views, triggers, CHECK constraints and indexes may use the
+  ///     function. Set this only for a function without side effects that a malicious database file
+  ///     can't misuse.
+  ///   - body: The implementation of the function. It must not use the database that calls it.
+  /// - Throws: ``SQLiteError`` if the name is not valid, or if the database belongs to a cluster,
+  ///   which doesn't support custom functions.
   public func addFunction<each Argument: ColumnValue, Result: Bindable>(
     _ name: String, isDeterministic: Bool = false, isUsableInSchema: Bool = false,
     _ body: @escaping @Sendable (repeat each Argument) throws -> Result
@@ -35,14 +39,16 @@ extension Connection {
       flags(isDeterministic, isUsableInSchema))
   }
 
-  /// Makes a Swift closure a function of any number of arguments.
+  /// Registers a Swift closure as an SQL function with any number of arguments.
   ///
   /// - Parameters:
-  ///   - name: The function's name.
-  ///   - isDeterministic: Whether equal arguments always give equal results.
-  ///   - isUsableInSchema: Whether views, triggers, checks and indexes may use it.
-  ///   - body: The function.
-  /// - Throws: ``SQLiteError`` if the name cannot be one.
+  ///   - name: The name of the function.
+  ///   - isDeterministic: Whether equal arguments always produce equal results.
+  ///   - isUsableInSchema: Whether views, triggers, CHECK constraints and indexes may use the
+  ///     function.
+  ///   - body: The implementation of the function. It must not use the database that calls it.
+  /// - Throws: ``SQLiteError`` if the name is not valid, or if the database belongs to a cluster,
+  ///   which doesn't support custom functions.
   public func addVariadicFunction(
     _ name: String, isDeterministic: Bool = false, isUsableInSchema: Bool = false,
     _ body: @escaping @Sendable ([Value]) throws -> Value
@@ -52,19 +58,20 @@ extension Connection {
     try add(function, name, argumentCount: -1, flags(isDeterministic, isUsableInSchema))
   }
 
-  /// Makes an aggregate function of Swift closures.
+  /// Registers Swift closures as an SQL aggregate function.
   ///
   ///     try connection.addAggregate("product", initial: { 1.0 }) {
   ///       (state: inout Double, factor: Double) in state *= factor
   ///     } result: { $0 }
   ///
   /// - Parameters:
-  ///   - name: The function's name.
-  ///   - isUsableInSchema: Whether views and triggers may use it.
-  ///   - initial: Makes the state of a group without rows.
-  ///   - step: Takes a row into the state.
-  ///   - result: The function's value for a state.
-  /// - Throws: ``SQLiteError`` if the name cannot be one.
+  ///   - name: The name of the function.
+  ///   - isUsableInSchema: Whether views and triggers may use the function.
+  ///   - initial: Returns the state of a group before its first row.
+  ///   - step: Adds a row to the state.
+  ///   - result: Returns the function's value for a state.
+  /// - Throws: ``SQLiteError`` if the name is not valid, or if the database belongs to a cluster,
+  ///   which doesn't support custom functions.
   public func addAggregate<State, each Argument: ColumnValue, Result: Bindable>(
     _ name: String, isUsableInSchema: Bool = false,
     initial: @escaping @Sendable () -> State,
@@ -76,16 +83,19 @@ extension Connection {
       remove: { (_: inout State, _: repeat each Argument) in }, result: result, isWindow: false)
   }
 
-  /// Makes a function of Swift closures that works as an aggregate and over windows that slide.
+  /// Registers Swift closures as an SQL function that works both as an aggregate and as a window
+  /// function.
   ///
   /// - Parameters:
-  ///   - name: The function's name.
-  ///   - isUsableInSchema: Whether views and triggers may use it.
-  ///   - initial: Makes the state of a group or a window without rows.
-  ///   - step: Takes a row into the state.
-  ///   - remove: Takes the oldest row out of the state.
-  ///   - result: The function's value for a state, called after each step.
-  /// - Throws: ``SQLiteError`` if the name cannot be one.
+  ///   - name: The name of the function.
+  ///   - isUsableInSchema: Whether views and triggers may use the function.
+  ///   - initial: Returns the state of a group or window before its first row.
+  ///   - step: Adds a row to the state.
+  ///   - remove: Removes the oldest row from the state, when it leaves the window.
+  ///   - result: Returns the function's value for a state. In a window, SQLite calls it for each
+  ///     row.
+  /// - Throws: ``SQLiteError`` if the name is not valid, or if the database belongs to a cluster,
+  ///   which doesn't support custom functions.
   public func addWindowFunction<State, each Argument: ColumnValue, Result: Bindable>(
     _ name: String, isUsableInSchema: Bool = false,
     initial: @escaping @Sendable () -> State,
@@ -123,12 +133,13 @@ extension Connection {
       flags(false, isUsableInSchema), isWindow: isWindow)
   }
 
-  /// Makes a function without arguments and value, for triggers, that is told its connection.
+  /// Registers a function for triggers, which has no arguments and returns NULL, and passes its
+  /// connection to a closure.
   ///
   /// - Parameters:
-  ///   - name: The function's name.
-  ///   - body: Runs in the middle of a statement: it may ask to be called after the commit, but may
-  ///     run no SQL.
+  ///   - name: The name of the function.
+  ///   - body: The closure, which runs in the middle of a statement. It may schedule work for after
+  ///     the commit, but must not run SQL.
   package func addSignal(
     _ name: String, _ body: @escaping @Sendable (Connection) -> Void
   ) throws(SQLiteError) {
@@ -140,13 +151,13 @@ extension Connection {
     try add(function, name, argumentCount: 0, SQLITE_UTF8 | SQLITE_INNOCUOUS)
   }
 
-  /// Makes a function of the library's own: equal arguments give equal results, and NULL gives NULL. It has no
-  /// effects, so that a hostile file may name it too.
+  /// Registers a deterministic function of the library, which returns NULL if an argument is NULL.
+  /// It has no side effects, so untrusted schemas may use it.
   ///
   /// - Parameters:
-  ///   - name: The function's name.
+  ///   - name: The name of the function.
   ///   - argumentCount: The number of arguments.
-  ///   - body: The function, of arguments that are not NULL.
+  ///   - body: The implementation of the function. Its arguments are never NULL.
   package func addPureFunction(
     _ name: String, argumentCount: Int32, _ body: @escaping @Sendable ([Value]) throws -> Value
   ) throws(SQLiteError) {
@@ -156,14 +167,14 @@ extension Connection {
     try add(function, name, argumentCount: argumentCount, flags(true, true))
   }
 
-  /// Makes an aggregate function of the library's own, as ``addPureFunction(_:argumentCount:_:)``.
+  /// Registers a deterministic aggregate function of the library, which untrusted schemas may use.
   ///
   /// - Parameters:
-  ///   - name: The function's name.
+  ///   - name: The name of the function.
   ///   - argumentCount: The number of arguments.
-  ///   - initial: Makes the state of a group without rows.
-  ///   - step: Takes the arguments of a row into the state. They may be NULL.
-  ///   - result: The function's value for a state.
+  ///   - initial: Returns the state of a group before its first row.
+  ///   - step: Adds the arguments of a row to the state. They may be NULL.
+  ///   - result: Returns the function's value for a state.
   package func addPureAggregate<State>(
     _ name: String, argumentCount: Int32, initial: @escaping @Sendable () -> State,
     step: @escaping @Sendable (inout State, [Value]) throws -> Void,
@@ -178,12 +189,12 @@ extension Connection {
       function, name, argumentCount: argumentCount, flags(true, true), isWindow: false)
   }
 
-  /// Removes a function that was added.
+  /// Removes a function from this connection.
   ///
   /// - Parameters:
-  ///   - name: The function's name.
-  ///   - argumentCount: The number of its arguments, or nil for a variadic one.
-  /// - Throws: ``SQLiteError``.
+  ///   - name: The name of the function.
+  ///   - argumentCount: The number of its arguments, or nil for a variadic function.
+  /// - Throws: ``SQLiteError`` if the name is not valid, or if a statement is running.
   public func removeFunction(_ name: String, argumentCount: Int?) throws(SQLiteError) {
     try checkFunctionName(name)
     let count = argumentCount.map { Int32(clamping: $0) } ?? -1
@@ -215,7 +226,7 @@ extension Connection {
   ) throws(SQLiteError) {
     try require(.functions)
     try checkFunctionName(name)
-    // SQLite releases the function when it goes, also if this call fails.
+    // SQLite releases the function when it is removed, and also if this call fails.
     try handle.check(
       unsafe sqlite3_create_function_v2(
         handle.pointer, name, argumentCount, flags, Unmanaged.passRetained(function).toOpaque(),
@@ -237,10 +248,11 @@ extension Connection {
     try hideFromSchema(flags)
   }
 
-  /// Has SQLite read the schema again, to notice that it uses a function that it may not use.
+  /// Makes SQLite reload the schema, so that it detects uses of a function that the schema must not
+  /// use.
   ///
-  /// SQLite checks this only when it reads a CHECK, an index or a generated column; a function that it
-  /// did not know then counts as allowed.
+  /// SQLite checks this only when it loads a CHECK constraint, an index or a generated column. It
+  /// allows functions that are unknown at that time.
   private func hideFromSchema(_ flags: Int32) throws(SQLiteError) {
     guard flags & SQLITE_DIRECTONLY != 0 else { return }
     try withoutAuthorizer { () throws(SQLiteError) in
@@ -250,7 +262,7 @@ extension Connection {
   }
 }
 
-/// Hands out the arguments of a call one by one.
+/// Returns the arguments of a call one by one.
 private struct ArgumentReader {
   private let values: [Value]
   private var position = 0
@@ -276,19 +288,21 @@ private struct ArgumentReader {
 private typealias Collation = Box<(String, String) -> Int>
 
 extension Connection {
-  /// Makes a Swift closure a collation of SQL on this connection.
+  /// Registers a Swift closure as a collation on this connection.
   ///
   ///     try connection.addCollation("byLength") { $0.utf8.count - $1.utf8.count }
   ///
-  /// Each connection of a pool needs the collation: add it in
-  /// ``Database/Options/prepareConnection``. An index that uses it is damaged if the order changes.
+  /// Each connection of a pool needs the collation, so add it in
+  /// ``Database/Options/prepareConnection``. If the order changes, indexes that use the collation
+  /// become corrupt.
   ///
   /// - Parameters:
-  ///   - name: The collation's name.
-  ///   - compare: Returns a negative number if the first text comes first, zero if both are equal,
-  ///     else a positive number. It must order all texts the same way each time. Bytes that are not
-  ///     valid UTF-8 arrive repaired.
-  /// - Throws: ``SQLiteError`` if the name cannot be one, or if a statement is using the collation.
+  ///   - name: The name of the collation.
+  ///   - compare: Returns a negative number if the first text sorts before the second, zero if they
+  ///     are equal, and a positive number otherwise. It must define a consistent order of all
+  ///     texts. Invalid UTF-8 is repaired before the call.
+  /// - Throws: ``SQLiteError`` if the name is not valid, if a statement is using a collation with
+  ///   this name, or if the database belongs to a cluster, which doesn't support custom collations.
   public func addCollation(
     _ name: String, _ compare: @escaping @Sendable (String, String) -> Int
   ) throws(SQLiteError) {

@@ -1,28 +1,31 @@
 import CSQLite
 
-/// The order of numbers in plain decimal notation, `-12.5`, in which decimals and durations are stored: that of
-/// the numbers, where the order of texts would put 10 before 9.
+/// The numeric order of decimals and durations, which are stored as text in plain decimal notation,
+/// such as `-12.5`. The order of texts would sort 10 before 9.
 ///
-/// It is the collation `magicdata_decimal` of each connection. Numbers of any length are compared exactly, and
-/// superfluous zeros do not count. A text that is no such number comes after all numbers, by its bytes.
+/// Each connection has it as the collation `magicdata_decimal`. It compares numbers of any length
+/// exactly and ignores superfluous zeros. A text that isn't such a number sorts after all numbers,
+/// in byte order.
 package enum DecimalOrder {
   /// The collation's name in SQL.
   package static var collation: String { "magicdata_decimal" }
 
-  /// Has SQLite ask for the collation when a statement or an index first needs it
-  /// (`sqlite3_collation_needed`): until then it costs nothing.
+  /// Registers the collation on demand: SQLite requests it when a statement or an index first needs
+  /// it (`sqlite3_collation_needed`). Until then, it costs nothing.
   static func offer(on handle: ConnectionHandle) throws(SQLiteError) {
     try handle.check(
       unsafe sqlite3_collation_needed(handle.pointer, nil) { _, connection, _, name in
         guard let name = unsafe name, unsafe sqlite3_stricmp(name, DecimalOrder.collation) == 0
         else { return }
-        // Without memory for it the statement fails, since there is no such collation.
+        // If this fails for lack of memory, the statement fails because the collation doesn't
+        // exist.
         _ = unsafe sqlite3_create_collation_v2(
           connection, DecimalOrder.collation, SQLITE_UTF8, nil, compareDecimals, nil)
       })
   }
 
-  /// Returns a negative number if the first text comes first, zero if both are one number, else a positive one.
+  /// Returns a negative number if the first text sorts before the second, zero if both are equal,
+  /// and a positive number otherwise.
   package static func compare(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Int {
     switch (DecimalDigits(first), DecimalDigits(second)) {
     case (nil, nil): compareBytes(first, first.indices, second, second.indices)
@@ -55,7 +58,7 @@ package enum DecimalOrder {
   }
 }
 
-/// The places of the digits in the text of a number.
+/// The positions of the digits in the text of a number.
 private struct DecimalDigits {
   var isNegative: Bool
   /// The digits before the point, without leading zeros.
@@ -63,7 +66,7 @@ private struct DecimalDigits {
   /// The digits after the point, without trailing zeros.
   var fraction: Range<Int>
 
-  /// Finds the digits of `[-]digits[.digits]`; nil for any other text.
+  /// Finds the digits of a text of the form `[-]digits[.digits]`. Returns nil for any other text.
   init?(_ text: Span<UInt8>) {
     isNegative = text.count > 0 && text[0] == UInt8(ascii: "-")
     let start = isNegative ? 1 : 0

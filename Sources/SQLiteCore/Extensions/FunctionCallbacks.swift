@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What SQLite keeps by its address.
+/// An object that wraps a value, so that SQLite can store a pointer to it.
 final class Box<Content> {
   let content: Content
 
@@ -9,20 +9,20 @@ final class Box<Content> {
   }
 }
 
-/// A function of SQL.
+/// The implementation of a scalar SQL function.
 typealias ScalarFunction = Box<([Value]) throws -> Value>
 
-/// Begins the run of an aggregate function for a group.
+/// The implementation of an SQL aggregate function. It creates the state of a group.
 typealias AggregateFunction = Box<() -> AggregateRun>
 
-/// The state of one group, owned by SQLite's context of the aggregate until its end.
+/// The state of one group. SQLite's aggregate context owns it until the group ends.
 struct AggregateRun {
   let step: ([Value]) throws -> Void
   let remove: ([Value]) throws -> Void
   let value: () throws -> Value
 }
 
-/// Releases what was handed to SQLite as its user data.
+/// Releases an object that was passed to SQLite as user data.
 func releaseObject(_ pointer: UnsafeMutableRawPointer?) {
   guard let pointer = unsafe pointer else { return }
   unsafe Unmanaged<AnyObject>.fromOpaque(pointer).release()
@@ -56,7 +56,7 @@ func valueOfAggregate(context: OpaquePointer?) {
 }
 
 func finishAggregate(context: OpaquePointer?) {
-  // A group without rows has no context yet.
+  // A group without rows has no context.
   let storage = unsafe sqlite3_aggregate_context(context, 0)?
     .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
   if let storage = unsafe storage, let stored = unsafe storage.pointee {
@@ -69,7 +69,7 @@ func finishAggregate(context: OpaquePointer?) {
   }
 }
 
-/// The run of the present group; SQLite keeps a pointer to it, zero at first.
+/// Returns the state of the current group. SQLite stores a pointer to it, which is null at first.
 private func aggregateRun(_ context: OpaquePointer?, begins: Bool) -> AggregateRun? {
   let size = unsafe Int32(MemoryLayout<UnsafeMutableRawPointer?>.size)
   guard
@@ -88,7 +88,7 @@ private func aggregateRun(_ context: OpaquePointer?, begins: Bool) -> AggregateR
   return run
 }
 
-/// The arguments of a call.
+/// Returns the arguments of a call.
 private func values(
   _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
 ) throws(SQLiteError) -> [Value] {
@@ -104,17 +104,17 @@ private func values(
   return result
 }
 
-/// Gives SQLite what `body` returns, or the error that it throws.
+/// Passes the result of `body`, or the error that it throws, to SQLite.
 private func setResult(of context: OpaquePointer?, _ body: () throws -> Value) {
   unsafe passError(to: context) { unsafe setResult(try body(), of: context) }
 }
 
-/// Turns a thrown error into SQLite's.
+/// Passes the error that `body` throws to SQLite.
 private func passError(to context: OpaquePointer?, _ body: () throws -> Void) {
   do {
     try body()
   } catch let error as SQLiteError {
-    // The message first: setting it resets the code.
+    // Set the message first, because it resets the code.
     unsafe sqlite3_result_error(context, error.message, -1)
     let isError = ![SQLITE_OK, SQLITE_ROW, SQLITE_DONE].contains(error.code.primary.rawValue)
     unsafe sqlite3_result_error_code(context, isError ? error.code.rawValue : SQLITE_ERROR)
@@ -123,7 +123,7 @@ private func passError(to context: OpaquePointer?, _ body: () throws -> Void) {
   }
 }
 
-/// Hands a value to SQLite as the result of a function (`sqlite3_result_…`).
+/// Passes a value to SQLite as the result of a function (`sqlite3_result_…`).
 func setResult(_ value: Value, of context: OpaquePointer?) {
   switch value {
   case .null: unsafe sqlite3_result_null(context)

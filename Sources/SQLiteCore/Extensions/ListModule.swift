@@ -1,12 +1,14 @@
 import CSQLite
 
-/// The table-valued function `magicdata_list(?)`: a Swift array as a table with one column, so that
-/// a list of any length is one parameter and one text of SQL.
+/// The table-valued function `magicdata_list(?)`, which returns a Swift array as a table with one
+/// column. A list of any length is therefore one parameter, and the SQL is the same for all
+/// lengths.
 ///
-/// An eponymous virtual table (<https://www.sqlite.org/vtab.html>); the array arrives by
-/// `sqlite3_bind_pointer`, which SQL text cannot forge.
+/// It is an eponymous virtual table (<https://www.sqlite.org/vtab.html>). The array is passed by
+/// `sqlite3_bind_pointer`, which SQL text can't forge.
 enum ListModule {
-  /// The type that both ends of `sqlite3_bind_pointer` must name; SQLite keeps the address.
+  /// The pointer type for both `sqlite3_bind_pointer` and `sqlite3_value_pointer`. SQLite stores
+  /// the address of the text.
   static var pointerType: UnsafePointer<CChar> {
     unsafe UnsafeRawPointer(StaticString("magicdata_list").utf8Start)
       .assumingMemoryBound(to: CChar.self)
@@ -14,7 +16,7 @@ enum ListModule {
 
   fileprivate typealias List = Box<[Value]>
 
-  /// A cursor as SQLite sees it (its own part comes first), and where it stands.
+  /// A cursor over a list. SQLite requires that its own part comes first.
   @unsafe fileprivate struct Cursor {
     var base = unsafe sqlite3_vtab_cursor()
     var list: Unmanaged<List>?
@@ -30,9 +32,10 @@ enum ListModule {
     unsafe Unmanaged<List>.fromOpaque(pointer).release()
   }
 
-  /// Makes the table known to a connection (`sqlite3_create_module_v2`).
+  /// Registers the function on a connection (`sqlite3_create_module_v2`).
   static func register(on connection: OpaquePointer) -> Int32 {
-    // SQLite reads the module as long as the connection lives: it is freed with the connection.
+    // SQLite reads the module until the connection is closed, and then calls the closure that frees
+    // it.
     let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
     unsafe module.initialize(to: methods)
     return unsafe sqlite3_create_module_v2(connection, "magicdata_list", module, module) { module in
@@ -80,7 +83,7 @@ private func connect(
 ) -> Int32 {
   let code = unsafe sqlite3_declare_vtab(connection, "CREATE TABLE list(value, pointer HIDDEN)")
   guard code == SQLITE_OK else { return code }
-  // Views and triggers of an untrusted schema cannot use it.
+  // Views and triggers can't use it.
   unsafe csqlite_vtab_direct_only(connection)
   let made = UnsafeMutablePointer<sqlite3_vtab>.allocate(capacity: 1)
   unsafe made.initialize(to: sqlite3_vtab())
@@ -88,7 +91,8 @@ private func connect(
   return SQLITE_OK
 }
 
-/// The one plan: a whole list, given by an equality on the hidden column.
+/// Selects the only useful plan: reading the whole list that an equality constraint on the hidden
+/// column supplies.
 private func bestIndex(
   table: UnsafeMutablePointer<sqlite3_vtab>?, info: UnsafeMutablePointer<sqlite3_index_info>?
 ) -> Int32 {
@@ -136,7 +140,7 @@ private func filter(
   unsafe state.pointee.list?.release()
   unsafe state.pointee.list = nil
   unsafe state.pointee.position = 0
-  // Without the pointer of the right type the list is empty.
+  // Without a pointer of the right type, the list is empty.
   guard index == 1, count == 1, let arguments = unsafe arguments,
     let pointer = unsafe ValueView(arguments[0]).pointer(of: ListModule.pointerType)
   else { return SQLITE_OK }

@@ -1,14 +1,15 @@
 import CSQLite
 
-/// An event of a connection, for a log (`sqlite3_trace_v2`).
+/// An event of a connection, for logging (`sqlite3_trace_v2`).
 public enum TraceEvent: Hashable, Sendable {
-  /// A statement begins. The text has its parameters, or the bound values if they were asked for.
+  /// A statement begins. The SQL contains the parameters, or their values if the trace shows
+  /// values.
   case begins(sql: String)
-  /// A statement has ended.
+  /// A statement has ended. The duration is that of its run.
   case ended(sql: String, duration: Duration)
 }
 
-/// Called by SQLite, kept alive by the connection.
+/// The object that SQLite's trace callback uses. The connection keeps it alive.
 final class Tracer {
   let showsValues: Bool
   private let body: (TraceEvent) -> Void
@@ -24,7 +25,8 @@ final class Tracer {
     callback.run { body(event) }
   }
 
-  /// Lets SQLite call a tracer, or nobody (`sqlite3_trace_v2`). The caller keeps it alive.
+  /// Registers a tracer with SQLite, or removes it if it is nil (`sqlite3_trace_v2`). The caller
+  /// keeps it alive.
   static func install(_ tracer: Tracer?, on handle: ConnectionHandle) throws(SQLiteError) {
     let context = unsafe tracer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     let mask = tracer == nil ? 0 : UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE)
@@ -40,12 +42,12 @@ private func traced(
   guard let context = unsafe context, let statement = unsafe statement else { return 0 }
   let tracer = unsafe Unmanaged<Tracer>.fromOpaque(context).takeUnretainedValue()
   if event == UInt32(SQLITE_TRACE_PROFILE) {
-    // The detail is a number of nanoseconds.
+    // The detail is the duration in nanoseconds.
     let nanoseconds = unsafe detail?.load(as: Int64.self) ?? 0
     let sql = unsafe sqlText(OpaquePointer(statement), showsValues: tracer.showsValues)
     tracer.tell(.ended(sql: sql, duration: .nanoseconds(nanoseconds)))
   } else {
-    // The detail is the text, or a comment that names the trigger that begins.
+    // The detail is the SQL, or a comment with the name of a trigger that begins.
     let text = unsafe detail.map { unsafe String(cString: $0.assumingMemoryBound(to: CChar.self)) }
     if let text, text.hasPrefix("--") {
       tracer.tell(.begins(sql: text))
@@ -57,7 +59,7 @@ private func traced(
   return 0
 }
 
-/// The SQL of a statement, with its values if they are wanted.
+/// Returns the SQL of a statement, with the bound values if `showsValues` is true.
 private func sqlText(_ statement: OpaquePointer, showsValues: Bool) -> String {
   if showsValues, let expanded = unsafe sqlite3_expanded_sql(statement) {
     defer { unsafe sqlite3_free(expanded) }

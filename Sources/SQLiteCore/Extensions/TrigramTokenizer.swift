@@ -1,19 +1,19 @@
 import CSQLite
 
-/// The tokenizer `trigram` of fts5 with a check of its arguments before it.
+/// A check of the arguments of FTS5's tokenizer `trigram`.
 ///
-/// Before SQLite 3.47 it reads one argument too many if an option has no value: `CREATE VIRTUAL
-/// TABLE t USING fts5(a, tokenize = 'trigram case_sensitive')` kills the process, and so does any
-/// use of such a table that stands in the schema of a file.
+/// Before SQLite 3.47, the tokenizer reads beyond its arguments if an option has no value. Then
+/// `CREATE VIRTUAL TABLE t USING fts5(a, tokenize = 'trigram case_sensitive')` crashes the process,
+/// and so does any use of such a table in the schema of a file.
 /// <https://sqlite.org/forum/forumpost/171bcc2bcd>
 enum TrigramTokenizer {
-  /// SQLite's own tokenizer with the context that its functions take.
+  /// SQLite's own tokenizer, with the context that its functions require.
   @unsafe fileprivate struct Original {
     var tokenizer = fts5_tokenizer()
     var context: UnsafeMutableRawPointer?
   }
 
-  /// Puts the check before the tokenizer of a connection, if it has fts5 and needs it.
+  /// Adds the check to the tokenizer of a connection, if FTS5 is available and needs it.
   static func checkArguments(on connection: OpaquePointer) {
     guard sqlite3_libversion_number() < 3_047_000, let api = unsafe api(of: connection) else {
       return
@@ -23,7 +23,7 @@ enum TrigramTokenizer {
     let found = unsafe api.pointee.xFindTokenizer?(
       api, "trigram", &original.pointee.context, &original.pointee.tokenizer)
     guard found == SQLITE_OK else { return unsafe original.deallocate() }
-    // The tokenizer that it makes is used and freed by SQLite's own functions.
+    // Only creation is replaced. SQLite's own functions use and free the tokenizer.
     var checked = unsafe original.pointee.tokenizer
     unsafe checked.xCreate = create
     let code = unsafe api.pointee.xCreateTokenizer?(api, "trigram", original, &checked) {
@@ -32,7 +32,7 @@ enum TrigramTokenizer {
     if code != SQLITE_OK { unsafe original.deallocate() }
   }
 
-  /// The interface of fts5 for extensions, asked for as its manual says.
+  /// Returns the extension interface of FTS5, by the method that its manual describes.
   private static func api(of connection: OpaquePointer) -> UnsafeMutablePointer<fts5_api>? {
     var prepared: OpaquePointer?
     let code = unsafe sqlite3_prepare_v2(connection, "SELECT fts5(?1)", -1, &prepared, nil)
@@ -47,7 +47,7 @@ enum TrigramTokenizer {
   }
 }
 
-/// Refuses an option without a value, and leaves the rest to SQLite.
+/// Rejects an option without a value. Otherwise calls SQLite's own function.
 private func create(
   context: UnsafeMutableRawPointer?, arguments: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
   count: Int32, made: UnsafeMutablePointer<OpaquePointer?>?
