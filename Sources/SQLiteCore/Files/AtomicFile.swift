@@ -1,18 +1,20 @@
 package import SystemFiles
 import Platform
 
-/// A file that appears at a path when it is complete, or not at all, and never in place of a database in use.
+/// A file that appears at its path only when it is complete, and that never replaces a database in
+/// use.
 package final class AtomicFile {
-  /// The path at which the file is to appear.
+  /// The path at which the complete file appears.
   package let path: String
   private let pending: PendingFile
 
-  /// The path at which to prepare the content.
+  /// The temporary path at which to prepare the content.
   package var contentPath: String { pending.contentPath }
 
-  /// Begins a file.
+  /// Creates a pending file for a path.
   ///
-  /// - Throws: ``SQLiteError`` if a database in use is at the path, or if its folder can't be written.
+  /// - Throws: ``SQLiteError`` if the path is not valid, if a database in use is at the path, or if
+  ///   its folder can't be written.
   package init(_ path: String) throws(SQLiteError) {
     try checkIsPath(path)
     try OpenDatabases.checkMayReplace(path)
@@ -22,16 +24,17 @@ package final class AtomicFile {
     }
   }
 
-  /// Makes the content a file, open for writing.
+  /// Creates the file for the content and opens it for writing.
   package func makeFile() throws(SQLiteError) -> Descriptor {
     try naming(path, "cannot be made") { () throws(SystemFailure) in try pending.makeFile() }
   }
 
-  /// Syncs the content and gives it its path. If the content is a database, it must be closed.
+  /// Syncs the content and moves it to its path. If the content is a database, it must be closed.
   ///
-  /// - Parameter replacing: Whether a file at the path is replaced. Otherwise it is an error.
+  /// - Parameter replacing: Whether to replace an existing file at the path. If false, an existing
+  ///   file is an error.
   package func publish(replacing: Bool) throws(SQLiteError) {
-    // Somebody may have opened a database there meanwhile.
+    // A database may have been opened at the path in the meantime.
     try OpenDatabases.checkMayReplace(path)
     try naming(path, replacing ? "cannot be replaced" : "cannot be made") {
       () throws(SystemFailure) in try pending.publish(replacing: replacing)
@@ -39,14 +42,14 @@ package final class AtomicFile {
   }
 }
 
-/// Throws unless a text can be a path.
+/// Throws if a text is not valid as a path.
 package func checkIsPath(_ path: String) throws(SQLiteError) {
   guard !path.isEmpty, !containsNUL(path) else {
     throw SQLiteError(.cannotOpen, "“\(path)” is not the path of a file")
   }
 }
 
-/// Runs a call into the file system, and names the file if it fails.
+/// Runs a file system call, and adds the path of the file to its error.
 package func naming<Result>(
   _ path: String, _ problem: String, _ call: () throws(SystemFailure) -> Result
 ) throws(SQLiteError) -> Result {

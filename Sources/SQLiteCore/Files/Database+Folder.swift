@@ -1,19 +1,20 @@
 import Platform
 
 extension Database {
-  /// Opens a database in the user's data folder, which is made if need be.
+  /// Opens a database in the user's data folder. Creates the folder if necessary.
   ///
   ///     let database = try Database.inUserDataFolder(named: "notes.sqlite3", of: "org.example.Notes")
   ///
-  /// The folder is `$XDG_DATA_HOME`, else `~/.local/share`, on Linux, and
-  /// `~/Library/Application Support` on Apple's systems; in it one folder belongs to the program.
+  /// The data folder is `~/Library/Application Support` on Apple platforms. On Linux, it is
+  /// `$XDG_DATA_HOME` if that variable is set, or else `~/.local/share`. The database is in a
+  /// subfolder for the program.
   ///
   /// - Parameters:
-  ///   - name: The file's name.
-  ///   - program: The name of the program's folder.
-  ///   - options: How to open it.
-  /// - Throws: ``SQLiteError`` if a name is not one of a file, if the user has no home, or as
-  ///   ``init(path:options:)``.
+  ///   - name: The name of the database file.
+  ///   - program: The name of the program's subfolder.
+  ///   - options: The options for opening the database.
+  /// - Throws: ``SQLiteError`` if a name is not a valid file name, if the user has no home folder,
+  ///   or for any reason for which ``init(path:options:)`` throws.
   public static func inUserDataFolder(
     named name: String, of program: String, options: Options = Options()
   ) throws(SQLiteError) -> Database {
@@ -27,9 +28,9 @@ extension Database {
     return try Database(path: "\(folder)/\(name)", options: options)
   }
 
-  /// The folder for the data of all programs of the user.
+  /// Returns the folder that contains the data of all programs of the user.
   package static func userDataFolder() throws(SQLiteError) -> String {
-    // Relative paths are to be ignored, says the specification of these variables.
+    // The specification of these variables says to ignore relative paths.
     func folder(_ variable: String) throws(SQLiteError) -> String? {
       let path = try environmentPath(variable)
       return path?.utf8.first == UInt8(ascii: "/") ? path : nil
@@ -47,7 +48,7 @@ extension Database {
     #endif
   }
 
-  /// Makes a folder and those that it is in, for the user alone.
+  /// Creates a folder and its missing parent folders, accessible only to the user.
   private static func makeFolders(_ path: String) throws(SQLiteError) {
     var made = ""
     for part in path.utf8.split(separator: UInt8(ascii: "/")) {
@@ -55,7 +56,7 @@ extension Database {
       if unsafe mkdir(made, 0o700) != 0, errno != EEXIST {
         let reason = systemMessage(errno)
         var status = stat()
-        // A folder that is there may be in one that cannot be written.
+        // For an existing folder, mkdir may also fail because its parent can't be written.
         guard unsafe stat(made, &status) == 0 else {
           throw SQLiteError(.cannotOpen, "\(made): the folder cannot be made: \(reason)")
         }
@@ -64,14 +65,14 @@ extension Database {
   }
 }
 
-/// The path in a variable of the environment, or nil if it is not set.
+/// Returns the path in an environment variable; nil if it is not set.
 package func environmentPath(_ variable: String) throws(SQLiteError) -> String? {
   guard let value = unsafe getenv(variable) else { return nil }
   return try unsafe exactPath(value)
 }
 
-/// A path that the system gave, byte for byte. Bytes that are not UTF-8 would be repaired, and so name
-/// another file.
+/// Returns a path from the system as a string. Throws if it isn't valid UTF-8, because the repaired
+/// string would be the path of another file.
 @unsafe package func exactPath(_ path: UnsafePointer<CChar>) throws(SQLiteError) -> String {
   guard let text = unsafe String(validatingCString: path) else {
     throw SQLiteError(

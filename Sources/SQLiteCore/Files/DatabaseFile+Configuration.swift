@@ -1,8 +1,8 @@
 import CSQLite
 
 extension DatabaseFile {
-  /// Makes a fresh connection behave as the options say, and runs what the program and the layers above do first on
-  /// each.
+  /// Configures a new connection according to the options, and runs the setup closures of the
+  /// program and of other modules.
   func prepare(_ connection: Connection, forReading: Bool) throws {
     connection.beginAccess()
     _ = connection.state.enterBare()
@@ -11,9 +11,9 @@ extension DatabaseFile {
       connection.state.leaveBare()
       connection.endAccess()
     }
-    // Before the schema is read, which may be SQL of another program.
+    // Set limits before the schema is read, because it may contain SQL of another program.
     for (limit, value) in options.limits { try connection.setLimit(limit, to: value) }
-    // A server has set up its session itself.
+    // A server configures its sessions itself.
     if server == nil {
       connection.interruption.deadline = options.accessTimeout.map { .now + $0 }
       try configure(connection, forReading: forReading)
@@ -36,19 +36,20 @@ extension DatabaseFile {
     try handle.configure(SQLITE_DBCONFIG_DQS_DML, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_DQS_DDL, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys)
-    // An index of the schema may need it.
+    // An index in the schema may use the collation.
     try DecimalOrder.offer(on: handle)
     if let check = options.checkBeforeUse, connection.environment.number == 1 {
       do {
         try check(connection)
       } catch {
-        // Nothing of the file changes: a log that somebody has left is not copied into it either.
+        // Closing the connection must not change the file, so don't checkpoint an existing log into
+        // it.
         try handle.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         throw error
       }
     }
     let isWritable = options.mode != .readOnly
-    // SQLite opens a file that it may not write for reading instead, and says nothing.
+    // If SQLite may not write a file, it silently opens the file for reading only.
     if isWritable, unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 {
       throw SQLiteError(.readOnly, "there is no permission to write the file")
     }
@@ -64,18 +65,18 @@ extension DatabaseFile {
       try set("fullfsync", "1")
       try set("checkpoint_fullfsync", "1")
     #endif
-    // Last, since it forbids to change the journal mode by SQL.
+    // Set this last, because it prevents SQL from changing the journal mode.
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, !options.allowsSchemaDamage)
-    // Reads the first page, so that a file that is not a database is refused now.
+    // Reads the first page, so that a file that isn't a database is rejected now.
     _ = try connection.pragma("schema_version")
     try checkSchemaSize(connection)
     try checkModules(connection)
-    // Those who name the modules that they allow don't trust the file.
+    // A program that restricts the modules doesn't trust the file.
     connection.hooks.mayTrustSearch = !forReading && isWritable && options.allowedModules == nil
   }
 
-  /// With `full`, SQLite does not sync the folder after deleting a journal, so that a power cut can
-  /// bring the journal back, which undoes the last commit.
+  /// The value of `PRAGMA synchronous`. With `full`, SQLite does not sync the folder after it has
+  /// deleted a journal. After a power failure, the journal may reappear and undo the last commit.
   private var synchronous: Database.Options.Synchronous {
     let losesDeletion = options.journalMode == .delete && options.synchronous == .full
     return losesDeletion ? .extra : options.synchronous
@@ -84,8 +85,8 @@ extension DatabaseFile {
   private func setJournalMode(_ connection: Connection) throws {
     guard case .file = location, !options.keepsJournalMode || wasMade else { return }
     let wanted = options.journalMode.rawValue
-    // Taking an exclusive lock, this may meet others who do the same: SQLite then asks the busy
-    // handler, except for one deadlock that it reports at once.
+    // This takes an exclusive lock, so it may conflict with connections that do the same. SQLite
+    // then calls the busy handler, except for one deadlock, which it reports immediately.
     let began = Moment.now
     while true {
       do {
@@ -101,7 +102,7 @@ extension DatabaseFile {
     }
   }
 
-  /// Throws if the schema has more SQL than the options allow, or its views come to more.
+  /// Throws if the schema contains more SQL than the options allow, or if a view expands to more.
   private func checkSchemaSize(_ connection: Connection) throws {
     if let limit = options.maximumSchemaSize {
       let size =
@@ -113,7 +114,7 @@ extension DatabaseFile {
     }
     if let limit = options.maximumViewSize {
       var views = ViewSizes()
-      // SQLite takes the type in any case.
+      // SQLite ignores the case of the type.
       try connection.forEachRow(
         "SELECT name, sql FROM sqlite_schema WHERE type = 'view' COLLATE NOCASE AND sql IS NOT NULL"
       ) { views.add(try $0.text(at: 0), sql: try $0.text(at: 1)) }
@@ -124,7 +125,8 @@ extension DatabaseFile {
     }
   }
 
-  /// Throws if a virtual table of the schema has a module that is not allowed, or arguments that nobody knows.
+  /// Throws if a virtual table in the schema uses a module that isn't allowed, or unknown
+  /// arguments.
   private func checkModules(_ connection: Connection) throws {
     guard let modules = options.allowedModules else { return }
     let check = SchemaCheck(modules: Set(modules.map(asciiLowercased)))

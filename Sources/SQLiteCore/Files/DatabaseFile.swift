@@ -5,38 +5,39 @@ import Synchronization
 import Platform
 import SystemFiles
 
-/// Where a database is, and how connections to it are opened.
+/// The location of a database, and the options with which its connections are opened.
 final class DatabaseFile: Sendable {
   enum Location: Hashable, Sendable {
     /// An absolute path without symbolic links in its folders.
     case file(String)
     case memory
-    /// A file of SQLite's own that goes away when the connection is closed.
+    /// A temporary file that SQLite deletes when the connection is closed.
     case temporary
   }
 
   let location: Location
   let options: Database.Options
-  /// Whether this value has made the file.
+  /// Whether this instance has created the file.
   let wasMade: Bool
-  /// Notices that the file is removed or replaced; nil if there is no file that the system knows.
+  /// Detects that the file is removed or replaced; nil if the file can't change or the file system
+  /// doesn't contain it.
   let watch: FileWatch?
-  /// The server that has the database, if this process has none of it.
+  /// The server that stores the database; nil for a local database.
   let server: (any RemoteServer)?
-  /// The setups of layers above for each connection that writes.
+  /// The closures of other modules that set up each writer connection.
   let writerSetups = WriterSetups()
 
-  /// The absolute path, or nil if there is no file of the user's.
+  /// The absolute path; nil for an in-memory or temporary database.
   var path: String? { if case .file(let path) = location { path } else { nil } }
 
-  /// Whether several connections see one database without waiting for each other.
+  /// Whether several connections can use the database without waiting for each other.
   var hasReaders: Bool {
     if server != nil { return options.maximumReaderCount > 0 }
     guard case .file = location, options.maximumReaderCount > 0 else { return false }
     return options.journalMode == .wal || options.mode == .readOnly
   }
 
-  /// The name in messages.
+  /// The name of the database for messages.
   var name: String {
     if let server { return server.name }
     return switch location {
@@ -46,7 +47,8 @@ final class DatabaseFile: Sendable {
     }
   }
 
-  /// Finds the file, or makes it with its permissions.
+  /// Creates a location for a path. Creates the file with its permissions if it does not exist and
+  /// the options allow it.
   init(path: String, options: Database.Options) throws(SQLiteError) {
     guard !path.isEmpty, !containsNUL(path) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL")
@@ -72,9 +74,10 @@ final class DatabaseFile: Sendable {
   /// Opens a connection.
   ///
   /// - Parameters:
-  ///   - forReading: Whether statements that write are refused.
+  ///   - forReading: Whether the connection rejects statements that write.
   ///   - shared: The state that all connections to the file share.
-  ///   - number: Its number among those that the database has opened.
+  ///   - number: The number of the connection among those that the database has opened.
+  ///   - reasonToEnd: Returns why the access must end, if it must, while it waits for a server.
   func open(
     forReading: Bool, shared: SharedFile, number: Int,
     _ reasonToEnd: @escaping @Sendable () -> String?
@@ -109,7 +112,7 @@ final class DatabaseFile: Sendable {
       handle.remote = try server.connect(forReading: forReading, reasonToEnd)
       return handle
     }
-    // Before the file is open, so that nobody opens it without SQLite in between.
+    // Register before the file is open, so that from then on only SQLite opens the file.
     let presence = FilePresence(shared)
     func opened() throws(SQLiteError) -> ConnectionHandle {
       let handle = try ConnectionHandle(name: uri, flags: flags, vfs: options.vfs)
@@ -124,7 +127,7 @@ final class DatabaseFile: Sendable {
   }
 
   private var flags: Int32 {
-    // The pool lets one thread at a time use a connection, so SQLite needs no lock of its own.
+    // One thread at a time uses a connection of the pool, so SQLite needs no mutex.
     var flags = SQLITE_OPEN_NOMUTEX
     if case .file = location {
       switch options.mode {
@@ -132,7 +135,8 @@ final class DatabaseFile: Sendable {
       case .readWrite: flags |= SQLITE_OPEN_READWRITE
       case .readWriteCreate:
         flags |= SQLITE_OPEN_READWRITE
-        // Without a VFS the file is there already. If SQLite made one now, it would be another file.
+        // Without a custom VFS, the file already exists. If SQLite created a file now, it would be
+        // a different one.
         if options.vfs != nil { flags |= SQLITE_OPEN_CREATE }
       }
       if !options.followsSymbolicLinks { flags |= SQLITE_OPEN_NOFOLLOW }
@@ -147,7 +151,7 @@ final class DatabaseFile: Sendable {
     switch location {
     case .memory: return ":memory:"
     case .temporary: return ""
-    // A path that begins with a slash is never read as a URI.
+    // SQLite never parses a path that begins with a slash as a URI.
     case .file(let path) where !options.isImmutable: return path
     case .file(let path):
       var escaped: [UInt8] = []
@@ -165,14 +169,14 @@ final class DatabaseFile: Sendable {
 }
 
 extension DatabaseFile {
-  /// Resolves the folder, and makes the file if it may be made, so that it has our permissions and
-  /// so do the journals, which take theirs from it.
+  /// Resolves the folder, and creates the file if the options allow it. The new file has the
+  /// permissions from the options. SQLite copies them to the journals.
   ///
-  /// - Returns: The absolute path, and whether the file was made.
+  /// - Returns: The absolute path, and whether the file was created.
   private static func prepare(
     _ path: String, _ options: Database.Options
   ) throws(SQLiteError) -> (path: String, wasMade: Bool) {
-    // By bytes: a slash with an accent behind it is one character.
+    // Search the bytes, because a slash and a following combining accent are one character.
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let file = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
@@ -192,7 +196,8 @@ extension DatabaseFile {
     return (name, wasMade)
   }
 
-  /// Makes the file if it is not there and may be made, and says whether it did.
+  /// Creates the file if it does not exist and the options allow it. Returns whether it was
+  /// created.
   private static func make(
     _ absolute: String, named path: String, _ options: Database.Options
   ) throws(SQLiteError) -> Bool {
@@ -217,7 +222,7 @@ extension DatabaseFile {
     case S_IFDIR:
       throw SQLiteError(.cannotOpenDirectory, "\(path): this is a folder, not a database file")
     default:
-      // Opening a FIFO would wait for ever, and reading a device may have effects.
+      // Opening a FIFO would block forever, and reading a device may have side effects.
       throw SQLiteError(.cannotOpen, "\(path): this is not a regular file")
     }
   }
@@ -240,7 +245,7 @@ extension DatabaseFile {
     }
   }
 
-  /// The path without symbolic links, or nil if it leads nowhere.
+  /// Returns the path without symbolic links, or nil if nothing exists at the path.
   private static func resolve(_ path: String) throws(SQLiteError) -> String? {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }

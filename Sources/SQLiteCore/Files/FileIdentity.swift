@@ -1,16 +1,16 @@
 import Platform
 import Synchronization
 
-/// A file, whatever its name is: its device and its number there (`stat`).
+/// The identity of a file, independent of its name: its device and inode number (`stat`).
 struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
   private let number: UInt64
 
-  /// The file that `path` leads to, or nil if there is none.
+  /// Returns the identity of the file at a path, or nil if there is none.
   ///
   /// - Parameters:
   ///   - path: The path.
-  ///   - followsLink: Whether a symbolic link stands for what it leads to.
+  ///   - followsLink: Whether a symbolic link is followed.
   init?(path: String, followsLink: Bool = true) {
     var status = stat()
     let code = unsafe followsLink ? stat(path, &status) : lstat(path, &status)
@@ -20,14 +20,15 @@ struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// Notices that the path of an open database no longer leads to the file that was opened first.
+/// Detects that the file at the path of an open database is no longer the one that was opened
+/// first.
 ///
-/// SQLite goes on writing into a file that was removed: such a commit would be lost.
+/// SQLite continues to write to a removed file, so later commits would be lost.
 final class FileWatch: Sendable {
   private struct State: Sendable {
-    /// The database file, as it was when the first connection opened it.
+    /// The database file when the first connection opened it.
     var main: FileIdentity?
-    /// The write-ahead log, which stays the same as long as a connection is open.
+    /// The write-ahead log, which stays the same file as long as a connection is open.
     var log: FileIdentity?
   }
 
@@ -40,7 +41,8 @@ final class FileWatch: Sendable {
     logPath = path + "-wal"
   }
 
-  /// Opens a connection and returns its file, or throws if it is one to another file than the first connection.
+  /// Opens a connection and returns its file. Throws if it is a different file than that of the
+  /// first connection.
   func opening(
     _ open: () throws(SQLiteError) -> ConnectionHandle
   ) throws(SQLiteError) -> (handle: ConnectionHandle, file: FileIdentity) {
@@ -52,7 +54,7 @@ final class FileWatch: Sendable {
     return (handle, before)
   }
 
-  /// Throws if the database file or its log has been removed or replaced (two calls of `stat`).
+  /// Throws if the database file or its log was removed or replaced. Costs two calls of `stat`.
   func check() throws(SQLiteError) {
     let main = FileIdentity(path: path)
     let log = FileIdentity(path: logPath)
@@ -63,7 +65,7 @@ final class FileWatch: Sendable {
     guard isSame else { throw moved }
   }
 
-  /// Takes the log as it is now for the right one, unless it is missing where there must be one.
+  /// Accepts the current log as the right one, unless it is required but missing.
   func acceptLog(isRequired: () -> Bool) {
     let log = FileIdentity(path: logPath)
     guard state.withLock({ $0.log != nil && $0.log != log }) else { return }
@@ -71,7 +73,7 @@ final class FileWatch: Sendable {
     state.withLock { $0.log = log }
   }
 
-  /// Forgets the log: no connection writes.
+  /// Forgets the log, because no connection writes.
   func forgetLog() { state.withLock { $0.log = nil } }
 
   private var moved: SQLiteError {

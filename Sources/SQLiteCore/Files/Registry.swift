@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Closures of layers above, in the order in which they were added, each as long as its registration lives.
+/// The closures that other modules have registered, in order. Each closure is removed when its
+/// registration is released.
 final class Registry<Body: Sendable>: Sendable {
   private struct State: Sendable {
     var bodies: [(id: UInt64, purpose: String?, body: Body)] = []
@@ -11,18 +12,18 @@ final class Registry<Body: Sendable>: Sendable {
   private let count = Atomic<Int>(0)
   private let last = Atomic<UInt64>(0)
 
-  /// Whether there is no closure. This costs no lock.
+  /// Whether there are no closures. Reading it takes no lock.
   var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
-  /// The number of the closure that was added last. This costs no lock.
+  /// The ID of the last added closure. Reading it takes no lock.
   var lastID: UInt64 { last.load(ordering: .acquiring) }
 
-  /// The closures that were added after the one with a number, with their own numbers.
+  /// Returns the closures that were added after the one with the given ID, each with its own ID.
   func bodies(after id: UInt64) -> [(id: UInt64, body: Body)] {
     state.withLock { $0.bodies }.filter { $0.id > id }.map { ($0.id, $0.body) }
   }
 
-  /// The closures, only the first one of those for the same purpose.
+  /// The closures, including only the oldest one for each purpose.
   var bodies: [Body] {
     var purposes: Set<String> = []
     return state.withLock { $0.bodies }.filter { _, purpose, _ in
@@ -30,9 +31,10 @@ final class Registry<Body: Sendable>: Sendable {
     }.map(\.body)
   }
 
-  /// Adds a closure.
+  /// Adds a closure, and returns its registration.
   ///
-  /// - Parameter purpose: Something that is done once, however many want it; nil for what each does for itself.
+  /// - Parameter purpose: An identifier of work that is done once, even if several closures are
+  ///   registered for it; nil if each closure must run.
   func add(_ body: Body, for purpose: String? = nil) -> Registration {
     let id = state.withLock { state in
       state.lastID += 1
@@ -42,7 +44,7 @@ final class Registry<Body: Sendable>: Sendable {
       return state.lastID
     }
     return Registration { [self] in
-      // It goes outside the lock, and what it holds with it.
+      // Release the closure, and everything that it captures, outside the lock.
       _ = state.withLock { state in
         defer { count.store(state.bodies.count, ordering: .relaxed) }
         return state.bodies.firstIndex { $0.id == id }.map { state.bodies.remove(at: $0) }
@@ -51,7 +53,7 @@ final class Registry<Body: Sendable>: Sendable {
   }
 }
 
-/// Keeps a closure registered as long as it lives.
+/// The registration of a closure, which ends when it is released.
 package final class Registration: Sendable {
   private let end: @Sendable () -> Void
 

@@ -1,19 +1,21 @@
-/// Looks at the virtual tables of a schema that somebody else has written, before SQLite uses one of them: each runs
-/// a module of this process.
+/// Checks the virtual tables of an untrusted schema before SQLite uses one of them, because each of
+/// them runs a module of this process.
 ///
-/// That a row of `sqlite_schema` is what it says, a table or a view of its name, SQLite looks at itself.
+/// SQLite itself checks that the SQL in a row of `sqlite_schema` defines a table or view of the
+/// row's name.
 struct SchemaCheck {
-  /// The modules of full-text search and of R*Trees that come with SQLite.
+  /// SQLite's modules for full-text search and R*Trees.
   static let ownModules: Set<String> = ["fts3", "fts4", "fts5", "rtree", "rtree_i32"]
 
   private static let tokenizers: Set<String> = [
     "simple", "porter", "unicode61", "ascii", "trigram",
   ]
 
-  /// The modules that virtual tables may use, in small letters.
+  /// The lowercased names of the modules that virtual tables may use.
   let modules: Set<String>
 
-  /// Throws if the text makes a virtual table of another module, or of arguments that nobody knows.
+  /// Throws if the SQL creates a virtual table with a module that isn't allowed, or with unknown
+  /// arguments.
   func check(_ name: String, sql: String) throws(SQLiteError) {
     func refused(_ reason: String) -> SQLiteError {
       SQLiteError(.corrupt, "“\(name)” of the schema is refused: \(reason)")
@@ -36,11 +38,12 @@ struct SchemaCheck {
     }
   }
 
-  /// Whether an argument of full-text search names no tokenizer, or one of SQLite's with its options.
+  /// Returns whether an argument of full-text search names no tokenizer, or one of SQLite's with
+  /// valid options.
   private static func hasKnownTokenizer(_ argument: [String]) -> Bool {
     guard argument.first == "tokenize" else { return true }
     let values = argument.dropFirst(argument.dropFirst().first == "=" ? 2 : 1)
-    // FTS5 takes all in one text, FTS4 word by word.
+    // FTS5 accepts the tokenizer and its options as one text, FTS4 as separate words.
     var words = values.flatMap { value in
       value.split { $0 == " " || $0 == "\t" || $0 == "\n" || $0 == "\r" }.map { word in
         String(word.drop { $0 == "'" || $0 == "\"" }.prefix { $0 != "'" && $0 != "\"" })
@@ -48,12 +51,13 @@ struct SchemaCheck {
     }[...]
     if words.first == "porter", words.count > 1 { words = words.dropFirst() }
     guard let tokenizer = words.popFirst(), tokenizers.contains(tokenizer) else { return false }
-    // An option without its value is read past its end before SQLite 3.47.
+    // Before SQLite 3.47, the tokenizer reads beyond its arguments if an option has no value.
     return tokenizer != "trigram" || words.count % 2 == 0
   }
-  /// The module of a virtual table, in small letters, and the words of its arguments.
+  /// Returns the lowercased module of a virtual table and the words of each argument; nil if the
+  /// SQL can't be parsed.
   ///
-  /// - Parameter words: What follows USING.
+  /// - Parameter words: The words after USING.
   private static func module(
     _ words: ArraySlice<SQLScanner.Word>
   ) -> (name: String, arguments: [[String]])? {

@@ -1,26 +1,27 @@
 import Synchronization
 
-/// The replacement of a file's whole content, wrapped by layers above: each body gets the connection that
-/// the content comes from, the one that it goes to, and the replacement, which it calls once.
+/// The closures of other modules that run around each replacement of a file's whole content. Each
+/// closure receives the source connection, the target connection, and the replacement, which it
+/// must call once.
 typealias Replacements = Registry<
   @Sendable (Connection, Connection, () throws -> Void) throws -> Void
 >
 
 /// The state that all databases of this process on one file share.
 final class SharedFile: Sendable {
-  /// Tells what transactions on this file changed.
+  /// Notifies subscribers of the transactions on this file.
   let feed = ChangeFeed()
-  /// Tells which type each table belongs to.
+  /// The types that own the tables.
   let claims = TableClaims()
-  /// How often the content was replaced.
+  /// The counter of replacements of the content.
   let content = ContentGeneration()
-  /// The bodies of layers above around a replacement.
+  /// The closures that run around each replacement of the content.
   let replacements = Replacements()
-  /// The bodies of layers above before each commit.
+  /// The closures that run before each commit.
   let commits = CommitBodies()
-  /// The path; nil for a database that has no file.
+  /// The path; nil for a database without a file.
   let name: String?
-  /// The forks of this process when the file was opened.
+  /// The fork count of the process when the file was opened.
   private let forks = ForkCount.atOpening
   private let presences = Atomic<Int>(0)
   /// The file that the connections have open.
@@ -35,22 +36,24 @@ final class SharedFile: Sendable {
     weak let file: SharedFile?
   }
 
-  /// The open files, by path. Two dictionaries: swiftc 6.3.1 destroys a structure with a `weak let` twice
-  /// after another property of it was read.
+  /// The open files by path. There are two dictionaries because swiftc 6.3.1 destroys a structure
+  /// with a `weak let` twice after another of its properties was read.
   private struct Files: Sendable {
     var known: [[UInt8]: WeakFile] = [:]
     var identifiers: [[UInt8]: ObjectIdentifier] = [:]
   }
 
-  // By bytes: Swift finds canonically equivalent paths equal, a file system may not.
+  // The keys are bytes because Swift treats canonically equivalent paths as equal, and a file
+  // system may not.
   //
-  // Process-wide state, the only one of this module: two databases on one file must find each other, and
-  // must not open a file that was replaced while another one has it open.
+  // This is the module's only process-wide state. Two databases on one file must share it, and a
+  // replaced file must not be opened while another database has the original open.
   private static let files = Mutex(Files())
-  /// Held while a database file is made and closed: that must not happen while SQLite has it open.
+  /// Locked while a database file is created and closed. This must not happen while SQLite has the
+  /// file open.
   static let making = Mutex(())
 
-  /// The one value for a file, or one of its own for a database that has no file.
+  /// Returns the shared instance for a path, or a new instance for a database without a file.
   static func at(_ path: String?) -> SharedFile {
     guard let path else { return SharedFile(nil) }
     let key = Array(path.utf8)
@@ -71,35 +74,36 @@ final class SharedFile: Sendable {
     guard let path = name.map({ Array($0.utf8) }) else { return }
     let identifier = ObjectIdentifier(self)
     SharedFile.files.withLock { files in
-      // Compared by the identifier: a strong reference to a younger value could be its last one, and end it
-      // here under the lock that its deinit takes.
+      // Compare identifiers, because a strong reference to a newer instance could be the last one.
+      // Its deinit would then take this lock again.
       guard files.identifiers[path] == identifier else { return }
       files.known[path] = nil
       files.identifiers[path] = nil
     }
   }
 
-  /// Takes in another database, until it leaves.
+  /// Adds a database that uses the file.
   func join(_ user: Scheduler) {
     let weak = WeakUser(scheduler: user)
-    // Those that are looked at are released after the lock.
+    // These references are released after the lock.
     var others: [Scheduler] = []
     users.withLock { users in
       others = users.values.compactMap(\.scheduler)
-      // A program that opens the file anew may have other types.
+      // A program that reopens the file may use other types.
       if others.allSatisfy(\.isClosed) { claims.clear() }
       users[ObjectIdentifier(user)] = weak
     }
   }
 
-  /// Forgets a database that goes.
+  /// Removes a database that no longer uses the file.
   func leave(_ user: Scheduler) {
     _ = users.withLock { $0.removeValue(forKey: ObjectIdentifier(user)) }
   }
 
-  /// Describes who else of this process uses the file, and since when.
+  /// Returns a description of the process's other accesses to the file, with their durations.
   ///
-  /// - Parameter own: That of the access that asks, or nil while its connection is being opened.
+  /// - Parameter own: The cancellation of the requesting access; nil while its connection is being
+  ///   opened.
   func users(besides own: Cancellation?) -> String {
     let thread = currentThread()
     let holders = users.withLock { $0.values.compactMap(\.scheduler) }
@@ -112,7 +116,7 @@ final class SharedFile: Sendable {
       }
     }
     if !parts.isEmpty { return "accesses of this process: \(parts.joined(separator: ", "))" }
-    // Values that share a server's database know nothing of each other.
+    // Several `Database` instances for one server don't share state.
     return name == nil
       ? "no other access of this Database value is open, so another one or another program holds the lock"
       : "no other access of this process is open, so another process holds the lock"
@@ -120,9 +124,9 @@ final class SharedFile: Sendable {
 }
 
 extension SharedFile {
-  /// The files that connections of this process have open now.
+  /// The files that connections of this process currently have open.
   static var open: [SharedFile] {
-    // Released outside the lock, which the deinit takes.
+    // These references are released outside the lock, because the deinit takes it.
     let all = files.withLock { files in files.known.values.map { $0.file } }
     return all.compactMap { $0 }.filter { $0.presences.load(ordering: .acquiring) > 0 }
   }
@@ -130,11 +134,12 @@ extension SharedFile {
   /// The file that the connections have open.
   var identity: FileIdentity? { file.withLock { $0 } }
 
-  /// Notes which file a connection has opened.
+  /// Stores the identity of the file that a connection has opened.
   func opened(_ identity: FileIdentity) { file.withLock { $0 = identity } }
 
-  /// Throws if the file at a resolved path must not be opened or made: if it has replaced one that is open, or is
-  /// open by another name, under which SQLite would look for another log.
+  /// Throws if the file at a resolved path must not be opened or created. This is so if it has
+  /// replaced an open file, or if it is open under another name, because SQLite would then use
+  /// another log.
   static func checkMayOpen(_ path: String) throws(SQLiteError) {
     let open = open
     guard !open.isEmpty else { return }
@@ -160,7 +165,7 @@ extension SharedFile {
   fileprivate func leave() { presences.subtract(1, ordering: .acquiringAndReleasing) }
 }
 
-/// A connection that is open on a file; it goes after the connection is closed.
+/// Represents a connection that has a file open. It is released after the connection is closed.
 final class FilePresence: Sendable {
   private let file: SharedFile
 
@@ -173,7 +178,7 @@ final class FilePresence: Sendable {
 }
 
 extension Replacements {
-  /// Runs `replace` inside all bodies, the first outermost.
+  /// Runs `replace` inside all closures, the first closure outermost.
   func run(
     _ source: Connection, _ target: Connection, _ replace: () throws -> Void
   ) throws {
@@ -188,13 +193,13 @@ extension Replacements {
 
 /// The database files that connections of this process have open.
 ///
-/// POSIX takes all locks of a process on a file when the process closes any descriptor of it, so that
-/// nothing but SQLite may open such a file; and a file that is renamed over it leaves its log behind.
+/// If a process closes any descriptor of a file, POSIX removes all its locks on the file.
+/// Therefore, only SQLite may open such a file. Renaming another file over it would orphan its log.
 package enum OpenDatabases {
-  /// The suffixes that SQLite gives to a database's log, the log's index and the journal.
+  /// The suffixes of a database's write-ahead log, the log's index, and the rollback journal.
   package static let suffixes = ["-wal", "-shm", "-journal"]
 
-  /// Returns whether `path` leads to an open database, or to a journal of one.
+  /// Returns whether `path` refers to an open database, or to one of its journals.
   package static func contains(_ path: String) -> Bool {
     let open = SharedFile.open
     guard !open.isEmpty, let file = FileIdentity(path: path) else { return false }
@@ -206,15 +211,15 @@ package enum OpenDatabases {
     }
   }
 
-  /// Throws if `path` leads to an open database, or to a journal of one.
+  /// Throws if `path` refers to an open database, or to one of its journals.
   package static func checkIsNone(_ path: String) throws(SQLiteError) {
     guard contains(path) else { return }
     throw SQLiteError(
       .misuse, "\(path): this file belongs to an open database, and only SQLite may open it")
   }
 
-  /// Throws if another file must not be put at `path`: if a database there is open in this process, or
-  /// if there are journals beside it, which belong to the file that is there now.
+  /// Throws if the file at `path` must not be replaced: it is a database that is open in this
+  /// process, or journals next to `path` belong to it.
   package static func checkMayReplace(_ path: String) throws(SQLiteError) {
     try checkIsNone(path)
     for suffix in suffixes where FileIdentity(path: path + suffix) != nil {
