@@ -1,8 +1,8 @@
-// What Swift cannot import from sqlite3.h, and nothing else.
+// Declarations that Swift can't import from sqlite3.h, and nothing else.
 #ifndef CSQLITE_SHIM_H
 #define CSQLITE_SHIM_H
 
-// The prototypes of both features are hidden unless these are defined.
+// sqlite3.h declares the functions of these features only if the macros are defined.
 #ifndef SQLITE_ENABLE_PREUPDATE_HOOK
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
 #endif
@@ -13,8 +13,9 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-// Not every libsqlite3 has these. Weak references let a program link on all of them and ask at run
-// time; SQLiteCore calls none before csqlite_has_… said yes.
+// Not every libsqlite3 has these functions. With weak references, a program links with all of them
+// and checks at run time. SQLiteCore calls a function only if csqlite_has_… returns true, or through
+// a wrapper that checks.
 #if defined(__APPLE__)
 #define CSQLITE_OPTIONAL __attribute__((weak_import))
 #else
@@ -47,12 +48,13 @@ static inline int csqlite_has_serialize(void) {
 static inline int csqlite_preupdate_blobwrite(sqlite3 *db) {
   return sqlite3_preupdate_blobwrite != NULL ? sqlite3_preupdate_blobwrite(db) : -1;
 }
-// The byte offset of the last error in its SQL, -1 where there is none.
+// Returns the byte offset of the last error in its SQL, or -1 if there is none.
 static inline int csqlite_error_offset(sqlite3 *db) {
   return sqlite3_error_offset != NULL ? sqlite3_error_offset(db) : -1;
 }
 
-// SQLITE_TRANSIENT is a cast of -1 to a function pointer: SQLite copies the bytes.
+// SQLITE_TRANSIENT makes SQLite copy the bytes. It is a cast of -1 to a function pointer, which Swift
+// can't import.
 static inline int csqlite_bind_text(sqlite3_stmt *s, int i, const void *p, sqlite3_uint64 n) {
   return sqlite3_bind_text64(s, i, (const char *)p, n, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
@@ -66,17 +68,17 @@ static inline void csqlite_result_blob(sqlite3_context *c, const void *p, sqlite
   sqlite3_result_blob64(c, p, n, SQLITE_TRANSIENT);
 }
 
-// sqlite3_db_config is variadic.
+// sqlite3_db_config is variadic, so Swift can't import it.
 static inline int csqlite_db_config(sqlite3 *db, int operation, int value, int *now) {
   return sqlite3_db_config(db, operation, value, now);
 }
 
-// sqlite3_vtab_config is variadic.
+// sqlite3_vtab_config is variadic, so Swift can't import it.
 static inline int csqlite_vtab_direct_only(sqlite3 *db) {
   return sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
 }
 
-// Extended result codes are macros with casts and shifts, which Swift does not import.
+// Extended result codes are macros with shifts, which Swift doesn't import.
 #define CSQLITE_CODE(name) static const int CSQLITE_##name = SQLITE_##name
 CSQLITE_CODE(ERROR_MISSING_COLLSEQ);
 CSQLITE_CODE(ERROR_RETRY);

@@ -1,37 +1,39 @@
 /// A type whose values can be bound to a parameter of a statement.
 ///
-/// Conform your own types by the form in which SQLite stores them:
+/// To conform your own type, return the value that SQLite stores for it:
 ///
 ///     extension Celsius: Bindable {
 ///       public var databaseValue: Value { get throws(SQLiteError) { .real(degrees) } }
 ///     }
 public protocol Bindable {
-  /// The form in which SQLite stores this value.
+  /// The value that SQLite stores for this instance.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` or ``ResultCode/range`` if SQLite cannot
-  ///   hold the value exactly.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` or ``ResultCode/range`` if SQLite can't
+  ///   store the value exactly.
   var databaseValue: Value { get throws(SQLiteError) }
 
-  /// Binds the value to a parameter.
+  /// Binds this value to a parameter of a statement.
   ///
-  /// The default binds the ``databaseValue``. Implement it only to save that step.
+  /// The default implementation binds ``databaseValue``. Implement this method only to avoid
+  /// creating a ``Value``.
   ///
   /// - Parameters:
-  ///   - statement: A statement that does not stand on a row.
+  ///   - statement: A statement that isn't at a row.
   ///   - parameter: The parameter's number, from 1.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: ``SQLiteError`` if SQLite can't store the value exactly, or if the parameter does
+  ///   not exist.
   func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError)
 }
 
 extension Bindable {
-  /// Binds the ``databaseValue``.
+  /// Binds the ``databaseValue`` to a parameter of a statement.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(databaseValue, at: parameter)
   }
 }
 
 extension Value: Bindable {
-  /// The value itself; a NaN is refused.
+  /// The value itself. Throws if it is NaN, which SQLite can't store.
   public var databaseValue: Value {
     get throws(SQLiteError) {
       if case .real(let real) = self { return try real.databaseValue }
@@ -41,17 +43,19 @@ extension Value: Bindable {
 }
 
 extension FixedWidthInteger where Self: Bindable {
-  /// The integer.
+  /// The integer as a database value.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if it does not fit 64 bits with a sign.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if it does not fit a signed 64-bit
+  ///   integer.
   @inlinable  // Benchmarks `point` and `insert`.
   public var databaseValue: Value {
     get throws(SQLiteError) { .integer(try storedInteger) }
   }
 
-  /// Binds the integer.
+  /// Binds the integer to a parameter of a statement.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if it does not fit 64 bits with a sign.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if it does not fit a signed 64-bit
+  ///   integer.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(storedInteger, at: parameter)
@@ -81,11 +85,11 @@ extension UInt32: Bindable {}
 extension UInt64: Bindable {}
 
 extension Bool: Bindable {
-  /// 1 for true and 0 for false.
+  /// The integer 1 for true, and 0 for false.
   @inlinable  // Benchmark `insert`.
   public var databaseValue: Value { .integer(self ? 1 : 0) }
 
-  /// Binds 1 for true and 0 for false.
+  /// Binds 1 for true, and 0 for false, to a parameter of a statement.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self ? 1 : 0 as Int64, at: parameter)
@@ -93,10 +97,10 @@ extension Bool: Bindable {
 }
 
 extension Double: Bindable {
-  /// The real.
+  /// The real as a database value. Infinities are stored unchanged. SQLite stores -0.0 as 0.0.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` for a NaN, which SQLite would turn into
-  ///   NULL. Infinities are stored as they are. SQLite stores -0.0 as 0.0.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if it is NaN, which SQLite would
+  ///   convert to NULL.
   @inlinable  // Benchmark `insert`.
   public var databaseValue: Value {
     get throws(SQLiteError) {
@@ -109,7 +113,7 @@ extension Double: Bindable {
     SQLiteError(.mismatch, "NaN cannot be stored: SQLite would turn it into NULL")
   }
 
-  /// Binds the real; a NaN is refused.
+  /// Binds the real to a parameter of a statement. Throws if it is NaN.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self, at: parameter)
@@ -117,16 +121,16 @@ extension Double: Bindable {
 }
 
 extension Float: Bindable {
-  /// The real, widened; a NaN is refused.
+  /// The number as a double-precision real. Throws if it is NaN.
   public var databaseValue: Value { get throws(SQLiteError) { try Double(self).databaseValue } }
 }
 
 extension String: Bindable {
-  /// The text, embedded NULs included.
+  /// The text as a database value, including embedded NULs.
   @inlinable  // Benchmark `insert`.
   public var databaseValue: Value { .text(self) }
 
-  /// Binds the text, embedded NULs included.
+  /// Binds the text to a parameter of a statement, including embedded NULs.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self, at: parameter)
@@ -134,16 +138,17 @@ extension String: Bindable {
 }
 
 extension Substring: Bindable {
-  /// The text, embedded NULs included.
+  /// The text as a database value, including embedded NULs.
   public var databaseValue: Value { .text(String(self)) }
 }
 
 extension [UInt8]: Bindable {
-  /// The bytes; an empty array is an empty blob and not NULL.
+  /// The bytes as a blob. An empty array is an empty blob, not NULL.
   @inlinable  // Benchmark `insert`.
   public var databaseValue: Value { .blob(self) }
 
-  /// Binds the bytes; an empty array is an empty blob and not NULL.
+  /// Binds the bytes to a parameter of a statement as a blob. An empty array is an empty blob, not
+  /// NULL.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self, at: parameter)
@@ -151,7 +156,7 @@ extension [UInt8]: Bindable {
 }
 
 extension Optional: Bindable where Wrapped: Bindable {
-  /// NULL for nil.
+  /// The database value of the wrapped value, or NULL for nil.
   @inlinable  // Benchmark `insert`.
   public var databaseValue: Value {
     get throws(SQLiteError) {
@@ -160,7 +165,7 @@ extension Optional: Bindable where Wrapped: Bindable {
     }
   }
 
-  /// Binds NULL for nil.
+  /// Binds the wrapped value to a parameter of a statement, or NULL for nil.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     guard let wrapped = self else { return try statement.bindNull(at: parameter) }
@@ -169,10 +174,10 @@ extension Optional: Bindable where Wrapped: Bindable {
 }
 
 extension RawRepresentable where Self: Bindable, RawValue: Bindable {
-  /// The stored form of the raw value.
+  /// The database value of the raw value.
   public var databaseValue: Value { get throws(SQLiteError) { try rawValue.databaseValue } }
 
-  /// Binds the raw value.
+  /// Binds the raw value to a parameter of a statement.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try rawValue.bind(to: &statement, at: parameter)

@@ -1,14 +1,15 @@
 import Platform
 
-/// The one place that copies foreign memory into an array.
+/// Returns a copy of foreign memory as an array. All such copies are made by this function.
 ///
-/// Swift 6.3.1 with `-O` may free an array made by `[UInt8](UnsafeRawBufferPointer)` before it is
-/// filled, if the array turns out unused on some path (a write after free). Arrays made with
-/// `unsafeUninitializedCapacity` are not affected.
+/// In Swift 6.3.1 with `-O`, an array created by `[UInt8](UnsafeRawBufferPointer)` may be freed
+/// before it is filled, if the array is unused on some path (a write after free). Arrays created
+/// with `unsafeUninitializedCapacity` are not affected.
 package func copiedBytes(_ pointer: UnsafeRawPointer?, count: Int) -> [UInt8] {
   guard let pointer = unsafe pointer, count > 0 else { return [] }
   if count <= 512 {
-    // The initializer below looks its type up at run time, which takes longer than copying few bytes.
+    // The initializer below looks up its type at run time, which takes longer than copying a few
+    // bytes.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)
     unsafe bytes.append(
@@ -23,10 +24,11 @@ package func copiedBytes(_ pointer: UnsafeRawPointer?, count: Int) -> [UInt8] {
   }
 }
 
-/// Returns whether two texts have the same bytes. Swift's `==` finds canonically equivalent texts equal,
-/// which to SQLite are two.
+/// Returns whether two texts have the same bytes. Swift's `==` also treats canonically equivalent
+/// texts as equal, but SQLite doesn't.
 func sameBytes(_ left: String, _ right: String) -> Bool {
-  // One text in memory, as a statement's that is kept, needs no look at its bytes (benchmark `point`).
+  // If both share their memory, like the SQL of a cached statement, the bytes need no comparison
+  // (benchmark `point`).
   if isSameText(left, right) { return true }
   var left = left
   var right = right
@@ -39,20 +41,22 @@ func sameBytes(_ left: String, _ right: String) -> Bool {
   }
 }
 
-/// Returns whether two texts are the same words: equal short ones, or one that is shared.
+/// Returns whether two strings have the same representation in memory: equal short texts, or shared
+/// storage.
 @inline(__always) func isSameText(_ left: String, _ right: String) -> Bool {
   guard let left = words(of: left), let right = words(of: right) else { return false }
   return left == right
 }
 
-/// The words that a text is in memory; nil where a string is something else than two of 64 bits.
+/// Returns the two machine words of a string's representation; nil on a platform where a string
+/// isn't two 64-bit words.
 @inline(__always) func words(of text: String) -> (UInt64, UInt64)? {
   guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return nil }
-  // Proof: a value of two words without padding may be read as these.
+  // Proof: A value of two words without padding can be read as two integers of the same size.
   return unsafe unsafeBitCast(text, to: (UInt64, UInt64).self)
 }
 
-/// Returns whether a NUL is in `text`, which would end it for C.
+/// Returns whether `text` contains a NUL, at which the text would end in C.
 @inline(never)
 func containsNUL(_ text: String) -> Bool {
   var text = text
@@ -69,7 +73,7 @@ func containsBytes(_ text: String, _ part: StaticString) -> Bool {
     let count = part.utf8CodeUnitCount
     guard var cursor = bytes.baseAddress, count > 0 else { return false }
     var left = bytes.count
-    // From one occurrence of the first byte to the next.
+    // Advance from one occurrence of the first byte to the next.
     while left >= count {
       guard let found = unsafe memchr(cursor, Int32(part.utf8Start.pointee), left - count + 1)
       else {
@@ -84,7 +88,7 @@ func containsBytes(_ text: String, _ part: StaticString) -> Bool {
   }
 }
 
-/// Text of `count` bytes of UTF-8, or nil if they are not valid UTF-8.
+/// Returns `count` bytes of UTF-8 as text; nil if they are not valid UTF-8.
 @inline(__always)
 func text(copying pointer: UnsafePointer<UInt8>, count: Int) -> String? {
   let bytes = unsafe UnsafeBufferPointer(start: pointer, count: count)
@@ -97,7 +101,7 @@ func isUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
   unsafe isASCII(bytes) || isText(String(decoding: bytes, as: UTF8.self), of: bytes)
 }
 
-/// Returns whether all bytes are ASCII, and so surely valid.
+/// Returns whether all bytes are ASCII, and therefore valid UTF-8.
 @inline(__always)
 private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
   let raw = UnsafeRawBufferPointer(bytes)
@@ -105,7 +109,7 @@ private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
   if raw.count < 8 {
     for cursor in raw.indices { unsafe seen |= UInt64(raw[cursor]) }
   } else {
-    // The last eight may overlap those before.
+    // The last eight bytes may overlap the previous ones.
     let last = raw.count - 8
     var cursor = 0
     while cursor < last {
@@ -117,8 +121,8 @@ private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
   return seen & 0x8080_8080_8080_8080 == 0
 }
 
-/// Returns whether decoding has kept the bytes. It repairs what is not valid: what it has kept was
-/// valid. `String(validating:)` takes 500 instructions more for each text (benchmark `fetch`).
+/// Returns whether decoding has preserved the bytes. Decoding repairs invalid bytes, so preserved
+/// bytes are valid. `String(validating:)` takes 500 more instructions per text (benchmark `fetch`).
 @inline(never)
 private func isText(_ text: String, of bytes: UnsafeBufferPointer<UInt8>) -> Bool {
   var text = text
@@ -129,10 +133,10 @@ private func isText(_ text: String, of bytes: UnsafeBufferPointer<UInt8>) -> Boo
   }
 }
 
-/// Where empty texts and blobs begin: a null pointer would mean NULL.
+/// The address of empty texts and blobs. A null pointer would mean NULL.
 var emptyBytes: UnsafeRawPointer { unsafe UnsafeRawPointer(StaticString("").utf8Start) }
 
-/// `text` with A to Z made small, as SQLite compares identifiers.
+/// Returns `text` with the letters A to Z in lower case. SQLite compares identifiers in this form.
 @inline(never)
 package func asciiLowercased(_ text: String) -> String {
   var text = text

@@ -1,22 +1,24 @@
-/// One column of a ``Row``, read in the form that is wanted.
+/// A column of a ``Row``, with methods that read its value as a Swift type.
 ///
 ///     if let name = row["Name"]?.asString() { … }
 ///
-/// Each reading returns nil for NULL and for what cannot be read that way without loss. Use
-/// ``Row/get(_:as:)-(String,_)`` for an error that says why.
+/// Each method returns nil for NULL, and for a value that it can't convert without loss. To get an
+/// error that states the reason instead, use ``Row/get(_:as:)-(String,_)``.
 public struct Column: Hashable, Sendable {
   /// The stored value.
   public let value: Value
 
-  /// The text, or nil if no text is stored.
+  /// Returns the text, or nil if the column doesn't store text.
   public func asString() -> String? {
     if case .text(let text) = value { text } else { nil }
   }
 
-  /// The integer, or nil if no integer is stored, or none that fits.
+  /// Returns the integer, or nil if the column doesn't store an integer that fits `Int`. A real
+  /// without a fraction counts as an integer.
   public func asInt() -> Int? { asInt64().flatMap { Int(exactly: $0) } }
 
-  /// The integer, or nil if no integer is stored. A real without a fraction counts as one.
+  /// Returns the integer, or nil if the column doesn't store an integer. A real without a fraction
+  /// counts as an integer.
   public func asInt64() -> Int64? {
     switch value {
     case .integer(let integer): integer
@@ -25,7 +27,8 @@ public struct Column: Hashable, Sendable {
     }
   }
 
-  /// The real, or nil if no number is stored, or an integer that a Double cannot hold.
+  /// Returns the number, or nil if the column doesn't store a number that a `Double` represents
+  /// exactly.
   public func asDouble() -> Double? {
     switch value {
     case .real(let real): real
@@ -34,7 +37,8 @@ public struct Column: Hashable, Sendable {
     }
   }
 
-  /// False for 0, true for any other number (SQLite's rule), nil if no number is stored.
+  /// Returns false for 0 and true for any other number, like SQLite; nil if the column doesn't
+  /// store a number.
   public func asBool() -> Bool? {
     switch value {
     case .integer(let integer): integer != 0
@@ -43,19 +47,20 @@ public struct Column: Hashable, Sendable {
     }
   }
 
-  /// The bytes of a blob, or nil if none is stored.
+  /// Returns the bytes, or nil if the column doesn't store a blob.
   public func asBytes() -> [UInt8]? {
     if case .blob(let bytes) = value { bytes } else { nil }
   }
 
-  /// The stored value.
+  /// Returns the stored value, without conversion.
   public func asValue() -> Value { value }
 }
 
-/// The names of a statement's columns, shared by the rows of one result.
+/// The names of a statement's columns, shared by all rows of a result.
 package final class ColumnNames: Sendable {
   package let names: [String]
-  /// Positions by name in ASCII lower case, the first of several.
+  /// The position of each name in lower case (ASCII); the first one if several columns have the
+  /// name.
   private let positions: [String: Int]
 
   init(_ names: [String]) {
@@ -67,13 +72,13 @@ package final class ColumnNames: Sendable {
 
   package var count: Int { names.count }
 
-  /// The position of the first column of that name by SQLite's rule: ASCII letters of either case
-  /// are one letter, all others are distinct.
+  /// Returns the position of the first column with a name. Like SQLite, it ignores the case of
+  /// ASCII letters only.
   package func position(of name: String) -> Int? {
     let wanted = asciiLowercased(name)
     guard let position = positions[wanted] else { return nil }
     if sameBytes(asciiLowercased(names[position]), wanted) { return position }
-    // Another spelling of canonically the same name came first.
+    // An earlier column has a canonically equivalent name with other bytes.
     return names.firstIndex { sameBytes(asciiLowercased($0), wanted) }
   }
 }

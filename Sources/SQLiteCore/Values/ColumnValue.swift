@@ -1,27 +1,30 @@
 /// A type that can be read from a column of a row.
 ///
-/// A read is exact or throws: NULL is read only by optionals, text only by texts, and an integer
-/// that does not fit is an error, never a default.
+/// A read is exact or throws. Only optionals accept NULL, only text types accept text, and an
+/// integer that does not fit throws an error.
 public protocol ColumnValue {
-  /// Makes the value from what SQLite stores.
+  /// Creates an instance from a stored value.
   ///
   /// - Parameter databaseValue: The content of a column.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` that names what was expected and found.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` or ``ResultCode/range`` if the type
+  ///   can't represent the stored value.
   init(databaseValue: Value) throws(SQLiteError)
 
-  /// Reads the value from the row that `statement` stands on.
+  /// Reads an instance from a column of the current row.
   ///
-  /// The default reads a ``Value`` first. Implement it only to save that step.
+  /// The default implementation reads a ``Value`` first. Implement this method only to avoid that
+  /// step.
   ///
   /// - Parameters:
-  ///   - statement: A statement that stands on a row.
+  ///   - statement: A statement that is at a row.
   ///   - column: The column's index, from 0.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch``.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` or ``ResultCode/range`` if the type
+  ///   can't represent the stored value.
   static func read(from statement: borrowing Statement, at column: Int) throws(SQLiteError) -> Self
 }
 
 extension ColumnValue {
-  /// Reads a ``Value`` and makes the value from it.
+  /// Reads a column as a ``Value`` and creates an instance from it.
   public static func read(
     from statement: borrowing Statement, at column: Int
   ) throws(SQLiteError) -> Self {
@@ -30,21 +33,23 @@ extension ColumnValue {
 }
 
 extension Value {
-  /// An error that says what was expected and what was found, without the content.
+  /// Returns an error that states the expected type and the storage class of this value. It does
+  /// not contain the value itself, which may be private.
   public func mismatch(expected type: Any.Type) -> SQLiteError {
     SQLiteError(.mismatch, "expected \(type), found \(storageClass)")
   }
 }
 
 extension Value: ColumnValue {
-  /// Makes a copy.
+  /// Creates a copy of a stored value.
   public init(databaseValue: Value) {
     self = databaseValue
   }
 }
 
 extension FixedWidthInteger where Self: ColumnValue {
-  /// Makes the integer from an INTEGER that fits.
+  /// Creates an integer from an INTEGER. Throws if the value has another storage class, or if the
+  /// integer does not fit the type.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .integer(let integer) = databaseValue else {
       throw databaseValue.mismatch(expected: Self.self)
@@ -55,7 +60,8 @@ extension FixedWidthInteger where Self: ColumnValue {
     self = exact
   }
 
-  /// Reads an INTEGER that fits.
+  /// Reads an INTEGER from a column. Throws if the column has another storage class, or if the
+  /// integer does not fit the type.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -80,14 +86,14 @@ extension UInt32: ColumnValue {}
 extension UInt64: ColumnValue {}
 
 extension Bool: ColumnValue {
-  /// The Boolean that an integer stores: 0 or 1, and nil for any other.
+  /// Creates the Boolean that an integer stores. Returns nil if the integer is neither 0 nor 1.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   package init?(stored integer: Int64) {
     guard integer == 0 || integer == 1 else { return nil }
     self = integer == 1
   }
 
-  /// Makes a Boolean from INTEGER 0 or 1.
+  /// Creates a Boolean from the INTEGER 0 or 1. Throws for any other value.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .integer(let integer) = databaseValue else {
       throw databaseValue.mismatch(expected: Bool.self)
@@ -98,7 +104,7 @@ extension Bool: ColumnValue {
     self = value
   }
 
-  /// Reads INTEGER 0 or 1.
+  /// Reads the INTEGER 0 or 1 from a column. Throws for any other value.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -109,7 +115,8 @@ extension Bool: ColumnValue {
 }
 
 extension Double: ColumnValue {
-  /// Makes a real from a REAL, or from an INTEGER that a Double holds exactly.
+  /// Creates a `Double` from a REAL, or from an INTEGER that it can represent exactly. Throws for
+  /// any other value.
   public init(databaseValue: Value) throws(SQLiteError) {
     switch databaseValue {
     case .real(let real): self = real
@@ -122,7 +129,8 @@ extension Double: ColumnValue {
     }
   }
 
-  /// Reads a REAL, or an INTEGER that a Double holds exactly.
+  /// Reads a REAL from a column, or an INTEGER that a `Double` can represent exactly. Throws for
+  /// any other value.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -132,7 +140,7 @@ extension Double: ColumnValue {
 }
 
 extension Float: ColumnValue {
-  /// Makes a real from one that a Float holds exactly.
+  /// Creates a `Float` from a number that it can represent exactly. Throws for any other value.
   public init(databaseValue: Value) throws(SQLiteError) {
     let real = try Double(databaseValue: databaseValue)
     guard let exact = Float(exactly: real) else {
@@ -143,7 +151,7 @@ extension Float: ColumnValue {
 }
 
 extension String: ColumnValue {
-  /// Makes a string from TEXT.
+  /// Creates a string from TEXT. Throws if the value has another storage class.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .text(let text) = databaseValue else {
       throw databaseValue.mismatch(expected: String.self)
@@ -151,7 +159,8 @@ extension String: ColumnValue {
     self = text
   }
 
-  /// Reads TEXT.
+  /// Reads TEXT from a column. Throws if the column has another storage class, or if the text is
+  /// not valid UTF-8.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -161,7 +170,7 @@ extension String: ColumnValue {
 }
 
 extension [UInt8]: ColumnValue {
-  /// Makes the bytes of a BLOB.
+  /// Creates an array from the bytes of a BLOB. Throws if the value has another storage class.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .blob(let bytes) = databaseValue else {
       throw databaseValue.mismatch(expected: [UInt8].self)
@@ -169,7 +178,7 @@ extension [UInt8]: ColumnValue {
     self = bytes
   }
 
-  /// Reads a BLOB.
+  /// Reads the bytes of a BLOB from a column. Throws if the column has another storage class.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -179,12 +188,12 @@ extension [UInt8]: ColumnValue {
 }
 
 extension Optional: ColumnValue where Wrapped: ColumnValue {
-  /// Makes nil from NULL.
+  /// Creates nil from NULL, and otherwise a wrapped value.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = databaseValue.isNull ? nil : try Wrapped(databaseValue: databaseValue)
   }
 
-  /// Reads NULL as nil.
+  /// Reads NULL from a column as nil, and any other value as the wrapped type.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -194,7 +203,7 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
 }
 
 extension RawRepresentable where Self: ColumnValue, RawValue: ColumnValue {
-  /// Makes the value with the stored raw value.
+  /// Creates the value that has the stored raw value. Throws if there is none.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard let value = Self(rawValue: try RawValue(databaseValue: databaseValue)) else {
       throw SQLiteError(.mismatch, "no \(Self.self) has the stored raw value")

@@ -1,35 +1,39 @@
-/// A row of a result: its values in order, by index and by name.
+/// A row of a result, with access to its values by index and by column name.
 public struct Row: Sendable {
   let columns: ColumnNames
   /// The values, in the order of the columns.
   public let values: [Value]
 
-  /// The names of the columns. Several may have one name.
+  /// The names of the columns. Several columns may have the same name.
   public var columnNames: [String] { columns.names }
 
   /// The number of columns.
   public var count: Int { values.count }
 
-  /// The column at an index, or nil if there is none.
+  /// The column at an index, or nil if there is no such column.
   ///
-  /// - Parameter index: From 0.
+  /// - Parameter index: The column's index, from 0.
   public subscript(_ index: Int) -> Column? {
     values.indices.contains(index) ? Column(value: values[index]) : nil
   }
 
-  /// The first column of a name, or nil if there is none; a column that holds NULL is not nil.
+  /// The first column with a name, or nil if there is no such column. A column that stores NULL is
+  /// not nil.
   ///
-  /// - Parameter name: The name by SQLite's rule: the case of ASCII letters does not matter.
+  /// - Parameter name: The name of the column. The case of ASCII letters doesn't matter, as in
+  ///   SQLite.
   public subscript(_ name: String) -> Column? {
     columns.position(of: name).map { Column(value: values[$0]) }
   }
 
-  /// Reads a column as a Swift type, exactly or not at all.
+  /// Returns the value of a column as a Swift type, without a lossy conversion.
   ///
   /// - Parameters:
   ///   - index: The column's index, from 0.
   ///   - type: The type to read.
-  /// - Throws: ``SQLiteError`` that names the column, what was expected and what was found.
+  /// - Throws: ``SQLiteError`` if the column does not exist, or if the type can't represent the
+  ///   stored value exactly. The message names the column, the expected type and what the column
+  ///   stores.
   public func get<Result: ColumnValue>(
     _ index: Int, as type: Result.Type = Result.self
   ) throws(SQLiteError) -> Result {
@@ -43,12 +47,14 @@ public struct Row: Sendable {
     }
   }
 
-  /// Reads a column as a Swift type, exactly or not at all.
+  /// Returns the value of a column as a Swift type, without a lossy conversion.
   ///
   /// - Parameters:
-  ///   - name: The column's name; the first of several with that name is read.
+  ///   - name: The name of the column. If several columns have this name, the first one is read.
   ///   - type: The type to read.
-  /// - Throws: ``SQLiteError`` that names the column, what was expected and what was found.
+  /// - Throws: ``SQLiteError`` if the column does not exist, or if the type can't represent the
+  ///   stored value exactly. The message names the column, the expected type and what the column
+  ///   stores.
   public func get<Result: ColumnValue>(
     _ name: String, as type: Result.Type = Result.self
   ) throws(SQLiteError) -> Result {
@@ -61,7 +67,7 @@ public struct Row: Sendable {
 }
 
 extension Row: Equatable {
-  /// Returns whether both have the same names and values in the same order.
+  /// Returns whether two rows have the same column names and values in the same order.
   public static func == (left: Row, right: Row) -> Bool {
     left.count == right.count
       && (left.columns === right.columns
@@ -71,7 +77,8 @@ extension Row: Equatable {
 }
 
 extension Row: CustomStringConvertible {
-  /// The names, the values' storage classes and their sizes; the values may be private.
+  /// The column names and the storage classes of the values. The values are omitted, because they
+  /// may be private.
   public var description: String {
     let columns = zip(columnNames, values).map { "\($0): \($1.storageClass)" }
     return "Row(\(columns.joined(separator: ", ")))"

@@ -1,22 +1,24 @@
-/// A value as SQLite stores it: one case for each storage class.
+/// A value in the form in which SQLite stores it, with one case for each storage class.
 ///
-/// Reals compare by IEEE rules in `==`, as in SQLite; text compares by its UTF-8 bytes, so that two
-/// canonically equivalent spellings of one character are different values, as they are in a table.
+/// `==` compares reals by IEEE rules, like SQLite. It compares texts by their UTF-8 bytes: two
+/// canonically equivalent spellings of a character are different values, both in Swift and in a
+/// table.
 public enum Value: Sendable {
-  /// SQL NULL.
+  /// The SQL value NULL.
   case null
   /// A 64-bit signed integer.
   case integer(Int64)
   /// An IEEE 754 double.
   case real(Double)
-  /// Text, kept with any NUL characters in it.
+  /// A text, which may contain NUL characters.
   case text(String)
-  /// Bytes. An empty blob is not NULL.
+  /// An array of bytes. An empty blob is not NULL.
   case blob([UInt8])
 }
 
 extension Value: Hashable {
-  /// Returns whether both have the same storage class and the same content, text byte for byte.
+  /// Returns whether two values have the same storage class and the same content. Texts are
+  /// compared byte by byte.
   public static func == (left: Value, right: Value) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -28,7 +30,7 @@ extension Value: Hashable {
     }
   }
 
-  /// Feeds the storage class and the content to `hasher`.
+  /// Hashes the storage class and the content.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .null:
@@ -50,7 +52,7 @@ extension Value: Hashable {
 }
 
 extension Value {
-  /// SQLite's name of the storage class: `NULL`, `INTEGER`, `REAL`, `TEXT` or `BLOB`.
+  /// SQLite's name for the storage class: `NULL`, `INTEGER`, `REAL`, `TEXT` or `BLOB`.
   public var storageClass: String {
     switch self {
     case .null: "NULL"
@@ -61,7 +63,7 @@ extension Value {
     }
   }
 
-  /// Whether this is SQL NULL.
+  /// A Boolean value that indicates whether the value is NULL.
   public var isNull: Bool {
     if case .null = self { true } else { false }
   }
