@@ -132,7 +132,8 @@ import UndoWorkload
     #expect(try await observed.next()?.map(\.name) == names)
     if restorer != .otherProcess {
       guard case .replaced? = try await deltas.next()?.first else {
-        return #expect(Bool(false), "deltas are not told")
+        Issue.record("no delta reports the restore")
+        return
       }
     }
     let groups = [Copy.older: ["Ann"], .newer: ["Cid", "Bob", "Ann"]][copy] ?? []

@@ -268,10 +268,16 @@ private struct Place: Record, Equatable {
     )
     let changes = try #require(try await deltas.next())
     #expect(changes.count == 3)
-    guard case .unreadable(let row) = changes[0] else { return #expect(Bool(false), "\(changes)") }
+    guard case .unreadable(let row) = changes[0] else {
+      Issue.record("unexpected changes: \(changes)")
+      return
+    }
     #expect(row.table == "town" && row.reason.contains("size") && row.old == nil)
     #expect(row.new == [.integer(1), .text("a"), .text("many"), .null])
-    guard case .unreadable = changes[1] else { return #expect(Bool(false), "\(changes)") }
+    guard case .unreadable = changes[1] else {
+      Issue.record("unexpected changes: \(changes)")
+      return
+    }
     #expect(changes[2] == .inserted(Town(id: 3, name: "c", size: 3)))
     try await database.executeChange("UPDATE town SET size = 1, note = NULL")
     let next = try #require(try await deltas.next())
@@ -303,11 +309,15 @@ private struct Place: Record, Equatable {
     }
     #expect(try await slow.next() == [.tooMuch])
     let first = try #require(try await slow.next())
-    guard case .inserted(let town) = first[0] else { return #expect(Bool(false), "\(first)") }
+    guard case .inserted(let town) = first[0] else {
+      Issue.record("unexpected changes: \(first)")
+      return
+    }
     #expect(town.id > 900)
     #expect(try await anew.next() == [.tooMuch])
     guard case .current(let towns) = try #require(try await anew.next())[0] else {
-      return #expect(Bool(false))
+      Issue.record("no current rows follow")
+      return
     }
     #expect(towns.count == 1000)
     try await database.executeChange("DELETE FROM town WHERE id = 7")
@@ -339,16 +349,18 @@ private struct Place: Record, Equatable {
 
   @Test func `a cancelled loop ends`() async throws {
     let database = try database()
+    let (started, begin) = AsyncStream.makeStream(of: Void.self)
     let task = Task {
       var count = 0
       for try await changes in database.deltas(of: Town.self, including: .current) {
         count += changes.count
+        begin.yield()
       }
       return count
     }
-    try await Task.sleep(for: .milliseconds(30))
+    _ = await started.first { _ in true }
     task.cancel()
-    #expect(try await task.value <= 1)
+    #expect(try await task.value == 1)
   }
 
   @Test(arguments: [DeltaStart.changes, .current])
@@ -393,12 +405,8 @@ private struct Place: Record, Equatable {
     options.usesPreupdateHook = false
     let database = try Database.memory(options: options)
     var deltas = database.deltas(of: Town.self).makeAsyncIterator()
-    do {
-      _ = try await deltas.next()
-      #expect(Bool(false))
-    } catch let error as SQLiteError {
-      #expect(error.message.contains("SQLITE_ENABLE_PREUPDATE_HOOK"))
-    }
+    let error = await #expect(throws: SQLiteError.self) { try await deltas.next() }
+    #expect(error?.message.contains("SQLITE_ENABLE_PREUPDATE_HOOK") == true)
   }
 
   @Test func `attached databases and temporary tables are not told`() async throws {

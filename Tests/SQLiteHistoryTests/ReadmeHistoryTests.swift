@@ -16,8 +16,8 @@ private struct Town: Record, Equatable {
 
 /// The examples of the articles, run.
 @Suite struct ReadmeHistoryTests {
-  private func database() throws -> Database {
-    let database = try Database.memory()
+  private func database(_ options: Database.Options = Database.Options()) throws -> Database {
+    let database = try Database.memory(options: options)
     try database.executeMultipleChanges(
       """
       CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL);
@@ -47,9 +47,19 @@ private struct Town: Record, Equatable {
   }
 
   @Test func `the loop over deltas keeps a list`() async throws {
-    let database = try database()
+    let readsTowns = Flag()
+    var options = Database.Options()
+    options.prepareConnection = { connection in
+      try connection.trace { event in
+        if case .begins(let sql) = event, sql.hasPrefix("SELECT"), sql.contains("town") {
+          readsTowns.set()
+        }
+      }
+    }
+    let database = try database(options)
     async let list = follow(database)
-    try await Task.sleep(for: .milliseconds(20))
+    // The loop reads the current rows first. All changes after that are deltas.
+    try await waitUntil { readsTowns.isSet }
     try await database.executeChange("UPDATE town SET population = population + 1 WHERE id = 1")
     try await database.executeChange("DELETE FROM town")
     #expect(try await list.isEmpty)

@@ -153,7 +153,7 @@ private struct House: MagicObject, Equatable, Sendable {
     async throws
   {
     for size in [10, 1_000] {
-      let queries = Counter()
+      let (queries, results) = (Counter(), Counter())
       var options = Database.Options()
       options.prepareConnection = { connection in
         try connection.trace { event in
@@ -165,24 +165,31 @@ private struct House: MagicObject, Equatable, Sendable {
       try await magic.update((0..<size).map { Town("t\($0)", 100 + $0) })
       let loops = [
         Task {
-          try await Self.reads(
-            of: magic.observe(Town.where(\.$size >= 100 && \.$name != "end")))
+          try await Self.count(
+            results, of: magic.observe(Town.where(\.$size >= 100 && \.$name != "end")))
         },
-        Task { try await Self.reads(of: magic.observe(Town.where(\.$size >= 100).count)) },
+        Task { try await Self.count(results, of: magic.observe(Town.where(\.$size >= 100).count)) },
         Task {
-          try await Self.reads(
-            of: magic.observe(Town.where(!(\.$size < 100)).aggregate(.sum(\.$size))))
+          try await Self.count(
+            results, of: magic.observe(Town.where(!(\.$size < 100)).aggregate(.sum(\.$size))))
         },
         Task {
-          try await Self.reads(
-            of: magic.observe(Town.where(\.$mayor == nil && \.$size > 99).values(\.$name)))
+          try await Self.count(
+            results, of: magic.observe(Town.where(\.$mayor == nil && \.$size > 99).values(\.$name)))
         },
       ]
-      try await waitUntil { queries.value >= loops.count }
-      // The conditions are known once the first results are there; one more for each may come of the start.
-      try await magic.update(Town("first", 100))
-      try await waitUntil { queries.value >= 2 * loops.count }
-      try await Task.sleep(for: .milliseconds(300))
+      // Each town of this size changes all results, so each loop runs one query for it. The start can cause another
+      // query: repeat until none is left.
+      var rounds = 1
+      func runsOneQueryPerLoop() async throws -> Bool {
+        let before = queries.value
+        try await magic.update(Town("large \(rounds)", 100))
+        rounds += 1
+        try await waitUntil { results.value >= rounds * loops.count }
+        return queries.value == before + loops.count
+      }
+      try await waitUntil { results.value >= loops.count }
+      while try await !runsOneQueryPerLoop() {}
       let before = queries.value
       for number in 0..<100 {
         try await magic.database.executeChange(
@@ -190,17 +197,23 @@ private struct House: MagicObject, Equatable, Sendable {
         try await magic.database.executeChange("UPDATE Town SET size = 0 WHERE size < 50")
       }
       try await magic.database.executeChange("DELETE FROM Town WHERE size < 90")
-      try await Task.sleep(for: .milliseconds(300))
+      // When all results include the next town, the loops have also processed the commits before it.
+      _ = try await runsOneQueryPerLoop()
       // The statements of raw SQL name the table without quotes.
-      #expect(queries.value == before)
+      #expect(queries.value == before + loops.count)
       for loop in loops { loop.cancel() }
       for loop in loops { #expect(try await loop.value >= 1) }
     }
   }
 
-  private static func reads<Result>(of results: ObservedResults<Result>) async throws -> Int {
+  private static func count<Result>(
+    _ counter: Counter, of results: ObservedResults<Result>
+  ) async throws -> Int {
     var count = 0
-    for try await _ in results { count += 1 }
+    for try await _ in results {
+      count += 1
+      counter.increase()
+    }
     return count
   }
 
