@@ -1,11 +1,12 @@
 import Essentials
 import ExactText
 
-// Dates as `2017-10-13T12:00:00.25Z`. A date that no text of this form names, or only one of very many
-// digits, is written as the number of seconds since 2001.
+// Dates such as `2017-10-13T12:00:00.25Z`. Dates outside the years 0000 to 9999 are written as
+// seconds since 2001, and so are dates less than 0.1 ms from the reference date, which would need
+// very many digits.
 
 extension DateText {
-  /// The text of any date.
+  /// Returns the text of `date`, with as many digits as needed to restore exactly the same date.
   static func text(of date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
     guard DateRange.contains(seconds), seconds == 0 || seconds.magnitude >= 1e-4 else {
@@ -14,15 +15,19 @@ extension DateText {
     return text(ofSeconds: seconds, separator: UInt8(ascii: "T"), zone: UInt8(ascii: "Z"))
   }
 
-  /// The text without a fraction, or nil outside the years 0000 to 9999.
+  /// Returns the text of `date`, rounded down to whole seconds, or nil outside the years 0000 to
+  /// 9999.
   static func wholeSeconds(of date: Date) -> String? {
     let seconds = date.timeIntervalSinceReferenceDate.rounded(.down)
     guard DateRange.contains(seconds) else { return nil }
     return text(ofSeconds: seconds, separator: UInt8(ascii: "T"), zone: UInt8(ascii: "Z"))
   }
 
-  /// The date that a text names: with `T` or a blank, with or without a fraction, in UTC (`Z`, `+0000`)
-  /// or at another distance from it; or as a number of seconds since 2001.
+  /// Returns the date that `text` represents, or nil if it isn't a date.
+  ///
+  /// The text contains `T` or a space between date and time, an optional fraction, and an optional
+  /// zone such as `Z`, `+0000` or `+02:00`. Without a zone, the time is UTC. A number is read as
+  /// seconds since 2001.
   static func date(from text: String) -> Date? {
     let bytes = Array(text.utf8)
     guard bytes.count > 10, bytes[4] == UInt8(ascii: "-"), bytes[0] != UInt8(ascii: "-") else {

@@ -1,18 +1,19 @@
 import ExactText
 import Platform
 
-/// An escape in quoted text: `&00;` for `&`, `&01;` for a back-quote, `&u…;` for any other scalar.
+/// An escape sequence in quoted text: `&00;` for `&`, `&01;` for a back-quote, `&u…;` for any other
+/// scalar.
 ///
-/// The seed of this library wrote `&01;` and left every other `&` as it was. So an `&` that begins
-/// none of these is an `&`.
+/// The first implementation of SPON wrote `&01;` and left every other `&` unescaped. An `&` that
+/// doesn't begin an escape sequence therefore represents itself.
 struct Escape {
   let scalar: Unicode.Scalar
-  /// The bytes from `&` to `;`.
+  /// The number of bytes from `&` to `;`.
   let count: Int
-  /// Whether the seed wrote it, too.
+  /// Whether the first implementation of SPON also wrote this escape sequence.
   let isSeeds: Bool
 
-  /// Reads the escape that an `&` begins, if it begins one.
+  /// Reads the escape sequence at `start`, or returns nil if there is none.
   init?(_ input: Span<UInt8>, at start: Int, before end: Int) {
     guard input[start] == Byte.ampersand, end - start >= 4 else { return nil }
     switch (input[start + 1], input[start + 2], input[start + 3]) {
@@ -47,10 +48,11 @@ struct Escape {
   }
 }
 
-// Reading.
+// MARK: Reading
 
 extension Span<UInt8> {
-  /// The index of the first byte in a range that equals another, by `memchr`, which looks at many at once.
+  /// Returns the index of the first `byte` in `range`. Uses `memchr`, which compares many bytes at
+  /// a time.
   func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
     unsafe extracting(range).withUnsafeBufferPointer { bytes in
       guard let start = bytes.baseAddress else { return nil }
@@ -60,7 +62,7 @@ extension Span<UInt8> {
   }
 }
 
-/// The text of a range with its escapes resolved.
+/// Returns the text in a range, with its escape sequences resolved.
 func text(_ input: Span<UInt8>, _ range: Range<Int>) -> String {
   guard input.firstIndex(of: Byte.ampersand, in: range) != nil else {
     return unsafe input.extracting(range).withUnsafeBufferPointer {
@@ -81,17 +83,18 @@ func text(_ input: Span<UInt8>, _ range: Range<Int>) -> String {
   return String(decoding: bytes, as: UTF8.self)
 }
 
-// Writing.
+// MARK: Writing
 
 extension UInt8 {
-  /// Returns whether an escape stands for the byte in quoted text.
+  /// Whether quoted text must contain an escape sequence instead of the byte.
   @inline(__always) var isEscaped: Bool {
     self < 0x20 || self == Byte.quote || self == Byte.ampersand || self == 0x7f
   }
 }
 
 extension String {
-  /// Whether an escape stands for any of its bytes. All are looked at, which the compiler does 16 at once.
+  /// Whether any byte must be escaped. Always checks every byte, so the compiler can compare 16 at
+  /// a time.
   fileprivate var hasEscaped: Bool {
     func found(_ bytes: some Sequence<UInt8>) -> Bool {
       var found = false
@@ -103,7 +106,7 @@ extension String {
 }
 
 extension TextBuffer {
-  /// Appends text, and escapes what must not stand between back-quotes.
+  /// Appends `text`, with escape sequences for the bytes that quoted text can't contain.
   package mutating func appendEscaped(_ text: String) {
     guard text.hasEscaped else { return bytes.append(contentsOf: text.utf8) }
     for byte in text.utf8 {

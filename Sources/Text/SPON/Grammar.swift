@@ -1,4 +1,4 @@
-/// The mark that says what a scalar is.
+/// The mark that specifies the type of a scalar.
 package enum Designator: UInt8, Sendable {
   /// `%`: `true` or `false`.
   case bool = 0x25
@@ -12,14 +12,15 @@ package enum Designator: UInt8, Sendable {
   case double = 0x26
   /// `*`: bytes as base64.
   case data = 0x2a
-  /// `#`: a moment.
+  /// `#`: a date.
   case date = 0x23
   /// `~`: no value.
   case null = 0x7e
-  /// `?`: what the seed of this library wrote by `String(describing:)`. Only read, never written.
+  /// `?`: a value that the first implementation of SPON wrote with `String(describing:)`. Read, but
+  /// never written.
   case described = 0x3f
 
-  /// The name of such a scalar in messages.
+  /// The name of the scalar type in error messages.
   package var name: StaticString {
     switch self {
     case .bool: "a Boolean (%)"
@@ -35,7 +36,7 @@ package enum Designator: UInt8, Sendable {
   }
 }
 
-/// Bytes that the grammar names.
+/// The bytes that have a meaning in the grammar.
 package enum Byte {
   package static let quote = UInt8(ascii: "`")
   package static let ampersand = UInt8(ascii: "&")
@@ -53,8 +54,8 @@ package enum Byte {
 }
 
 extension UInt8 {
-  /// Returns whether a key may hold the byte without quotes: anything above the blank that is no mark
-  /// of the language.
+  /// Whether an unquoted key may contain the byte: any byte above the space, except DEL and the
+  /// marks and delimiters of the grammar.
   @inline(__always) var isBareKey: Bool {
     switch self {
     case 0...0x20, 0x7f, Byte.quote, Byte.equals, Byte.openObject, Byte.closeObject,
@@ -67,8 +68,7 @@ extension UInt8 {
     }
   }
 
-  /// Returns whether an element may hold the byte without quotes: the bytes of numbers, words and
-  /// base64.
+  /// Whether an unquoted element may contain the byte: the characters of numbers, words and base64.
   @inline(__always) package var isBareElement: Bool {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -84,7 +84,7 @@ extension UInt8 {
   }
 }
 
-/// Text that equals only the very same bytes, unlike `String`.
+/// A key that is compared by its UTF-8 bytes. `String` compares by canonical equivalence instead.
 struct KeyText: Hashable {
   let text: String
 
@@ -98,12 +98,13 @@ struct KeyText: Hashable {
   }
 }
 
-/// A text that is not SPON, or that the seed of this library wrote in a form that can be read in two
-/// ways.
+/// An error that describes where and why a text isn't valid SPON.
+///
+/// It is also thrown for text of the first implementation of SPON that has two possible meanings.
 public struct SPONSyntaxError: Error, Hashable, CustomStringConvertible {
-  /// Where the text stops being SPON: a number of bytes from its beginning.
+  /// The offset of the error, in bytes from the beginning of the text.
   public let offset: Int
-  /// The text that stands there, or that is expected.
+  /// A description of what was expected or found at ``offset``.
   public let reason: String
 
   package init(_ offset: Int, _ reason: String) {
@@ -111,6 +112,6 @@ public struct SPONSyntaxError: Error, Hashable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// The offset and the reason.
+  /// A message that contains the offset and the reason.
   public var description: String { "not SPON: byte \(offset): \(reason)" }
 }

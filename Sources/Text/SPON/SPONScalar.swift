@@ -1,12 +1,12 @@
 import Essentials
 import ExactText
 
-/// A type whose values are one scalar of SPON.
+/// A type whose values are encoded as one scalar.
 protocol SPONScalar {
   static func read(_ reader: ValueReader) throws -> Self
-  /// Appends the value to the text of all scalars.
+  /// Appends the value to the scalars of `state`.
   ///
-  /// - Returns: False if the value encodes itself.
+  /// - Returns: False if the encoder's strategy requires `encode(to:)` or a custom closure instead.
   func append(to state: EncodingState, isMember: Bool) throws -> Bool
 }
 
@@ -67,7 +67,7 @@ extension Double: SPONScalar {}
 extension Float: SPONScalar {}
 
 extension EncodingState {
-  /// The text that stands for a number that is not finite, or nil if it is written as a number.
+  /// Returns the text that represents a non-finite number, or nil if it is written as a number.
   fileprivate func text(ofNonFinite value: Double) throws -> String? {
     switch encoder.nonConformingFloatEncodingStrategy {
     case .literal: nil
@@ -156,7 +156,7 @@ extension Decimal: SPONScalar {
       throw reader.mismatch(Decimal.self, "text ($) or a number")
     }
     let text = reader.text
-    // `Decimal(string:)` reads a number at the beginning of any text.
+    // `Decimal(string:)` ignores everything after the number, so check all characters first.
     guard text.isDecimal || text == "NaN", let decimal = Decimal(string: text) else {
       throw reader.corrupted("“\(text)” is not a decimal number")
     }
@@ -168,9 +168,9 @@ extension Decimal: SPONScalar {
   }
 }
 
-/// The same value as another type, which must be its own.
+/// Returns `value` as `Result`, which must be its actual type.
 ///
-/// A cast of the runtime would take a hundred instructions for each value.
+/// Avoids a dynamic cast, which takes about a hundred instructions per value.
 @inline(__always)
 func same<Value, Result>(_ value: Value, as type: Result.Type) -> Result {
   unsafe unsafeBitCast(value, to: Result.self)

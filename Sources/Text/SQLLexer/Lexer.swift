@@ -1,21 +1,22 @@
-/// Cuts a text into tokens, as SQLite's lexer does.
+/// A lexer that splits text into the same tokens as SQLite's lexer.
 ///
-/// It knows nothing of the grammar: WINDOW, OVER and FILTER are always keywords here.
+/// It doesn't use the grammar. For example, WINDOW, OVER and FILTER are always keywords.
 package struct Lexer: Sendable {
-  /// The text, then zeros, which end every token.
+  /// The text, followed by four zeros. A zero ends every token.
   private let padded: [UInt8]
-  /// How many bytes the text has.
+  /// The number of bytes in the text.
   package let count: Int
   private let keywords: Keywords
   private let digitSeparators: Bool
-  /// Where the next token begins.
+  /// The offset of the next token.
   package var position = 0
 
-  /// Makes a lexer of `sql`.
+  /// Creates a lexer for a string.
   ///
   /// - Parameters:
   ///   - sql: The text.
-  ///   - digitSeparators: Whether `1_000` is a number, as it is from SQLite 3.46 on.
+  ///   - digitSeparators: Whether numbers may contain underscores, as in `1_000` (SQLite 3.46 and
+  ///     later).
   package init(_ sql: String, digitSeparators: Bool = false) {
     var padded: [UInt8] = []
     padded.reserveCapacity(sql.utf8.count + 4)
@@ -23,7 +24,8 @@ package struct Lexer: Sendable {
     self.init(bytes: padded, digitSeparators: digitSeparators)
   }
 
-  /// Makes a lexer of bytes that need not be UTF-8.
+  /// Creates a lexer for bytes, which don't have to be valid UTF-8. Ignores the bytes from offset
+  /// `UInt32.max - 8` on.
   package init(bytes: [UInt8], digitSeparators: Bool = false) {
     count = Swift.min(bytes.count, Int(UInt32.max) - 8)
     var bytes = bytes
@@ -37,20 +39,21 @@ package struct Lexer: Sendable {
   /// The bytes of the text.
   package var bytes: ArraySlice<UInt8> { padded[..<count] }
 
-  /// The byte at `offset`; zero for up to four bytes behind the text.
+  /// The byte at `offset`, or zero for the four bytes after the text.
   package subscript(_ offset: Int) -> UInt8 { padded[offset] }
 
-  /// The text of some bytes, with replacement characters for what is not UTF-8.
+  /// Returns the text of a range, with replacement characters for invalid UTF-8.
   package func text(_ range: Range<Int>) -> String {
     String(decoding: padded[range], as: UTF8.self)
   }
 
-  /// Goes behind the next token and returns what it is; at the end of the text it is empty.
+  /// Advances past the next token and returns its code. At the end of the text, returns
+  /// `.endOfText`.
   package mutating func next() -> TokenCode {
     scan(padded[position], position)
   }
 
-  /// Goes behind the next token that is neither blank nor a comment, and returns where it begins.
+  /// Advances past the next token that is neither blank nor a comment. Returns its code and offset.
   package mutating func nextSolid() -> (code: TokenCode, start: Int) {
     while true {
       let start = position
@@ -117,7 +120,8 @@ extension Lexer {
     }
   }
 
-  /// A NUL ends the text; so does the first zero behind it.
+  /// Scans a zero byte: either a NUL in the text, which hides the rest of it, or the end of the
+  /// text.
   private mutating func scanEnd() -> TokenCode {
     guard position < count else { return .endOfText }
     position = count
@@ -144,7 +148,7 @@ extension Lexer {
     return padded[start + 2] == UInt8(ascii: ">") ? take(3, .longArrow) : take(2, .arrow)
   }
 
-  /// A comment without its end goes to the end of the text.
+  /// Scans a block comment. An unterminated comment extends to the end of the text.
   private mutating func scanComment(_ start: Int) -> TokenCode {
     var end = start + 3
     var byte = padded[start + 2]
@@ -157,7 +161,7 @@ extension Lexer {
     return .comment
   }
 
-  /// A vertical tab is blank behind another blank only.
+  /// Scans blanks. A vertical tab is blank only if it follows another blank.
   private mutating func scanBlank(_ start: Int) -> TokenCode {
     var end = start + 1
     while isBlank(padded[end]) { end += 1 }
@@ -188,7 +192,7 @@ extension Lexer {
     return keywords.code(low, high)
   }
 
-  /// A byte order mark between tokens is blank; any other byte above ASCII is a letter.
+  /// Scans a non-ASCII byte. A byte order mark is blank. Any other byte begins an identifier.
   private mutating func scanLetterBeyondASCII(_ start: Int) -> TokenCode {
     if padded[start] == 0xef, padded[start + 1] == 0xbb, padded[start + 2] == 0xbf {
       return take(3, .blank)
@@ -248,7 +252,8 @@ extension Lexer {
     return .parameter
   }
 
-  /// `:name`, `$name::name(suffix)`: the forms of Tcl are one token, whatever is in the suffix.
+  /// Scans a named parameter such as `:name`. The Tcl form `$name::name(suffix)` is one token. Its
+  /// suffix can't contain blanks.
   private mutating func scanNamedParameter(_ start: Int) -> TokenCode {
     var end = start + 1
     var letters = 0
@@ -301,7 +306,8 @@ extension Lexer {
     return finishNumber(code, end)
   }
 
-  /// Before SQLite 3.46 a letter behind a hexadecimal number begins the next token.
+  /// Scans a hexadecimal number. A letter after the digits begins the next token, or is an error
+  /// from SQLite 3.46 on.
   private mutating func scanHexNumber(_ start: Int) -> TokenCode {
     var end = start + 3
     while isHexDigit(padded[end]) || digitSeparators && padded[end] == UInt8(ascii: "_") {
@@ -327,7 +333,8 @@ extension Lexer {
     return end
   }
 
-  /// Where the digits of an exponent begin, if `e` at `offset` begins one.
+  /// Returns the offset of an exponent's digits, or nil if the `e` at `offset` doesn't begin an
+  /// exponent.
   private func exponentDigits(_ offset: Int) -> Int? {
     let byte = padded[offset + 1]
     if isDigit(byte) { return offset + 1 }
@@ -337,7 +344,9 @@ extension Lexer {
 }
 
 extension Lexer {
-  /// Goes behind the next semicolon, or to the end of the text, without telling the tokens apart.
+  /// Advances past the next semicolon, or to the end of the text, and returns whether there is a
+  /// semicolon. Faster than `next()`, because it classifies only tokens that may contain a
+  /// semicolon.
   package mutating func skipBehindSemicolon() -> Bool {
     var offset = position
     while true {
@@ -374,7 +383,7 @@ package func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 0x20) 
 @inlinable @inline(__always)
 package func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte &- 9 < 5 }
 
-/// Letters, digits, `_`, `$` and every byte above ASCII.
+/// Returns whether the byte is a letter, a digit, `_`, `$`, or not ASCII.
 @inlinable @inline(__always)
 package func isWordByte(_ byte: UInt8) -> Bool {
   if byte >= 128 { return true }
@@ -382,6 +391,6 @@ package func isWordByte(_ byte: UInt8) -> Bool {
   return mask >> UInt64(byte & 63) & 1 != 0
 }
 
-/// The letter in lower case, if it is one of ASCII.
+/// Returns an ASCII letter in lowercase, and any other byte unchanged.
 @inlinable @inline(__always)
 package func lowercased(_ byte: UInt8) -> UInt8 { byte &- 65 < 26 ? byte | 0x20 : byte }

@@ -1,16 +1,16 @@
-/// The kind of a token: one code for each keyword and each mark.
+/// The kind of a token, with one code for each keyword and for each operator or punctuation mark.
 ///
 /// The order matters: ranges of codes are classes of words.
 package enum TokenCode: UInt8, Sendable {
-  // Between the tokens of the grammar.
+  // Not part of the grammar.
   case endOfText, blank, comment, unread, illegal
-  // Marks.
+  // Operators and punctuation.
   case semicolon, leftParenthesis, rightParenthesis, comma, dot, plus, minus, star, slash
   case percent, equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, shiftLeft
   case shiftRight, ampersand, bar, tilde, concatenate, arrow, longArrow
   // Values.
   case integer, real, blob, parameter, string
-  // A name, then the keywords that are names where they mean nothing else (`%fallback ID`).
+  // A name, and then the keywords that are names where they aren't expected (`%fallback ID`).
   case identifier
   case abort, action, after, always, analyze, asc, attach, before, begin, by, cascade, cast,
     column, conflict, current, currentDate, currentTime, currentTimestamp, database, deferred,
@@ -22,9 +22,9 @@ package enum TokenCode: UInt8, Sendable {
     virtual, with, without
   // The words before JOIN, which are names in many places.
   case cross, full, inner, left, natural, outer, right
-  // Words that are names unless what is beside them makes them keywords.
+  // Words that are keywords only in the context of certain tokens, and names elsewhere.
   case window, over, filter, indexed, within
-  // The words that are never names.
+  // Words that are never names.
   case add, all, alter, and, `as`, autoincrement, between, `case`, check, collate, commit,
     constraint, create, `default`, deferrable, delete, distinct, drop, `else`, escape, except,
     exists, foreign, from, group, having, `in`, index, insert, intersect, into, `is`, isnull,
@@ -34,24 +34,24 @@ package enum TokenCode: UInt8, Sendable {
 }
 
 extension TokenCode {
-  /// A name where nothing but a name and a text may stand.
+  /// Whether the token is a name, or a keyword that the parser accepts as a name (`%fallback ID`).
   @inlinable
   package var isIdentifier: Bool {
     rawValue >= TokenCode.identifier.rawValue && rawValue <= TokenCode.without.rawValue
   }
 
-  /// A word before JOIN.
+  /// Whether the token is a word that may precede JOIN.
   @inlinable
   package var isJoinWord: Bool {
     rawValue >= TokenCode.cross.rawValue && rawValue <= TokenCode.right.rawValue
   }
 
-  /// Whether the token is a keyword or a name, quoted names included.
+  /// Whether the token is a keyword or a name, including a quoted name.
   @inlinable
   package var isWord: Bool { rawValue >= TokenCode.identifier.rawValue }
 }
 
-/// The keywords, found by their letters.
+/// A hash table of the keywords.
 struct Keywords {
   private struct Entry {
     var low: UInt64 = 0
@@ -74,7 +74,7 @@ struct Keywords {
     }
   }
 
-  /// The code of the word whose letters are packed into two numbers, or `identifier`.
+  /// Returns the code of the word whose letters are packed into two integers, or `identifier`.
   @inline(__always)
   func code(_ low: UInt64, _ high: UInt64) -> TokenCode {
     var slot = Keywords.slot(low, high)
@@ -90,7 +90,8 @@ struct Keywords {
     Int(truncatingIfNeeded: ((low ^ (high &* 31)) &* 0x9e37_79b9_7f4a_7c15) >> 54)
   }
 
-  /// The letters without their case; the 17th of CURRENT_TIMESTAMP goes over the first.
+  /// Packs letters into two integers, ignoring case. The 17th letter of CURRENT_TIMESTAMP, the
+  /// longest keyword, is combined with an earlier one by XOR.
   private static func pack(_ letters: [UInt8]) -> (low: UInt64, high: UInt64) {
     var low: UInt64 = 0
     var high: UInt64 = 0
@@ -104,7 +105,7 @@ struct Keywords {
 }
 
 extension TokenCode {
-  /// The keyword in capitals.
+  /// The keyword in uppercase, or an empty string if the token isn't one.
   package var keyword: String {
     let index = Int(rawValue) - Int(TokenCode.abort.rawValue)
     return TokenCode.words.indices.contains(index) ? TokenCode.words[index] : ""

@@ -1,7 +1,7 @@
 import Essentials
 import ExactText
 
-/// The state that all parts of one decoding share.
+/// The state that all parts of one decoding operation share.
 final class DecodingState {
   let document: Document
   let decoder: SPONDecoder
@@ -11,7 +11,7 @@ final class DecodingState {
     self.decoder = decoder
   }
 
-  /// The key of a member, as the strategy converts it.
+  /// Returns the key of a member, converted by the key decoding strategy.
   func convertedKey(of member: Int) -> String {
     let key = document.key(of: member)
     return switch decoder.keyDecodingStrategy {
@@ -21,7 +21,7 @@ final class DecodingState {
     }
   }
 
-  /// The keys from the outermost value to this one.
+  /// Returns the coding path from the outermost value to `token`.
   func path(to token: Int) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var token = token

@@ -1,16 +1,16 @@
-/// A text of SPON, taken apart.
+/// A SPON text and its tokens.
 package struct Document {
   package let bytes: [UInt8]
   package let tokens: [Token]
 
-  /// Takes a text apart.
+  /// Creates a document by parsing a text.
   ///
   /// - Parameters:
-  ///   - bytes: UTF-8.
-  ///   - maximumDepth: How deep containers may be nested.
-  ///   - maximumSize: How many bytes there may be.
-  /// - Throws: ``SPONSyntaxError``.
-  /// - Complexity: O(*n*)
+  ///   - bytes: The text in UTF-8.
+  ///   - maximumDepth: The maximum nesting depth of containers.
+  ///   - maximumSize: The maximum number of bytes.
+  /// - Throws: ``SPONSyntaxError`` if the text isn't valid SPON or UTF-8, or exceeds a limit.
+  /// - Complexity: O(*n*) in the number of bytes.
   package init(
     _ bytes: [UInt8], maximumDepth: Int = 512, maximumSize: Int = 1 << 30
   ) throws(SPONSyntaxError) {
@@ -34,37 +34,38 @@ package struct Document {
     throw SPONSyntaxError(offset, "the text is not UTF-8")
   }
 
-  /// The text of a scalar.
+  /// Returns the text of a scalar, with its escape sequences resolved.
   package func text(of token: Int) -> String { SPON.text(bytes.span, tokens[token].range) }
 
-  /// The key of a member.
+  /// Returns the key of a member, with its escape sequences resolved.
   package func key(of member: Int) -> String { SPON.text(bytes.span, tokens[member].key) }
 
-  /// The name of an object's type, or nothing.
+  /// Returns the name of an object's type, or an empty string if the object has none.
   package func typeName(of object: Int) -> String {
     String(decoding: bytes[tokens[object].range], as: UTF8.self)
   }
 
-  /// The members of an object, or the elements of an array.
+  /// Returns the tokens of an object's members or of an array's elements.
   package func children(of container: Int) -> [Int] {
     sequence(first: container + 1) { tokens[$0].next }.prefix { $0 < tokens[container].next }
   }
 }
 
 extension Document {
-  /// The integer that a scalar's text says, or nil if it says none, or one that does not fit.
+  /// Returns the integer value of a scalar, or nil if its text isn't an integer or doesn't fit.
   package func integer<Integer: FixedWidthInteger>(
     of token: Int, as type: Integer.Type = Integer.self
   ) -> Integer? {
     let text = text(of: token)
-    // Swift would also take a plus.
+    // The initializer also accepts a plus sign.
     return text.utf8.first == UInt8(ascii: "+") ? nil : Integer(text)
   }
 
-  /// The number that a scalar's text says, or nil if it says none.
+  /// Returns the numeric value of a scalar, or nil if its text isn't a number.
   package func double(of token: Int) -> Double? { number(of: token, as: Double.self) }
 
-  /// The number that a scalar's text says, or nil if it says none; Swift would also read hexadecimals.
+  /// Returns the numeric value of a scalar, or nil if its text isn't a number. Rejects hexadecimal
+  /// numbers, which the initializer accepts.
   func number<Number: LosslessStringConvertible>(of token: Int, as type: Number.Type) -> Number? {
     let text = text(of: token)
     let words = ["inf", "-inf", "nan", "+infinity", "-infinity"]
@@ -73,7 +74,7 @@ extension Document {
 }
 
 extension String {
-  /// Whether the text is made of the characters of decimal numbers.
+  /// Whether the text consists only of characters that decimal numbers contain.
   var isDecimal: Bool {
     !utf8.isEmpty
       && utf8.allSatisfy { (48...57).contains($0) || [43, 45, 46, 69, 101].contains($0) }

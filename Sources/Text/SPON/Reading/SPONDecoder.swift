@@ -1,53 +1,60 @@
 public import Essentials
 
-/// Reads `Decodable` values from SPON: Swift Portable Object Notation.
+/// A decoder for SPON (Swift Portable Object Notation).
 ///
 ///     let address = try SPONDecoder().decode(Address.self, from: text)
 ///
-/// It reads what ``SPONEncoder`` writes, and what the first implementation of SPON wrote wherever that
-/// can be read in one way only. Anything else is refused with its offset and the reason; no input traps,
-/// and none takes more than linear time.
+/// It reads everything that ``SPONEncoder`` writes. It also reads text that the first
+/// implementation of SPON wrote, if the text has only one possible meaning. Any other text throws
+/// an error with its offset and the reason. No input traps, and parsing takes linear time.
 ///
-/// A number is read as any type that holds it exactly: an integer as a `Double` and the other way
-/// round, but not 2.5 as an `Int`, nor 300 as an `Int8`.
+/// You can read a number as any type that represents it exactly: an integer as a `Double` and vice
+/// versa, but not 2.5 as an `Int`, or 300 as an `Int8`.
 public struct SPONDecoder: Sendable {
-  /// How dates are read.
+  /// The strategy for decoding dates. The default is `.text`.
   public var dateDecodingStrategy = DateDecodingStrategy.text
-  /// How `Data` is read.
+  /// The strategy for decoding `Data`. The default is `.base64`.
   public var dataDecodingStrategy = JSONDecoder.DataDecodingStrategy.base64
-  /// Which texts are read as infinite numbers or as no number.
+  /// The strategy for decoding infinite numbers and NaN. The default is `.literal`.
   public var nonConformingFloatDecodingStrategy = NonConformingFloatDecodingStrategy.literal
-  /// How keys are read.
+  /// The strategy for converting the keys of members to coding keys. The default is
+  /// `.useDefaultKeys`.
   public var keyDecodingStrategy = JSONDecoder.KeyDecodingStrategy.useDefaultKeys
-  /// Values for the `init(from:)` of the types.
+  /// Contextual information that the `init(from:)` of a decoded type can read.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  /// How deep containers may be nested, the outermost being at depth 1.
+  /// The maximum nesting depth of containers. The outermost container has depth 1. Deeper text
+  /// throws.
   public var maximumDepth = 512
-  /// How many bytes a text may have; at most 2³¹ - 2.
+  /// The maximum size of a text in bytes. Must be at most 2³¹ - 2. Longer text throws.
   public var maximumSize = 1 << 30
 
-  /// A decoder with the defaults.
+  /// Creates a decoder with the default strategies and limits.
   public init() {}
 
-  /// Reads a value from UTF-8.
+  /// Decodes a value from UTF-8 text.
   ///
   /// - Parameters:
-  ///   - type: What to read.
-  ///   - data: The text.
-  /// - Throws: ``SPONSyntaxError`` if the text is not SPON, `DecodingError` if it is not such a value,
-  ///   or what the type's own `init(from:)` throws.
+  ///   - type: The type of the value.
+  ///   - data: The text in UTF-8.
+  /// - Returns: The decoded value.
+  /// - Throws: ``SPONSyntaxError`` if the text isn't valid SPON or exceeds a limit of the decoder,
+  ///   `DecodingError` if it doesn't contain a value of this type, or any error that the type's
+  ///   `init(from:)` throws.
   /// - Complexity: O(*n*) in the length of the text, if the type reads each value once.
   public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
     try decode(type, fromBytes: Array(data))
   }
 
-  /// Reads a value from text.
+  /// Decodes a value from a string.
   ///
   /// - Parameters:
-  ///   - type: What to read.
+  ///   - type: The type of the value.
   ///   - text: The text.
-  /// - Throws: ``SPONSyntaxError`` if the text is not SPON, `DecodingError` if it is not such a value,
-  ///   or what the type's own `init(from:)` throws.
+  /// - Returns: The decoded value.
+  /// - Throws: ``SPONSyntaxError`` if the text isn't valid SPON or exceeds a limit of the decoder,
+  ///   `DecodingError` if it doesn't contain a value of this type, or any error that the type's
+  ///   `init(from:)` throws.
+  /// - Complexity: O(*n*) in the length of the text, if the type reads each value once.
   public func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
     try decode(type, fromBytes: Array(text.utf8))
   }
@@ -61,30 +68,30 @@ public struct SPONDecoder: Sendable {
 }
 
 extension SPONDecoder {
-  /// How dates are read.
+  /// The strategies for decoding dates.
   public enum DateDecodingStrategy: Sendable {
-    /// From the text of a date, ISO 8601 with any fraction or the first implementation's
-    /// `2017-10-13 12:00:00 +0000`, or from seconds since 2001.
+    /// Decodes ISO 8601 text with any number of fractional digits, text of the first implementation
+    /// such as `2017-10-13 12:00:00 +0000`, or a number of seconds since 2001.
     case text
-    /// As `Date` decodes itself: from a number of seconds since 2001.
+    /// Uses the `Decodable` implementation of `Date`, which reads a number of seconds since 2001.
     case deferredToDate
-    /// From a number of seconds since 1970.
+    /// Decodes a number of seconds since 1970.
     case secondsSince1970
-    /// From a number of milliseconds since 1970.
+    /// Decodes a number of milliseconds since 1970.
     case millisecondsSince1970
-    /// From text, as ``text``.
+    /// Decodes text, like ``text``.
     case iso8601
-    /// As a function decodes it.
+    /// Decodes a date with a closure.
     case custom(@Sendable (any Decoder) throws -> Date)
   }
 
-  /// Which texts are read as infinite numbers or as no number.
+  /// The strategies for decoding infinite numbers and NaN.
   public enum NonConformingFloatDecodingStrategy: Sendable {
-    /// The words `inf`, `-inf` and `nan` of a number.
+    /// Decodes the numbers `inf`, `-inf` and `nan`.
     case literal
-    /// Nothing: decoding throws.
+    /// Throws an error for infinite numbers and NaN.
     case `throw`
-    /// Other words, in a text.
+    /// Decodes text that equals one of the strings.
     case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 }

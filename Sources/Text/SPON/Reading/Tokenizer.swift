@@ -1,6 +1,6 @@
-/// A value in a text: where it stands, and where the value behind it is among the tokens.
+/// A value in a text, with its position and the token that follows it.
 ///
-/// All tokens of a text lie in one array, each container before its content.
+/// All tokens of a text are in one array. Each container precedes its content.
 package struct Token {
   package enum Kind: UInt8 {
     case scalar, object, array
@@ -8,17 +8,17 @@ package struct Token {
 
   package let kind: Kind
   package let designator: Designator
-  /// A scalar's text, or a container's type name.
+  /// The text of a scalar, or the type name of an object.
   let range: Range<Int>
-  /// The key of a member.
+  /// The key, if the value is a member of an object.
   var key = 0..<0
-  /// The number of an element in its array.
+  /// The index of the value in its container.
   var index = 0
-  /// The container, or -1.
+  /// The token of the container, or -1 for the outermost value.
   package var parent = -1
-  /// The token behind this value.
+  /// The first token after this value and its content.
   var next = 0
-  /// How many values a container has.
+  /// The number of values in a container.
   package var count = 0
 
   init(_ kind: Kind, _ designator: Designator, _ range: Range<Int>) {
@@ -28,18 +28,19 @@ package struct Token {
   }
 }
 
-/// Finds the values of a text, in one pass over its bytes and without recursion.
+/// A parser that finds the values of a text, in one pass over its bytes and without recursion.
 struct Tokenizer {
   let maximumDepth: Int
   var tokens: [Token] = []
   var position = 0
-  /// Where the first thing stands that only the seed of this library wrote, and what it is.
+  /// The offset and description of the first construct that only the first implementation of SPON
+  /// wrote.
   var seeds: (offset: Int, what: StaticString)?
-  /// Where the first escape stands that the seed did not have.
+  /// The offset of the first escape sequence that the first implementation didn't write.
   var escape: Int?
   private var open = -1
   private var depth = 0
-  /// The key of the member whose value comes next.
+  /// The key of the member whose value is read next.
   private var key = 0..<0
 
   init(maximumDepth: Int) {
@@ -47,7 +48,7 @@ struct Tokenizer {
   }
 
   mutating func run(_ input: Span<UInt8>) throws(SPONSyntaxError) {
-    // A thirtieth of the bytes of typical texts are tokens, and an array doubles by itself.
+    // Typical texts have one token per 30 bytes. For others, the array grows.
     tokens.reserveCapacity(input.count / 32 + 4)
     skipBlanks(input)
     try readElement(input)
@@ -205,7 +206,7 @@ struct Tokenizer {
     add(Token(.scalar, designator, range))
   }
 
-  /// Reads text from one back-quote to the next, and returns where it is between them.
+  /// Reads text in back-quotes, and returns the range between the quotes.
   mutating func readQuoted(_ input: Span<UInt8>) throws(SPONSyntaxError) -> Range<Int> {
     let start = position + 1
     guard let end = input.firstIndex(of: Byte.quote, in: start..<input.count) else {
@@ -238,7 +239,7 @@ struct Tokenizer {
 }
 
 extension Tokenizer {
-  /// Reads quoted text and its mark; the seed wrote text in arrays without one.
+  /// Reads quoted text and its mark. The first implementation wrote text in arrays without a mark.
   mutating func readQuotedElement(_ input: Span<UInt8>) throws(SPONSyntaxError) {
     let range = try readQuoted(input)
     guard position < input.count, let designator = Designator(rawValue: input[position]) else {
@@ -251,7 +252,7 @@ extension Tokenizer {
     add(scalar: designator, range)
   }
 
-  /// Reads what stands without quotes: a number, a word or base64, and its mark.
+  /// Reads an unquoted number, word or base64 text, and its mark.
   mutating func readBareElement(_ input: Span<UInt8>) throws(SPONSyntaxError) {
     let start = position
     while position < input.count, input[position].isBareElement { position += 1 }
@@ -274,9 +275,11 @@ extension Tokenizer {
     add(scalar: designator, range)
   }
 
-  /// Reads a value for which the seed had no mark, such as `2017-10-13 12:00:00 +0000?`.
+  /// Reads an unquoted value for which the first implementation had no mark, such as `2017-10-13
+  /// 12:00:00 +0000?`.
   ///
-  /// It did not quote them, so nothing else may follow than what ends an element.
+  /// Accepts only spaces, colons and the bytes of unquoted elements before the `?`, so that the
+  /// value can't extend past its end.
   private mutating func readSeedsDescription(
     from start: Int, _ input: Span<UInt8>
   ) throws(SPONSyntaxError) {
@@ -299,7 +302,7 @@ extension Tokenizer {
     position += 1
   }
 
-  /// Reads `<null>?`, as the seed wrote what was nil.
+  /// Reads `<null>?`, which the first implementation wrote for nil.
   mutating func readSeedsNull(_ input: Span<UInt8>) throws(SPONSyntaxError) {
     let start = position
     guard matches("<null>?", input) else { throw unexpected("a value or “<null>?”", input) }
@@ -310,7 +313,7 @@ extension Tokenizer {
 }
 
 extension Tokenizer {
-  /// Refuses an object that has a key twice.
+  /// Throws if two members of an object have the same key.
   private func checkKeys(of object: Int, _ input: Span<UInt8>) throws(SPONSyntaxError) {
     var keys = Set<KeyText>(minimumCapacity: tokens[object].count)
     var member = object + 1

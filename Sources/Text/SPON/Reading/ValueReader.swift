@@ -1,6 +1,6 @@
 import ExactText
 
-/// A value that is being read: the decoder that a type's `init(from:)` gets.
+/// The decoder that reads one value. It is passed to a type's `init(from:)`.
 struct ValueReader: Decoder {
   let state: DecodingState
   let token: Int
@@ -26,19 +26,20 @@ struct ValueReader: Decoder {
 
   func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-  /// Whether the value is a scalar with a mark.
+  /// Whether the value is a scalar with the mark `designator`.
   @inline(__always) func has(_ designator: Designator) -> Bool {
     state.document.tokens[token].kind == .scalar
       && state.document.tokens[token].designator == designator
   }
 
-  /// Whether the value is text of an unknown type, as the seed wrote dates and most integers.
+  /// Whether the value has the mark `?`, which the first implementation wrote for dates and most
+  /// integers.
   var isDescribed: Bool { has(.described) && !isNull }
 
-  /// The text of a scalar.
+  /// The text of the scalar.
   var text: String { state.document.text(of: token) }
 
-  /// The kind of the value, in words.
+  /// The kind of the value, for error messages.
   private var found: String {
     let found = state.document.tokens[token]
     switch found.kind {
@@ -65,7 +66,7 @@ struct ValueReader: Decoder {
       DecodingError.Context(codingPath: codingPath, debugDescription: "byte \(offset): \(reason)"))
   }
 
-  /// Whether there is no value; the seed wrote that as the text `<null>`.
+  /// Whether the value is null. The first implementation wrote the text `<null>` for it.
   var isNull: Bool {
     has(.null) || has(.described) && text == "<null>"
   }
@@ -96,7 +97,7 @@ extension ValueReader {
     return integer
   }
 
-  /// An integer that was written as a number with a point.
+  /// Reads an integer that was written as a floating-point number.
   private func wholeNumber<Integer: FixedWidthInteger>(as type: Integer.Type) throws -> Integer {
     guard has(.double) || has(.float) else { throw mismatch(type, "an integer (!)") }
     guard let number = state.document.double(of: token),
@@ -107,7 +108,7 @@ extension ValueReader {
     return integer
   }
 
-  /// Reads a number as a type that holds it exactly.
+  /// Reads a number, and throws if `type` can't represent it exactly.
   func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(
     as type: Number.Type
   ) throws -> Number {
@@ -118,7 +119,7 @@ extension ValueReader {
       let double = try found(state.document.double(of: token))
       number = double.isNaN ? .nan : Number(exactly: double)
     } else if has(.float) {
-      // The digits of a single-precision number are those that tell it from others of its kind.
+      // The digits identify a `Float`. As a `Double`, they would have a slightly different value.
       number = Number(try found(state.document.number(of: token, as: Float.self)))
     } else {
       return try nonFinite(as: type)
@@ -140,7 +141,7 @@ extension ValueReader {
     return number
   }
 
-  /// Reads an infinite number that was written as text.
+  /// Reads an infinite number or NaN that was written as text.
   private func nonFinite<Number: BinaryFloatingPoint>(as type: Number.Type) throws -> Number {
     if has(.text),
       case .convertFromString(let positive, let negative, let nan) =
@@ -158,7 +159,7 @@ extension ValueReader {
 }
 
 extension ValueReader {
-  /// Reads a value of any type.
+  /// Reads the value as any type.
   func read<T: Decodable>(_ type: T.Type) throws -> T {
     func open<Known: SPONScalar>(_ scalar: Known.Type) throws -> T {
       same(try scalar.read(self), as: type)
@@ -168,9 +169,9 @@ extension ValueReader {
   }
 }
 
-// The standard library asks a container for a function for each of sixteen primitive types. One generic
-// function serves for all of them, and is specialized for each; only the 128-bit integers, for which the
-// library has a default that throws, are named.
+// The protocols require a function for each of sixteen primitive types. One generic function
+// implements them all and is specialized for each type. Only the 128-bit integers need their own
+// functions, because the default implementations throw.
 
 extension ValueReader: SingleValueDecodingContainer {
   func decodeNil() -> Bool { isNull }
@@ -179,10 +180,11 @@ extension ValueReader: SingleValueDecodingContainer {
   func decode(_ type: UInt128.Type) throws -> UInt128 { try read(type) }
 }
 
-/// An object that is being read.
+/// A container that reads the members of an object.
 struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let reader: ValueReader
-  /// Of keys that a strategy makes equal the first counts.
+  /// The token of each member. If the key strategy converts several keys to the same key, the first
+  /// member is used.
   private let members: [KeyText: Int]
 
   init(_ reader: ValueReader) {
@@ -244,7 +246,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func superDecoder(forKey key: Key) throws -> any Decoder { try value(key) }
 }
 
-/// An array that is being read.
+/// A container that reads the elements of an array.
 struct UnkeyedReader: UnkeyedDecodingContainer {
   let reader: ValueReader
   private(set) var currentIndex = 0
@@ -261,7 +263,7 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   var count: Int? { reader.state.document.tokens[reader.token].count }
   var isAtEnd: Bool { element >= end }
 
-  /// Reads the next element; after an error it is the next one still.
+  /// Reads the next element. If this throws, the next call reads the same element again.
   private mutating func next<Result>(
     _ type: Any.Type, _ read: (ValueReader) throws -> Result
   ) throws -> Result {

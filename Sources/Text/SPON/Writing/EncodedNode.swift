@@ -1,25 +1,26 @@
-/// A value that is being encoded.
+/// A value that is being encoded, as a node of a tree.
 ///
-/// A tree of nodes becomes text when it is complete: a nested container or a super encoder may be filled
-/// after the values that follow it.
+/// The tree is written as text when it is complete, because a nested container or a super encoder
+/// may be filled after the values that follow it.
 package final class EncodedNode {
   package enum Kind {
     case empty, object, array, scalar
   }
 
   package enum Part {
-    /// The place of a scalar in the text of all scalars.
+    /// The range of a scalar in the text of all scalars.
     case scalar(Range<Int>)
     case node(EncodedNode)
   }
 
   package var kind: Kind
-  /// The name of an object's type with its colon, or nothing.
+  /// The name of an object's type with a leading colon, or an empty array.
   package var typeName: [UInt8]
   /// The keys of an object, one for each part.
   package private(set) var keys: [String] = []
   package private(set) var parts: [Part] = []
-  /// All keys, once there are too many to compare with each.
+  /// All keys as a set. Used only for objects with more than 16 members, for which a linear search
+  /// is slow.
   private var manyKeys: Set<KeyText> = []
 
   package init(_ kind: Kind = .empty, typeName: [UInt8] = []) {
@@ -29,9 +30,9 @@ package final class EncodedNode {
 
   package func append(_ part: Part) { parts.append(part) }
 
-  /// Appends a member, unless the object has one with the same key.
+  /// Appends a member, unless the object already has one with the same key.
   ///
-  /// - Returns: Whether the key is new.
+  /// - Returns: Whether the member was appended.
   package func append(_ part: Part, key: String) -> Bool {
     let text = KeyText(text: key)
     if keys.count == 16 { manyKeys = Set(keys.map { KeyText(text: $0) }) }
@@ -45,7 +46,7 @@ package final class EncodedNode {
   }
 }
 
-/// Writes a tree of nodes as text.
+/// A writer that converts a tree of nodes to text.
 package struct NodeWriter {
   private let scalars: [UInt8]
   private let isPretty: Bool
@@ -55,10 +56,10 @@ package struct NodeWriter {
   /// Returns the text of a tree.
   ///
   /// - Parameters:
-  ///   - root: The tree.
-  ///   - scalars: The text of all scalars in it.
-  ///   - isPretty: Whether each member and each element is in its own line.
-  ///   - sortsKeys: Whether members are in the order of their keys' UTF-8 bytes.
+  ///   - root: The root of the tree.
+  ///   - scalars: The text of all scalars in the tree.
+  ///   - isPretty: Whether each member and each element is on its own line.
+  ///   - sortsKeys: Whether members are sorted by the UTF-8 bytes of their keys.
   package static func text(
     of root: EncodedNode.Part, _ scalars: TextBuffer, isPretty: Bool, sortsKeys: Bool
   ) -> [UInt8] {

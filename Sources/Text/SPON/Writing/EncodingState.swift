@@ -1,9 +1,9 @@
-/// The state that all parts of one encoding share.
+/// The state that all parts of one encoding operation share.
 final class EncodingState {
   let encoder: SPONEncoder
   /// The text of all scalars, in the order in which they were encoded.
   var scalars = TextBuffer()
-  /// The first error that happened in a function that cannot throw, such as one that returns a container.
+  /// The first error in a function that can't throw, such as one that returns a container.
   private(set) var failure: (any Error)?
   private var typeNames: [ObjectIdentifier: [UInt8]] = [:]
 
@@ -11,7 +11,8 @@ final class EncodingState {
     self.encoder = encoder
   }
 
-  /// The name of a type as an object carries it, with its colon: `:Address`, `:Page(Int)`, `:Dictionary`.
+  /// Returns the type name to write in an object, with a leading colon: `:Address`, `:Page(Int)`,
+  /// `:Dictionary`. Returns an empty array if the encoder omits type names.
   func name(of type: Any.Type) -> [UInt8] {
     if encoder.outputFormatting.contains(.withoutTypeNames) { return [] }
     if let name = typeNames[ObjectIdentifier(type)] { return name }

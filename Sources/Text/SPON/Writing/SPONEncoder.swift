@@ -1,49 +1,52 @@
 public import Essentials
 
-/// Writes any `Encodable` value as SPON: Swift Portable Object Notation.
+/// An encoder for SPON (Swift Portable Object Notation).
 ///
 ///     let text = try SPONEncoder().encodeText(Address(city: "Seabrook", zip: "77586"))
 ///     // @obj:Address<city$=`Seabrook` zip$=`77586`>
 ///
-/// Each scalar carries a mark that says what it is, each object the name of its type, and members
-/// keep the order in which they were encoded. The grammar stands in <doc:Grammar>.
+/// Each scalar has a mark that specifies its type, and each object contains the name of its type.
+/// Members keep the order in which they were encoded. <doc:Grammar> defines the language.
 ///
-/// An encoder is a value: changing a copy changes nothing elsewhere, and any task may use it.
+/// An encoder is a value: changing a copy doesn't affect the original. You can use it from any
+/// task.
 public struct SPONEncoder: Sendable {
-  /// How the text looks.
+  /// The options that control the format of the text. By default, the text is compact.
   public var outputFormatting: OutputFormatting = []
-  /// How dates are written.
+  /// The strategy for encoding dates. The default is `.text`.
   public var dateEncodingStrategy = DateEncodingStrategy.text
-  /// How `Data` is written.
+  /// The strategy for encoding `Data`. The default is `.base64`.
   public var dataEncodingStrategy = JSONEncoder.DataEncodingStrategy.base64
-  /// How numbers that are infinite or not a number are written.
+  /// The strategy for encoding infinite numbers and NaN. The default is `.literal`.
   public var nonConformingFloatEncodingStrategy = NonConformingFloatEncodingStrategy.literal
-  /// How keys are written.
+  /// The strategy for converting coding keys to the keys of members. The default is
+  /// `.useDefaultKeys`.
   public var keyEncodingStrategy = JSONEncoder.KeyEncodingStrategy.useDefaultKeys
-  /// Values for the `encode(to:)` of the types.
+  /// Contextual information that the `encode(to:)` of an encoded type can read.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  /// How deep containers may be nested, the outermost being at depth 1. Deeper values throw, rather
-  /// than overflow the stack.
+  /// The maximum nesting depth of containers. The outermost container has depth 1. Deeper values
+  /// throw an error instead of overflowing the stack.
   public var maximumDepth = 512
 
-  /// An encoder with the defaults, which lose nothing.
+  /// Creates an encoder with the default strategies, which are lossless.
   public init() {}
 
-  /// Writes a value as UTF-8.
+  /// Encodes a value as UTF-8 text.
   ///
-  /// - Parameter value: What to write.
-  /// - Throws: `EncodingError` that names what cannot be written, or what the value's own
-  ///   `encode(to:)` throws.
+  /// - Parameter value: The value to encode.
+  /// - Returns: The text in UTF-8.
+  /// - Throws: `EncodingError` if a value can't be encoded, or any error that `encode(to:)` throws.
   /// - Complexity: O(*n*) in the length of the text; O(*n* log *n*) with sorted keys.
   public func encode(_ value: some Encodable) throws -> Data {
     Data(try encodeBytes(value))
   }
 
-  /// Writes a value as text.
+  /// Encodes a value as a string.
   ///
-  /// - Parameter value: What to write.
-  /// - Throws: `EncodingError` that names what cannot be written, or what the value's own
-  ///   `encode(to:)` throws.
+  /// - Parameter value: The value to encode.
+  /// - Returns: The text.
+  /// - Throws: `EncodingError` if a value can't be encoded, or any error that `encode(to:)` throws.
+  /// - Complexity: O(*n*) in the length of the text; O(*n* log *n*) with sorted keys.
   public func encodeText(_ value: some Encodable) throws -> String {
     String(decoding: try encodeBytes(value), as: UTF8.self)
   }
@@ -60,50 +63,52 @@ public struct SPONEncoder: Sendable {
 }
 
 extension SPONEncoder {
-  /// How the text looks.
+  /// The options that control the format of the text.
   public struct OutputFormatting: OptionSet, Sendable {
-    /// The bits of the set.
+    /// The bits of the options.
     public let rawValue: Int
 
-    /// Makes a set of bits.
+    /// Creates a set of options from their bits.
     ///
-    /// - Parameter rawValue: The bits.
+    /// - Parameter rawValue: The bits of the options.
     public init(rawValue: Int) {
       self.rawValue = rawValue
     }
 
-    /// Each member and each element stands in a line of its own.
+    /// Writes each member and each element on its own line.
     public static let prettyPrinted = OutputFormatting(rawValue: 1)
-    /// The members of each object are in the order of their keys' UTF-8 bytes.
+    /// Sorts the members of each object by the UTF-8 bytes of their keys.
     public static let sortedKeys = OutputFormatting(rawValue: 2)
-    /// Objects do not name their types.
+    /// Omits the names of types from objects.
     public static let withoutTypeNames = OutputFormatting(rawValue: 4)
   }
 
-  /// How dates are written.
+  /// The strategies for encoding dates.
   public enum DateEncodingStrategy: Sendable {
-    /// As `2017-10-13T12:00:00.25Z`, with as many digits as reading the very same `Date` back needs;
-    /// outside the years 0000 to 9999 as seconds since 2001.
+    /// Encodes text such as `2017-10-13T12:00:00.25Z`, with as many digits as needed to decode
+    /// exactly the same `Date`. Dates outside the years 0000 to 9999, or less than 0.1 ms from the
+    /// beginning of 2001, become a number of seconds since 2001.
     case text
-    /// As `Date` encodes itself: a number of seconds since 2001.
+    /// Uses the `Encodable` implementation of `Date`, which writes a number of seconds since 2001.
     case deferredToDate
-    /// As a number of seconds since 1970, which rounds.
+    /// Encodes a number of seconds since 1970. This rounds the date.
     case secondsSince1970
-    /// As a number of milliseconds since 1970, which rounds.
+    /// Encodes a number of milliseconds since 1970. This rounds the date.
     case millisecondsSince1970
-    /// As text such as `2017-10-13T12:00:00Z`, without fractions of a second.
+    /// Encodes text such as `2017-10-13T12:00:00Z`, without fractions of a second. Dates outside
+    /// the years 0000 to 9999 throw an error.
     case iso8601
-    /// As a function encodes it.
+    /// Encodes a date with a closure.
     case custom(@Sendable (Date, any Encoder) throws -> Void)
   }
 
-  /// How numbers that are infinite or not a number are written.
+  /// The strategies for encoding infinite numbers and NaN.
   public enum NonConformingFloatEncodingStrategy: Sendable {
-    /// As `inf`, `-inf` and `nan` with the mark of a number.
+    /// Encodes the numbers `inf`, `-inf` and `nan`.
     case literal
-    /// Not at all: encoding throws.
+    /// Throws an error for infinite numbers and NaN.
     case `throw`
-    /// As text.
+    /// Encodes text: one of the strings.
     case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 }

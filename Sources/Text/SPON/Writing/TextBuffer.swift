@@ -1,7 +1,7 @@
-/// SPON text that is being written.
+/// A buffer for SPON text that is being written.
 ///
-/// A scalar has two forms: a member's comes behind a key (``name$=`Ann` ``), an element's stands in an
-/// array or alone (`` `Ann`$ ``).
+/// A scalar has two forms. As a member, it follows a key (``name$=`Ann` ``). As an element, it is
+/// in an array or alone (`` `Ann`$ ``).
 package struct TextBuffer {
   package var bytes: [UInt8] = []
 
@@ -24,14 +24,14 @@ package struct TextBuffer {
     append(plain: String(value), .integer, isMember: isMember)
   }
 
-  /// Appends any scalar in quotes.
+  /// Appends a scalar as quoted text, with escape sequences where necessary.
   package mutating func append(_ text: String, _ designator: Designator, isMember: Bool) {
     begin(designator, isMember, isQuoted: true)
     appendEscaped(text)
     end(designator, isMember, isQuoted: true)
   }
 
-  /// Appends a scalar whose text is made of bytes that need no escape.
+  /// Appends a scalar whose text doesn't need escape sequences.
   package mutating func append(plain text: String, _ designator: Designator, isMember: Bool) {
     begin(designator, isMember, isQuoted: designator == .date)
     bytes.append(contentsOf: text.utf8)
@@ -54,7 +54,7 @@ package struct TextBuffer {
     if !isMember { bytes.append(designator.rawValue) }
   }
 
-  /// Appends a key, quoted if it must be.
+  /// Appends a key, with quotes only if it needs them.
   package mutating func append(key: String) {
     if !key.isEmpty, key.utf8.allSatisfy(\.isBareKey) {
       bytes.append(contentsOf: key.utf8)

@@ -1,12 +1,12 @@
 import Essentials
 import ExactText
 
-/// Encodes one value: the encoder that a value's `encode(to:)` gets.
+/// The encoder that writes one value. It is passed to a value's `encode(to:)`.
 struct ValueWriter: Encoder {
   let state: EncodingState
   let node: EncodedNode
   let codingPath: [any CodingKey]
-  /// The type that the value's object is named after.
+  /// The type whose name is written in the value's object.
   var type: Any.Type?
   var isMember = false
 
@@ -43,7 +43,7 @@ struct ValueWriter: Encoder {
 }
 
 extension ValueWriter {
-  /// Encodes a value inside of this one, and returns it for a container to append.
+  /// Encodes a nested value, and returns it as a part that a container can append.
   fileprivate func part<T: Encodable>(
     _ value: T, isMember: Bool, key: @autoclosure () -> any CodingKey
   ) throws -> EncodedNode.Part {
@@ -56,7 +56,7 @@ extension ValueWriter {
   fileprivate func inside(
     _ key: any CodingKey, _ type: Any.Type? = nil, isMember: Bool
   ) -> ValueWriter {
-    // After an error, which may be one of depth, paths grow no longer.
+    // After an error, which may be that the value is nested too deep, don't extend the path.
     let path = state.failure == nil ? codingPath + [key] : codingPath
     return ValueWriter(
       state: state, node: EncodedNode(), codingPath: path, type: type, isMember: isMember)
@@ -87,14 +87,14 @@ extension ValueWriter {
     } else {
       try value.encode(to: self)
     }
-    // A value that encodes nothing is an empty object.
+    // A value that encodes nothing becomes an empty object.
     if node.kind == .empty { begin(.object) }
   }
 }
 
-// The standard library asks a container for a function for each of sixteen primitive types. One generic
-// function serves for all of them; only the 128-bit integers, for which the library has a default that
-// throws, are named.
+// The protocols require a function for each of sixteen primitive types. One generic function
+// implements them all. Only the 128-bit integers need their own functions, because the default
+// implementations throw.
 
 extension ValueWriter: SingleValueEncodingContainer {
   func encodeNil() throws { try set(null()) }
@@ -118,7 +118,7 @@ extension ValueWriter: SingleValueEncodingContainer {
   }
 }
 
-/// An object that is being encoded.
+/// A container that writes the members of an object.
 struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let writer: ValueWriter
 
@@ -169,7 +169,7 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 }
 
-/// An array that is being encoded.
+/// A container that writes the elements of an array.
 struct UnkeyedWriter: UnkeyedEncodingContainer {
   let writer: ValueWriter
 
