@@ -67,7 +67,7 @@ private struct Reminder: MagicObject {
     #expect(try magic.database.rows("SELECT moves FROM stats", as: Int.self).first == 1)
     try magic.updateAll(Person.all, set: [.set(\.$city, to: "Chur")])
     try history.undo { conflict in
-      // The properties that nobody else has touched go back, the others stay.
+      // Undo only the properties that haven't changed since.
       if conflict.kind == .data, conflict.row.kind == .update { .merge } else { .omit }
     }
     #expect(try magic.objects(of: Person.self).map(\.city) == ["Chur"])

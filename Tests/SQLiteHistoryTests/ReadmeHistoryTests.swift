@@ -78,9 +78,9 @@ private struct Town: Record, Equatable {
     let received = try JSONDecoder().decode(Patch.self, from: Data(contentsOf: file))
     let report = try other.apply(received) { conflict in
       switch (conflict.kind, conflict.row.kind) {
-      case (.data, .update): .merge  // Columns that nobody else has changed become theirs.
-      case (.conflict, _): .replace  // Both have inserted a row: theirs counts.
-      default: .omit  // Else ours stays.
+      case (.data, .update): .merge  // Take their columns, except those that have changed here.
+      case (.conflict, _): .replace  // Both copies have inserted the row: take theirs.
+      default: .omit  // Keep our row.
       }
     }
     print("\(report.appliedCount) rows, \(report.resolved.count) conflicts")
@@ -120,7 +120,7 @@ private struct Town: Record, Equatable {
       try await copy.apply(patch, isIdempotent: true)
       mark = next
     } else {
-      try await database.backup(to: copy)  // The journal does not reach back so far.
+      try await database.backup(to: copy)  // The journal no longer contains the mark.
     }
     #expect(mark == next)
     #expect(try copy.dump("town") == database.dump("town"))
