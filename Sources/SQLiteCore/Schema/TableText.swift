@@ -2,7 +2,7 @@
 ///
 /// `ALTER TABLE` can't change constraints.
 package struct TableText {
-  /// The statement.
+  /// The edited SQL.
   package private(set) var sql: String
 
   package init(_ sql: String) {

@@ -146,16 +146,25 @@ extension Statement {
   }
 
   /// Binds NULL to a parameter (`sqlite3_bind_null`).
+  ///
+  /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
+  ///   first.
   public mutating func bindNull(at parameter: Int) throws(SQLiteError) {
     try handle.bindNull(at: Int32(clamping: parameter))
   }
 
   /// Binds an integer to a parameter (`sqlite3_bind_int64`).
+  ///
+  /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
+  ///   first.
   public mutating func bind(_ integer: Int64, at parameter: Int) throws(SQLiteError) {
     try handle.bind(integer, at: Int32(clamping: parameter))
   }
 
   /// Binds an integer to a parameter (`sqlite3_bind_int64`).
+  ///
+  /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
+  ///   first.
   public mutating func bind(_ integer: Int, at parameter: Int) throws(SQLiteError) {
     try handle.bind(Int64(integer), at: Int32(clamping: parameter))
   }
@@ -167,18 +176,27 @@ extension Statement {
   }
 
   /// Binds `text` to a parameter byte for byte, including embedded NULs (`sqlite3_bind_text64`).
+  ///
+  /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
+  ///   first.
   public mutating func bind(_ text: String, at parameter: Int) throws(SQLiteError) {
     try handle.bind(text, at: Int32(clamping: parameter))
   }
 
   /// Binds bytes to a parameter as a blob (`sqlite3_bind_blob64`). An empty array is an empty blob,
   /// not NULL.
+  ///
+  /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
+  ///   first.
   public mutating func bind(_ bytes: [UInt8], at parameter: Int) throws(SQLiteError) {
     try unsafe handle.bind(bytes: bytes.span.bytes, at: Int32(clamping: parameter))
   }
 
   /// Binds a copy of borrowed bytes to a parameter as a blob (`sqlite3_bind_blob64`). An empty span
   /// is an empty blob, not NULL.
+  ///
+  /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
+  ///   first.
   public mutating func bind(_ bytes: RawSpan, at parameter: Int) throws(SQLiteError) {
     try handle.bind(bytes: bytes, at: Int32(clamping: parameter))
   }

@@ -27,6 +27,9 @@ public protocol Bindable {
 
 extension Bindable {
   /// Binds the ``databaseValue`` to a parameter of a statement.
+  ///
+  /// - Throws: ``SQLiteError`` if SQLite can't store the value exactly, or if the parameter does
+  ///   not exist.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(databaseValue, at: parameter)
   }
@@ -90,6 +93,9 @@ extension Bool: Bindable {
   public var databaseValue: Value { .integer(self ? 1 : 0) }
 
   /// Binds 1 for true, and 0 for false, to a parameter of a statement.
+  ///
+  /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
+  ///   first.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self ? 1 : 0 as Int64, at: parameter)
@@ -131,6 +137,9 @@ extension String: Bindable {
   public var databaseValue: Value { .text(self) }
 
   /// Binds the text to a parameter of a statement, including embedded NULs.
+  ///
+  /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
+  ///   first.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self, at: parameter)
@@ -149,6 +158,9 @@ extension [UInt8]: Bindable {
 
   /// Binds the bytes to a parameter of a statement as a blob. An empty array is an empty blob, not
   /// NULL.
+  ///
+  /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
+  ///   first.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self, at: parameter)
@@ -166,6 +178,9 @@ extension Optional: Bindable where Wrapped: Bindable {
   }
 
   /// Binds the wrapped value to a parameter of a statement, or NULL for nil.
+  ///
+  /// - Throws: ``SQLiteError`` if SQLite can't store the wrapped value exactly, or if the parameter
+  ///   does not exist.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     guard let wrapped = self else { return try statement.bindNull(at: parameter) }
@@ -178,6 +193,9 @@ extension RawRepresentable where Self: Bindable, RawValue: Bindable {
   public var databaseValue: Value { get throws(SQLiteError) { try rawValue.databaseValue } }
 
   /// Binds the raw value to a parameter of a statement.
+  ///
+  /// - Throws: ``SQLiteError`` if SQLite can't store the raw value exactly, or if the parameter
+  ///   does not exist.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try rawValue.bind(to: &statement, at: parameter)

@@ -25,6 +25,8 @@ public protocol ColumnValue {
 
 extension ColumnValue {
   /// Reads a column as a ``Value`` and creates an instance from it.
+  ///
+  /// - Throws: ``SQLiteError`` if the type can't represent the stored value.
   public static func read(
     from statement: borrowing Statement, at column: Int
   ) throws(SQLiteError) -> Self {
@@ -189,11 +191,15 @@ extension [UInt8]: ColumnValue {
 
 extension Optional: ColumnValue where Wrapped: ColumnValue {
   /// Creates nil from NULL, and otherwise a wrapped value.
+  ///
+  /// - Throws: ``SQLiteError`` if the wrapped type can't represent a value other than NULL.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = databaseValue.isNull ? nil : try Wrapped(databaseValue: databaseValue)
   }
 
   /// Reads NULL from a column as nil, and any other value as the wrapped type.
+  ///
+  /// - Throws: ``SQLiteError`` if the wrapped type can't represent a value other than NULL.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
