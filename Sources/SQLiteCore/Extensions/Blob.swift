@@ -24,7 +24,7 @@ import CSQLite
     unsafe sqlite3_blob_close(pointer)
   }
 
-  /// The size in bytes (`sqlite3_blob_bytes`).
+  /// The size of the blob in bytes (`sqlite3_blob_bytes`).
   public var byteCount: Int { unsafe Int(sqlite3_blob_bytes(pointer)) }
 
   /// Reads bytes from the blob (`sqlite3_blob_read`).

@@ -307,7 +307,7 @@ extension IndexDefinition {
 public struct SchemaColumn: Hashable, Sendable {
   /// The way in which a column is stored or computed.
   public enum Kind: Int, Sendable {
-    /// A stored, visible column.
+    /// An ordinary column, which is neither hidden nor generated.
     case ordinary = 0
     /// A hidden column of a virtual table.
     case hidden = 1
