@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What is read of assets, and how often.
+/// How often the content of assets is read.
 @Suite(.everyEngine) struct AssetContentTests {
-  /// Counts how often it was made of a file's bytes.
+  /// A value that counts how often it was created from a file's bytes.
   struct Counted: AssetConvertible, Codable, Sendable {
     private static let reads = Mutex<[String: Int]>([:])
     let text: String
@@ -55,10 +55,10 @@ import Testing
     return try magic.object(of: Page.self, primary: page.id)
   }
 
-  /// A text of this test on its engine, since all of the process are counted.
+  /// Returns a text that is unique to this test and engine, because counts are process-wide.
   private func text(_ name: String) -> String { "\(name) (\(Engine.current))" }
 
-  @Test func `a file is read once as long as somebody holds the asset`() async throws {
+  @Test func `a file is read once while a copy of the asset exists`() async throws {
     let page = try saved(text("held"))
     let held = page.body
     #expect(try await held.get()?.text == text("held"))
@@ -67,7 +67,7 @@ import Testing
     #expect(try await copy.get()?.text == text("held"))
     #expect(try await page.body.get()?.text == text("held"))
     #expect(Counted.count(text("held")) == 1)
-    // What was replaced is read anew, by whoever holds the old asset too.
+    // After a replacement, the old copy of the asset reads the new file, too.
     page.body = .init(value: Counted(text("replaced")))
     try await magic.update(page)
     #expect(try await held.get()?.text == text("replaced"))
@@ -75,12 +75,12 @@ import Testing
     #expect(Counted.count(text("replaced")) == 1)
   }
 
-  @Test func `an object holds nothing of a file that was read`() async throws {
+  @Test func `an object doesn't cache the content of its asset`() async throws {
     let page = try saved(text("let go"))
     _ = try await page.body.get()
     _ = try await page.body.get()
     #expect(Counted.count(text("let go")) == 2)
-    // Not even if what was read is assigned to it.
+    // The object doesn't cache the content of an asset assigned to it, either.
     page.body = try await magic.object(of: Page.self, primary: page.id).body
     _ = try await page.body.get()
     _ = try await page.body.get()
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: ["missing", "damaged", "link"])
-  func `what is wrong with a file is an error of that value alone`(fault: String) async throws {
+  func `a faulty file makes only reads of its own asset throw`(fault: String) async throws {
     let page = try saved("a")
     let other = try saved("b")
     let path = try #require(try page.body.path)
@@ -111,14 +111,14 @@ import Testing
     #expect(try found.body.size == 1)
     #expect(try await other.body.get()?.text == "b")
     #expect(try await magic.assets.verify().count == 1)
-    // It can be mended by another content.
+    // New content repairs the asset.
     found.body.set(Counted("new"))
     try await magic.update(found)
     #expect(try await found.body.get()?.text == "new")
     #expect(try await magic.assets.verify() == [])
   }
 
-  @Test func `a file of the user's is copied, in both forms of saving`() async throws {
+  @Test func `a user's file is copied, with its own or another extension`() async throws {
     let source = URL(filePath: folder + "/my photo.jpeg")
     let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
     try bytes.write(to: source)
@@ -143,7 +143,7 @@ import Testing
     #expect(try await magic.assets.verify() == [])
   }
 
-  @Test func `content is streamed in and out`() async throws {
+  @Test func `content can be written and read as a stream`() async throws {
     let pieces = AsyncStream<[UInt8]> { continuation in
       for number in 0..<100 {
         continuation.yield([UInt8](repeating: UInt8(number), count: 10_000))
@@ -162,7 +162,7 @@ import Testing
     #expect(try await asset.open()?.read(2, at: 999_998) == [99, 99])
   }
 
-  @Test func `short contents may be in rows`() async throws {
+  @Test func `content below the minimum file size is stored in the row`() async throws {
     magic.assets.minimumFileSize = 100
     let page = try saved("a")
     #expect(try await page.body.get()?.text == "a")
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test(.requires(.backup))
-  func `a backup of a store is a store, while objects are saved`() async throws {
+  func `a backup made during saves is a complete, consistent store`() async throws {
     let pages = (0..<20).map { Page("\($0)") }
     try await magic.update(pages)
     let magic = magic

@@ -3,7 +3,7 @@ import Foundation
 import MagicData
 import Testing
 
-/// Objects with assets.
+/// Objects with eager, optional and lazy assets.
 @Suite(.everyEngine) struct AssetObjectTests {
   struct Job: MagicalCodable, Equatable {
     let title: String
@@ -42,7 +42,7 @@ import Testing
     try magic.object(of: Film.self, primary: film.id)
   }
 
-  @Test func `every kind of content comes back`() throws {
+  @Test func `every type of content is fetched as it was saved`() throws {
     let film = Film("a", Engine.text("häh\0"))
     film.data = .init(value: Data([0, 1, 255]), pathExtension: "bin")
     film.job = .init(value: Job(title: "x", salary: 3))
@@ -64,7 +64,7 @@ import Testing
     #expect(try files.count == 8)
   }
 
-  @Test func `size, digest and place are known without reading`() throws {
+  @Test func `size, digest and path are read from the row, not from the file`() throws {
     let film = Film("a", "abc")
     #expect(try film.text.path == nil)
     #expect(try film.text.size == 3)
@@ -77,14 +77,14 @@ import Testing
     let path = try #require(try asset.path)
     #expect(try asset.url?.path == path)
     #expect(path.hasSuffix(".txt"))
-    // Another content of the same file: what is known is what the row says.
+    // The file changes, but size and digest come from the row.
     try Data("xyzw".utf8).write(to: URL(filePath: path))
     #expect(try asset.size == 3)
     #expect(try asset.sha256?.description == digest)
     #expect(try asset.pathExtension == "txt")
   }
 
-  @Test func `an extension is kept when the content is replaced, and can be set`() throws {
+  @Test func `the extension survives new content and can be changed`() throws {
     let film = Film("a", "1")
     try magic.update(film)
     film.text = .init(value: "2")
@@ -120,7 +120,7 @@ import Testing
     #expect(try fetched(film).lazy.get().get() == nil)
   }
 
-  @Test func `removing objects removes files, by calls, by SQL and by cascades`() throws {
+  @Test func `removing an object by call, SQL or trigger deletes its files`() throws {
     let films = (0..<4).map { Film("\($0)", "\($0)") }
     try magic.update(films)
     #expect(try files.count == 4)
@@ -141,7 +141,7 @@ import Testing
     #expect(try files.isEmpty)
   }
 
-  @Test func `a save that fails leaves no file`() throws {
+  @Test func `a failed save leaves no file`() throws {
     let film = Film("a", "1")
     film.text.setPathExtension("../x")
     #expect(throws: AssetError.invalidExtension("../x")) { try magic.update(film) }
@@ -149,7 +149,7 @@ import Testing
     #expect(try magic.has(of: Film.self, primary: 1) == false)
   }
 
-  @Test func `a copy of an asset has a file of its own`() throws {
+  @Test func `a copied asset has its own file`() throws {
     let (first, second) = (Film("a", "1"), Film("b", "2"))
     try magic.update([first, second])
     second.text = first.text
@@ -163,21 +163,21 @@ import Testing
     #expect(try files.count == 2)
   }
 
-  @Test func `an object that is saved in another store takes its assets along`() async throws {
+  @Test func `saving an object in another store copies its assets`() async throws {
     let film = Film("a", "1")
     film.lazy.set(.init(value: "2", pathExtension: "x"))
     try await magic.update(film)
     let other = try await MagicData.fresh()
     try await other.update(fetched(film))
-    let there = try await other.objects(of: Film.self)
-    #expect(try await there.first?.text.get() == "1")
-    #expect(try there.first?.text.pathExtension == "txt")
-    #expect(try await there.first?.lazy.get().get() == "2")
+    let copies = try await other.objects(of: Film.self)
+    #expect(try await copies.first?.text.get() == "1")
+    #expect(try copies.first?.text.pathExtension == "txt")
+    #expect(try await copies.first?.lazy.get().get() == "2")
     try await magic.remove(film)
-    #expect(try await there.first?.text.get() == "1")
+    #expect(try await copies.first?.text.get() == "1")
   }
 
-  @Test func `an object that was removed is not saved again without its asset`() throws {
+  @Test func `saving a removed object again throws if its asset is lost`() throws {
     let film = Film("a", "1")
     try magic.update(film)
     let other = try fetched(film)

@@ -20,10 +20,12 @@ private struct Page: MagicObject {
     lazy.set(asset)
   }
 
-  /// What each property says of its asset, if they agree.
+  /// Returns the content of the assets, after checking that all properties and accessors agree.
   ///
-  /// - Parameter hasOptional: Whether the optional asset is expected to agree. One that was nil stays nil until
-  ///   the object is fetched again.
+  /// - Parameters:
+  ///   - isSaved: Whether the assets have been saved, so that each has a file or a row.
+  ///   - hasOptional: Whether the optional asset must agree. One that was nil stays nil until the
+  ///     object is fetched again.
   func content(isSaved: Bool = true, hasOptional: Bool = true) async throws -> String? {
     let lazily = try await lazy.get()
     let maybe = hasOptional ? maybe : eager
@@ -49,12 +51,14 @@ private struct Page: MagicObject {
   }
 }
 
-/// An object's asset is what is in the store now, whoever saved it.
+/// Tests that an object's asset returns the store's current content, whichever object saved it.
 @Suite(.everyEngine) struct AssetPresenceTests {
   private static let contents: [String?] = [nil, "first", "second"]
 
   @Test(arguments: contents, contents)
-  func `an asset is what is in the store now`(before: String?, after: String?) async throws {
+  func `an asset returns the store's current content`(before: String?, after: String?)
+    async throws
+  {
     let magic = try await MagicData.fresh(.temporary)
     let saved = Page(before)
     try await magic.update(saved)
@@ -66,7 +70,7 @@ private struct Page: MagicObject {
 
     let other = try await magic.object(of: Page.self, primary: saved.id)
     other.set(after)
-    // What is not saved yet is seen by nobody else.
+    // Unsaved changes are invisible to other objects.
     #expect(try await other.content(isSaved: false) == after)
     #expect(try await fetched.content() == before)
     try await magic.update(other)
@@ -78,7 +82,8 @@ private struct Page: MagicObject {
     #expect(try await held.0.get() == after)
     #expect(try await held.1?.get() == (before == nil ? nil : after))
     #expect(try await held.2.get() == after)
-    // An object whose asset was not set leaves it alone, and a copy of it is what is there now.
+    // Saving an object with unchanged assets keeps them, and copying them copies the current
+    // content.
     try await magic.update([saved, fetched])
     let copy = Page(nil)
     (copy.eager, copy.maybe) = (fetched.eager, before == nil ? fetched.eager : fetched.maybe)
@@ -90,7 +95,7 @@ private struct Page: MagicObject {
     #expect(try await magic.assets.verify().isEmpty)
   }
 
-  @Test func `an optional asset that was set to nil is nil, before and after the save`() throws {
+  @Test func `an optional asset set to nil is nil before and after the save`() throws {
     let magic = try MagicData.fresh(.temporary)
     try magic.update(Page("first"))
     let page = try magic.objects(of: Page.self)[0]
@@ -102,7 +107,7 @@ private struct Page: MagicObject {
     #expect(try magic.objects(of: Page.self)[0].maybe == nil)
   }
 
-  @Test func `the assets of a removed object are gone, and it is not saved without them`() throws {
+  @Test func `a removed object can be saved again only if its assets had no content`() throws {
     let magic = try MagicData.fresh(.temporary)
     let (empty, full) = (Page(nil), Page("first"))
     try magic.update([empty, full])

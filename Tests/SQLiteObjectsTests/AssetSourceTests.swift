@@ -4,7 +4,7 @@ import MagicData
 import TestSupport
 import Testing
 
-/// Where the contents of objects' assets come from: users' files, other stores, backups.
+/// Sources of asset content: users' files, other stores and backups.
 @Suite(.everyEngine) struct AssetSourceTests {
   struct Page: MagicObject {
     @PrimaryMagicValue var id: Int
@@ -24,7 +24,7 @@ import Testing
     magic = try MagicData.at(home.file("store"))
   }
 
-  @Test func `a URL of anything but a file is refused, whatever its path`() throws {
+  @Test func `copying from a URL that isn't a file URL throws`() throws {
     try Data("secret".utf8).write(to: URL(filePath: folder + "/secret"))
     let url = try #require(URL(string: "https://example.com\(folder)/secret"))
     var asset = MagicAsset<Data>()
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(40)))
-  func `a FIFO is no file to copy, and nobody waits for its other end`() throws {
+  func `copying from a FIFO throws and doesn't block`() throws {
     let path = folder + "/fifo"
     #expect(unsafe mkfifo(path, 0o600) == 0)
     var asset = MagicAsset<Data>()
@@ -45,7 +45,7 @@ import Testing
     #expect(throws: AssetError.notRegularFile(path: path)) { try magic.update(Page(asset)) }
   }
 
-  @Test func `what is not saved yet is read in every form`() async throws {
+  @Test func `unsaved content can be read, but not opened or streamed`() async throws {
     let content = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0) })
     let digest = SHA256.digest(of: content.map(\.self))
     try content.write(to: URL(filePath: folder + "/source"))
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(.requires(.localWork))
-  func `more files are copied at once than a process may have open`() async throws {
+  func `a save can copy more files than a process may open`() async throws {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
       let magic = try await MagicData(path: folder.file("store"))
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(.requires(.backup))
-  func `an asset is taken back from a backup`() async throws {
+  func `an asset can be restored from a backup`() async throws {
     let page = Page(.init(value: Data("before".utf8), pathExtension: "txt"))
     try await magic.update(page)
     _ = try await magic.backup(to: folder + "/backup")
@@ -111,7 +111,7 @@ import Testing
   }
 }
 
-/// Contents that are in rows, or move between row and file.
+/// Content that is stored in rows, or moves between row and file.
 @Suite(.everyEngine) struct AssetThresholdTests {
   typealias Page = AssetSourceTests.Page
 
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(.requires(.files))
-  func `the size is given where a store is opened, in each form`() async throws {
+  func `every initializer accepts a minimum file size`() async throws {
     try await withFolder { folder in
       let url = URL(filePath: folder)
       #expect(try await MagicData.at(folder).assets.minimumFileSize == 0)
@@ -150,9 +150,7 @@ import Testing
     }
   }
 
-  @Test func `an object's content moves between row and file as it grows and shrinks`()
-    async throws
-  {
+  @Test func `content moves between row and file as it grows and shrinks`() async throws {
     try await withFolder { folder in
       let magic = try await store(folder, minimumFileSize: 100)
       let page = Page(.init(value: Data(count: 99), pathExtension: "bin"))
@@ -168,7 +166,7 @@ import Testing
         #expect(try (found.body.path == nil) == (size < 100))
         #expect(try files(magic) == (size < 100 ? 0 : 1))
       }
-      // Another extension, a copy in another object, and a file of the user's.
+      // A new extension, a copy of the asset in another object and a copy of a user's file.
       page.body.setPathExtension("x")
       let copy = Page(page.body)
       try await magic.update([page, copy])
@@ -186,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `what a store had before the size was set stays readable`() async throws {
+  @Test func `content saved before the minimum size was set stays readable`() async throws {
     try await withFolder { folder in
       let page = Page(.init(value: Data([1, 2])))
       do {

@@ -53,11 +53,11 @@ private struct Twig: MagicObject {
   }
 }
 
-/// What is assigned to an asset or a lazy relation is what was there before the save.
+/// Assets and lazy relations that are assigned to other properties: the save uses the contents
+/// from before the save.
 @Suite(.everyEngine) struct AssignmentTests {
   let magic: MagicData
 
-  /// Contents in files, or in rows.
   init() throws { magic = try MagicData.fresh(.temporary) }
 
   private func cards() throws -> [Card] { try magic.objects(of: Card.self) }
@@ -69,7 +69,7 @@ private struct Twig: MagicObject {
   }
 
   @Test(arguments: [0, 1 << 20])
-  func `two assets of an object are swapped`(minimumFileSize: Int) throws {
+  func `two assets of an object can be swapped`(minimumFileSize: Int) throws {
     magic.assets.minimumFileSize = minimumFileSize
     try magic.update(Card("a"))
     let card = try cards()[0]
@@ -77,7 +77,7 @@ private struct Twig: MagicObject {
     (card.left, card.right) = (card.right, card.left)
     try magic.update(card)
     #expect(try contents() == ["a BACK", "a FRONT", "a RIGHT", "a LEFT"])
-    // The object itself says the same, and is swapped back.
+    // The object itself shows the swapped contents and can be swapped back.
     #expect(try [card.front.get(), card.left.get().get()] == ["a BACK", "a RIGHT"])
     #expect(try card.back.pathExtension == "f")
     (card.front, card.back) = (card.back, card.front)
@@ -88,7 +88,7 @@ private struct Twig: MagicObject {
   }
 
   @Test(arguments: [0, 1 << 20])
-  func `assets go round among objects of one save`(minimumFileSize: Int) throws {
+  func `assets can be rotated among objects of one save`(minimumFileSize: Int) throws {
     magic.assets.minimumFileSize = minimumFileSize
     try magic.update(["a", "b", "c"].map(Card.init))
     let all = try cards()
@@ -105,7 +105,7 @@ private struct Twig: MagicObject {
     #expect(try magic.assets.verify().isEmpty)
   }
 
-  @Test func `an asset that is replaced in the same save is assigned as it was`() throws {
+  @Test func `an assigned asset keeps its content if its source is replaced`() throws {
     try magic.update(Card("a"))
     let card = try cards()[0]
     let old = card.front
@@ -113,12 +113,12 @@ private struct Twig: MagicObject {
     card.back = old
     try magic.update(card)
     #expect(try contents()[..<2] == ["NEW", "a FRONT"])
-    // Assigning what a property has already is no change.
+    // Assigning the current value of a property isn't a change.
     let path = try card.front.path
     card.front = card.front
     try magic.update(card)
     #expect(try card.front.path == path)
-    // An asset without content is assigned like others.
+    // An asset without content is assigned like any other.
     card.front.set(nil)
     try magic.update(card)
     (card.front, card.back) = (card.back, card.front)
@@ -126,7 +126,7 @@ private struct Twig: MagicObject {
     #expect(try contents()[..<2] == ["a FRONT", nil])
   }
 
-  @Test func `a save that fails leaves swapped assets to be saved later`() throws {
+  @Test func `swapped assets can be saved again after a rollback`() throws {
     try magic.update(Card("a"))
     let card = try cards()[0]
     (card.front, card.back) = (card.back, card.front)
@@ -143,7 +143,7 @@ private struct Twig: MagicObject {
     #expect(try magic.assets.verify().isEmpty)
   }
 
-  @Test func `lazy relations of an object, and of two, are swapped`() throws {
+  @Test func `lazy relations can be swapped within an object and between two`() throws {
     try magic.update([Twig("a"), Twig("b")])
     let both = try magic.objects(of: Twig.self)
     let (a, b) = (both[0], both[1])
@@ -157,7 +157,7 @@ private struct Twig: MagicObject {
     (a.table, b.table) = (b.table, a.table)
     try magic.update([a, b])
     #expect(try magic.objects(of: Twig.self).map { try $0.everything } == expected)
-    // The objects themselves lead to their own relations now.
+    // The objects themselves show the swapped relations.
     #expect(try [a.everything, b.everything] == expected)
     a.list.set([])
     try magic.update(a)

@@ -40,26 +40,26 @@ private struct Bare: MagicObject {
   init(id: Int) { self.id = id }
 }
 
-/// Many new objects in one save.
+/// Saves of many new objects in one call.
 @Suite(.everyEngine) struct BatchSavingTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh() }
 
   @Test(arguments: [1, 15, 16, 17, 100])
-  func `objects get keys that count up, however many are saved at once`(count: Int) throws {
+  func `new objects get consecutive keys, however many are saved at once`(count: Int) throws {
     let objects = (0..<count).map { Numbered("\($0)") }
     #expect(try magic.update(objects) == Array(1...count))
     #expect(objects.map(\.id) == Array(1...count))
     let more = (0..<count).map { Numbered("\($0)") }
     try magic.remove(objects[count - 1])
-    // A number is never used again.
+    // Keys of removed objects aren't reused.
     #expect(try magic.update(more) == Array((count + 1)...(2 * count)))
     #expect(try magic.count(of: Numbered.self) == 2 * count - 1)
   }
 
-  @Test func `numbers of the user's and the database's do not meet`() throws {
-    // The given one is to be jumped over before the counted ones reach it.
+  @Test func `assigned keys and generated keys don't collide`() throws {
+    // Generated keys must skip this one.
     var objects = [Numbered("given", id: 5)]
     objects += (0..<40).map { Numbered("\($0)") }
     objects.append(Numbered("far", id: 60))
@@ -72,7 +72,7 @@ private struct Bare: MagicObject {
     #expect(Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.text) }) == expected)
   }
 
-  @Test func `an object with the number of another one takes its place`() throws {
+  @Test func `an object with an existing key replaces that object`() throws {
     try magic.update(Numbered("old", id: 3))
     var objects = (0..<20).map { Numbered("\($0)", id: $0 + 1) }
     objects.append(Numbered("twice", id: 7))
@@ -83,7 +83,7 @@ private struct Bare: MagicObject {
     #expect(found[6].text == "twice")
   }
 
-  @Test func `objects without a primary value are told apart`() throws {
+  @Test func `objects without a primary value update their own rows`() throws {
     let objects = (0..<50).map { Hidden("\($0)") }
     objects[20].date = Date(timeIntervalSince1970: 1.5)
     let keys = try magic.update(objects)
@@ -93,7 +93,7 @@ private struct Bare: MagicObject {
     #expect(try magic.object(of: Hidden.self)[20].date == objects[20].date)
   }
 
-  @Test func `an object that is there by its name keeps its place`() throws {
+  @Test func `an object with an existing primary value keeps its row`() throws {
     let first = try magic.update([Named("a", 1), Named("b", 2), Named("c", 3)])
     let objects = ["x", "b", "y", "a", "b"].map { Named($0, 9) }
     let second = try magic.update(objects)
@@ -105,13 +105,13 @@ private struct Bare: MagicObject {
     #expect(try magic.count(of: Named.self) == 5)
   }
 
-  @Test func `objects that are nothing but their number are saved once`() throws {
+  @Test func `objects that have only a primary value are saved once`() throws {
     try magic.update((1...20).map { Bare(id: $0) })
     #expect(try magic.update((10...40).map { Bare(id: $0) }) == Array(10...40))
     #expect(try magic.count(of: Bare.self) == 40)
   }
 
-  @Test func `a trigger that skips rows is an error, and one that adds rows does no harm`() throws {
+  @Test func `a trigger may add rows, but one that skips rows makes the save throw`() throws {
     try magic.update(Numbered("first"))
     try magic.database.executeChange(
       """
@@ -135,7 +135,7 @@ private struct Bare: MagicObject {
     #expect(try magic.count(of: Numbered.self) == count)
   }
 
-  @Test func `a value that is missing in the middle is named, and nothing is saved`() throws {
+  @Test func `a missing value in a batch is reported and nothing is saved`() throws {
     var objects = (0..<40).map { Numbered("\($0)") }
     objects.insert(Numbered(), at: 30)
     #expect(throws: MagicError.missingValue(type: "Numbered", property: "text")) {
@@ -146,7 +146,7 @@ private struct Bare: MagicObject {
     #expect(try magic.update(objects) == Array(1...41))
   }
 
-  @Test func `what an undone transaction saved is new again`() throws {
+  @Test func `objects saved in a rolled-back transaction are new again`() throws {
     struct Stop: Error {}
     let objects = (0..<20).map { Numbered("\($0)") }
     #expect(throws: Stop.self) {
@@ -160,7 +160,7 @@ private struct Bare: MagicObject {
     #expect(try magic.update(objects) == Array(1...20))
   }
 
-  @Test func `many tasks that save one new object save one`() async throws {
+  @Test func `tasks that save the same new object insert one row`() async throws {
     let magic = magic
     for round in 1...20 {
       let object = Named("\(round)", 0)

@@ -18,7 +18,7 @@ private struct Page: Record, Equatable, Sendable {
   var text: String
 }
 
-/// Look-ups that run on the threads of their tasks: ``Database/readBriefly(deadline:_:)``.
+/// Lookups that run on the calling task's thread: ``Database/readBriefly(deadline:_:)``.
 @Suite(.everyEngine, .timeLimit(.minutes(40))) struct BriefFetchTests {
   let folder: TestFolder
   let magic: MagicData
@@ -33,7 +33,7 @@ private struct Page: Record, Equatable, Sendable {
   }
 
   @Test(.requires(.localWork))
-  func `an object is found on the thread of the task`() async throws {
+  func `an object is looked up on the task's thread`() async throws {
     let note = Note("a")
     try await magic.update(note)
     for _ in 0..<2 { #expect(try await magic.object(of: Note.self, primary: note.id).text == "a") }
@@ -46,9 +46,7 @@ private struct Page: Record, Equatable, Sendable {
   }
 
   @Test(.requires(.localWork))
-  func `a record is found on the thread of the task, also by several tasks at once`()
-    async throws
-  {
+  func `a record is looked up on the task's thread, even concurrently`() async throws {
     try await database.write { try $0.insert(Page(id: 1, text: "a")) }
     for _ in 0..<2 {
       _ = try await database.readBriefly { try $0.object(of: Page.self, primary: 1) }
@@ -73,17 +71,17 @@ private struct Page: Record, Equatable, Sendable {
     }
   }
 
-  @Test func `each value is told once, by a closure on another thread`() async throws {
+  @Test func `forEach calls its closure once per value, on another thread`() async throws {
     for number in 0..<20 { try await magic.update(Note("\(number)")) }
     for _ in 0..<3 {
-      let told = Told()
-      try await magic.forEach(Note.all.values(\.$text)) { told.add($0) }
-      #expect(told.texts == (0..<20).map { "\($0)" })
+      let collected = CollectedTexts()
+      try await magic.forEach(Note.all.values(\.$text)) { collected.add($0) }
+      #expect(collected.texts == (0..<20).map { "\($0)" })
     }
   }
 }
 
-private final class Told: Sendable {
+private final class CollectedTexts: Sendable {
   private let stored = Mutex<[String]>([])
   var texts: [String] { stored.withLock { $0 } }
   func add(_ text: String) { stored.withLock { $0.append(text) } }

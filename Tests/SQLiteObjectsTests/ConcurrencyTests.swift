@@ -14,7 +14,7 @@ private struct Counter: MagicObject {
   init(owner: Int) { self.owner = owner }
 }
 
-/// A class that is not Sendable, with something of its own.
+/// A class that isn't `Sendable` and has a property that isn't stored.
 private final class Draft: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var text: String
@@ -81,7 +81,7 @@ private struct Wide: MagicObject {
 
   init() async throws { magic = try await MagicData.fresh(.temporary) }
 
-  @Test func `eight tasks with hundreds of updates each lose nothing`() async throws {
+  @Test func `concurrent updates by eight tasks are never lost`() async throws {
     let magic = magic
     let last = Engine.current == .cluster ? 100 : 1_000
     let counters = (0..<8).map { Counter(owner: $0) }
@@ -90,7 +90,7 @@ private struct Wide: MagicObject {
       for owner in 0..<8 {
         group.addTask {
           for number in 1...last {
-            // Odd tasks change one property of the neighbour, even ones the other of their own.
+            // Tasks 2n and 2n + 1 change different properties of the same object.
             let fetched = try await magic.object(of: Counter.self, primary: owner / 2 * 2 + 1)
             if owner % 2 == 0 { fetched.a = number } else { fetched.b = number }
             try await magic.update(fetched)
@@ -104,7 +104,7 @@ private struct Wide: MagicObject {
     #expect(found.allSatisfy { $0.a == last && $0.b == last })
   }
 
-  @Test func `a shared object is set from many tasks at once`() async throws {
+  @Test func `many tasks can set a shared object's property at the same time`() async throws {
     let counter = Counter(owner: 1)
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
@@ -114,7 +114,7 @@ private struct Wide: MagicObject {
     #expect(counter.a == 999)
   }
 
-  @Test func `class models stay where they are and keep what is their own`() async throws {
+  @Test func `class objects keep their identity and their plain properties`() async throws {
     let draft = Draft("a")
     draft.selection = 3
     draft.next = draft
@@ -127,7 +127,7 @@ private struct Wide: MagicObject {
     #expect(try await magic.object(of: Draft.self).map(\.text) == ["b"])
   }
 
-  @Test func `thousands of objects of all types come back as they were`() async throws {
+  @Test func `thousands of objects of all types are fetched as they were saved`() async throws {
     var random = SplitMix64(seed: 5)
     var objects: [Wide] = []
     let count = Engine.current == .cluster ? 1_000 : 10_000

@@ -3,7 +3,7 @@ import Foundation
 import MagicData
 import Testing
 
-/// An object whose `init()` gives it values, some of which come of others.
+/// An object whose `init()` assigns values, some of them computed from others.
 private struct Prepared: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var first: String = "a"
@@ -18,7 +18,7 @@ private struct Prepared: MagicObject {
   }
 }
 
-/// An object whose `init()` makes another one before it makes itself.
+/// An object whose `init()` creates other objects before it creates its own wrappers.
 private struct Nested: MagicObject {
   @MagicValue var other: Plain = Plain("new")
   @MagicValue var text: String
@@ -32,7 +32,7 @@ private struct Plain: MagicObject {
   init(_ text: String) { self.text = text }
 }
 
-/// An object that makes its wrappers in another order, and some twice.
+/// An object whose `init()` creates its wrappers a second time, in another order.
 private struct Shuffled: MagicObject {
   @MagicValue var a: Int
   @MagicValue var b: Int
@@ -45,7 +45,7 @@ private struct Shuffled: MagicObject {
   }
 }
 
-/// An object that encodes its properties in another order than it declares them in.
+/// An object whose coding keys are in another order than its properties.
 private struct Reversed: MagicObject {
   @MagicValue var a: Int
   @MagicValue var b: Int
@@ -54,7 +54,7 @@ private struct Reversed: MagicObject {
   private enum CodingKeys: String, CodingKey { case c, a, b }
 }
 
-/// An object that does not always make the same wrappers.
+/// An object whose `init()` creates different wrappers from call to call.
 private struct Moody: MagicObject {
   @TaskLocal static var mood = 0
 
@@ -84,7 +84,7 @@ private struct Maybe: MagicObject {
   @MagicValue var date: Date?
 }
 
-/// An object that fetches while it is made.
+/// An object that fetches in its `init()`.
 private struct Curious: MagicObject {
   @TaskLocal static var store: MagicData?
 
@@ -97,13 +97,13 @@ private struct Curious: MagicObject {
   }
 }
 
-/// How fetched objects come to their values, whatever their `init()` does.
+/// Tests that fetched objects get their stored values, whatever their `init()` does.
 @Suite(.everyEngine) struct ConstructionTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh() }
 
-  @Test func `what init sets does not touch what was fetched`() throws {
+  @Test func `values set by init don't override fetched values`() throws {
     let object = Prepared()
     #expect(object.whole == "ab" && object.list == ["ab", "c"])
     object.first = "x"
@@ -114,13 +114,13 @@ private struct Curious: MagicObject {
     #expect(found.map(\.last) == ["b", "b"])
     #expect(found.map(\.whole) == ["y", "ab"])
     #expect(found.map(\.list) == [["ab", "c"], ["ab", "c"]])
-    // Nothing counts as set since the fetch: the other's change stays.
+    // Values set by `init` don't count as changes, so the concurrent change survives.
     try magic.database.executeChange("UPDATE Prepared SET whole = 'z'")
     try magic.update(found)
     #expect(try magic.object(of: Prepared.self).map(\.whole) == ["z", "z"])
   }
 
-  @Test func `an object that makes others in its init gets its own values`() throws {
+  @Test func `an object whose init creates other objects gets its own values`() throws {
     let object = Nested()
     object.text = "t"
     object.other.text = "o"
@@ -132,7 +132,7 @@ private struct Curious: MagicObject {
     #expect(try magic.object(of: Plain.self).map(\.text) == ["o", "next"])
   }
 
-  @Test func `the order in which wrappers are made or encoded does not matter`() throws {
+  @Test func `the order in which wrappers are created or encoded doesn't matter`() throws {
     let shuffled = Shuffled()
     (shuffled.a, shuffled.b, shuffled.c) = (1, 2, 3)
     let reversed = Reversed()
@@ -151,7 +151,7 @@ private struct Curious: MagicObject {
   }
 
   @Test(arguments: [0, 1, 2])
-  func `an init that is not always the same makes objects all the same`(mood: Int) throws {
+  func `an init that creates varying wrappers still gets the stored values`(mood: Int) throws {
     let object = Moody()
     (object.a, object.b) = (1, 2)
     try magic.update(object)
@@ -165,7 +165,7 @@ private struct Curious: MagicObject {
     }
   }
 
-  @Test func `class models get their values and keep what is their own`() throws {
+  @Test func `class objects get their stored values and keep their plain properties`() throws {
     let shape = Shape()
     shape.a = 1
     shape.b = "x"
@@ -174,7 +174,7 @@ private struct Curious: MagicObject {
     #expect(found.a == 1 && found.b == "x" && found.own == [1])
   }
 
-  @Test func `an object may fetch while it is made`() throws {
+  @Test func `an init may fetch objects`() throws {
     try magic.update([Plain("a"), Plain("b")])
     let object = Curious()
     (object.a, object.b) = (1, 2)
@@ -186,7 +186,7 @@ private struct Curious: MagicObject {
     }
   }
 
-  @Test func `an optional type under a plain wrapper has its nil`() throws {
+  @Test func `an optional value in a MagicValue can be nil`() throws {
     let object = Maybe()
     (object.text, object.number, object.data, object.date) = (nil, nil, nil, nil)
     let other = Maybe()
@@ -200,7 +200,7 @@ private struct Curious: MagicObject {
     #expect(found.map(\.date) == [nil, date])
   }
 
-  @Test func `many tasks make objects at once`() async throws {
+  @Test func `many tasks can fetch objects at the same time`() async throws {
     let magic = magic
     try await magic.update((0..<200).map { Plain("\($0)") })
     try await withThrowingTaskGroup(of: [String].self) { group in

@@ -53,7 +53,7 @@ private let always = Condition(sql: "TRUE")
       "SELECT id FROM person WHERE \(sql(condition)) ORDER BY id", as: Int.self)
   }
 
-  @Test func `a column called true does not change what is not`() throws {
+  @Test func `a column named true doesn't change negated filters`() throws {
     try magic.database.executeChange("ALTER TABLE person ADD COLUMN \"true\" DEFAULT 0")
     #expect(try ids(!first) == [1, 3, 5])
     #expect(try ids(!(!first)) == [2, 4, 6, 7])
@@ -61,13 +61,13 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids(!(!Condition(sql: "age"))) == [1, 2, 4, 6, 7])
   }
 
-  @Test func `a comparison is a column, a sign and a bound value`() throws {
+  @Test func `a comparison is written as column, operator and bound value`() throws {
     #expect(try text(first) == #""person"."age" > ?"#)
     #expect(try sql(first).values == [.integer(30)])
     #expect(try ids(first) == [2, 4, 6, 7])
   }
 
-  @Test func `values are bound in the order of the text and never spliced into it`() throws {
+  @Test func `values are bound in order and never inserted into the SQL text`() throws {
     let hostile = "x'); DROP TABLE person; --"
     let condition: Condition =
       \.$name == hostile || (\Human.$name).contains(hostile) && first
@@ -78,7 +78,7 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids(always).count == 7)
   }
 
-  @Test func `and binds as the tree says, whatever the words would`() throws {
+  @Test func `parentheses preserve the precedence of the Swift expression`() throws {
     #expect(
       try text((first || second) && third)
         == #"(("person"."age" > ? OR "person"."name" IS NOT ?) AND "person"."age" < ?)"#)
@@ -89,7 +89,7 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids(always || never && never).count == 7)
   }
 
-  @Test func `SQL is enclosed, so that its words and its comments end with it`() throws {
+  @Test func `raw SQL is enclosed, so its operators and comments end with it`() throws {
     let condition = Condition(sql: "age > 30 OR TRUE -- all") && never
     #expect(try ids(condition) == [])
   }
@@ -100,7 +100,7 @@ private let always = Condition(sql: "TRUE")
     "age = $age",
     "age = [a", "age = \"a",
   ])
-  func `SQL that is no expression by itself is refused`(text: String) throws {
+  func `raw SQL that isn't a complete expression throws`(text: String) throws {
     let condition = Condition(sql: .init(stringLiteral: text))
     #expect(throws: SQLiteError.self) { try ids(condition) }
     #expect(throws: SQLiteError.self) { try ids(condition && always) }
@@ -111,7 +111,7 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids(always).count == 7)
   }
 
-  @Test func `columns and values stand in SQL, and not in its quotes and comments`() throws {
+  @Test func `columns and values are allowed in raw SQL, but not in quotes or comments`() throws {
     #expect(try ids(Condition(sql: "(\(\Human.$age) = \(20) /* ? ) */ OR 0) -- ' ?")) == [1])
     #expect(try ids(Condition(sql: "name = 'a)?;' AND \(1)")) == [])
     for condition in [
@@ -122,19 +122,19 @@ private let always = Condition(sql: "TRUE")
     }
   }
 
-  @Test func `nil is a value like others to == and !=`() throws {
+  @Test func `== and != treat nil like any other value`() throws {
     let isNil: Condition = \.$age == nil
     let isNotNil: Condition = \.$age != nil
     #expect(try text(isNil) == #""person"."age" IS NULL"#)
     #expect(try ids(isNil) == [3, 5])
     #expect(try ids(isNotNil) == [1, 2, 4, 6, 7])
     #expect(try ids(\.$age != 20) == [2, 3, 4, 5, 6, 7])
-    // Two columns that are both nil are equal.
+    // Two columns that are both NULL are equal.
     #expect(try ids(\.$age == \.$other) == [1, 5, 6])
     #expect(try ids(\.$age != \.$other) == [2, 3, 4, 7])
   }
 
-  @Test func `what is not true is false, so that its negation is true`() throws {
+  @Test func `a condition that is NULL counts as false, so its negation is true`() throws {
     #expect(try ids(!first) == [1, 3, 5])
     #expect(try ids(!(!first)) == [2, 4, 6, 7])
     #expect(try ids(!Condition(sql: "age - 20")) == [1, 3, 5])
@@ -144,17 +144,17 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids(!(first && third)) == [1, 3, 4, 5])
   }
 
-  @Test func `texts are compared by their bytes`() throws {
+  @Test func `strings are compared by their bytes`() throws {
     #expect(try ids(\.$name == "ann") == [2])
     #expect(try ids((\Human.$name).hasPrefix("An")) == [1, 6])
     #expect(try ids((\Human.$name).contains("nn")) == [1, 2, 3])
     #expect(try ids((\Human.$name).contains("ä")) == [])
     #expect(try ids(\.$name < "a") == [1, 5, 6])
-    // One character to Swift, but other bytes than the stored ones.
+    // Swift considers it equal to the stored character, but its bytes differ.
     #expect(try ids((\Human.$name).hasPrefix("A\u{308}")) == [])
   }
 
-  @Test func `wildcards are letters to all but like`() throws {
+  @Test func `only like treats % and _ as wildcards`() throws {
     #expect(try ids((\Human.$name).contains("%")) == [5])
     #expect(try ids((\Human.$name).contains("_")) == [6])
     #expect(try ids((\Human.$name).hasPrefix("An_")) == [6])
@@ -162,7 +162,7 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids((\Human.$name).like("%0%")) == [5])
   }
 
-  @Test func `an empty text begins and is part of every text, but not of nil`() throws {
+  @Test func `an empty prefix or substring matches every string, but not nil`() throws {
     #expect(try ids((\Human.$name).hasPrefix("")) == [1, 2, 3, 5, 6, 7])
     #expect(try ids((\Human.$name).contains("")) == [1, 2, 3, 5, 6, 7])
   }
@@ -170,7 +170,7 @@ private let always = Condition(sql: "TRUE")
   @Test(arguments: [
     "a\u{7f}", "\u{d7ff}", "\u{10ffff}", "a\u{10ffff}\u{10ffff}", "\u{e000}", "a\0",
   ])
-  func `a prefix is found whatever its last character`(prefix: String) throws {
+  func `a prefix matches whatever its last character is`(prefix: String) throws {
     let prefix = Engine.text(prefix)
     try magic.database.executeChange("DELETE FROM person")
     let next = Unicode.Scalar((prefix.unicodeScalars.last?.value ?? 0) &+ 0x1000) ?? "\u{10fffe}"
@@ -184,7 +184,7 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids((\Human.$name).hasPrefix(prefix)) == expected)
   }
 
-  @Test func `a list is one parameter, so that its length does not change the text`() throws {
+  @Test func `a list is one parameter, so the SQL text doesn't depend on its length`() throws {
     func list(_ numbers: some Sequence<Int>) -> Condition {
       (\Human.$age).isIn(numbers)
     }
@@ -194,7 +194,7 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids(!list([])).count == 7)
   }
 
-  @Test func `numbers are calculated in the database, as the tree says`() throws {
+  @Test func `arithmetic is done in the database, in the order of the Swift expression`() throws {
     let condition: Condition = (\.$age + 1) * 2 == 42
     #expect(try text(condition) == #"(("person"."age" + ?) * ?) = ?"#)
     #expect(try ids(condition) == [1])
@@ -202,14 +202,14 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids(!(\.$age % 0 == 0)).count == 7)
   }
 
-  @Test func `a name is quoted, whatever is in it`() throws {
+  @Test func `table and column names are quoted`() throws {
     try magic.update(Quoted())
     #expect(try magic.count(of: Quoted.self, where: \.$group == 1) == 1)
     #expect(try magic.fetch(Quoted.where(\.$group + 1 > 1).values(\.$group, \.$group)).count == 1)
   }
 
   @Test(.requires(.manyParameters))
-  func `thousands of conditions in a row are as deep as a few`() throws {
+  func `thousands of chained conditions don't exceed the depth limit`() throws {
     var any: Condition = \.$age == 0
     var all: Condition = \.$age != 0
     var other = all
@@ -224,7 +224,7 @@ private let always = Condition(sql: "TRUE")
   }
 
   @Test(.requires(.manyParameters))
-  func `a chain of thousands of choices is one CASE`() throws {
+  func `a chain of thousands of choices becomes one CASE`() throws {
     var choice: MagicExpression<Human, Int> = .when(\.$age == 20, then: 1, else: 0)
     for number in 2...5_000 { choice = .when(\.$id == number, then: number, else: choice) }
     #expect(try text(choice == 7).split(separator: " ").filter { $0 == "CASE" }.count == 1)
@@ -233,7 +233,9 @@ private let always = Condition(sql: "TRUE")
   }
 
   @Test(arguments: [10, 40, 100_000])
-  func `a deep tree is evaluated or refused, and never overflows the stack`(depth: Int) throws {
+  func `a deep expression is evaluated or throws, and never overflows the stack`(depth: Int)
+    throws
+  {
     var condition = first
     for level in 0..<depth {
       condition = level % 2 == 0 ? !condition : condition || never

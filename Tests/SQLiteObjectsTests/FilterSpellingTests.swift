@@ -53,7 +53,7 @@ struct Player: MagicObject {
   }
 }
 
-/// Fifty filters as users spell them: they must compile fast, and SQLite must accept each.
+/// Fifty filters as users write them. They must compile fast, and SQLite must accept each.
 let spelledFilters: [Filter<Player>] = {
   var filters: [Filter<Player>] = []
   func spell(_ filter: Filter<Player>) { filters.append(filter) }
@@ -121,7 +121,7 @@ let spelledFilters: [Filter<Player>] = {
   }
 
   @Test(arguments: spelledFilters.indices)
-  func `SQLite accepts a filter as it is spelled`(index: Int) throws {
+  func `SQLite accepts each filter as written`(index: Int) throws {
     let filter = spelledFilters[index]
     let matching = try magic.count(of: Player.self, where: filter)
     let others = try magic.count(of: Player.self, where: !filter)

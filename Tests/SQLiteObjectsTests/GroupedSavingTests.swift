@@ -13,7 +13,7 @@ private struct Account: MagicObject {
   init(_ name: String) { self.name = name }
 }
 
-/// Objects that are saved by tasks whose writes are merged.
+/// Saves of several tasks that are combined in group commits.
 @Suite(.everyEngine, .timeLimit(.minutes(40))) struct GroupedSavingTests {
   let folder: TestFolder
 
@@ -26,7 +26,7 @@ private struct Account: MagicObject {
     return try MagicData.at("\(folder.path)/store.sqlite3", options: options)
   }
 
-  @Test func `each task's object is saved once and knows its key`() async throws {
+  @Test func `each task's object is saved once and gets its key`() async throws {
     let magic = try store()
     let keys = try await withThrowingTaskGroup { group in
       for number in 0..<50 {
@@ -47,7 +47,7 @@ private struct Account: MagicObject {
     for account in accounts { #expect("\(account.balance)" == account.name) }
   }
 
-  @Test func `one that ends the transaction costs the others nothing`() async throws {
+  @Test func `a rollback caused by one save doesn't affect the other saves`() async throws {
     let magic = try store()
     try await magic.update(Account("first"))
     try await magic.database.executeChange(

@@ -4,7 +4,7 @@ import MagicData
 import Testing
 import TestSupport
 
-/// The same type in five versions of a program.
+/// The first of three versions of a type.
 private enum Old {
   struct Item: MagicObject {
     @PrimaryMagicValue var id: String
@@ -54,7 +54,7 @@ private enum Broken {
 
   func open() throws -> MagicData { try MagicData.at(folder.path) }
 
-  @Test func `new properties with defaults just work on an old store`() throws {
+  @Test func `new properties with defaults are added to an old store automatically`() throws {
     try open().update(Old.Item("a"))
     let magic = try open()
     #expect(try !magic.check(of: New.Item.self).isEmpty)
@@ -74,11 +74,11 @@ private enum Broken {
     #expect(try magic.count(of: New.Item.self, where: \.$parent.$stars == 4) == 1)
   }
 
-  @Test func `an older program works on a grown store`() throws {
+  @Test func `an older program can use a store that a newer one has extended`() throws {
     let item = New.Item()
     item.name = "new"
     item.made = Date(timeIntervalSince1970: 1)
-    // The programs run one after the other: in one process a table belongs to one type.
+    // One after the other, because in one process a table belongs to one type.
     let newer = try open()
     try newer.update(item)
     try newer.database.close()
@@ -93,7 +93,7 @@ private enum Broken {
     #expect(try again.objects(of: New.Item.self, where: \.$name == "another").first?.stars == 3)
   }
 
-  @Test func `a new property without a default is refused with the plan`() throws {
+  @Test func `a new property without a default throws an error that names it`() throws {
     try open().update(Old.Item("a"))
     let error = #expect(throws: SchemaError.self) { try open().object(of: Broken.Item.self) }
     #expect(error?.table == "Item")
@@ -101,7 +101,7 @@ private enum Broken {
     #expect(try open().object(of: Old.Item.self).map(\.name) == ["a"])
   }
 
-  @Test func `nothing is there before the first save`() throws {
+  @Test func `before the first save, a type has no table and no objects`() throws {
     let magic = try open()
     #expect(try magic.object(of: Old.Item.self).isEmpty)
     #expect(try magic.count(of: Old.Item.self, where: \.$name == "a") == 0)
@@ -110,7 +110,7 @@ private enum Broken {
     #expect(try magic.check(of: Old.Item.self).map(\.kind) == [.missingTable])
   }
 
-  @Test func `two types that claim one table are refused`() throws {
+  @Test func `a second type that claims the same table throws`() throws {
     let magic = try open()
     try magic.update(Old.Item("a"))
     #expect(throws: MagicError.self) { try magic.object(of: New.Item.self) }

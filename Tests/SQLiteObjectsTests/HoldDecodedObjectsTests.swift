@@ -26,7 +26,7 @@ private struct Essay: MagicObject {
   init() {}
 }
 
-/// Issue 16, line 9: objects decoded from JSON whose relations were not looked up.
+/// Objects decoded from JSON, with relations that haven't been resolved.
 @Suite(.everyEngine) struct HoldDecodedObjectsTests {
   private static let json = Data(
     #"{"id":"e","writer":"a","editor":"b","readers":["a","b"],"lazy":"a","lazyList":["b"]}"#.utf8)
@@ -37,14 +37,14 @@ private struct Essay: MagicObject {
     return magic
   }
 
-  /// What a process says that reads a property.
+  /// Returns the text that an exited process wrote to standard error.
   private static func message(
     _ result: ExitTest.Result?
   ) -> String {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
   }
 
-  @Test func `a plain relation names resolve when it is read too early`() async {
+  @Test func `reading an unresolved relation stops with a message that names resolve`() async {
     let required = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -53,7 +53,7 @@ private struct Essay: MagicObject {
     }
     #expect(Self.message(required).contains("“writer” was decoded"))
     #expect(Self.message(required).contains("MagicData.resolve(_:)"))
-    // Nil would be a lie, which the next save might write.
+    // Nil would be wrong, and the next save might write it.
     let optional = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -70,7 +70,7 @@ private struct Essay: MagicObject {
     #expect(Self.message(list).contains("“readers” was decoded"))
   }
 
-  @Test func `a lazy relation throws before it is resolved, and can be set`() throws {
+  @Test func `an unresolved lazy relation throws when read, but can be set`() throws {
     let magic = try Self.store()
     let essay = try JSONDecoder().decode(Essay.self, from: Self.json)
     #expect(
@@ -80,7 +80,7 @@ private struct Essay: MagicObject {
     #expect(throws: MagicError.self) { try essay.lazyList.stream() }
     #expect(essay.lazyEditor == nil)
     #expect(throws: MagicError.self) { try magic.update(essay) }
-    // It is encoded as it was decoded.
+    // Encoding it again keeps the keys of its relations.
     let again = try JSONDecoder().decode(Essay.self, from: try JSONEncoder().encode(essay))
     try magic.resolve(again)
     #expect(try again.lazyList.get().map(\.name) == ["writer b"])
@@ -94,7 +94,7 @@ private struct Essay: MagicObject {
     #expect(found.readers.map(\.id) == ["a", "b"])
   }
 
-  @Test func `a decoder with the store resolves at once`() async throws {
+  @Test func `a decoder with a store in its userInfo resolves relations`() async throws {
     let magic = try Self.store()
     let decoder = JSONDecoder()
     decoder.userInfo[.magicData] = magic
@@ -109,7 +109,7 @@ private struct Essay: MagicObject {
     #expect(try await magic.count(of: Writer.self) == 2)
   }
 
-  @Test func `a decoder with the store throws for what is not there`() throws {
+  @Test func `a decoder with a store throws if a related object is missing`() throws {
     let magic = try Self.store()
     let decoder = JSONDecoder()
     decoder.userInfo[.magicData] = magic
@@ -119,7 +119,7 @@ private struct Essay: MagicObject {
     #expect(throws: (any Error).self) { try decoder.decode(Essay.self, from: Self.json) }
   }
 
-  @Test func `null for what is left in the store has no value and says so`() throws {
+  @Test func `null for a lazy relation throws when the relation is read or saved`() throws {
     let magic = try Self.store()
     let json = #"{"id":"e","writer":"a","readers":[],"lazy":null,"lazyList":["b"]}"#
     let essay = try JSONDecoder().decode(Essay.self, from: Data(json.utf8))

@@ -32,7 +32,7 @@ private enum Played {
     }
   }
 
-  /// A type whose table has the name of another's links.
+  /// A type whose table has the name of another type's link table.
   struct Team_home_players: MagicObject {
     @MagicValue var text: String
 
@@ -41,7 +41,7 @@ private enum Played {
 
 }
 
-/// Types whose names differ only in where a mark stands.
+/// Types whose table and property names differ only in the position of a separator.
 private enum Marked {
   struct One: MagicObject {
     static var tableName: String { "a_" }
@@ -72,7 +72,7 @@ private enum Marked {
   }
 }
 
-/// Issue 16, line 6: no two properties have one link table.
+/// Tests that no two properties share a link table.
 @Suite(.everyEngine) struct HoldLinkTableTests {
   private typealias Player = Played.Player
   private typealias Team = Played.Team
@@ -85,7 +85,7 @@ private enum Marked {
       as: String.self)
   }
 
-  @Test func `links of properties whose names run together are apart`() throws {
+  @Test func `equal joined names don't mix up the links of two properties`() throws {
     let magic = try MagicData.fresh()
     let (team, home) = (Team(), Team_home())
     team.home_players = [Player("ann"), Player("bob")]
@@ -99,7 +99,7 @@ private enum Marked {
         == ["Player", "Team", "Team..home_players", "Team_home", "Team_home_players"])
   }
 
-  @Test func `assets of properties whose names run together go with their objects`() throws {
+  @Test func `equal joined names don't mix up the assets of two properties`() throws {
     let magic = try MagicData.fresh(.temporary)
     let (team, home) = (Team(), Team_home())
     team.home_photo = MagicAsset(value: "team")
@@ -113,7 +113,7 @@ private enum Marked {
     #expect(try magic.database.rows("SELECT count(*) FROM magicdata_asset", as: Int.self) == [0])
   }
 
-  @Test func `no two marks make one name`() throws {
+  @Test func `table names with different separators have separate link tables`() throws {
     let magic = try MagicData.fresh()
     let (one, two, three, four) = (Marked.One(), Marked.Two(), Marked.Three(), Marked.Four())
     one.b = [Player("1")]
@@ -131,7 +131,7 @@ private enum Marked {
     #expect(Set(try names("table", magic)).count == 9)
   }
 
-  @Test func `a type whose table is another's links is refused by name`() throws {
+  @Test func `a type can't use another type's link table as its table`() throws {
     let folder = try TestFolder()
     do {
       let magic = try MagicData.at(folder.path)
@@ -140,7 +140,7 @@ private enum Marked {
       #expect(error?.description.contains("Team.home_players") == true)
       try magic.database.close()
     }
-    // In a process that does not know the other type, by what is in the store.
+    // A store that hasn't used the other type detects the conflict from the schema.
     let magic = try MagicData.at(folder.path)
     let error = #expect(throws: MagicError.self) { try magic.object(of: Team_home_players.self) }
     #expect(error?.description.contains("Team_home_players") == true)
@@ -151,7 +151,7 @@ private enum Marked {
     #expect(try magic.database.read { try $0.columns(of: "Team_home_players").count } == 3)
   }
 
-  @Test func `links whose name belongs to something else are refused by name`() throws {
+  @Test func `a link table can't use the name of an unrelated table`() throws {
     let magic = try MagicData.fresh()
     try magic.database.executeChange(
       "CREATE TABLE Team_home_players (owner INTEGER, target INTEGER, position INTEGER)")
@@ -161,7 +161,8 @@ private enum Marked {
       try magic.database.rows("SELECT count(*) FROM Team_home_players", as: Int.self) == [0])
   }
 
-  /// A store of before, in which the first type that was saved had the name for its links.
+  /// Creates a store as earlier versions did: the links of `Team_home.players` are in the table
+  /// `Team_home_players`. If `isShared`, `Team.home_players` uses the same table.
   private func former(_ folder: TestFolder, isShared: Bool) throws {
     let magic = try MagicData.at(folder.path)
     let home = Team_home()
@@ -186,7 +187,7 @@ private enum Marked {
     try magic.database.close()
   }
 
-  @Test func `links of before keep what they have`() throws {
+  @Test func `links from an earlier version are kept under their new name`() throws {
     let folder = try TestFolder()
     try former(folder, isShared: false)
     let magic = try MagicData.at(folder.path)
@@ -194,7 +195,7 @@ private enum Marked {
     #expect(
       try names("table", magic) == ["Player", "Team..home_players", "Team_home"])
     #expect(try magic.check(of: Team_home.self) == [])
-    // The name is free for the other one.
+    // The old name is free for the other type.
     let team = Team()
     team.home_players = [Player("bob")]
     try magic.update(team)
@@ -204,7 +205,7 @@ private enum Marked {
     #expect(try magic.database.rows("SELECT count(*) FROM magicdata_asset", as: Int.self) == [0])
   }
 
-  @Test func `links of before are renamed and removed by migrations`() throws {
+  @Test func `migrations rename and drop links from an earlier version`() throws {
     let folder = try TestFolder()
     try former(folder, isShared: false)
     let magic = try MagicData.at(folder.path)
@@ -220,7 +221,7 @@ private enum Marked {
     #expect(try names("table", magic) == ["Away", "Player"])
   }
 
-  @Test func `links that two properties shared stay with the one that made them`() throws {
+  @Test func `a link table that two properties shared stays with its creator`() throws {
     let folder = try TestFolder()
     try former(folder, isShared: true)
     let magic = try MagicData.at(folder.path)

@@ -39,7 +39,7 @@ private struct Declared: MagicObject {
 
   init() throws { magic = try MagicData.fresh() }
 
-  @Test func `a primary value of another type is an error`() async throws {
+  @Test func `a primary value of the wrong type throws`() async throws {
     try await magic.update(Note("a"))
     await #expect(throws: MagicError.self) { try await magic.has(of: Note.self, primary: 7) }
     let blocking = { [magic] in try magic.object(of: Note.self, primary: 7) }
@@ -54,7 +54,7 @@ private struct Declared: MagicObject {
     }
   }
 
-  @Test func `a declared type of primary values is that of calls`() throws {
+  @Test func `calls with a primary value accept the declared PrimaryValue type`() throws {
     let object = Declared()
     try magic.update(object)
     #expect(try magic.has(of: Declared.self, primary: 1))
@@ -68,7 +68,7 @@ private struct Declared: MagicObject {
     #expect(try magic.update(Keyless("b")) > old)
   }
 
-  @Test func `a removed object that is saved again is a new one`() throws {
+  @Test func `a removed object that is saved again gets a new row`() throws {
     let note = Note("a")
     let old = try magic.update(note)
     try magic.remove(note)
@@ -76,7 +76,7 @@ private struct Declared: MagicObject {
     #expect(try magic.object(of: Note.self, primary: note.id).text == "a")
   }
 
-  @Test func `a counted number stays when its object is saved again`() throws {
+  @Test func `an auto-incremented key is kept when a removed object is saved again`() throws {
     let numbered = Numbered("a")
     try magic.update(Numbered("0"))
     try magic.update(numbered)
@@ -85,7 +85,7 @@ private struct Declared: MagicObject {
     #expect(numbered.number == 2)
   }
 
-  @Test func `a counted number is handed back and saving again changes the same row`() throws {
+  @Test func `a save assigns the auto-incremented key, and the next one updates the row`() throws {
     let numbered = Numbered("a")
     try magic.update(numbered)
     numbered.text = "b"
@@ -94,7 +94,7 @@ private struct Declared: MagicObject {
     #expect(try magic.object(of: Numbered.self, primary: numbered.number).text == "b")
   }
 
-  @Test func `an object of one store is inserted in another`() throws {
+  @Test func `saving an object of one store in another store inserts it`() throws {
     let other = try MagicData.fresh()
     try other.update([Keyless("x"), Keyless("y")])
     let keyless = Keyless("a")
@@ -107,7 +107,7 @@ private struct Declared: MagicObject {
     #expect(try other.object(of: Keyless.self).map(\.text) == ["x", "y", "a"])
   }
 
-  @Test func `what was changed for one store is saved in the other too`() throws {
+  @Test func `changes saved in one store are still pending in another`() throws {
     let other = try MagicData.fresh()
     let note = Note("a")
     try magic.update(note)
@@ -118,7 +118,7 @@ private struct Declared: MagicObject {
     #expect(try other.object(of: Note.self, primary: note.id).text == "b")
   }
 
-  @Test func `a changed copy of a removed object comes back whole`() throws {
+  @Test func `saving a changed copy of a removed object restores all its values`() throws {
     let note = Note("a")
     note.stars = 5
     try magic.update(note)
@@ -131,7 +131,7 @@ private struct Declared: MagicObject {
     #expect(found.stars == 5)
   }
 
-  @Test func `a new object with a known primary value takes over the row`() throws {
+  @Test func `a new object with an existing primary value updates that row`() throws {
     let note = Note("a")
     let zIndex = try magic.update(note)
     let twin = Note("b")
@@ -140,7 +140,7 @@ private struct Declared: MagicObject {
     #expect(try magic.object(of: Note.self).map(\.text) == ["b"])
   }
 
-  @Test func `an unchanged object is saved and a changed one is a conflict`() throws {
+  @Test func `ifUnchanged saves unchanged rows and throws a conflict for changed ones`() throws {
     let note = Note("a")
     let zIndex = Int64(try magic.update(note))
     let copy = try magic.object(of: Note.self, primary: note.id)
@@ -158,7 +158,7 @@ private struct Declared: MagicObject {
     }
   }
 
-  @Test func `a removed object is a conflict`() throws {
+  @Test func `ifUnchanged throws a conflict for a removed object`() throws {
     let note = Note("a")
     let zIndex = Int64(try magic.update(note))
     let copy = try magic.object(of: Note.self, primary: note.id)
@@ -169,7 +169,7 @@ private struct Declared: MagicObject {
     }
   }
 
-  @Test func `a transaction that throws leaves store and objects as they were`() throws {
+  @Test func `a transaction that throws restores the store and the objects`() throws {
     struct Stop: Error {}
     let old = Note("old")
     let new = Note("new")

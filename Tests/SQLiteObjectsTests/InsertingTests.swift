@@ -44,7 +44,7 @@ private struct Plain: MagicObject {
 
   init() throws { magic = try MagicData.fresh() }
 
-  @Test func `what has a new primary value is saved`() async throws {
+  @Test func `objects with new primary values are inserted`() async throws {
     #expect(try await magic.insert(Note("a", "one")) == 1)
     #expect(try await magic.insert([Note("b", "two"), Note("c", "three")]) == [2, 3])
     let blocking = { try magic.insert(Note("d", "four")) }
@@ -52,7 +52,7 @@ private struct Plain: MagicObject {
     #expect(try await magic.count(of: Note.self) == 4)
   }
 
-  @Test func `a primary value that is there is refused, and nothing is overwritten`() throws {
+  @Test func `inserting an existing primary value throws and overwrites nothing`() throws {
     try magic.insert(Note("a", "one"))
     let error = #expect(throws: MagicError.self) { try magic.insert(Note("a", "two")) }
     #expect(error == .alreadySaved(type: "Note", primary: "a"))
@@ -63,7 +63,7 @@ private struct Plain: MagicObject {
     #expect(try magic.object(of: Note.self).map(\.text) == ["one"])
   }
 
-  @Test func `an object that is in the store is refused, one that was removed is new`() throws {
+  @Test func `inserting a saved object throws, inserting a removed one works`() throws {
     let note = Note("a", "one")
     let plain = Plain()
     try magic.insert(note)
@@ -79,20 +79,20 @@ private struct Plain: MagicObject {
   }
 
   @Test(arguments: [1, 15, 16, 17, 40])
-  func `a number among many that is there is refused`(count: Int) throws {
+  func `one existing key in a batch makes the whole insert throw`(count: Int) throws {
     try magic.insert(Count(count, "there"))
     let counts = (1...count).map { Count($0, "\($0)") }
     #expect(throws: MagicError.alreadySaved(type: "Count", primary: "\(count)")) {
       try magic.insert(counts)
     }
     #expect(try magic.object(of: Count.self).map(\.text) == ["there"])
-    // Those that were refused are as unsaved as before.
+    // The rejected objects are still unsaved.
     try magic.removeAll(Count.all)
     #expect(try magic.insert(counts) == Array(1...count))
   }
 
   @Test(arguments: [2, 40])
-  func `two new objects of one primary value are refused`(count: Int) throws {
+  func `inserting two objects with the same primary value throws`(count: Int) throws {
     let counts = (1...count).map { Count($0, "\($0)") } + [Count(1, "again")]
     #expect(throws: MagicError.alreadySaved(type: "Count", primary: "1")) {
       try magic.insert(counts)
@@ -100,13 +100,13 @@ private struct Plain: MagicObject {
     #expect(try magic.count(of: Count.self) == 0)
   }
 
-  @Test func `another unique value that is there is an error of its own`() throws {
+  @Test func `a conflict in another unique property throws SQLite's error`() throws {
     try magic.insert(Count(nil, "a"))
     let error = #expect(throws: SQLiteError.self) { try magic.insert(Count(nil, "a")) }
     #expect(error?.code == .uniqueConstraint)
   }
 
-  @Test func `new objects that it leads to overwrite nothing, saved ones are saved`() throws {
+  @Test func `insert updates saved related objects and throws for duplicate new ones`() throws {
     let ann = Author("ann", 3)
     try magic.insert(ann)
     let note = Note("a", "one")
@@ -121,7 +121,7 @@ private struct Plain: MagicObject {
     #expect(try magic.object(of: Author.self).map(\.books) == [4])
   }
 
-  @Test func `of many tasks that insert one primary value one succeeds`() async throws {
+  @Test func `only one of many tasks that insert the same primary value succeeds`() async throws {
     let successes = await withTaskGroup(of: Bool.self) { group in
       for turn in 0..<20 {
         group.addTask { [magic] in
@@ -139,7 +139,7 @@ private struct Plain: MagicObject {
     #expect(try await magic.count(of: Note.self) == 1)
   }
 
-  @Test func `one object that many tasks insert is saved once`() async throws {
+  @Test func `an object that many tasks insert is inserted once`() async throws {
     let note = Note("a", "one")
     let refusals = await withTaskGroup(of: Bool.self) { group in
       for _ in 0..<20 {
@@ -159,7 +159,7 @@ private struct Plain: MagicObject {
     #expect(refusals == 19)
   }
 
-  @Test func `an insertion that is rolled back leaves the object new`() throws {
+  @Test func `a rolled-back insert leaves the object new`() throws {
     struct Stop: Error {}
     let note = Note("a", "one")
     #expect(throws: Stop.self) {

@@ -28,15 +28,15 @@ private struct Named: MagicObject {
   init(_ key: String, _ text: String) { (self.key, self.text) = (key, text) }
 }
 
-/// What tells objects apart: in one store, in two, and among objects of one key.
+/// How objects are identified: in one store, in two stores, and among objects with the same key.
 @Suite(.everyEngine) struct KeyTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh() }
 
-  @Test func `in a second store rows that nobody touched are no conflict`() throws {
+  @Test func `rows unchanged in a second store cause no conflict there`() throws {
     let other = try MagicData.fresh()
-    // The second store numbers its objects otherwise.
+    // The second store numbers its objects differently.
     try other.update((0..<5).map { Named("\($0)", "") })
     let boss = Clerk(70, "boss")
     let worker = Clerk(71, "worker")
@@ -48,7 +48,7 @@ private struct Named: MagicObject {
     fetched.name = "A"
     try other.update(fetched, ifUnchanged: true)
     try magic.update(fetched, ifUnchanged: true)
-    // What was changed, and saved in one store only, is not what the other has.
+    // A change that was saved in only one store is still pending for the other.
     fetched.name = "B"
     fetched.boss = nil
     try other.update(fetched, ifUnchanged: true)
@@ -61,7 +61,7 @@ private struct Named: MagicObject {
       #expect(person.name == "C" && person.boss?.name == nil)
       #expect(try person.photo?.get() == "other")
     }
-    // Somebody else's change is a conflict in the store that has it, and only there.
+    // A concurrent change is a conflict only in the store that contains it.
     let touched = try magic.object(of: Clerk.self, primary: 71)
     touched.name = "D"
     try magic.update(touched)
@@ -72,7 +72,7 @@ private struct Named: MagicObject {
     }
   }
 
-  @Test func `relations are compared by what each store knows their targets by`() throws {
+  @Test func `each store compares relations by its own identities of the targets`() throws {
     struct Stage: MagicObject {
       @PrimaryMagicValue var id: String
       @OptionalMagicValue var next: Stage?
@@ -93,17 +93,15 @@ private struct Named: MagicObject {
       try magic.update(fetched, ifUnchanged: true)
     }
     #expect(try other.object(of: Stage.self, primary: "first").next?.id == "last")
-    let there = try other.object(of: Stage.self, primary: "first")
-    there.next = nil
-    try other.update(there)
+    let copy = try other.object(of: Stage.self, primary: "first")
+    copy.next = nil
+    try other.update(copy)
     fetched.text = "c"
     #expect(throws: MagicError.self) { try other.update(fetched, ifUnchanged: true) }
     try magic.update(fetched, ifUnchanged: true)
   }
 
-  @Test func `a new object with a key that is there is a conflict if nothing must have changed`()
-    throws
-  {
+  @Test func `ifUnchanged throws a conflict for a new object with an existing key`() throws {
     try magic.update(Ticket(7, "a"))
     try magic.update(Named("k", "a"))
     #expect(throws: MagicError.conflict(type: "Ticket", zIndex: 7)) {
@@ -121,7 +119,7 @@ private struct Named: MagicObject {
     #expect(try magic.objects(of: Named.self).map(\.text) == ["a"])
   }
 
-  @Test func `another number for an object that is in the store is refused`() throws {
+  @Test func `changing the integer key of a saved object throws`() throws {
     let (tag, person) = (Ticket(7, "a"), Clerk(7, "a"))
     try magic.update(tag)
     try magic.update(person)
@@ -138,14 +136,14 @@ private struct Named: MagicObject {
     try magic.update(tag)
     try magic.update(person)
     #expect(try magic.object(of: Ticket.self, primary: 7).name == "b")
-    // Removed, it is a new one, with whatever number.
+    // A removed object is new, so it may get any key.
     try magic.remove(tag)
     tag.id = 9
     try magic.update(tag)
     #expect(try magic.objects(of: Ticket.self).map(\.id) == [9])
   }
 
-  @Test func `another text or UUID for an object that is in the store is its new key`() throws {
+  @Test func `changing the string key of a saved object updates its key in the store`() throws {
     let named = Named("old", "a")
     try magic.update([named, Named("other", "b")])
     named.key = "new"
@@ -157,14 +155,14 @@ private struct Named: MagicObject {
   }
 
   @Test(arguments: [2, 40])
-  func `of new objects with one key the last is saved, and all are that one`(count: Int) throws {
+  func `new objects with the same key share a row with the last one's values`(count: Int) throws {
     let tags = (0..<count).map { Ticket(7, "\($0)") }
     let named = (0..<count).map { Named("k", "\($0)") }
     try magic.update(tags)
     try magic.update(named)
     #expect(try magic.objects(of: Ticket.self).map(\.name) == ["\(count - 1)"])
     #expect(try magic.objects(of: Named.self).map(\.text) == ["\(count - 1)"])
-    // From now on each writes what is set in it.
+    // From now on, each object writes its own changes to the shared row.
     tags[0].name = "first"
     named[0].text = "first"
     try magic.update(tags)
@@ -173,13 +171,13 @@ private struct Named: MagicObject {
     #expect(try magic.objects(of: Named.self).map(\.text) == ["first"])
   }
 
-  @Test func `a new object with a key that is there gives all its values to that object`() throws {
+  @Test func `a new object with an existing key overwrites all values of that object`() throws {
     try magic.update([Clerk(1, "a"), Clerk(2, "b")])
     let fetched = try magic.object(of: Clerk.self, primary: 1)
     let again = Clerk(1, "again")
     #expect(try magic.update(again) == 1)
     #expect(try magic.object(of: Clerk.self, primary: 1).name == "again")
-    // What was fetched before writes only what is set in it.
+    // An object fetched earlier writes only its own changes.
     fetched.photo = MagicAsset(value: "x")
     try magic.update(fetched)
     let person = try magic.object(of: Clerk.self, primary: 1)

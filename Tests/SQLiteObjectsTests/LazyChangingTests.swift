@@ -40,7 +40,7 @@ import Testing
     try playlist.seasons.get().mapValues(\.title)
   }
 
-  @Test func `two append without fetching, and both songs stay`() throws {
+  @Test func `two objects append without fetching, and both songs are saved`() throws {
     let (one, two) = (try fetched(), try fetched())
     one.later.append(song(4))
     two.later.append(contentsOf: [song(5), song(6)])
@@ -48,7 +48,7 @@ import Testing
     try magic.update(two)
     #expect(try later(fetched()) == "123456")
     #expect(try later(one) == "123456")
-    // Nothing is pending any more.
+    // Nothing is pending anymore.
     let (_, cost) = try magic.cost { try magic.update([one, two]) }
     #expect(cost.rows == 0)
   }
@@ -61,7 +61,7 @@ import Testing
     #expect(cost.rows == 1)
   }
 
-  @Test func `what is pending is shown by every call`() throws {
+  @Test func `every blocking accessor shows pending changes`() throws {
     let mine = try fetched()
     mine.later.append(Song("x"))
     #expect(try mine.later.count() == 4)
@@ -77,7 +77,7 @@ import Testing
     #expect(try mine.later.randomValue(in: 4..<5)?.title == "x")
     #expect(throws: MagicError.outOfRange(count: 6)) { try mine.later.randomValue(in: 3..<7) }
     #expect(throws: MagicError.self) { try magic.fetch(mine.later.where(\.$title == "x").count) }
-    // Others do not see it.
+    // Other objects don't see them.
     #expect(try later(fetched()) == "123")
     try magic.update(mine)
     #expect(try later(fetched()) == "7193x8")
@@ -86,7 +86,7 @@ import Testing
     #expect(try song(9).laterOf.count() == 1)
   }
 
-  @Test func `what is pending is shown by every call that suspends`() async throws {
+  @Test func `every async accessor shows pending changes`() async throws {
     let mine = try await magic.object(of: Playlist.self, primary: id)
     mine.later.append(Song("x"))
     var count = try await mine.later.count()
@@ -140,7 +140,7 @@ import Testing
     #expect(try found.seasons.value(forKey: "c") == nil)
   }
 
-  @Test func `all that is there when it is saved is removed`() throws {
+  @Test func `removeAll removes everything that exists at the time of the save`() throws {
     let (one, two) = (try fetched(), try fetched())
     one.later.append(song(4))
     one.later.removeAll()
@@ -157,7 +157,7 @@ import Testing
     #expect(try fetched().seasons.count() == 0)
   }
 
-  @Test func `what was added and removed again is not saved`() throws {
+  @Test func `an object that was added and removed again isn't saved`() throws {
     let mine = try fetched()
     let (x, y) = (Song("x"), Song("y"))
     mine.later.append(contentsOf: [x, y])
@@ -173,26 +173,26 @@ import Testing
     #expect(try later(fetched()) == "z123y")
   }
 
-  @Test func `a value that was fetched and set is merged`() throws {
+  @Test func `assigning a changed copy of the fetched value merges the changes`() throws {
     let (one, two) = (try fetched(), try fetched())
     one.later.set(try one.later.get() + [song(4)])
     two.later.set([song(5)] + (try two.later.get()).dropLast())
     try magic.update(one)
     try magic.update(two)
     #expect(try later(fetched()) == "5124")
-    // From now on what was saved is what a change is compared with.
+    // From now on, changes are compared with the saved value.
     one.later.set(try one.later.get() + [song(6)])
     one.later.append(song(7))
     try magic.update(one)
     #expect(try later(fetched()) == "512467")
-    // One that was never looked at is replaced.
+    // A collection that was never fetched is replaced.
     let third = try fetched()
     third.later.set([song(9)])
     try magic.update(third)
     #expect(try later(fetched()) == "9")
   }
 
-  @Test func `an object that was made and saved knows that its collection was empty`() throws {
+  @Test func `after a new object was saved, assigned collections are merged`() throws {
     let mine = Playlist("new")
     try magic.update(mine)
     let other = try magic.object(of: Playlist.self, primary: mine.id)
@@ -205,7 +205,7 @@ import Testing
     #expect(try later(magic.object(of: Playlist.self, primary: mine.id)) == "123")
   }
 
-  @Test func `what was shown with changes is not added again`() throws {
+  @Test func `assigning a value that includes pending changes adds nothing twice`() throws {
     let mine = try fetched()
     mine.later.append(song(4))
     let shown = try mine.later.get()
@@ -220,7 +220,7 @@ import Testing
     #expect(try later(fetched()) == "123456")
   }
 
-  @Test func `links that were fetched or saved are compared if nothing may have changed`() throws {
+  @Test func `ifUnchanged compares links only if they were fetched or saved`() throws {
     let (one, two, three) = (try fetched(), try fetched(), try fetched())
     _ = try one.later.get()
     two.later.append(song(4))
@@ -228,7 +228,7 @@ import Testing
     #expect(throws: MagicError.conflict(type: "Playlist", zIndex: 1)) {
       try magic.update(one, ifUnchanged: true)
     }
-    // It has not seen them.
+    // `three` hasn't fetched the links.
     three.later.append(song(5))
     try magic.update(three, ifUnchanged: true)
     _ = try one.later.get()
@@ -239,7 +239,7 @@ import Testing
     #expect(try later(fetched()) == "1234567")
   }
 
-  @Test func `what failed is saved by the next try`() throws {
+  @Test func `changes of a failed save are saved by the next save`() throws {
     struct Refused: Error {}
     let mine = try fetched()
     mine.later.append(song(4))
@@ -260,7 +260,7 @@ import Testing
     mine.best = []
     try magic.update(mine)
     #expect(try later(fetched()) == "123456")
-    // A transaction that lasts.
+    // A transaction that commits.
     try magic.transaction {
       mine.later.append(song(7))
       try magic.update(mine)
@@ -269,7 +269,7 @@ import Testing
     #expect(try later(fetched()) == "1234567")
   }
 
-  @Test func `changes of an object that is gone are refused by name`() throws {
+  @Test func `pending changes that involve removed objects make the save throw`() throws {
     let mine = try fetched()
     try magic.remove(try fetched())
     mine.later.append(song(4))
@@ -295,7 +295,7 @@ import Testing
     #expect(try seasons(found) == ["x": "3"])
   }
 
-  @Test func `a value that was never set has what is added`() throws {
+  @Test func `a collection that was never assigned contains the appended objects`() throws {
     let mine = Playlist("new")
     mine.later = AsyncMagical()
     mine.later.append(song(1))
@@ -304,7 +304,7 @@ import Testing
     #expect(try later(magic.object(of: Playlist.self, primary: mine.id)) == "1")
   }
 
-  @Test func `another object's collection is taken with its changes`() throws {
+  @Test func `assigning another object's collection copies its pending changes`() throws {
     let (mine, other) = (try fetched(), Playlist("other"))
     mine.later.append(song(4))
     other.later = mine.later
@@ -315,7 +315,7 @@ import Testing
     #expect(try later(fetched()) == "1234")
   }
 
-  @Test func `JSON has the keys of what is pending`() throws {
+  @Test func `JSON contains the keys of collections with pending changes`() throws {
     let mine = try fetched()
     mine.later.append(song(4))
     mine.later.remove(song(1))
@@ -326,7 +326,7 @@ import Testing
     #expect((object["seasons"] as? [String: Int])?["a"] == 5)
   }
 
-  @Test func `20 tasks append at once, to copies and to one object, and all links remain`()
+  @Test func `20 tasks append to copies and to a shared object, and no link is lost`()
     async throws
   {
     let magic = try await MagicData.fresh(.temporary)
@@ -355,7 +355,7 @@ import Testing
     #expect(count == 40)
   }
 
-  @Test func `many changes of a long list cost what they change`() throws {
+  @Test func `a lazy list handles thousands of pending changes`() throws {
     let mine = try fetched()
     for number in 0..<2_000 { mine.later.append(song(number % 9 + 1)) }
     #expect(try mine.later.count() == 2_003)

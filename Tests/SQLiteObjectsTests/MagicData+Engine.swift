@@ -2,10 +2,10 @@ import Conformance
 import Foundation
 import MagicData
 
-/// Opens stores on the engine that the test runs on. On a cluster a store in memory keeps the contents of assets
-/// in rows, and every other one in a folder, as clients that share one do.
+/// Opens stores on the engine that the test uses. On a cluster, a store in memory keeps asset
+/// content in rows. Every other store keeps it in a folder, like clients that share one.
 extension MagicData {
-  /// Opens a new, empty store; on a cluster, a new database for each.
+  /// Opens a new, empty store. On a cluster, each call creates a new database.
   static func fresh(_ type: StoreType = .memory) throws -> MagicData {
     switch Engine.current {
     case .local: try MagicData(type: type)
@@ -13,7 +13,7 @@ extension MagicData {
     }
   }
 
-  /// As ``fresh(_:)``, of which only opening a cluster's database blocks the task.
+  /// Opens a new, empty store. On a cluster, opening the database blocks the task.
   static func fresh(_ type: StoreType = .memory) async throws -> MagicData {
     switch Engine.current {
     case .local: try await MagicData(type: type)
@@ -21,7 +21,7 @@ extension MagicData {
     }
   }
 
-  /// Opens the store in a folder; on a cluster, the one in the database of that name.
+  /// Opens the store in a folder. On a cluster, opens the database with that name.
   static func at(
     _ path: String, options: Database.Options = Database.Options()
   ) throws -> MagicData {
@@ -31,7 +31,7 @@ extension MagicData {
     }
   }
 
-  /// As ``at(_:options:)``, of which only opening a cluster's database blocks the task.
+  /// Opens the store in a folder. On a cluster, opening the database blocks the task.
   static func at(
     _ path: String, options: Database.Options = Database.Options()
   ) async throws -> MagicData {
@@ -53,14 +53,15 @@ extension MagicData {
 }
 
 extension MagicData {
-  /// The names of the files of assets, sorted, without those that a cluster only keeps for readers of other clients.
+  /// The sorted names of the asset files, without those that a cluster keeps only for readers of
+  /// other clients.
   var assetFiles: [String] {
     get throws {
       let kept = try Set(
         Engine.current == .cluster
           ? database.rows("SELECT file FROM magicdata_asset_trash", as: String.self) : [])
       let folder = assets.path + "/files"
-      // It is made when the first content is written.
+      // The folder is created with the first content.
       guard FileManager.default.fileExists(atPath: folder) else { return [] }
       return try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
         .filter { !kept.contains($0) }

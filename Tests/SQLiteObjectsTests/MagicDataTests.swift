@@ -46,7 +46,7 @@ struct Counted: MagicObject {
     #expect(found.school == nil)
   }
 
-  @Test func `copies share values and two fetches do not`() throws {
+  @Test func `copies of an object share values, separate fetches don't`() throws {
     let anna = Person("Anna", age: 30)
     let copy = anna
     copy.name = "Ann"
@@ -57,7 +57,7 @@ struct Counted: MagicObject {
     #expect(anna.name == "Ann")
   }
 
-  @Test func `filters keep nil where Swift does`() throws {
+  @Test func `filters compare nil as Swift does`() throws {
     let anna = Person("Anna", age: 30)
     let bert = Person("Bert", age: 40)
     bert.school = "ETH"
@@ -71,7 +71,7 @@ struct Counted: MagicObject {
       try magic.objects(of: Person.self, where: \.$age > 35 || \.$name == "Anna").count == 2)
   }
 
-  @Test func `a cycle of friends is saved and fetched once each`() throws {
+  @Test func `a cycle of friends is saved, and each friend is fetched once`() throws {
     let anna = Person("Anna", age: 30)
     let bert = Person("Bert", age: 40)
     anna.friends = [bert, bert]
@@ -85,9 +85,7 @@ struct Counted: MagicObject {
     #expect(try found.admirers.get().map(\.name) == ["Bert"])
   }
 
-  @Test func `a counted number is handed back and an asset is read when it is asked for`()
-    async throws
-  {
+  @Test func `keys are auto-incremented, and lazy assets are read on demand`() async throws {
     let first = try Counted("one")
     let second = try Counted("two")
     try await magic.update([first, second])
@@ -99,7 +97,7 @@ struct Counted: MagicObject {
     #expect(try await second.file.get().path != nil)
   }
 
-  @Test func `an update writes only what was set since the fetch`() throws {
+  @Test func `an update writes only properties set since the fetch`() throws {
     let anna = Person("Anna", age: 30)
     try magic.update(anna)
     let first = try magic.object(of: Person.self, primary: anna.id)
@@ -113,7 +111,7 @@ struct Counted: MagicObject {
     #expect(found.age == 31)
   }
 
-  @Test func `a removed object is saved anew under a new z_index`() throws {
+  @Test func `a removed object that is saved again gets a new z_index`() throws {
     let anna = Person("Anna", age: 30)
     let old = try magic.update(anna)
     try magic.remove(anna)

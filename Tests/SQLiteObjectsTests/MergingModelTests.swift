@@ -3,12 +3,12 @@ import MagicData
 import Testing
 import TestSupport
 
-/// What merging means, as plainly as it can be said.
+/// A reference implementation of merging, as simple as possible.
 private enum Reference {
-  /// A list of which nobody moves elements, and each is there once.
+  /// Merges a list in which elements don't move and occur once.
   ///
-  /// What I have removed goes. What I have added comes in front of the next element that was there
-  /// before and is still there.
+  /// Elements removed in `mine` are deleted. Elements added in `mine` are inserted before the next
+  /// element of `mine` that was in `base` and is still stored.
   static func merge(_ base: [Int], mine: [Int], stored: [Int]) -> [Int] {
     var merged = stored.filter { !base.contains($0) || mine.contains($0) }
     for (place, element) in mine.enumerated() where !base.contains(element) {
@@ -19,15 +19,14 @@ private enum Reference {
     return merged
   }
 
-  /// How often an element may be in a list that was merged, if elements move and are there several
-  /// times.
+  /// Returns how often an element may occur in a merged list if elements can move and repeat.
   static func counts(_ element: Int, _ base: [Int], mine: [Int], stored: [Int]) -> ClosedRange<Int>
   {
     func count(_ list: [Int]) -> Int { list.count { $0 == element } }
     let (base, mine, stored) = (count(base), count(mine), count(stored))
-    // What I have added is added to what is there.
+    // Elements added in `mine` are added to the stored ones.
     if mine >= base { return (stored + mine - base)...(stored + mine - base) }
-    // What I have removed goes, unless that is what somebody else has removed.
+    // Elements removed in `mine` are deleted, unless the stored list lost the same ones.
     let removed = base - mine
     let gone = max(0, base - stored)
     return (stored - min(removed, stored))...(stored - max(0, removed - gone))
@@ -48,14 +47,14 @@ private enum Reference {
   }
 }
 
-/// The collections of a playlist, of songs by their numbers.
+/// The collections of a playlist, with songs represented by their numbers.
 private struct Content: Equatable {
   var songs: [Int] = []
   var best: Set<Int> = []
   var moods: [String: Int] = [:]
 }
 
-/// A change of a list that is not fetched.
+/// A change of a lazy list.
 private enum Change {
   case append(Int)
   case insert(Int, at: Int)
@@ -89,24 +88,24 @@ extension [Change] {
   }
 }
 
-/// Somebody who has fetched the playlist.
+/// A simulated user who has fetched the playlist.
 private struct Writer {
   var playlist: Playlist
-  /// What was fetched, or saved last.
+  /// The content as last fetched or saved.
   var base: Content
   var mine: Content
-  /// What is to be changed of the list that is not fetched.
+  /// The pending changes of the lazy list.
   var changes: [Change] = []
-  /// What is known of that list, if it was looked at.
+  /// The lazy list as last fetched, or nil if it wasn't fetched.
   var known: [Int]?
 }
 
-/// Up to five writers on one playlist.
+/// A random history of up to five writers on one playlist.
 private struct History {
   let magic: MagicData
   let all: [Song]
   let id: String
-  /// Whether elements may move, and be in the list several times.
+  /// Whether elements may move and repeat in the list.
   let isWild: Bool
   var random: SplitMix64
   var writers: [Writer] = []
@@ -145,7 +144,7 @@ private struct History {
     return Writer(playlist: playlist, base: content, mine: content)
   }
 
-  /// A song that was in no list yet.
+  /// Returns a song that was in no list yet.
   private mutating func fresh() -> Int {
     next += 1
     return next % all.count
@@ -182,7 +181,7 @@ private struct History {
     change.apply(to: writers[writer].playlist.later, all)
   }
 
-  /// Fetches the list that is not fetched.
+  /// Fetches the lazy list and compares it with the reference.
   private mutating func look(_ writer: Int) throws {
     let shown = try writers[writer].playlist.later.get().compactMap { Int($0.title) }
     #expect(shown == writers[writer].changes.applied(to: storedLater))
@@ -269,7 +268,7 @@ private struct History {
     ).compactMap { Int($0) }
   }
 
-  /// Lets everybody save, and compares.
+  /// Saves every writer's changes and compares the result with the reference.
   mutating func finish() throws {
     for writer in writers.indices { try save(writer, ifUnchanged: false) }
     _ = try fetched()
@@ -278,11 +277,11 @@ private struct History {
 
 @Suite(.everyEngine) struct MergingModelTests {
   @Test(arguments: 0..<8)
-  func `histories of up to five writers end as the reference says`(part: UInt64) throws {
+  func `histories of up to five writers match the reference`(part: UInt64) throws {
     let magic = try MagicData.fresh()
     let all = (0..<40).map { Song("\($0)") }
     try magic.update(all)
-    // A node takes some ten times as long.
+    // A cluster takes about ten times as long.
     let count: UInt64 = Engine.current == .cluster ? 20 : 250
     for seed in seeds((part * 250 + 1)...(part * 250 + count)) {
       var history = try History(magic, all, seed: seed)

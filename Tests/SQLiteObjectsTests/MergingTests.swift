@@ -12,7 +12,7 @@ struct Song: MagicObject {
   init(_ title: String) { self.title = title }
 }
 
-/// A playlist with a collection of each kind, in the object and in the store.
+/// A playlist with an eager and a lazy collection of each kind.
 struct Playlist: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var name: String
@@ -51,7 +51,7 @@ struct Playlist: MagicObject {
   let magic: MagicData
   /// Nine songs, "1" to "9".
   let all: [Song]
-  /// With the songs 1, 2 and 3.
+  /// A playlist with the songs 1, 2 and 3.
   let original: Playlist
 
   init() throws {
@@ -73,21 +73,21 @@ struct Playlist: MagicObject {
 
   private func stored() throws -> String { try fetched().titles }
 
-  @Test func `two fetched copies append, and both songs stay`() throws {
+  @Test func `two fetched copies append, and both songs are saved`() throws {
     let (one, two) = (try fetched(), try fetched())
     one.songs.append(song(4))
     two.songs.append(song(5))
     try magic.update(one)
     try magic.update(two)
     #expect(try stored() == "12345")
-    // Each shows what it knows until it is fetched anew.
+    // Each copy shows its own list until it is fetched again.
     #expect(one.titles == "1234")
     #expect(two.titles == "1235")
   }
 
-  @Test func `what was saved is what the next change is compared with`() throws {
+  @Test func `each change is compared with the last save`() throws {
     let other = try fetched()
-    // Once with the object that was made, once with a fetched one.
+    // Once with the new object, once with a fetched one.
     for mine in [original, try fetched()] {
       other.songs.append(song(9))
       try magic.update(other)
@@ -107,7 +107,7 @@ struct Playlist: MagicObject {
     #expect(try stored() == "991")
   }
 
-  @Test func `sets and dictionaries are merged by key`() throws {
+  @Test func `sets are merged by element and dictionaries by key`() throws {
     let (one, two) = (try fetched(), try fetched())
     one.best.insert(song(4))
     one.best.remove(song(1))
@@ -128,7 +128,7 @@ struct Playlist: MagicObject {
       found.moods.mapValues(\.title) == ["b": "6", "c": "8", "d": "4", "e": "5"])
   }
 
-  @Test func `an element that is there twice is removed once`() throws {
+  @Test func `removing one of two equal elements removes it once`() throws {
     let mine = try fetched()
     mine.songs.append(song(1))
     try magic.update(mine)
@@ -140,7 +140,7 @@ struct Playlist: MagicObject {
     #expect(try stored() == "1234")
   }
 
-  @Test func `moves, swaps, removals and additions go together`() throws {
+  @Test func `moves, swaps, removals and additions are merged`() throws {
     let (mover, remover, adder) = (try fetched(), try fetched(), try fetched())
     mover.songs.swapAt(0, 2)
     remover.songs.remove(at: 0)
@@ -151,7 +151,7 @@ struct Playlist: MagicObject {
     let found = try fetched().songs.map(\.title)
     #expect(found.sorted() == ["2", "3", "4"])
     #expect(found.firstIndex(of: "3") ?? 9 < found.firstIndex(of: "2") ?? 0)
-    // Removed and added again, before it is saved and after.
+    // An element is removed and added again, before a save and after it.
     let again = try fetched()
     let one = again.songs.removeFirst()
     again.songs.insert(one, at: 0)
@@ -164,7 +164,7 @@ struct Playlist: MagicObject {
     #expect(try fetched().songs.map(\.title) == Array(found[1...]) + [found[0]])
   }
 
-  @Test func `an object that was never fetched replaces the links`() throws {
+  @Test func `saving an object that was never fetched replaces the links`() throws {
     let other = try fetched()
     other.songs.append(song(4))
     try magic.update(other)
@@ -172,7 +172,7 @@ struct Playlist: MagicObject {
     mine.songs = [song(5), song(1)]
     try magic.update(mine)
     #expect(try stored() == "51")
-    // From now on it knows what is there.
+    // From now on, its changes are merged.
     other.songs.append(song(6))
     try magic.update(other)
     mine.songs.append(song(7))
@@ -180,7 +180,7 @@ struct Playlist: MagicObject {
     #expect(try stored() == "5167")
   }
 
-  @Test func `two properties to one type are two collections`() throws {
+  @Test func `two properties with the same target type have separate links`() throws {
     let (one, two) = (try fetched(), try fetched())
     one.songs.append(song(4))
     one.encores = [song(1)]
@@ -194,7 +194,7 @@ struct Playlist: MagicObject {
     #expect(try song(4).playlists.count() == 1)
   }
 
-  @Test func `a collection of plain values is one value`() throws {
+  @Test func `a collection of plain values is saved as one value`() throws {
     let (one, two, three) = (try fetched(), try fetched(), try fetched())
     one.tags = ["a"]
     two.tags = ["b"]
@@ -204,7 +204,7 @@ struct Playlist: MagicObject {
     #expect(try fetched().tags == ["b"])
   }
 
-  @Test func `links are compared, too, if nothing may have changed`() throws {
+  @Test func `ifUnchanged also compares links`() throws {
     func conflicts(_ change: (Playlist) -> Void) throws {
       let (one, two) = (try fetched(), try fetched())
       change(one)
@@ -213,7 +213,7 @@ struct Playlist: MagicObject {
       #expect(throws: MagicError.conflict(type: "Playlist", zIndex: 1)) {
         try magic.update(two, ifUnchanged: true)
       }
-      // Saving without asking is no fetch.
+      // Saving without `ifUnchanged` doesn't count as a fetch.
       try magic.update(two)
       #expect(throws: MagicError.conflict(type: "Playlist", zIndex: 1)) {
         try magic.update(two, ifUnchanged: true)
@@ -231,7 +231,7 @@ struct Playlist: MagicObject {
     #expect(throws: Never.self) { try magic.update(try fetched(), ifUnchanged: true) }
   }
 
-  @Test func `my own changes are no conflict`() throws {
+  @Test func `an object's own saved changes aren't a conflict`() throws {
     let mine = try fetched()
     for _ in 0..<2 {
       mine.songs.append(song(4))
@@ -244,7 +244,7 @@ struct Playlist: MagicObject {
     #expect(throws: MagicError.self) { try magic.update(original, ifUnchanged: true) }
   }
 
-  @Test func `a song that somebody has removed from the store stays removed`() throws {
+  @Test func `merging doesn't restore a song that was removed from the store`() throws {
     let mine = try fetched()
     #expect(mine.titles == "123")
     for removed in try magic.objects(of: Song.self, where: \.$title == "2") {
@@ -255,7 +255,7 @@ struct Playlist: MagicObject {
     mine.moods["d"] = song(4)
     try magic.update(mine)
     #expect(try stored() == "134")
-    // One that is added now cannot be there.
+    // Adding the removed song to another list throws.
     let gone = mine.songs[1]
     mine.encores = [gone]
     #expect(throws: MagicError.self) { try magic.update(mine) }
@@ -263,14 +263,14 @@ struct Playlist: MagicObject {
     try magic.update(mine)
     #expect(try fetched().encores.map(\.title) == ["1"])
     #expect(try magic.violations() == 0)
-    // Changed, it is a new one.
+    // After a change, it is saved as a new object.
     gone.title = "x"
     mine.songs.append(song(5))
     try magic.update(mine)
     #expect(try stored() == "1x345")
   }
 
-  @Test func `what failed is saved by the next try`() throws {
+  @Test func `changes of a failed save are saved by the next save`() throws {
     struct Refused: Error {}
     let (mine, other) = (try fetched(), try fetched())
     mine.songs.insert(song(4), at: 0)
@@ -295,12 +295,12 @@ struct Playlist: MagicObject {
     #expect(try stored() == "412365")
   }
 
-  @Test func `an object of which only the links have changed is made anew if it is gone`() throws {
+  @Test func `a removed object is saved again if only its links have changed`() throws {
     struct Refused: Error {}
     let mine = try fetched()
     try magic.remove(try fetched())
     mine.songs.append(song(4))
-    // It has lazy values, which went with it.
+    // Its lazy values were deleted with it.
     #expect(throws: MagicError.self) { try magic.update(mine) }
     let node = Node("child")
     let root = Node("root")
@@ -315,7 +315,7 @@ struct Playlist: MagicObject {
     #expect(try magic.violations() == 0)
   }
 
-  @Test func `a fetched object that was removed and saved again has its links`() throws {
+  @Test func `a removed object that is saved again keeps its links`() throws {
     let root = Node("root")
     root.children = [Node("a"), Node("b")]
     try magic.update(root)
@@ -332,7 +332,7 @@ struct Playlist: MagicObject {
     #expect(last.children.map(\.name) == ["b"])
   }
 
-  @Test func `20 tasks append at once, and 20 links remain`() async throws {
+  @Test func `20 tasks append concurrently, and all links are saved`() async throws {
     let magic = try await MagicData.fresh(.temporary)
     let playlist = Playlist("all")
     try await magic.update(playlist)
@@ -357,7 +357,7 @@ struct Playlist: MagicObject {
     #expect(Set(found.moods.keys) == numbers)
   }
 
-  @Test func `one object that many tasks save loses and doubles nothing`() async throws {
+  @Test func `many tasks save one object without losing or duplicating links`() async throws {
     let magic = try await MagicData.fresh(.temporary)
     let playlist = Playlist("shared")
     try await magic.update(playlist)
@@ -375,7 +375,7 @@ struct Playlist: MagicObject {
   }
 
   @Test(.requires(.localWork))
-  func `a song that is appended costs one row and no look at the others`() throws {
+  func `appending a song writes one row and doesn't read the others`() throws {
     let mine = try fetched()
     mine.songs.append(song(4))
     let (_, cost) = try magic.cost { try magic.update(mine) }

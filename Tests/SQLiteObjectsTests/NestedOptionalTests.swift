@@ -2,7 +2,7 @@ import Conformance
 import MagicData
 import Testing
 
-/// NULL is one nil: a property with two is refused, before one of them is lost.
+/// NULL represents a single nil, so nested optionals are rejected before a value is lost.
 @Suite(.everyEngine) struct NestedOptionalTests {
   private struct Optional2: MagicObject {
     @MagicValue var name: String = ""
@@ -34,7 +34,7 @@ import Testing
     "“\(property)” is an optional of an optional, whose two nils would both be NULL"
   }
 
-  @Test func `an optional of an optional is refused by name`() throws {
+  @Test func `a nested optional throws an error that names the property`() throws {
     #expect(throws: MagicError.unsuitableType(type: "Optional2", reason: reason("x"))) {
       try magic.update(Optional2())
     }
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `one optional, and optionals in a collection, come back`() throws {
+  @Test func `single optionals and optionals in collections are fetched as saved`() throws {
     let once = Once()
     (once.y, once.z) = (nil, [1, nil])
     try magic.update(once)
