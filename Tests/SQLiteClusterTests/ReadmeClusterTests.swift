@@ -37,7 +37,7 @@ struct ReadmeClusterTests {
 /// The code of the article on what a cluster costs.
 @Suite struct ReadmeTenantTests {
   func cluster(of tenant: String, in clusters: [[String]]) -> [String] {
-    // The same on every machine and in every run, which a Hasher's values are not.
+    // Unlike a Hasher's values, the sum is the same on every machine and in every run.
     let sum = tenant.utf8.reduce(UInt64(5_381)) { $0 &* 33 &+ UInt64($1) }
     return clusters[Int(sum % UInt64(clusters.count))]
   }
@@ -84,7 +84,7 @@ actor OpenTenants {
       return open
     }
     let database = try Database(path: "\(tenant).sqlite3")
-    // A task that still uses it keeps it open; a second one on the same file is as good.
+    // A task that still uses the dropped database keeps it open. Opening the file twice is safe.
     if databases.count >= limit { databases[order.removeFirst()] = nil }
     order.append(tenant)
     databases[tenant] = database
