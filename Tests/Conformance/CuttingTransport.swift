@@ -2,12 +2,14 @@ import SQLiteCluster
 import SQLiteCore
 import Synchronization
 
-/// Cuts one of a client's streams after a random number of messages, so that the transaction on it runs again.
+/// A transport that cuts one of its streams after a random number of messages, so that the
+/// transaction on that stream runs again.
 ///
-/// `MAGICDATA_ENGINE=cut swift test` uses it for every database of the shared cluster: it finds closures of tests that
-/// rely on running once, which they do until a node loses its leadership on a busy machine.
+/// `MAGICDATA_ENGINE=cut swift test` uses it for every database of the shared cluster. It finds
+/// closures in tests that rely on running once, which fail only when a node loses its leadership.
 final class CuttingTransport: ClusterTransport {
-  /// Whether a stream was cut. A second cut at one statement would look as if that statement stopped the nodes.
+  /// Whether a stream was cut. Only one is: a second cut in the same statement would look as if
+  /// that statement crashed the nodes.
   private let hasCut = Mutex(false)
 
   func connect(
@@ -16,7 +18,7 @@ final class CuttingTransport: ClusterTransport {
     CutStream(try SocketTransport().connect(to: address, before: deadline), by: self)
   }
 
-  fileprivate func cutsNow() -> Bool {
+  fileprivate func claimCut() -> Bool {
     hasCut.withLock { hasCut in
       if hasCut { return false }
       hasCut = true
@@ -25,11 +27,11 @@ final class CuttingTransport: ClusterTransport {
   }
 }
 
-/// A stream that may end after some messages.
+/// A stream that can be cut after a random number of messages.
 private final class CutStream: ClusterStream {
   private let stream: any ClusterStream
   private let transport: CuttingTransport
-  private var life = Int.random(in: 8...80)
+  private var remainingMessages = Int.random(in: 8...80)
 
   init(_ stream: any ClusterStream, by transport: CuttingTransport) {
     self.stream = stream
@@ -38,20 +40,20 @@ private final class CutStream: ClusterStream {
 
   var socketDescriptor: Int32? { stream.socketDescriptor }
 
-  private func spend() throws {
-    life -= 1
-    guard life == 0, transport.cutsNow() else { return }
+  private func countMessage() throws {
+    remainingMessages -= 1
+    guard remainingMessages == 0, transport.claimCut() else { return }
     stream.close()
-    throw SQLiteError(.cannotOpen, "the test has cut the stream")
+    throw SQLiteError(.cannotOpen, "the test cut the stream")
   }
 
   func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
-    try spend()
+    try countMessage()
     try stream.send(bytes, before: deadline)
   }
 
   func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
-    try spend()
+    try countMessage()
     return try stream.receive(atMost: count, before: deadline)
   }
 

@@ -4,55 +4,56 @@ package import SQLiteCore
 import Synchronization
 package import Testing
 
-/// The engines that a test runs on.
+/// The engine that a test runs on.
 package enum Engine: String, Sendable {
   /// SQLite in this process.
   case local
-  /// Three nodes on the loopback interface, one cluster for the process and a database for each test.
+  /// Three nodes on the loopback interface: one cluster per process, and a database per test.
   case cluster
 
-  /// The engine of the running test. A thread that the test starts itself has the local one.
+  /// The engine of the running test. Threads that a test starts itself use the local one.
   @TaskLocal package static var current = Engine.local
 
-  /// A text as a test's engine can keep it: without NULs on a cluster, which refuses them
-  /// (`ClusterDatabaseTests`).
+  /// Returns `text` as the current engine can store it: without NULs on a cluster, which rejects
+  /// them (`ClusterDatabaseTests`).
   package static func text(_ text: String) -> String {
     current == .cluster ? text.replacing("\0", with: "\u{1}") : text
   }
 
-  /// The engine that the environment asks for, so that one can be looked at alone:
+  /// The engine that the environment selects, or nil to run all engines:
   /// `MAGICDATA_ENGINE=cluster swift test --filter RecordTests`.
   static let only: Engine? = cutsStreams ? .cluster : environment.flatMap { Engine(rawValue: $0) }
 
   private static let environment = ProcessInfo.processInfo.environment["MAGICDATA_ENGINE"]
 
-  /// Whether the tests run on a cluster only, and transactions are interrupted there (`MAGICDATA_ENGINE=cut`).
+  /// Whether tests run on a cluster only, with one stream cut per database
+  /// (`MAGICDATA_ENGINE=cut`).
   static let cutsStreams = environment == "cut"
 
-  /// Whether only what is left out on a cluster runs there (`MAGICDATA_ENGINE=left-out`): a test that passes
-  /// is no longer to be left out.
-  static let runsLeftOut = environment == "left-out"
+  /// Whether only the tests that are normally skipped on a cluster run there
+  /// (`MAGICDATA_ENGINE=left-out`). If one passes, remove its `.requires`.
+  static let runsSkipped = environment == "left-out"
 }
 
-/// What a test may need, and a cluster lacks: features of a database that can be asked for, and limits that
-/// the article on clusters names.
+/// A feature or limit that a test may require and a cluster doesn't support: features that a
+/// database reports, and limits that the article on clusters lists.
 package enum Capability: String, CaseIterable, Sendable {
   case functions, collations, authorization, tracing, blobs, backup, files, settings, rowChanges
-  /// Texts with a NUL in them.
+  /// Text that contains NUL.
   case nulInText = "NUL in texts"
-  /// More than 255 values for a statement.
-  case manyParameters = "many parameters"
-  /// Column types that a node reads in its own way, such as BOOLEAN and DATE.
-  case columnTypes = "types that a node reads in its own way"
-  /// The work of SQLite here: its statements, their plans, costs and the number of its connections.
-  case localWork = "SQLite's work in this process"
-  /// Statements that end while they run: a node cannot be asked to stop.
+  /// More than 255 values in one statement.
+  case manyParameters = "more than 255 parameters"
+  /// Column types that a node interprets differently, such as BOOLEAN and DATE.
+  case columnTypes = "column types that nodes interpret differently"
+  /// SQLite running in this process: its statements, query plans, costs and number of connections.
+  case localWork = "SQLite in this process"
+  /// Statements that are stopped while they run, which a node doesn't support.
   case interruption
-  /// Claims of tables that several databases of a process share.
-  case sharedClaims = "claims of tables by other databases of the process"
+  /// Claims of tables that the databases of a process share.
+  case sharedClaims = "table claims shared within the process"
 }
 
-/// Runs each test of a suite on SQLite here, and once more on a cluster, if it can be had.
+/// Runs each test of a suite on SQLite in this process, and again on a cluster if one is available.
 package struct EngineTrait: SuiteTrait, TestTrait, TestScoping {
   package var isRecursive: Bool { true }
 
@@ -60,41 +61,42 @@ package struct EngineTrait: SuiteTrait, TestTrait, TestScoping {
     for test: Test, testCase: Test.Case?,
     performing function: @Sendable () async throws -> Void
   ) async throws {
-    if Engine.only != .cluster && !Engine.runsLeftOut { try await function() }
+    if Engine.only != .cluster && !Engine.runsSkipped { try await function() }
     guard Engine.only != .local else { return }
-    guard TestCluster.isThere else { return ConformanceReport.noteNoCluster() }
+    guard TestCluster.isThere else { return ConformanceReport.recordMissingCluster() }
     let needed = test.traits.flatMap { ($0 as? CapabilityTrait)?.capabilities ?? [] }
-    if let first = needed.first, !Engine.runsLeftOut {
-      return ConformanceReport.noteLeftOut(test, first)
+    if let first = needed.first, !Engine.runsSkipped {
+      return ConformanceReport.recordSkipped(test, first)
     }
-    guard !needed.isEmpty || !Engine.runsLeftOut else { return }
+    guard !needed.isEmpty || !Engine.runsSkipped else { return }
     try await Engine.$current.withValue(.cluster) { try await function() }
   }
 }
 
-/// Names what a cluster lacks for a test.
+/// Lists the capabilities that a test requires and a cluster lacks.
 package struct CapabilityTrait: SuiteTrait, TestTrait {
   let capabilities: [Capability]
   package var isRecursive: Bool { true }
 }
 
 extension Trait where Self == EngineTrait {
-  /// The tests run on every engine.
+  /// Runs the tests on every engine.
   package static var everyEngine: Self { EngineTrait() }
 }
 
 extension Trait where Self == CapabilityTrait {
-  /// The tests run only where there is what they need.
+  /// Skips the tests on engines without these capabilities.
   package static func requires(_ capabilities: Capability...) -> Self {
     CapabilityTrait(capabilities: capabilities)
   }
 }
 
-/// Counts what ran on the cluster and what was left out, and prints it when the process ends.
+/// Counts the tests that ran on the cluster and those that were skipped, and prints the counts when
+/// the process exits.
 enum ConformanceReport {
   private struct Tally: Sendable {
     var run: Set<Test.ID> = []
-    var leftOut: [Test.ID: Capability] = [:]
+    var skipped: [Test.ID: Capability] = [:]
     var hasCluster = true
   }
 
@@ -103,14 +105,14 @@ enum ConformanceReport {
     return Mutex(Tally())
   }()
 
-  static func noteLeftOut(_ test: Test, _ capability: Capability) {
-    tally.withLock { $0.leftOut[test.id] = capability }
+  static func recordSkipped(_ test: Test, _ capability: Capability) {
+    tally.withLock { $0.skipped[test.id] = capability }
   }
 
-  static func noteNoCluster() { tally.withLock { $0.hasCluster = false } }
+  static func recordMissingCluster() { tally.withLock { $0.hasCluster = false } }
 
-  /// Notes that the running test has opened a database of the cluster.
-  static func noteOpening() {
+  /// Records that the running test opened a database of the cluster.
+  static func recordOpening() {
     guard let test = Test.current else { return }
     _ = tally.withLock { $0.run.insert(test.id) }
   }
@@ -118,20 +120,20 @@ enum ConformanceReport {
   private static func print() {
     let tally = tally.withLock { $0 }
     guard tally.hasCluster else {
-      return Swift.print("cluster: all tests on nodes were skipped, since \(TestCluster.reason)")
+      return Swift.print("cluster: all tests on nodes were skipped: \(TestCluster.reason)")
     }
     let reasons = Capability.allCases.compactMap { capability in
-      let count = tally.leftOut.values.count { $0 == capability }
+      let count = tally.skipped.values.count { $0 == capability }
       return count == 0 ? nil : "\(count) \(capability.rawValue)"
     }
     Swift.print(
-      "cluster: \(tally.run.count) tests run, \(tally.leftOut.count) left out"
+      "cluster: \(tally.run.count) tests run, \(tally.skipped.count) skipped"
         + (reasons.isEmpty ? "" : ": \(reasons.joined(separator: ", "))"))
   }
 }
 
 extension Database {
-  /// Opens a new, empty database of the engine that the test runs on.
+  /// Opens a new, empty database on the engine of the running test.
   package static func fresh(options: Options = Options()) throws -> Database {
     switch Engine.current {
     case .local: try .memory(options: options)
@@ -139,12 +141,12 @@ extension Database {
     }
   }
 
-  /// Opens the database of a path: a file, or the cluster's database of that name.
+  /// Opens the database file at `path`, or the cluster's database with that name.
   package static func at(_ path: String, options: Options = Options()) throws -> Database {
     switch Engine.current {
     case .local: return try Database(path: path, options: options)
     case .cluster:
-      ConformanceReport.noteOpening()
+      ConformanceReport.recordOpening()
       return try TestCluster.shared.get().database(path.replacing("/", with: "_")) {
         $0.database = options
         if Engine.cutsStreams { $0.transport = CuttingTransport() }

@@ -3,24 +3,25 @@ package import SQLiteCluster
 package import SQLiteCore
 import Synchronization
 
-/// A cluster of real nodes on the loopback interface: processes of `Fixture/node.c`, which is compiled when
-/// it is first needed.
+/// A cluster of real nodes on the loopback interface. Each node is a process that runs
+/// `Fixture/node.c`, which is compiled on first use.
 package final class TestCluster: Sendable {
-  /// A node's process. When its standard input ends, which it does with this process, it ends too.
+  /// A node's process. It exits when its standard input is closed, at the latest when this process
+  /// exits.
   private struct Node {
     let id: UInt64
     let address: String
-    /// Where it listens, if a proxy stands at its address.
+    /// The address at which the node listens, if its public address is a proxy.
     let ownAddress: String?
     let folder: String
     var process: pid_t?
-    /// Whether the process was asked to hand on the lead.
-    var hasHandedOn = false
-    /// How the process has ended by itself, and the last it said; nil if it has not.
+    /// Whether the process received a request to transfer its leadership.
+    var hasTransferredLeadership = false
+    /// The exit status and last output of a process that exited by itself, otherwise nil.
     var ending: String?
-    /// The end that is written to, of what the process reads.
+    /// The writing end of the pipe to the process's standard input.
     var input: Int32 = -1
-    /// The end that is read from, of what the process writes.
+    /// The reading end of the pipe from the process's standard output.
     var output: Int32 = -1
 
     var log: String {
@@ -29,20 +30,20 @@ package final class TestCluster: Sendable {
     }
   }
 
-  /// Where the nodes keep their files, and tests theirs; it goes away with the cluster.
+  /// The folder for files of nodes and tests. It is removed together with the cluster.
   package let folder: String
   private let nodes: Mutex<[Node]>
   package let addresses: [String]
-  /// The network between the nodes, if it is one that can be cut.
+  /// The network between the nodes, if it can be cut.
   package let network: TestNetwork?
 
-  /// The program, or nil where `libdqlite-dev` or a C compiler is not there.
+  /// The path of the compiled node program, or nil if `libdqlite-dev` or a C compiler is missing.
   static let program: String? = {
     guard FileManager.default.fileExists(atPath: "/usr/include/dqlite.h") else { return nil }
     let source = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Fixture/node.c").path(percentEncoded: false)
     for place in places { removeLeftOvers(in: place) }
-    // Clusters that are kept for the whole process are released by nobody else.
+    // Static clusters live until the process exits, and their `deinit` never runs.
     atexit {
       for place in TestCluster.places {
         TestCluster.removeLeftOvers(in: place, ofThisProcess: true)
@@ -58,16 +59,17 @@ package final class TestCluster: Sendable {
   }()
 
   package static let isThere = {
-    if program == nil { ConformanceReport.noteNoCluster() }
+    if program == nil { ConformanceReport.recordMissingCluster() }
     return program != nil
   }()
-  package static let reason = "libdqlite-dev and cc are needed for a real cluster"
+  package static let reason = "a real cluster requires libdqlite-dev and a C compiler"
 
-  /// The cluster of all suites that run on every engine.
+  /// The cluster that all suites with `.everyEngine` share.
   package static let shared: Result<TestCluster, any Error> = Result { try TestCluster() }
 
-  /// Where programs and clusters keep their files: the temporary folder, and memory, if there is some. No test takes
-  /// the power away, so that nothing of a cluster needs to reach a disk.
+  /// The folders for the program and for the clusters: the temporary folder, and a folder in memory
+  /// if the system has one. No test simulates a power failure, so a cluster's files don't need to
+  /// reach a disk.
   private static let places = {
     let memory = ProcessInfo.processInfo.environment["MAGICDATA_TEST_MEMORY"] ?? "/dev/shm"
     return [
@@ -76,11 +78,11 @@ package final class TestCluster: Sendable {
     ]
   }()
 
-  /// Starts nodes and makes all of them voters.
+  /// Starts `count` nodes and makes all of them voters.
   ///
   /// - Parameters:
-  ///   - count: How many.
-  ///   - hasNetwork: Whether proxies stand between the nodes, and between them and the clients.
+  ///   - count: The number of nodes.
+  ///   - hasNetwork: Whether proxies connect the nodes with each other and with clients.
   package init(count: Int = 3, hasNetwork: Bool = false) throws {
     let process = ProcessInfo.processInfo.processIdentifier
     folder = "\(TestCluster.places[1])/\(TestCluster.prefix)\(process)-\(UUID().uuidString)"
@@ -106,7 +108,7 @@ package final class TestCluster: Sendable {
         try atLeader { try makeVoters(made.dropFirst(), $0) }
         isWhole = true
       } catch let error as SQLiteError where error.isOfLostLeader && .now < end {
-        // Another node has been elected meanwhile, on a busy machine.
+        // On a busy machine, another node may have been elected in the meantime.
       }
     }
   }
@@ -134,11 +136,12 @@ package final class TestCluster: Sendable {
   private static let prefix = "magicdata-cluster-"
   private static let programPrefix = "magicdata-node-"
 
-  /// Removes the files of processes that were killed, and ends their nodes: one that was stopped stays otherwise.
+  /// Removes the files of processes that were killed, and kills their nodes: a node that was
+  /// stopped by a signal doesn't exit by itself.
   ///
   /// - Parameters:
-  ///   - place: The folder that they are in.
-  ///   - isOwn: Whether the files are those of this process, which ends.
+  ///   - place: The folder that contains the files.
+  ///   - isOwn: Whether to remove the files of this process, which is exiting, instead.
   package static func removeLeftOvers(in place: String, ofThisProcess isOwn: Bool = false) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? [] {
       guard let prefix = [prefix, programPrefix].first(where: { name.hasPrefix($0) }),
@@ -147,7 +150,7 @@ package final class TestCluster: Sendable {
       else { continue }
       for node in nodes(in: "\(place)/\(name)/") { kill(node, SIGKILL) }
       for _ in 0..<1_000 where FileManager.default.fileExists(atPath: "\(place)/\(name)") {
-        // A node that is ending may still make a file.
+        // A node that is exiting may still create a file.
         if (try? FileManager.default.removeItem(atPath: "\(place)/\(name)")) == nil {
           usleep(1_000)
         }
@@ -155,7 +158,7 @@ package final class TestCluster: Sendable {
     }
   }
 
-  /// The processes of nodes whose folder is in another one.
+  /// Returns the node processes that have a path starting with `folder` in their command line.
   private static func nodes(in folder: String) -> [pid_t] {
     let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return processes.compactMap { pid_t($0) }.filter { process in
@@ -173,11 +176,11 @@ package final class TestCluster: Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// dqlite bootstraps a cluster by a node of this number.
+  /// The ID that dqlite requires of the node that bootstraps a cluster.
   private static let firstID: UInt64 = 0x2dc1_7185_8c31_55be
 
-  /// The loopback address of this process, which no other one has: so a node that was killed finds its port free when it
-  /// starts again, and no client asks a node of another run.
+  /// A loopback address that only this process uses. A node that was killed finds its port free
+  /// when it restarts, and no client reaches a node of another test run.
   static let host: String = {
     let process = Int(getpid())
     return "127.\(1 + process >> 16 & 0x3f).\(process >> 8 & 255).\(process & 255)"
@@ -185,22 +188,22 @@ package final class TestCluster: Sendable {
 
   private static let portCount = Mutex(10_000)
 
-  /// An address that no other node has or had, below the ports that the system gives to sockets of its own choice.
+  /// Returns an address that no node has used before, below the system's ephemeral ports.
   private static func freeAddress() throws -> String {
     while true {
       let port = portCount.withLock { count in
         count += 1
         return count
       }
-      guard port < 30_000 else { throw SQLiteError(.cannotOpen, "there is no free port") }
+      guard port < 30_000 else { throw SQLiteError(.cannotOpen, "no port is free") }
       if isFree(UInt16(port)) { return "\(host):\(port)" }
     }
   }
 
-  /// Whether nobody listens at a port.
+  /// Returns whether no process listens at `port`.
   ///
-  /// It doesn't bind the port: a process that another thread starts meanwhile would inherit the socket, and so keep the
-  /// port.
+  /// The method connects and doesn't bind: another thread could start a process that inherits a
+  /// bound socket and keeps the port in use.
   private static func isFree(_ port: UInt16) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
@@ -215,30 +218,30 @@ package final class TestCluster: Sendable {
     }
   }
 
-  /// Starts a node again that was killed.
+  /// Starts a node that isn't running.
   package func start(_ index: Int) throws {
     try nodes.withLock { nodes in
-      // Else a node might inherit the ends of another one's pipe, which would not end with their owners then.
+      // One at a time, so that no node inherits the pipe ends of another and keeps them open.
       let (process, input, output) = try TestCluster.spawning.withLock { _ in
         try TestCluster.spawn(nodes[index])
       }
       nodes[index].process = process
-      nodes[index].hasHandedOn = false
+      nodes[index].hasTransferredLeadership = false
       nodes[index].ending = nil
       (nodes[index].input, nodes[index].output) = (input, output)
-      // It takes connections once it has said so.
+      // The node writes a line when it accepts connections.
       var byte: UInt8 = 0
       guard unsafe read(output, &byte, 1) == 1 else {
         TestCluster.end(&nodes[index])
         throw SQLiteError(
-          .cannotOpen, "the node at \(nodes[index].address) has not started: \(nodes[index].log)")
+          .cannotOpen, "the node at \(nodes[index].address) didn't start: \(nodes[index].log)")
       }
     }
   }
 
   private static let spawning = Mutex(())
 
-  /// Starts a node's process; returns it, and the ends of its pipes.
+  /// Starts a node's process. Returns it and this process's ends of its pipes.
   private static func spawn(_ node: Node) throws -> (process: pid_t, input: Int32, output: Int32) {
     let ends = try pipe() + pipe()
     var actions = unsafe posix_spawn_file_actions_t()
@@ -256,16 +259,16 @@ package final class TestCluster: Sendable {
     defer { unsafe arguments.forEach { unsafe free($0) } }
     var process: pid_t = 0
     let code = unsafe posix_spawn(&process, words[0], &actions, nil, arguments, environ)
-    guard code == 0 else { throw SQLiteError(.cannotOpen, "a node does not start") }
+    guard code == 0 else { throw SQLiteError(.cannotOpen, "starting a node failed") }
     close(ends[0])
     close(ends[3])
     return (process, ends[1], ends[2])
   }
 
-  /// The two ends of a pipe, which are closed at the beginning of whatever else this process starts.
+  /// Returns the two ends of a new pipe, which child processes close on exec.
   private static func pipe() throws -> [Int32] {
     var ends: [Int32] = [-1, -1]
-    guard unsafe Glibc.pipe(&ends) == 0 else { throw SQLiteError(.cannotOpen, "there is no pipe") }
+    guard unsafe Glibc.pipe(&ends) == 0 else { throw SQLiteError(.cannotOpen, "pipe failed") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return ends
   }
@@ -281,27 +284,29 @@ package final class TestCluster: Sendable {
     (node.input, node.output) = (-1, -1)
   }
 
-  /// Sends a signal to a node; waits for its end if it is SIGKILL, and until it stands still if SIGSTOP.
+  /// Sends a signal to a node. Waits until the node has exited after SIGKILL, and until it has
+  /// stopped after SIGSTOP.
   package func signal(_ index: Int, _ number: Int32) {
     nodes.withLock { nodes in
       if number == SIGKILL {
         TestCluster.end(&nodes[index])
       } else if let process = nodes[index].process {
         kill(process, number)
-        // It stops some time later: until then it might answer.
+        // The signal takes effect later, and the node could answer until then.
         var status: Int32 = 0
         if number == SIGSTOP { unsafe waitpid(process, &status, WUNTRACED) }
       }
     }
   }
 
-  /// Whether a node's process runs.
+  /// Returns whether a node's process is running.
   package func isRunning(_ index: Int) -> Bool { end(of: index) == nil }
 
-  /// How a node's process has ended by itself, and the last it said; nil if it runs.
+  /// Returns the exit status and last output of a node's process that exited by itself, or nil if
+  /// it is running.
   ///
-  /// Also returns how a process ends that is still closing its files: clients notice the end of a connection before
-  /// the process is gone.
+  /// A process that is still closing its files counts as exited: clients notice closed connections
+  /// before the process is gone.
   package func end(of index: Int) -> String? {
     nodes.withLock { nodes in
       guard let process = nodes[index].process else {
@@ -312,46 +317,46 @@ package final class TestCluster: Sendable {
       unsafe waitpid(process, &status, 0)
       nodes[index].process = nil
       nodes[index].ending =
-        "status \(status)\(nodes[index].hasHandedOn ? ", after it was asked to hand on the lead" : ""): \(nodes[index].log)"
+        "status \(status)\(nodes[index].hasTransferredLeadership ? ", after it was asked to transfer the leadership" : ""): \(nodes[index].log)"
       TestCluster.end(&nodes[index])
       return nodes[index].ending
     }
   }
 
-  /// Whether a process has ended or is exiting, by the kernel's flag PF_EXITING, which is set before the process closes
-  /// its files.
+  /// Returns whether a process has exited or is exiting. The kernel sets the flag PF_EXITING before
+  /// the process closes its files.
   private static func isEnding(_ process: pid_t) -> Bool {
     let line = FileManager.default.contents(atPath: "/proc/\(process)/stat") ?? Data()
-    // The name of the program, in parentheses, may contain blanks.
+    // The program's name, in parentheses, may contain spaces.
     let fields = String(decoding: line, as: UTF8.self).split(separator: ")").last?.split(
       separator: " ")
     guard let fields, fields.count > 6, let flags = UInt32(fields[6]) else { return true }
     return fields[0] == "Z" || flags & 4 != 0
   }
 
-  /// The index of the node that leads.
+  /// Returns the index of the leader.
   package func leader() throws -> Int {
     var found: Int?
     try atLeader { leader in found = addresses.firstIndex(of: leader.address) }
-    guard let found else { throw SQLiteError(.notFound, "the leader is none of the nodes") }
+    guard let found else { throw SQLiteError(.notFound, "the leader is not one of the nodes") }
     return found
   }
 
-  /// Has the node that leads hand the lead to another one.
+  /// Asks the leader to transfer its leadership to the node at `index`.
   package func transferLead(to index: Int) throws {
     let id = nodes.withLock { $0[index].id }
     try atLeader { leader in
       var request = Request(.transfer)
       request.append(id)
       if let leading = addresses.firstIndex(of: leader.address) {
-        nodes.withLock { $0[leading].hasHandedOn = true }
+        nodes.withLock { $0[leading].hasTransferredLeadership = true }
       }
       _ = try leader.call(request, .empty)
     }
   }
 
-  /// Starts a node again if it has ended by itself, as one of version 1.11 does for faults of its own when the lead
-  /// changes. Returns how it has ended.
+  /// Restarts a node that exited by itself: a fault in dqlite 1.11 can end a node when the leader
+  /// changes. Returns the exit status and last output, or nil if the node is running.
   package func revive(_ index: Int) throws -> String? {
     guard let end = end(of: index) else { return nil }
     try start(index)

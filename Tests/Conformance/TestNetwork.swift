@@ -2,30 +2,32 @@ import Foundation
 import SQLiteCore
 import Synchronization
 
-/// The network of a cluster, by a proxy for each node: it can cut a node off from the others, or from clients,
-/// and let bytes take some time. What is cut off is held and not lost, as by TCP.
+/// A network of proxies, one in front of each node, that can disconnect a node from the other nodes
+/// or from clients, and delay bytes. Bytes on a cut connection are held back and not lost, as with
+/// TCP.
 ///
-/// A node says who it is when it connects to another one, so that its connections can be told from a client's.
+/// A node sends its ID when it connects to another node, which distinguishes its connections from
+/// those of clients.
 package final class TestNetwork: Sendable {
-  /// What is cut, and how long bytes are on their way.
-  package struct Weather: Sendable {
-    /// Nodes that reach no other node, and are reached by none.
+  /// The current cuts and delay.
+  package struct Conditions: Sendable {
+    /// The nodes that are disconnected from all other nodes.
     package var cutFromNodes: Set<Int> = []
-    /// Nodes that no client reaches.
+    /// The nodes that are disconnected from clients.
     package var cutFromClients: Set<Int> = []
-    /// How long bytes are on their way from one end to the other.
+    /// The time that bytes take from one end to the other.
     package var delay = Duration.zero
     fileprivate var targets: [Int: String] = [:]
-    fileprivate var isOver = false
+    fileprivate var isClosed = false
   }
 
-  /// The addresses of the proxies, by which nodes and clients reach each node.
+  /// The addresses of the proxies, at which nodes and clients reach each node.
   let addresses: [String]
-  /// Keeps what the thread has together.
+  /// The state shared with the proxy thread. The thread doesn't retain the network itself.
   private let shared: Shared
 
   private final class Shared: Sendable {
-    let weather = Mutex(Weather())
+    let conditions = Mutex(Conditions())
   }
 
   init(ids: [UInt64]) throws {
@@ -43,24 +45,24 @@ package final class TestNetwork: Sendable {
     Thread.detachNewThread {
       var loop = ProxyLoop(listeners: all, ids: ids)
       while true {
-        let weather = shared.weather.withLock { $0 }
-        if weather.isOver { break }
-        loop.turn(weather)
+        let conditions = shared.conditions.withLock { $0 }
+        if conditions.isClosed { break }
+        loop.runOnce(conditions)
       }
       loop.end()
     }
   }
 
-  deinit { shared.weather.withLock { $0.isOver = true } }
+  deinit { shared.conditions.withLock { $0.isClosed = true } }
 
-  /// Says where the node behind a proxy listens.
+  /// Sets the address to which a proxy forwards.
   func connect(_ index: Int, to address: String) {
-    shared.weather.withLock { $0.targets[index] = address }
+    shared.conditions.withLock { $0.targets[index] = address }
   }
 
-  /// Changes what is cut.
-  package func change(_ change: (inout Weather) -> Void) {
-    shared.weather.withLock { change(&$0) }
+  /// Changes the cuts and the delay.
+  package func change(_ change: (inout Conditions) -> Void) {
+    shared.conditions.withLock { change(&$0) }
   }
 
   private static func listener() throws -> (Int32, UInt16) {
@@ -75,12 +77,12 @@ package final class TestNetwork: Sendable {
           && getsockname(descriptor, $0, &size) == 0
       }
     }
-    guard isBound else { throw SQLiteError(.cannotOpen, "there is no free port") }
+    guard isBound else { throw SQLiteError(.cannotOpen, "no port is free") }
     return (descriptor, UInt16(bigEndian: name.sin_port))
   }
 }
 
-/// The address of a port at this process's own host.
+/// Returns the socket address of a port at this process's loopback address.
 private func loopback(_ port: UInt16) -> sockaddr_in {
   var name = sockaddr_in()
   name.sin_family = sa_family_t(AF_INET)
@@ -89,16 +91,17 @@ private func loopback(_ port: UInt16) -> sockaddr_in {
   return name
 }
 
-/// The thread of the proxies: takes bytes at one end, and gives them on at the other when they are due.
+/// The loop of the proxy thread: receives bytes at one end, and sends them to the other when they
+/// are due.
 private struct ProxyLoop {
-  /// Who has opened a connection.
+  /// The peer that opened a connection.
   private enum Source: Equatable {
     case unknown, client
     case node(Int)
   }
 
-  /// One way of a connection.
-  private struct Way {
+  /// One direction of a connection.
+  private struct Direction {
     var pieces: [(due: ContinuousClock.Instant, bytes: [UInt8])] = []
     var count: Int { pieces.reduce(0) { $0 + $1.bytes.count } }
     var isAtEnd = false
@@ -107,20 +110,20 @@ private struct ProxyLoop {
   private struct Link {
     let target: Int
     var source = Source.unknown
-    /// The first bytes, until they tell who connects.
+    /// The first bytes, from which `source` is determined.
     var head: [UInt8] = []
     let client: Int32
     let server: Int32
-    var out = Way()
-    var back = Way()
-    var isOver = false
+    var out = Direction()
+    var back = Direction()
+    var isClosed = false
 
-    func isCut(_ weather: TestNetwork.Weather) -> Bool {
+    func isCut(_ conditions: TestNetwork.Conditions) -> Bool {
       switch source {
       case .unknown: false
-      case .client: weather.cutFromClients.contains(target)
+      case .client: conditions.cutFromClients.contains(target)
       case .node(let other):
-        weather.cutFromNodes.contains(target) || weather.cutFromNodes.contains(other)
+        conditions.cutFromNodes.contains(target) || conditions.cutFromNodes.contains(other)
       }
     }
   }
@@ -142,40 +145,43 @@ private struct ProxyLoop {
     }
   }
 
-  mutating func turn(_ weather: TestNetwork.Weather) {
-    waitForBytes(weather)
+  mutating func runOnce(_ conditions: TestNetwork.Conditions) {
+    waitForBytes(conditions)
     for (index, listener) in listeners.enumerated() {
       while true {
         let client = accept(listener, nil, nil)
         guard client >= 0 else { break }
-        open(client, at: index, weather)
+        open(client, at: index, conditions)
       }
     }
-    for index in links.indices { move(&links[index], weather) }
+    for index in links.indices { move(&links[index], conditions) }
     links.removeAll { link in
-      if link.isOver {
+      if link.isClosed {
         close(link.client)
         close(link.server)
       }
-      return link.isOver
+      return link.isClosed
     }
   }
 
-  /// Waits until some bytes have come, or are due; at most some milliseconds, since what is cut may change.
-  private func waitForBytes(_ weather: TestNetwork.Weather) {
+  /// Waits until bytes have arrived or are due, but at most 10 milliseconds, because the cuts may
+  /// change.
+  private func waitForBytes(_ conditions: TestNetwork.Conditions) {
     var entries = listeners.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     var timeout: Int32 = 10
-    for link in links where !link.isCut(weather) {
-      for (way, from) in [(link.out, link.client), (link.back, link.server)] {
-        if !way.isAtEnd { entries.append(pollfd(fd: from, events: Int16(POLLIN), revents: 0)) }
-        if !way.pieces.isEmpty { timeout = 1 }
+    for link in links where !link.isCut(conditions) {
+      for (direction, from) in [(link.out, link.client), (link.back, link.server)] {
+        if !direction.isAtEnd {
+          entries.append(pollfd(fd: from, events: Int16(POLLIN), revents: 0))
+        }
+        if !direction.pieces.isEmpty { timeout = 1 }
       }
     }
     _ = unsafe poll(&entries, nfds_t(entries.count), timeout)
   }
 
-  private mutating func open(_ client: Int32, at index: Int, _ weather: TestNetwork.Weather) {
-    let port = weather.targets[index]?.split(separator: ":").last.flatMap { UInt16($0) }
+  private mutating func open(_ client: Int32, at index: Int, _ conditions: TestNetwork.Conditions) {
+    let port = conditions.targets[index]?.split(separator: ":").last.flatMap { UInt16($0) }
     let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var name = loopback(port ?? 0)
     let code = unsafe withUnsafePointer(to: &name) { pointer in
@@ -198,45 +204,49 @@ private struct ProxyLoop {
     links.append(Link(target: index, client: client, server: server))
   }
 
-  private func move(_ link: inout Link, _ weather: TestNetwork.Weather) {
-    guard !link.isCut(weather) else { return }
-    let isOver =
-      !take(from: link.client, &link.out, weather) || !take(from: link.server, &link.back, weather)
+  private func move(_ link: inout Link, _ conditions: TestNetwork.Conditions) {
+    guard !link.isCut(conditions) else { return }
+    let isClosed =
+      !receiveBytes(from: link.client, &link.out, conditions)
+      || !receiveBytes(from: link.server, &link.back, conditions)
     if link.source == .unknown {
       link.head = Array(link.out.pieces.flatMap(\.bytes).prefix(24))
-      // The version, and the head of the first message. A node's has the type 11, and then its number.
-      guard link.head.count >= 24 else { return link.isOver = isOver }
+      // The protocol version and the header of the first message. A node's message has type 11 and
+      // starts with its ID.
+      guard link.head.count >= 24 else { return link.isClosed = isClosed }
       let id = link.head[16..<24].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
       link.source =
         link.head[12] == 11 ? ids.firstIndex(of: id).map { .node($0) } ?? .client : .client
-      guard !link.isCut(weather) else { return }
+      guard !link.isCut(conditions) else { return }
     }
-    let isBroken = !give(to: link.server, &link.out) || !give(to: link.client, &link.back)
-    link.isOver = isBroken || isOver && link.out.pieces.isEmpty && link.back.pieces.isEmpty
+    let isBroken = !sendBytes(to: link.server, &link.out) || !sendBytes(to: link.client, &link.back)
+    link.isClosed = isBroken || isClosed && link.out.pieces.isEmpty && link.back.pieces.isEmpty
   }
 
-  /// Takes bytes that have come; returns false at the end.
-  private func take(from: Int32, _ way: inout Way, _ weather: TestNetwork.Weather) -> Bool {
-    guard !way.isAtEnd, way.count < 1 << 20 else { return !way.isAtEnd }
+  /// Receives bytes that have arrived. Returns false at the end of the stream.
+  private func receiveBytes(
+    from: Int32, _ direction: inout Direction, _ conditions: TestNetwork.Conditions
+  ) -> Bool {
+    guard !direction.isAtEnd, direction.count < 1 << 20 else { return !direction.isAtEnd }
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     let count = unsafe recv(from, &bytes, bytes.count, 0)
     if count > 0 {
-      way.pieces.append((.now + weather.delay, Array(bytes[..<count])))
+      direction.pieces.append((.now + conditions.delay, Array(bytes[..<count])))
     } else if count == 0 || errno != EAGAIN {
-      way.isAtEnd = true
+      direction.isAtEnd = true
     }
-    return !way.isAtEnd
+    return !direction.isAtEnd
   }
 
-  /// Gives on the bytes that are due; returns false if that cannot be.
-  private func give(to: Int32, _ way: inout Way) -> Bool {
-    while let piece = way.pieces.first, piece.due <= .now {
+  /// Sends the bytes that are due. Returns false if the connection is broken.
+  private func sendBytes(to: Int32, _ direction: inout Direction) -> Bool {
+    while let piece = direction.pieces.first, piece.due <= .now {
       let count = unsafe send(to, piece.bytes, piece.bytes.count, Int32(MSG_NOSIGNAL))
       if count < 0 { return errno == EAGAIN }
       if count == piece.bytes.count {
-        way.pieces.removeFirst()
+        direction.pieces.removeFirst()
       } else {
-        way.pieces[0].bytes.removeFirst(count)
+        direction.pieces[0].bytes.removeFirst(count)
       }
     }
     return true

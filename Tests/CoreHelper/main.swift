@@ -1,10 +1,10 @@
-// A process of its own for the tests of SQLiteCore: what only another process can show.
+// A helper program for tests of SQLiteCore that need another process.
 #if canImport(Glibc)
   import Glibc
 #endif
 import SQLiteCore
 
-/// How much memory this process uses now.
+/// Returns the resident memory of this process in bytes.
 func residentBytes() -> Int {
   guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
   defer { unsafe fclose(file) }
@@ -16,7 +16,7 @@ func residentBytes() -> Int {
 }
 
 #if canImport(Glibc)
-  /// Runs `body` in a forked process, which prints its outcome.
+  /// Runs `body` in a forked process, which prints the outcome.
   func forked(_ name: String, _ body: () throws -> Void) throws {
     fflush(nil)
     let child = fork()
@@ -39,9 +39,9 @@ func residentBytes() -> Int {
 func run(_ arguments: [String]) throws {
   switch arguments.first {
   case "add":
-    // add <path> <count>: reads a number and writes the next, so many times.
+    // add <path> <count>: increments a number `count` times by reading it and writing the next one.
     var options = Database.Options()
-    // Four processes on a machine that has much else to do.
+    // Four processes compete for the lock on a machine that may be busy.
     options.busyTimeout = .seconds(300)
     let database = try Database(path: arguments[1], options: options)
     for _ in 0..<(Int(arguments[2]) ?? 0) {
@@ -51,7 +51,8 @@ func run(_ arguments: [String]) throws {
       }
     }
   case "open":
-    // open <path> <mode>: opens as a user without privileges and writes, if the mode says so.
+    // open <path> <mode>: opens a database as a user without privileges, and writes unless the mode
+    // is `read`.
     setgid(65_534)
     setuid(65_534)
     let isReading = arguments[2] == "read"
@@ -59,12 +60,12 @@ func run(_ arguments: [String]) throws {
     _ = try database.read { try $0.existingTables() }
     if !isReading { try database.executeChange("CREATE TABLE made (a)") }
   case "folder":
-    // folder <name>: a database in the user's folder, whose path is printed.
+    // folder <name>: opens a database in the user's folder and prints its path.
     let database = try Database.inUserDataFolder(named: arguments[1], of: "magicdata test")
     try database.executeChange("CREATE TABLE t (a)")
     print(database.path ?? "")
   case "stream":
-    // stream <path>: reads a million rows twice, and prints by how much the memory has grown.
+    // stream <path>: reads a million rows twice and prints by how many bytes the memory has grown.
     let database = try Database(path: arguments[1])
     let sql: SQL = """
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
@@ -82,7 +83,7 @@ func run(_ arguments: [String]) throws {
     }
     print(residentBytes() - before)
   case "die":
-    // die <path>: commits, begins to write, and is killed in the middle.
+    // die <path>: commits, writes in another transaction, and is killed before it commits.
     let database = try Database(path: arguments[1])
     try database.executeChange("UPDATE t SET a = a + 1")
     try database.write { connection in
@@ -91,7 +92,8 @@ func run(_ arguments: [String]) throws {
     }
   #if canImport(Glibc)
     case "fork":
-      // fork <path>: writes, forks, and prints what the child's accesses and the parent's next write give.
+      // fork <path>: writes, forks, and prints the results of the child's accesses and of the
+      // parent's next write.
       let database = try Database(path: arguments[1])
       try database.executeChange("UPDATE t SET a = a + 1")
       try forked("write") { try database.executeChange("UPDATE t SET a = a + 1000") }

@@ -1,7 +1,7 @@
 import Foundation
 import MagicData
 
-// No target: `.ci/checks/must-not-compile` has the compiler compare its errors with the comments.
+// Not a target: `.ci/checks/must-not-compile` compares the compiler's errors with the comments.
 
 struct Part: MagicObject {
   typealias PrimaryValue = String
@@ -18,7 +18,7 @@ struct Box: MagicObject {
   init() {}
 }
 
-/// What is stored as a text that does not sort like its values cannot be sorted by.
+/// Objects can be sorted only by properties that are stored in a form that sorts like the values.
 func ordering(_ magic: MagicData) throws {
   // expected-error@+1 {{(aka 'URL') conform to 'MagicComparable'}}
   _ = try magic.objects(of: Part.self, orderedBy: [.ascending(\.$site)])
@@ -26,14 +26,14 @@ func ordering(_ magic: MagicData) throws {
   _ = try magic.objects(of: Part.self, orderedBy: [.descending(\.$tags)])
 }
 
-/// A filter is of one type.
+/// A filter applies to one type.
 func filters(_ magic: MagicData, _ boxes: Filter<Box>) throws {
   // expected-error@+2 {{to expected argument type 'Filter<Part>'}}
   // expected-note@+1 {{are expected to be equal}}
   _ = try magic.objects(of: Part.self, where: boxes)
 }
 
-/// Only what is the same for ever is a key.
+/// A primary value's type must conform to `MagicPrimaryValue`, and `Double` doesn't.
 struct Weight {
   // expected-error@+1 {{requires that 'Double' conform to 'MagicPrimaryValue'}}
   @PrimaryMagicValue var grams: Double
@@ -41,7 +41,7 @@ struct Weight {
 
 final class Draft: Codable {}
 
-/// An object with a value that must stay where it is stays there too.
+/// An object with a value that isn't `Sendable` isn't `Sendable` either.
 // expected-note@+1 {{conform to the 'Sendable' protocol}}
 struct Letter: MagicObject {
   @MagicValue var draft: Draft
@@ -56,7 +56,7 @@ func sending(_ letter: Letter, _ part: Part) {
   send(letter)
 }
 
-/// A primary value has the type that is declared.
+/// A primary value must have the declared type.
 func primaries(_ magic: MagicData) throws {
   // expected-error@+1 {{cannot convert value of type 'Int' to expected argument type 'Part.PrimaryValue' (aka 'String')}}
   _ = try magic.object(of: Part.self, primary: 1)
@@ -65,7 +65,7 @@ func primaries(_ magic: MagicData) throws {
   _ = try magic.has(of: Part.self, primary: "1")
 }
 
-/// What leads to an object is no literal.
+/// A reverse relation can't be created from a literal with elements.
 func reverse(_ box: Box) {
   let none: AsyncReverseMagicSet<Box> = []
   // expected-error@+1 {{cannot convert value of type 'Box' to expected element type 'Never'}}

@@ -6,7 +6,7 @@ struct City: Record {
   var name: String
 }
 
-/// A key has the type that is declared.
+/// A primary key must have the declared type.
 func keys(_ connection: Connection) throws {
   // expected-error@+1 {{cannot convert value of type 'String' to expected argument type 'City.PrimaryKey' (aka 'Int')}}
   _ = try connection.object(of: City.self, primary: "one")
@@ -17,7 +17,7 @@ func keys(_ connection: Connection) throws {
   _ = try connection.object(of: City.self, primary: 1)
 }
 
-/// A key is no value.
+/// A primary key isn't a record.
 func values(_ connection: Connection) throws {
   // expected-error@+1 {{conform to 'Record'}}
   try connection.updateExisting(7)

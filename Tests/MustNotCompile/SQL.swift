@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// Text made at run time is no SQL, unless it says so.
+/// A `String` built at run time isn't SQL.
 func text(_ connection: Connection, _ name: String) throws {
   let text = "DELETE FROM city WHERE name = '\(name)'"
   // expected-error@+1 {{cannot convert value of type 'String' to expected argument type 'SQL'}}
@@ -9,7 +9,7 @@ func text(_ connection: Connection, _ name: String) throws {
 
 func send(_ value: some Sendable) {}
 
-/// A connection stays in its access.
+/// A connection can't leave the access that it belongs to.
 func sending(_ connection: Connection) {
   // expected-error@+1 {{conformance of 'Connection' to 'Sendable' is unavailable}}
   send(connection)
@@ -17,7 +17,7 @@ func sending(_ connection: Connection) {
 
 struct Point { var x = 0 }
 
-/// Only what SQLite can store is bound.
+/// Only values that SQLite can store can be bound.
 func binding(_ connection: Connection) throws {
   // expected-error@+1 {{conform to 'Bindable'}}
   try connection.executeChange("INSERT INTO point VALUES (\(Point()))")

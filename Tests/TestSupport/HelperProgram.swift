@@ -1,10 +1,10 @@
 public import Foundation
 
-/// The file of a program that is built beside the tests.
+/// Returns the URL of a helper program in the folder of the test products.
 ///
-/// - Throws: `CocoaError` if there is no such program.
+/// - Throws: `CocoaError.fileNoSuchFile` if the program doesn't exist.
 public func helperProgram(_ name: String) throws -> URL {
-  // The program that runs now is the tests' own, or the tool that has loaded them.
+  // The running program is the tests' own executable, or the tool that loaded them.
   let bundles =
     [Bundle.main.bundlePath, CommandLine.arguments[0]] + Bundle.allBundles.map(\.bundlePath)
   let folders = bundles.map { URL(filePath: $0) }.flatMap { [$0, $0.deletingLastPathComponent()] }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The paths of the files and folders in `folder`, or of itself, that this process has open.
+/// Returns the sorted paths that this process has open: `folder` itself and everything in it.
 ///
-/// Only Linux lists the descriptors of a process as links. Elsewhere the result is empty.
+/// Only Linux lists the descriptors of a process as links. The result is empty on other systems.
 package func openFiles(in folder: String) -> [String] {
   let descriptors = "/proc/self/fd"
   let folder = URL(filePath: folder).resolvingSymlinksInPath().path

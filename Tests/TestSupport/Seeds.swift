@@ -1,13 +1,13 @@
 import Foundation
 
-/// Returns the seeds that a test with random input runs: `range`, or only the seed in the environment variable
-/// `MAGICDATA_SEED`, which may be outside of `range`.
+/// Returns the seeds for a test with random input: `range`, or only the seed in the environment
+/// variable `MAGICDATA_SEED`, which may be outside `range`.
 package func seeds<Number: FixedWidthInteger>(_ range: Range<Number>) -> [Number]
 where Number.Stride: SignedInteger {
   seedInEnvironment().map { [$0] } ?? Array(range)
 }
 
-/// Returns the seeds that a test with random input runs, as `seeds(_:)` of a half-open range does.
+/// Returns the seeds for a test with random input, like `seeds(_:)` with a half-open range.
 package func seeds<Number: FixedWidthInteger>(_ range: ClosedRange<Number>) -> [Number]
 where Number.Stride: SignedInteger {
   seedInEnvironment().map { [$0] } ?? Array(range)

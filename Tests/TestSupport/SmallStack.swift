@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Returns what `body` returns on a thread with little stack: 512 KiB, as Apple's threads have it, unless it is told
-/// otherwise.
+/// Runs `body` on a thread with a small stack and returns its result. The default, 512 KiB, is the
+/// stack of secondary threads on Apple platforms.
 ///
-/// Code made for a sanitizer needs more: `MAGICDATA_TEST_STACK` is another size in KiB.
+/// Code that is instrumented by a sanitizer needs more: `MAGICDATA_TEST_STACK` sets another size in
+/// KiB.
 package func onSmallStack<Value: Sendable>(
   kibibytes: Int = 512, _ body: @escaping @Sendable () throws -> Value
 ) throws -> Value {

@@ -1,4 +1,5 @@
-/// Sebastiano Vigna's generator: the same numbers for the same seed, on every machine.
+/// Sebastiano Vigna's SplitMix64 generator, which produces the same numbers for the same seed on
+/// every machine.
 package struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 

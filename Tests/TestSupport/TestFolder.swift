@@ -1,18 +1,18 @@
 package import Foundation
 
-/// A new folder for one test, removed with all it holds when the test lets go of it.
+/// A new folder for one test. It is removed with its content when the instance is deallocated.
 package final class TestFolder: Sendable {
   package let path: String
 
-  /// A folder in memory if the system has one, else the temporary folder. `.ci/test` names a folder that it looks
-  /// at when the tests have ended.
+  /// A folder in memory if the system has one, otherwise the temporary folder. `.ci/test` sets it
+  /// through the environment, and fails if files remain in it after the tests.
   package static var memory: String {
     let path = ProcessInfo.processInfo.environment["MAGICDATA_TEST_MEMORY"] ?? "/dev/shm"
     return FileManager.default.isWritableFile(atPath: path)
       ? path : FileManager.default.temporaryDirectory.path
   }
 
-  /// A folder in memory, for tests that make many files.
+  /// Creates a folder in memory, for tests that create many files.
   package static func inMemory() throws -> TestFolder { try TestFolder(in: memory) }
 
   package init(in folder: String = FileManager.default.temporaryDirectory.path) throws {
@@ -21,7 +21,7 @@ package final class TestFolder: Sendable {
   }
 
   deinit {
-    // A store that nobody holds any more may still write in it while it closes.
+    // A released store may still write files while it closes.
     var failure: (any Error)?
     for _ in 1...10 {
       do {
@@ -34,10 +34,10 @@ package final class TestFolder: Sendable {
 
   package var url: URL { URL(filePath: path) }
 
-  /// The path of a file in the folder.
+  /// Returns the path of a file in the folder.
   package func file(_ name: String = "data.sqlite3") -> String { "\(path)/\(name)" }
 
-  /// Writes a file, and makes the folders on the way to it.
+  /// Writes a file, and creates the folders in its path.
   package func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
     let url = URL(filePath: file(name))
     try FileManager.default.createDirectory(
@@ -51,7 +51,7 @@ package final class TestFolder: Sendable {
     [UInt8](try Data(contentsOf: URL(filePath: file(name))))
   }
 
-  /// The names of what is in the folder, sorted.
+  /// Returns the names of the folder's entries, sorted.
   package func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path).sorted()
   }
@@ -60,7 +60,7 @@ package final class TestFolder: Sendable {
     FileManager.default.fileExists(atPath: file(name))
   }
 
-  /// Makes a symbolic link, whether its target exists or not.
+  /// Creates a symbolic link, whether or not its target exists.
   package func link(_ name: String, to target: String) throws {
     try FileManager.default.createSymbolicLink(
       atPath: file(name), withDestinationPath: target)

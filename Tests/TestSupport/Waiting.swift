@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A flag that tasks share.
+/// A flag that tasks can share.
 package final class Flag: Sendable {
   private let value = Atomic(false)
 
@@ -10,11 +10,11 @@ package final class Flag: Sendable {
   package func set() { value.store(true, ordering: .releasing) }
 }
 
-/// Waits until the condition holds.
+/// Waits until `condition` returns true.
 ///
-/// A cancelled task waits no longer, so the time limit of a test ends the wait.
+/// The wait also ends when the task is cancelled, for example by a test's time limit.
 ///
-/// - Throws: `CancellationError`, and what the condition throws.
+/// - Throws: `CancellationError` if the task is cancelled, and errors of `condition`.
 package func waitUntil(_ condition: () throws -> Bool) async throws {
   while try !condition() { try await Task.sleep(for: .milliseconds(1)) }
 }
