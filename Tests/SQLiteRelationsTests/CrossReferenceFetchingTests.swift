@@ -20,7 +20,7 @@ struct Address: Codable, Equatable {
   var zip = ""
 }
 
-/// As the SwiftletData seed has it.
+/// The same record as in the SwiftletData seed.
 final class Person: Record {
   static let tableName = "People"
   static let primaryKey = "id"
@@ -37,7 +37,8 @@ final class Person: Record {
   }
 }
 
-/// As the SwiftletData seed has it, whose cross reference is a property; here it is told of the type.
+/// The record of the SwiftletData seed, with its cross reference as a static property instead of an
+/// instance property.
 final class Group: Record {
   static let tableName = "Groups"
   static let primaryKey = "id"
@@ -56,7 +57,7 @@ final class Group: Record {
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `a group has people, as the seed has it`() throws {
+  @Test func `a cross reference links groups and people like the SwiftletData seed`() throws {
     let addr1 = Address(addr1: "PO Box 1234", city: "Houston", state: "TX", zip: "77012")
     let addr2 = Address(
       addr1: "25 Nasa Rd 1", addr2: "Apt #123", city: "Seabrook", state: "TX", zip: "77586")
@@ -82,8 +83,7 @@ final class Group: Record {
     }
   }
 
-  @Test(.requires(.tracing)) func `only the first link of a connection looks at the schema`() throws
-  {
+  @Test(.requires(.tracing)) func `only the first link of a connection reads the schema`() throws {
     let log = Mutex<[String]>([])
     try database.write { connection in
       let town = try connection.update(Town(name: "Bonn"))
@@ -102,7 +102,7 @@ final class Group: Record {
     #expect(statements.allSatisfy { $0.hasPrefix("INSERT INTO") })
   }
 
-  @Test func `links are written after their table was removed or its creation was undone`() throws {
+  @Test func `links are saved after their table was dropped or rolled back`() throws {
     struct Undone: Error {}
     let town = try database.write { try $0.update(Town(name: "Bonn")) }
     let tag = try database.write { try $0.update(Tag(name: "old")) }
@@ -126,7 +126,7 @@ final class Group: Record {
   }
 
   @Test(arguments: [1, 100, 10_000])
-  func `what many are linked to comes by one statement`(count: Int) throws {
+  func `one statement fetches the related records of many records`(count: Int) throws {
     try database.write { connection in
       let towns = try connection.insert((0..<count).map { Town(name: "\($0)") })
       let all = try connection.insert((0..<10).map { Tag(name: "\($0)") })
@@ -134,7 +134,7 @@ final class Group: Record {
         let own = [all[(number + 3) % 10], all[number % 10]]
         try connection.setLinks(of: town, to: own, through: tags)
       }
-      // Another one, without links, and the first one twice.
+      // Also queries a town without links, and the first town twice.
       let bare = try connection.update(Town(name: "bare"))
       let before = connection.statementCount
       let found = try connection.rightObjects(
@@ -152,12 +152,12 @@ final class Group: Record {
     [number % 10, (number + 3) % 10].sorted().map { "\($0)" }
   }
 
-  /// A table that others have made keeps its links in any order, or has no index for them.
+  /// A table that other code created may store links in any order or have no index for them.
   @Test(arguments: [
     "CREATE TABLE town_tag (townID, place, tagID, PRIMARY KEY (townID, place)) WITHOUT ROWID",
     "CREATE TABLE town_tag (townID INTEGER, place INTEGER, tagID INTEGER)",
   ])
-  func `what many are linked to comes in the order of the keys, whatever that of the links is`(
+  func `related records are sorted by key, whatever the order of the links`(
     table: String
   ) throws {
     try database.write { connection in
@@ -183,7 +183,7 @@ final class Group: Record {
     }
   }
 
-  @Test func `of a class there is one instance for each key`() throws {
+  @Test func `a class has one instance per key in a fetch`() throws {
     try database.write { connection in
       let groups = try connection.insert([Group(name: "a"), Group(name: "b")])
       let shared = Person(firstName: "Sue", lastName: "Smith")
@@ -196,7 +196,7 @@ final class Group: Record {
     }
   }
 
-  @Test func `links are read in an order that is given`() throws {
+  @Test func `related records are sorted by a given column`() throws {
     let ordered = CrossReference<Group, Person>(
       "ordered", columns: [ColumnDefinition("place", .integer, isOptional: true)])
     let names = ["c", "a", "b"]
@@ -236,7 +236,7 @@ final class Group: Record {
     #expect(left.count == 1)
   }
 
-  @Test func `instances of classes are linked by calls that suspend`() async throws {
+  @Test func `class instances are linked by calls that suspend`() async throws {
     let group = try await database.write(giving: Group(name: "one")) { try $0.update($1) }
     let id = group.id
     let people = ["c", "a"].map { Person(firstName: $0, lastName: "") }

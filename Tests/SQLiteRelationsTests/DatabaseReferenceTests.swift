@@ -13,7 +13,7 @@ import Testing
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `a reference is followed both ways without a closure`() throws {
+  @Test func `a reference is followed in both directions by blocking calls`() throws {
     let canada = try database.write { try $0.update(Country(code: "CA", name: "Canada")) }
     let toronto = try database.write { try $0.update(City(name: "Toronto", countryCode: "CA")) }
     let atlantis = try database.write { try $0.update(City(name: "Atlantis")) }
@@ -26,7 +26,7 @@ import Testing
       try database.read { try $0.owners(of: canada, through: country) }.map(\.name) == ["Toronto"])
   }
 
-  @Test func `a reference is followed both ways by a task`() async throws {
+  @Test func `a reference is followed in both directions by a task`() async throws {
     let canada = try await database.write { try $0.update(Country(code: "CA", name: "Canada")) }
     let toronto = try await database.write {
       try $0.update(City(name: "Toronto", countryCode: "CA"))
@@ -44,7 +44,7 @@ import Testing
         == ["Toronto"])
   }
 
-  @Test func `links are made and followed without a closure`() throws {
+  @Test func `links are inserted and followed by blocking calls`() throws {
     let toronto = try database.write { try $0.update(Town(name: "Toronto")) }
     let ottawa = try database.write { try $0.update(Town(name: "Ottawa")) }
     let tags = try database.write {
@@ -68,7 +68,7 @@ import Testing
     #expect(try database.read { try $0.linkCount(of: toronto, through: townTags) } == 1)
   }
 
-  @Test func `links are made and followed by a task`() async throws {
+  @Test func `links are inserted and followed by a task`() async throws {
     let toronto = try await database.write { try $0.update(Town(name: "Toronto")) }
     let ottawa = try await database.write { try $0.update(Town(name: "Ottawa")) }
     let tags = try await database.write {
@@ -101,7 +101,7 @@ import Testing
       try await database.readBriefly { try $0.linkCount(of: toronto, through: townTags) } == 1)
   }
 
-  @Test func `what fails on a task has changed nothing`() async throws {
+  @Test func `a failed write on a task changes nothing`() async throws {
     await #expect(throws: SQLiteError.self) {
       try await database.write {
         try $0.setLinks(

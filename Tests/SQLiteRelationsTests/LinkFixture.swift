@@ -3,7 +3,7 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// Two tables and the links between their rows.
+/// Two tables and a link table between their rows.
 struct LinkFixture {
   let database: Database
   let table: LinkTable
@@ -25,12 +25,12 @@ struct LinkFixture {
     }
   }
 
-  /// What the links of an owner lead to, in order.
+  /// Returns the targets of an owner's links, in order.
   func targets(of owner: Int64) throws -> [Int64] {
     try database.read { try $0.links(table, of: [owner]).map(\.target) }
   }
 
-  /// Sets a list, and says what that wrote.
+  /// Sets a list. Returns the number of rows that it wrote and of statements that it ran.
   func setList(of owner: Int64, to targets: [Int64]) throws -> (rows: Int, statements: Int) {
     try database.write { connection in
       let rows = try connection.firstRow("SELECT total_changes()", as: Int.self) ?? 0
@@ -42,12 +42,12 @@ struct LinkFixture {
     }
   }
 
-  /// The rows whose foreign keys lead nowhere.
+  /// Returns the number of rows that violate a foreign key.
   func violations() throws -> Int {
     try database.read { try $0.executeQuery("PRAGMA foreign_key_check").count }
   }
 
-  /// How SQLite says it would run a query.
+  /// Returns SQLite's query plan.
   func plan(_ sql: SQL) throws -> String {
     try database.read { connection in
       try connection.executeQuery("EXPLAIN QUERY PLAN \(sql)")

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [LinkTable.Arrangement.list, .set, .dictionary])
-  func `links go with either end and are found from both`(
+  func `links are deleted with either end and found from both`(
     arrangement: LinkTable.Arrangement
   ) throws {
     let table = table(arrangement)
@@ -46,7 +46,7 @@ import Testing
     #expect(plan.first?["detail"]?.asString()?.contains("INDEX") == true)
   }
 
-  @Test func `a link to nothing is refused when the transaction commits`() throws {
+  @Test func `a link to a missing row throws when the transaction commits`() throws {
     let table = table(.set)
     try database.write { try $0.ensure(table.definition) }
     #expect(throws: SQLiteError.self) {

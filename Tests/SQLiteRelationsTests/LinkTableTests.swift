@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.everyEngine) struct LinkTableTests {
   @Test(arguments: [LinkTable.Arrangement.list, .set, .dictionary])
-  func `a link table has no rowids and foreign keys to both ends`(
+  func `a link table has no rowids, and foreign keys to both ends`(
     arrangement: LinkTable.Arrangement
   ) throws {
     let fixture = try LinkFixture(arrangement)
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [LinkTable.Arrangement.list, .set, .dictionary])
-  func `links go with either end`(arrangement: LinkTable.Arrangement) throws {
+  func `links are deleted with either end`(arrangement: LinkTable.Arrangement) throws {
     let fixture = try LinkFixture(arrangement)
     let table = fixture.table
     try fixture.database.write { connection in
@@ -55,7 +55,7 @@ import Testing
     #expect(try fixture.violations() == 0)
   }
 
-  @Test func `a link to nothing is refused`() throws {
+  @Test func `a link to a missing row throws`() throws {
     let fixture = try LinkFixture(.set)
     let table = fixture.table
     let error = #expect(throws: SQLiteError.self) {
@@ -65,7 +65,7 @@ import Testing
     #expect(try fixture.targets(of: 1) == [])
   }
 
-  @Test func `a set becomes another by writing what differs`() throws {
+  @Test func `changing a set writes only the differences`() throws {
     let fixture = try LinkFixture(.set)
     let table = fixture.table
     try fixture.database.write { connection in
@@ -78,7 +78,7 @@ import Testing
     #expect(try fixture.targets(of: 1) == Array(2...41))
   }
 
-  @Test func `a dictionary becomes another by writing what differs`() throws {
+  @Test func `changing a dictionary writes only the differences`() throws {
     let fixture = try LinkFixture(.dictionary)
     let table = fixture.table
     try fixture.database.write { connection in
@@ -88,7 +88,7 @@ import Testing
       try connection.setDictionary(
         table, of: 1, to: [.text("a"): 1, .text("b"): 5, .integer(3): 3, .text("3"): 4])
       let after = try connection.firstRow("SELECT total_changes()", as: Int.self) ?? 0
-      // A key with another target is one change.
+      // A key with a new target is one change.
       #expect(after - before == 3)
       let links = try connection.links(table, of: [1])
       #expect(
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `links of many owners come in one statement`() throws {
+  @Test func `links of many owners are fetched in one statement`() throws {
     let fixture = try LinkFixture(.list, owners: 20)
     let table = fixture.table
     try fixture.database.write { connection in
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: [LinkTable.Arrangement.list, .set])
-  func `pages follow each other without gaps`(arrangement: LinkTable.Arrangement) throws {
+  func `pages of links follow each other without gaps`(arrangement: LinkTable.Arrangement) throws {
     let fixture = try LinkFixture(arrangement)
     let table = fixture.table
     try fixture.database.write { connection in
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `a position that is no integer is a named error`() throws {
+  @Test func `a position that isn't an integer throws a mismatch error`() throws {
     let fixture = try LinkFixture(.list)
     let table = fixture.table
     try fixture.database.executeChange("INSERT INTO links VALUES (1, 'first', 1)")

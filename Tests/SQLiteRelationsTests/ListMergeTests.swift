@@ -4,7 +4,7 @@ import SQLiteRelations
 import Testing
 import TestSupport
 
-/// What a change of a list becomes when others have changed it meanwhile.
+/// Tests of saving a list that other code has changed since it was fetched.
 @Suite(.everyEngine) struct ListMergeTests {
   struct Case: CustomTestStringConvertible {
     let base: [Int64]
@@ -32,67 +32,67 @@ import TestSupport
   }
 
   @Test(arguments: [
-    // Both append, both put in front, both put into one gap: in the order of the commits.
+    // Both append, prepend or insert in the same gap: the elements are in the order of the commits.
     Case([1, 2], [1, 2, 3], [1, 2, 4], [1, 2, 4, 3]),
     Case([1, 2], [3, 1, 2], [4, 1, 2], [4, 3, 1, 2]),
     Case([1, 2], [1, 3, 2], [1, 4, 2], [1, 4, 3, 2]),
-    // Each inserts elsewhere.
+    // Both insert, in different places.
     Case([1, 2, 3], [1, 5, 2, 3], [1, 2, 6, 3], [1, 5, 2, 6, 3]),
-    // Both into an empty list.
+    // Both insert into an empty list.
     Case([], [1], [2], [2, 1]),
   ])
-  func `what both add stays`(merge: Case) throws {
+  func `concurrent insertions are both kept`(merge: Case) throws {
     #expect(try merged(merge) == merge.merged)
   }
 
   @Test(arguments: [
     Case([1, 2, 3], [1, 3], [1, 2], [1]),
-    // Both remove the same.
+    // Both remove the same element.
     Case([1, 2, 3], [1, 3], [1, 3], [1, 3]),
-    // One removes the neighbour of what the other adds.
+    // One removes an element next to the insertion of the other.
     Case([1, 2, 3], [1, 2, 9, 3], [1, 2], [1, 2, 9]),
     Case([1, 2, 3], [1, 9, 2, 3], [1, 3], [1, 9, 3]),
     Case([1, 2, 3], [], [1, 4, 2, 3], [4]),
     Case([1, 2, 3], [4], [], [4]),
   ])
-  func `what one removes goes`(merge: Case) throws {
+  func `an element that either side removed stays removed`(merge: Case) throws {
     #expect(try merged(merge) == merge.merged)
   }
 
   @Test(arguments: [
-    // I remove what the others have moved.
+    // I remove an element that the others moved.
     Case([1, 2, 3], [1, 2], [3, 1, 2], [1, 2]),
-    // I move what the others have removed.
+    // I move an element that the others removed.
     Case([1, 2, 3], [3, 1, 2], [1, 2], [1, 2]),
-    // Both move the same: where the later commit puts it, and once.
+    // Both move the same element: it ends up once, where the later commit moves it.
     Case([1, 2, 3, 4], [4, 1, 2, 3], [1, 4, 2, 3], [4, 1, 2, 3]),
     Case([1, 2, 3], [2, 1, 3], [2, 1, 3], [2, 1, 3]),
-    // Both move something else.
+    // Both move different elements.
     Case([1, 2, 3, 4, 5], [5, 1, 2, 3, 4], [2, 1, 3, 4, 5], [2, 5, 1, 3, 4]),
-    // I move, the others append.
+    // I move an element, the others append.
     Case([1, 2, 3], [3, 1, 2], [1, 2, 3, 4], [3, 1, 2, 4]),
   ])
-  func `what moves is there once, or gone`(merge: Case) throws {
+  func `an element that either side moved occurs at most once`(merge: Case) throws {
     #expect(try merged(merge) == merge.merged)
   }
 
   @Test(arguments: [
-    // Both add the same: it is there twice, as each wanted.
+    // Both insert the same element: the list then contains it twice.
     Case([1], [1, 7], [1, 7], [1, 7, 7]),
-    // One of two goes, the other's neighbours come.
+    // One removes one of two equal elements, the other inserts next to it.
     Case([7, 1, 7], [7, 1], [7, 1, 7, 2], [7, 1, 2]),
     Case([7, 1, 7], [1, 7], [9, 7, 1, 7], [9, 1, 7]),
-    // Both remove one of two, the same one.
+    // Both remove the same one of two equal elements.
     Case([7, 7], [7], [7], [7]),
     Case([7, 1, 7, 2], [1, 7, 2, 3], [1, 7, 2], [1, 7, 2, 3]),
-    // Both remove one of two, not the same one.
+    // Both remove one of two equal elements, but not the same one.
     Case([7, 1, 7], [1, 7], [7, 1], [1]),
   ])
-  func `an element that is there twice is two elements`(merge: Case) throws {
+  func `two equal elements are merged as two elements`(merge: Case) throws {
     #expect(try merged(merge) == merge.merged)
   }
 
-  @Test func `what is appended is written without reading the list`() throws {
+  @Test func `elements are appended without reading the list`() throws {
     let fixture = try LinkFixture(.list)
     _ = try fixture.setList(of: 1, to: Array(1...40))
     let used = try fixture.database.write { connection in
@@ -101,18 +101,18 @@ import TestSupport
         fixture.table, of: 1, from: Array(1...40), to: Array(1...40) + [1, 50])
       return connection.statementCount - statements
     }
-    // One asks for the last position.
+    // Two insertions, and one query for the last position.
     #expect(used == 3)
     #expect(try fixture.targets(of: 1) == Array(1...40) + [1, 50])
   }
 
-  @Test func `insertions at places without end keep the order`() throws {
+  @Test func `repeated insertions at the same index keep the order`() throws {
     let fixture = try LinkFixture(.list)
     var random = SplitMix64(seed: 3)
     var list: [Int64] = []
     for number in 0..<200 {
       let target = Int64(number % 50 + 1)
-      // Mostly at one place, so that its gap is used up again and again.
+      // Mostly at one index, so that its gap is used up repeatedly.
       let place = number % 5 == 0 ? Int.random(in: 0...list.count, using: &random) : 1
       try fixture.database.write { connection in
         try connection.insertIntoList(fixture.table, of: 1, [target, 50], at: place)
@@ -126,7 +126,7 @@ import TestSupport
     #expect(try fixture.targets(of: 1).isEmpty)
   }
 
-  @Test func `an index out of range is the start or the end`() throws {
+  @Test func `an index out of range means the start or the end`() throws {
     let fixture = try LinkFixture(.list)
     _ = try fixture.setList(of: 1, to: [3, 4])
     try fixture.database.write { connection in
@@ -141,7 +141,7 @@ import TestSupport
     let sets = try LinkFixture(.set)
     try sets.database.write { connection in
       try connection.setSet(sets.table, of: 1, to: [1, 2, 3, 4])
-      // As others have left it.
+      // The links after a concurrent change.
       try connection.setSet(sets.table, of: 1, to: [1, 2, 5, 6])
       try connection.changeSet(sets.table, of: 1, from: [1, 2, 3, 4], to: [2, 3, 5, 7])
     }

@@ -11,7 +11,7 @@ import TestSupport
     #expect(try fixture.targets(of: 1) == [3, 1, 3, 2])
   }
 
-  @Test func `the same list again writes nothing`() throws {
+  @Test func `setting an equal list writes nothing`() throws {
     let fixture = try LinkFixture(.list)
     _ = try fixture.setList(of: 1, to: [3, 1, 3, 2])
     let cost = try fixture.setList(of: 1, to: [3, 1, 3, 2])
@@ -19,7 +19,7 @@ import TestSupport
     #expect(cost.statements == 1)
   }
 
-  @Test func `an insertion anywhere writes one row`() throws {
+  @Test func `inserting one element anywhere writes one row`() throws {
     let fixture = try LinkFixture(.list)
     var list = Array(1...20).map { Int64($0) }
     _ = try fixture.setList(of: 1, to: list)
@@ -42,7 +42,7 @@ import TestSupport
   }
 
   @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6, 7, 8])
-  func `random edits leave what the model has`(seed: UInt64) throws {
+  func `random edits produce the same lists as a model`(seed: UInt64) throws {
     let fixture = try LinkFixture(.list)
     var random = SplitMix64(seed: seed)
     var models: [Int64: [Int64]] = [:]
@@ -68,13 +68,13 @@ import TestSupport
   }
 
   @Test(arguments: [0.0, 0.5, 1.0])
-  func `insertions at one place for ever move few others`(where fraction: Double) throws {
+  func `repeated insertions at the same index move few other rows`(where fraction: Double) throws {
     let fixture = try LinkFixture(.list)
     var list = Array(repeating: Int64(1), count: 100)
     _ = try fixture.setList(of: 1, to: list)
     var rows = 0
     for number in 0..<1000 {
-      // Behind the one inserted last, if it is in the middle: the worst for positions.
+      // An insertion in the middle is always at the same index, which uses up positions fastest.
       let place = fraction == 0.5 ? 50 : Int(Double(list.count) * fraction)
       list.insert(Int64(number % 49) + 2, at: place)
       rows += try fixture.setList(of: 1, to: list).rows
@@ -83,7 +83,7 @@ import TestSupport
     #expect(rows < 10_000)
   }
 
-  @Test func `a gap that is used up is spread out locally`() throws {
+  @Test func `a gap that is used up is widened locally`() throws {
     let fixture = try LinkFixture(.list)
     _ = try fixture.setList(of: 1, to: Array(repeating: 1, count: 1000))
     try fixture.database.executeChange(
@@ -97,7 +97,7 @@ import TestSupport
   }
 
   @Test(arguments: [(Int64.min, Int64.max), (.min, .min + 1), (.max - 1, .max)])
-  func `positions at the ends of the integers leave room`(
+  func `positions at the limits of Int64 leave room for insertions`(
     first: Int64, second: Int64
   ) throws {
     let fixture = try LinkFixture(.list)
@@ -109,7 +109,7 @@ import TestSupport
     #expect(try fixture.targets(of: 1) == list)
   }
 
-  @Test func `inserting in front of 100,000 writes one row`() throws {
+  @Test func `inserting before 100,000 elements writes one row`() throws {
     let fixture = try LinkFixture(.list, targets: 100_001)
     var list = (1...100_000).map { Int64($0) }
     _ = try fixture.setList(of: 1, to: list)

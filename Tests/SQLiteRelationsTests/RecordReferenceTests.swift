@@ -43,7 +43,7 @@ struct Tag: Record {
     try database.write { try $0.update(City(name: name, countryCode: code)) }
   }
 
-  @Test func `a key leads to one record, and back to many`() throws {
+  @Test func `a foreign key references one record and is referenced by many`() throws {
     try database.write { connection in
       let canada = try connection.update(Country(code: "CA", name: "Canada"))
       let toronto = try connection.update(City(name: "Toronto", countryCode: "CA"))
@@ -75,7 +75,7 @@ struct Tag: Record {
     #expect(error?.code.primary == .constraint)
   }
 
-  @Test func `many are linked to many through a table with names of its own`() throws {
+  @Test func `a cross reference links many to many through a table with chosen names`() throws {
     try database.write { connection in
       let toronto = try connection.update(Town(name: "Toronto"))
       let ottawa = try connection.update(Town(name: "Ottawa"))
@@ -102,13 +102,13 @@ struct Tag: Record {
     }
   }
 
-  @Test func `linking again keeps the links and what they have`() throws {
+  @Test func `linking again keeps existing links and their values`() throws {
     try database.write { connection in
       let toronto = try connection.update(Town(name: "Toronto"))
       let tags = try connection.setLinks(
         of: toronto, to: [Tag(name: "a"), Tag(name: "b")], through: townTags)
       try connection.link(toronto, tags[1], through: townTags, values: ["weight": 7])
-      // Saving the same parent twice destroyed all links in the system that this one replaces.
+      // A second save of the same owner must not delete its links.
       try connection.setLinks(of: toronto, to: tags + [Tag(name: "c")], through: townTags)
       #expect(try connection.linkCount(of: toronto, through: townTags) == 3)
       let weights = try connection.rows("SELECT weight FROM town_tag ORDER BY tagID", as: Int?.self)
@@ -121,7 +121,7 @@ struct Tag: Record {
     }
   }
 
-  @Test func `links go with either end`() throws {
+  @Test func `links are deleted with either end`() throws {
     try database.write { connection in
       let toronto = try connection.update(Town(name: "Toronto"))
       let tags = try connection.setLinks(
@@ -135,7 +135,7 @@ struct Tag: Record {
     }
   }
 
-  @Test func `a record that was never written is a named error`() throws {
+  @Test func `linking a record that was never inserted throws a misuse error`() throws {
     let error = #expect(throws: SQLiteError.self) {
       try database.write {
         try $0.setLinks(of: Town(name: "New"), to: [Tag(name: "a")], through: townTags)

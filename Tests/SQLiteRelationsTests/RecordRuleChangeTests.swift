@@ -5,7 +5,7 @@ import SQLiteRelations
 import Testing
 import TestSupport
 
-/// The types of a program, and of its next version with other delete rules.
+/// The record types of a program, and of its next version, which has other delete rules.
 private enum Old {
   struct Owner: Record {
     static let primaryKeyType = PrimaryKeyType.autoIncrement
@@ -70,7 +70,7 @@ private enum New {
 
   private func open() throws -> Database { try Database.at(folder.file()) }
 
-  @Test func `a column that may be NULL gives way to one with the new rule`()
+  @Test func `an optional column is replaced by one with the new delete rule`()
     throws
   {
     let database = try open()
@@ -82,7 +82,7 @@ private enum New {
     #expect(try database.read { try $0.count(of: New.Toy.self) } == 0)
   }
 
-  @Test func `a table that nobody refers to is made anew, and counts on`()
+  @Test func `an unreferenced table is rebuilt with the rule and keeps its key counter`()
     throws
   {
     let database = try open()
@@ -94,7 +94,7 @@ private enum New {
     #expect(try database.read { try $0.count(of: New.Pet.self) } == 0)
   }
 
-  @Test func `a table that others refer to gets the rule, and they keep what they have`() throws {
+  @Test func `a referenced table gets the rule, and rows that reference it are unchanged`() throws {
     let database = try open()
     try database.write { try $0.insert(New.Pet(ownerID: nil, vetID: 1)) }
     #expect(try database.write { try $0.check(of: New.Pet.self) }.isEmpty)
@@ -112,7 +112,7 @@ private enum New {
       "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT /* , ( */, petID INT, FOREIGN KEY (`petid`) REFERENCES Pet (id) ON DELETE SET DEFAULT DEFERRABLE)",
       "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, \"a \"\"( ,\" TEXT DEFAULT ('x,(' || 'petID'), petID INT CHECK (petID <> 'REFERENCES') REFERENCES Pet -- ,\n)",
     ])
-  func `a table of others gets the rule by its own words`(sql: String) throws {
+  func `a table that other code created gets the rule in its own SQL text`(sql: String) throws {
     let database = try open()
     try database.executeChange("DROP TABLE Toy")
     try database.executeChange(SQL(unchecked: sql))
@@ -122,7 +122,7 @@ private enum New {
     #expect(try database.read { try $0.count(of: New.Toy.self) } == 0)
   }
 
-  @Test func `a table that others lead to is not dropped by a migration`() throws {
+  @Test func `a migration doesn't drop a table that rows reference`() throws {
     let database = try open()
     let error = #expect(throws: SQLiteError.self) {
       try database.migrate([Migration("no pets", .dropTable("Pet"))])

@@ -4,11 +4,13 @@ import SQLiteMapping
 import SQLiteRelations
 import Testing
 
-/// Relations that are stored in four ways, asked alike.
+/// Tests of the queries that all kinds of relations support, whether stored in a link table or in a
+/// column.
 @Suite(.everyEngine) struct RelationTests {
   static let arrangements: [LinkTable.Arrangement] = [.list, .set, .dictionary]
 
-  /// Links owner 1 to targets 7 and 8, to 7 twice if that is possible, and owners 2 and 3 to 7.
+  /// Returns links from owner 1 to targets 7 (twice, except in a set) and 8, and from owners 2 and
+  /// 3 to target 7.
   private func filled(_ arrangement: LinkTable.Arrangement) throws -> LinkFixture {
     let fixture = try LinkFixture(arrangement)
     let table = fixture.table
@@ -36,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: arrangements)
-  func `links are asked from both ends`(arrangement: LinkTable.Arrangement) throws {
+  func `links can be queried from both ends`(arrangement: LinkTable.Arrangement) throws {
     let fixture = try filled(arrangement)
     let relation = try fixture.table.relation
     let isSet = arrangement == .set
@@ -55,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: arrangements)
-  func `rows at the other end come in order, each owner once`(
+  func `rows at the other end are ordered, and each owner occurs once`(
     arrangement: LinkTable.Arrangement
   ) throws {
     let fixture = try filled(arrangement)
@@ -72,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: arrangements)
-  func `links are found by their indexes, and nothing is sorted`(
+  func `links are found through indexes, and nothing is sorted`(
     arrangement: LinkTable.Arrangement
   ) throws {
     let fixture = try filled(arrangement)
@@ -103,7 +105,7 @@ import Testing
     }
   }
 
-  /// A subquery for the ends of a start.
+  /// Returns a subquery that counts the links from a key.
   private func counting(_ relation: Relation, from key: String, to row: String? = nil) -> SQL {
     let target = row.map { relation.destination(as: $0, of: "l") }
     let join = target.map { " JOIN \($0.table) ON \($0.condition)" } ?? ""
@@ -113,7 +115,7 @@ import Testing
     )
   }
 
-  @Test func `a column leads to one row, and back to many`() throws {
+  @Test func `a column references one row and is referenced by many`() throws {
     let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange("CREATE TABLE tree (id INTEGER PRIMARY KEY, up INTEGER)")
@@ -137,7 +139,7 @@ import Testing
       let plan = try connection.executeQuery("EXPLAIN QUERY PLAN \(sql)")
         .map { "\($0["detail"]?.asString() ?? "")" }.joined(separator: "; ")
       #expect(plan.contains("tree_up") && !plan.contains("TEMP B-TREE"), "\(plan)")
-      // The rows around it are of the same table.
+      // The outer query and the relation use the same table.
       let parents: SQL =
         "SELECT id FROM tree WHERE EXISTS (\(counting(reversed, from: "tree.id", to: "r")) AND r.id = 3 HAVING count(*) > 0)"
       #expect(try connection.rows(parents, as: Int64.self) == [1])
@@ -179,7 +181,7 @@ private struct PageLabelRow: Record, Sendable {
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `a record on the table of a cross reference is refused`() throws {
+  @Test func `saving a record in the table of a cross reference throws`() throws {
     let page = try database.write { try $0.update(Page(title: "a")) }
     try database.write { try $0.setLinks(of: page, to: [Label(text: "b")], through: labels) }
     let error = #expect(throws: SQLiteError.self) {
@@ -189,7 +191,7 @@ private struct PageLabelRow: Record, Sendable {
     #expect(try database.read { try $0.objects(of: PageLabelRow.self) }.count == 1)
   }
 
-  @Test func `a cross reference on the table of a record is refused`() throws {
+  @Test func `linking through the table of a record throws`() throws {
     let page = try database.write { try $0.update(Page(title: "a")) }
     try database.write { try $0.update(PageLabel(id: 1)) }
     let error = #expect(throws: SQLiteError.self) {
@@ -199,7 +201,7 @@ private struct PageLabelRow: Record, Sendable {
     #expect(try database.read { try $0.count(of: PageLabel.self) } == 1)
   }
 
-  @Test func `other links on the table of a cross reference are refused`() throws {
+  @Test func `links of other types or columns can't use the table of a cross reference`() throws {
     let page = try database.write { try $0.update(Page(title: "a")) }
     let other = CrossReference<Page, Page>(
       "Page_Label", leftKeyName: "pageID", rightKeyName: "labelID")
@@ -222,7 +224,7 @@ private struct PageLabelRow: Record, Sendable {
     #expect(try database.read { try $0.linkCount(of: page, through: labels) } == 1)
   }
 
-  @Test func `the same links may be described twice, also from the other end`() throws {
+  @Test func `the same links can be described twice, also from the other end`() throws {
     let page = try database.write { try $0.update(Page(title: "a")) }
     let saved = try database.write {
       try $0.setLinks(of: page, to: [Label(text: "b")], through: labels)
