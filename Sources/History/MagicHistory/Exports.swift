@@ -1,3 +1,3 @@
-// Conflicts are named by the types of patches, and histories are of stores.
+// The public API of this module uses types of both modules.
 @_exported public import SQLiteHistory
 @_exported public import SQLiteObjects

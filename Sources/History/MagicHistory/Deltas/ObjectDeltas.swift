@@ -5,8 +5,9 @@ public import SQLiteObjects
 import SQLiteRelations
 
 extension MagicData {
-  /// Tells what each transaction has changed in the objects of a type, whatever wrote it: objects, raw SQL, delete
-  /// rules, triggers, undoing.
+  /// Returns a sequence of the changes to objects of a type, one element per transaction.
+  ///
+  /// It reports all changes, whether made by objects, raw SQL, delete rules, triggers or an undo.
   ///
   ///     for try await changes in magic.deltas(of: Person.self, including: .current) {
   ///       for change in changes {
@@ -18,22 +19,26 @@ extension MagicData {
   ///       }
   ///     }
   ///
-  /// Each element is one transaction, in the order of the commits, of all stores of this process on the path. An object
-  /// stands in it once. Links that came or went are changes of the property that they belong to, and so is the
-  /// content of an asset. If only these have changed, the other values of both images are as they are when the change
-  /// is read; if the object is gone by then, its removal is what follows.
+  /// Elements are in commit order. They include the transactions of all stores in this process that
+  /// use the same file. An element contains each changed object once. Added and removed links count
+  /// as changes of their relation property, and replaced content counts as a change of the asset
+  /// property. If only links or assets of an object have changed, all other values in both images
+  /// are those at the time when the change is read. If the object has been deleted by then, only
+  /// its deletion is reported.
   ///
-  /// What commits after this call is told, also if the loop begins later. Nobody waits for the loop: when more than
-  /// `limit` bytes wait for it, they are dropped, and it gets one `Delta.tooMuch`. The sequence is for one loop, and ends
-  /// with its task.
+  /// The sequence includes all transactions that commit after this call, even if the loop starts
+  /// later. Writers never wait for the loop. If more than `limit` bytes of changes are pending,
+  /// they are dropped and the loop receives one `Delta.tooMuch`. Iterate over the sequence only
+  /// once.
   ///
   /// - Parameters:
-  ///   - type: The objects' type.
-  ///   - start: Whether the objects as they are come first.
-  ///   - limit: The most bytes of changes that are kept for the loop.
-  /// - Returns: The changes. The loop ends once its task is cancelled. It throws `MagicError` if the type cannot be stored, or
-  ///   with `closed` once the store was closed, and `SQLiteError`, such as with `ResultCode.misuse` if this libsqlite3 was
-  ///   built without `SQLITE_ENABLE_PREUPDATE_HOOK`.
+  ///   - type: The type of the objects.
+  ///   - start: Whether the sequence starts with all current objects.
+  ///   - limit: The maximum size of the pending changes in bytes.
+  /// - Returns: The sequence of changes. It ends when the iterating task is cancelled. It throws
+  ///   `MagicError` if the type can't be stored, or with `closed` if the store was closed. It
+  ///   throws `SQLiteError`, for example with `ResultCode.misuse` if this libsqlite3 was built
+  ///   without `SQLITE_ENABLE_PREUPDATE_HOOK`.
   public func deltas<Object: MagicObject>(
     of type: Object.Type, including start: DeltaStart = .changes, limit: Int = 64 << 20
   ) -> some AsyncSequence<[Delta<ObjectImage<Object>>], any Error> & Sendable {
@@ -41,7 +46,7 @@ extension MagicData {
   }
 }
 
-/// The changes of the objects of a type.
+/// A source of the changes to the objects of one type.
 private struct ObjectDeltas<Object: MagicObject>: DeltaSource {
   private let store: MagicData
   private let parts: Result<(queue: DeltaQueue, reader: ObjectDeltaReader<Object>), any Error>
@@ -84,12 +89,12 @@ private struct ObjectDeltas<Object: MagicObject>: DeltaSource {
   }
 }
 
-/// Makes the changes of objects of the changes of rows.
+/// Converts changes of rows into changes of objects.
 struct ObjectDeltaReader<Object: MagicObject>: Sendable {
   private let plan: ObjectPlan
-  /// The tables of objects, links and assets, in lower case.
+  /// The tables with objects, links and assets, in lower case.
   let tables: Set<String>
-  /// The property of each table of links.
+  /// The slot of the relation property for each link table.
   private let linkSlots: [String: Int]
   private let assetSlots: [Int]
 
@@ -102,7 +107,7 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
       .union(assetSlots.isEmpty ? [] : ["magicdata_asset"])
   }
 
-  /// The changes of one commit to an object.
+  /// The changes that one commit made to an object.
   private struct Change {
     var old: ObjectImage<Object>?
     var new: ObjectImage<Object>?
@@ -111,7 +116,7 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     var newLinks: [String: [StoredLink]] = [:]
   }
 
-  /// The changes of objects by those of rows of one commit.
+  /// Returns the changes of objects for the changed rows of one commit.
   func deltas(
     _ tables: [TableDeltas], _ connection: Connection
   ) throws -> [Delta<ObjectImage<Object>>] {
@@ -187,7 +192,7 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     }
   }
 
-  /// All objects with their links.
+  /// Returns all objects with their links.
   func current(_ connection: Connection) throws -> [ObjectImage<Object>] {
     var images = try images(where: nil, connection)
     let places = Dictionary(
@@ -207,7 +212,7 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     return images
   }
 
-  /// The slots of the properties that columns belong to.
+  /// Returns the slot of the property for each column; nil if the column belongs to no property.
   private func slots(of columns: [String]) -> [Int?] {
     columns.map { column in
       plan.properties.firstIndex { $0.hasColumn && asciiLowercased($0.name) == column }
@@ -222,7 +227,7 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     return StoredLink(owner: from, place: place.map { row[$0] } ?? .null, target: to)
   }
 
-  /// The objects with some keys, or all, as they are.
+  /// Returns the current objects with some keys, or all objects if `keys` is nil.
   private func images(
     where keys: [Int64]?, _ connection: Connection
   ) throws -> [ObjectImage<Object>] {
@@ -247,7 +252,7 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     return images
   }
 
-  /// The objects that hold assets, each with its property.
+  /// Returns the keys of the objects that own some assets, each with the asset property.
   private func holders(
     of ids: Set<Value>, _ connection: Connection
   ) throws -> [(Int64, String)] {

@@ -3,23 +3,26 @@ import SQLiteMapping
 public import SQLiteObjects
 public import SQLiteRelations
 
-/// The stored values of an object as of one commit.
+/// The stored values of an object before or after a transaction.
 ///
 ///     case .updated(let old, let new, let properties):
 ///       if properties.contains("name") { print(try old[\.$name], "is", try new[\.$name]) }
 ///
-/// It is no object: nothing that it leads to is with it, so that it is exact, and may cross threads.
+/// An image isn't an object and doesn't load related objects. It never changes, and you can send it
+/// to other threads.
 public struct ObjectImage<Object: MagicObject>: Sendable {
-  /// The z_index of the object.
+  /// The `z_index` of the object, which identifies it in its table.
   public let zIndex: Int
-  /// The links of properties that lead to many objects, by the properties' names. With `Delta.current(_:)` these are
-  /// all; with a change those that came with it, or, in the image before it, those that went.
+  /// The links of to-many relations, by property name.
+  ///
+  /// In `Delta.current(_:)`, these are all links of the object. In a change, the new image contains
+  /// the links that the transaction added, and the old image those that it removed.
   public internal(set) var links: [String: [StoredLink]] = [:]
   private let plan: ObjectPlan
-  /// The values by the slots of their properties; nil where there is none.
+  /// The values by property slot; nil for a property without a column in the table.
   private let values: [Value?]
 
-  /// Takes values over from a row.
+  /// Creates an image from the values of a row and the property slot of each column.
   init(_ plan: ObjectPlan, _ zIndex: Int64, _ row: [Value], _ slots: [Int?]) {
     self.zIndex = Int(zIndex)
     self.plan = plan
@@ -30,11 +33,13 @@ public struct ObjectImage<Object: MagicObject>: Sendable {
     self.values = values
   }
 
-  /// The value of a property.
+  /// Accesses the value of a property.
   ///
-  /// - Parameter path: A property in a column, such as `\.$name`.
-  /// - Throws: `MagicError` if the path leads through a relation, or to what is no value; `SQLiteError` if the table
-  ///   lacks the column; what the conversion throws.
+  /// - Parameter path: A key path to a property with a column, such as `\.$name`.
+  /// - Returns: The value in the image.
+  /// - Throws: `MagicError` if the path leads through a relation or to a property without a column;
+  ///   `SQLiteError` if the table doesn't have the column; any error of the conversion to the
+  ///   property's type.
   public subscript<Column: MagicColumn>(path: KeyPath<Object, Column>) -> Column.Value {
     get throws {
       let slot = try plan.slot(of: path)
@@ -46,10 +51,11 @@ public struct ObjectImage<Object: MagicObject>: Sendable {
     }
   }
 
-  /// The value of a property as it is stored: of a relation to one object its z_index, of an asset its id.
+  /// Returns the stored value of a property: the target's `z_index` for a to-one relation, and the
+  /// id for an asset.
   ///
-  /// - Parameter name: The property's name.
-  /// - Returns: Nil if there is no such column.
+  /// - Parameter name: The name of the property.
+  /// - Returns: The stored value, or nil if the table has no column for the property.
   public func stored(_ name: String) -> Value? {
     plan.properties.firstIndex { $0.name == name }.flatMap { values[$0] }
   }

@@ -4,9 +4,9 @@ public import SQLiteHistory
 import SQLiteMapping
 public import SQLiteObjects
 
-// Making patches.
+// Creating patches.
 extension MagicData {
-  /// Runs several calls in one transaction, and returns what they have changed, blocking the thread.
+  /// Runs `body` in one transaction and returns a patch of its changes. Blocks the thread.
   ///
   ///     let patch = try magic.patch(assetsTo: "outbox") {
   ///       person.photo?.set(picture)
@@ -14,20 +14,24 @@ extension MagicData {
   ///     }
   ///     try copy.apply(patch, assetsFrom: "outbox")
   ///
-  /// The patch has the rows of the objects with their links and assets, whatever has changed them: delete rules, raw
-  /// SQL and triggers too. Contents of assets that are files travel beside it, each as a file under the name that the
-  /// store has for it: so a folder may hold those of many patches, in any order, and none twice. Contents that the
-  /// calls remove or replace are not among them.
+  /// The patch contains all changed rows of objects, links and assets, including changes by delete
+  /// rules, raw SQL and triggers. Asset content that is stored in files isn't in the patch. It is
+  /// copied to `folder`, each file under its name in the store. One folder can therefore hold the
+  /// files of many patches, without duplicates. Content that `body` removes or replaces isn't
+  /// copied.
   ///
-  /// Else as `transaction(_:)`. The files are copied before the transaction commits, and others who write wait for
-  /// that, unless the file system lets copies share their content.
+  /// Otherwise this works like `transaction(_:)`. The files are copied before the commit. Other
+  /// writers wait meanwhile, unless the file system supports copy-on-write clones.
   ///
   /// - Parameters:
-  ///   - folder: The path of a folder for the contents, which is made if it is missing; nil for rows alone.
-  ///   - body: The calls.
+  ///   - folder: The path of a folder for asset files, which is created if it is missing. If it is
+  ///     nil, no files are copied.
+  ///   - body: A closure that calls the store.
   /// - Returns: The patch. It is empty if `body` returns `TransactionOutcome.rollback`.
-  /// - Throws: What `body` throws; `AssetError`; `SQLiteError`, such as with `ResultCode.misuse` if this libsqlite3 was
-  ///   built without `SQLITE_ENABLE_PREUPDATE_HOOK`. Nothing is saved or copied then.
+  /// - Throws: Any error of `body`; `PatchError` if a changed row can't be in a patch; `AssetError`
+  ///   if a file can't be copied; `SQLiteError`, for example with `ResultCode.misuse` if this
+  ///   libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`. Nothing is saved or copied in
+  ///   these cases.
   public func patch<Result>(
     assetsTo folder: String? = nil, _ body: () throws -> Result
   ) throws -> Patch {
@@ -36,12 +40,23 @@ extension MagicData {
     }
   }
 
-  /// As ``patch(assetsTo:_:)``, without blocking the task: `body` runs on a thread of the database's own, as that of
-  /// `transaction(_:)`. Throws `CancellationError` too.
+  /// Runs `body` in one transaction and returns a patch of its changes. Suspends the task
+  /// meanwhile.
+  ///
+  /// This works like the blocking form. `body` runs on a thread of the database and can use only
+  /// blocking calls, as in `transaction(_:)`.
+  ///
+  /// - Parameters:
+  ///   - folder: The path of a folder for asset files, which is created if it is missing. If it is
+  ///     nil, no files are copied.
+  ///   - body: A closure that calls the store.
+  /// - Returns: The patch. It is empty if `body` returns `TransactionOutcome.rollback`.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
+  ///   Nothing is saved or copied in these cases.
   nonisolated(nonsending) public func patch<Result: Sendable>(
     assetsTo folder: String? = nil, _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Patch {
-    // Not as a `write`: by an option these share a transaction, and then may run again.
+    // Not `write`: if group commit is enabled, writes may share a transaction and run again.
     try await database.reportingClosure {
       try await database.withoutTransaction { connection in
         try connection.transaction { try self.patch(connection, folder, body) }
@@ -60,19 +75,22 @@ extension MagicData {
     return patch
   }
 
-  /// Copies the contents of the assets that a patch brings into a folder, as far as they are files, blocking the
-  /// thread: for a patch that was made without them.
+  /// Copies the files of all assets that a patch adds or replaces to a folder. Blocks the thread.
+  ///
+  /// Use it for a patch that was created without a folder. Content that is stored in rows is
+  /// already in the patch.
   ///
   /// - Parameters:
-  ///   - patch: A patch of this store.
-  ///   - folder: The path of the folder, which is made if it is missing. What it has already stays.
-  /// - Throws: `AssetError`, such as `noAsset` or `missingFile` for a content that the store has no more;
-  ///   `SQLiteError`. Nothing is copied then.
+  ///   - patch: A patch that was created from this store.
+  ///   - folder: The path of the folder, which is created if it is missing. Files that it already
+  ///     contains are kept.
+  /// - Throws: `AssetError`, for example `noAsset` or `missingFile` if the store no longer has the
+  ///   content; `SQLiteError`. Nothing is copied in these cases.
   public func copyAssets(of patch: Patch, to folder: String) throws {
     try read { (connection: Connection) in
       try self.assets.copyFiles(
         of: patch.newAssets.map { asset in
-          // One that was replaced since has another content, and the patch would not fit it.
+          // If the content was replaced since then, its file doesn't match the patch.
           guard let id = asset.id, let record = try self.assets.record(id, in: connection),
             record.isInRow || record.file.text == asset.file
           else { throw AssetError.missingAsset(asset.id, asset.file) }
@@ -81,7 +99,19 @@ extension MagicData {
     }
   }
 
-  /// As ``copyAssets(of:to:)``, without blocking the task. Throws `CancellationError` too.
+  /// Copies the files of all assets that a patch adds or replaces to a folder, and suspends the
+  /// task meanwhile.
+  ///
+  /// Use it for a patch that was created without a folder. Content that is stored in rows is
+  /// already in the patch.
+  ///
+  /// - Parameters:
+  ///   - patch: A patch that was created from this store.
+  ///   - folder: The path of the folder, which is created if it is missing. Files that it already
+  ///     contains are kept.
+  /// - Throws: `AssetError`, for example `noAsset` or `missingFile` if the store no longer has the
+  ///   content; `SQLiteError`; `CancellationError` if the task was cancelled. Nothing is copied in
+  ///   these cases.
   nonisolated(nonsending) public func copyAssets(of patch: Patch, to folder: String) async throws {
     try await database.reportingClosure {
       try await assets.work { try self.copyAssets(of: patch, to: folder) }
@@ -91,24 +121,31 @@ extension MagicData {
 
 // Applying patches.
 extension MagicData {
-  /// Applies a patch with the contents of its assets, in a transaction, blocking the thread.
+  /// Applies a patch and the files of its assets in one transaction. Blocks the thread.
   ///
-  /// The rows of the patch are all that changes, as with undoing: no trigger runs and no delete rule acts, whose
-  /// effects are in the patch, and full-text search is kept in step. What others have changed here is a conflict. A
-  /// file is there for each asset that came: one that the store has already, or one of the folder, whose digest is
-  /// compared. The files are copied before the transaction, and belong to it: after a crash all of the patch is there,
-  /// or neither rows nor files. What the folder has besides is left alone. Rows in which the other store keeps its own
-  /// books, such as those of its history, are passed over.
+  /// Only the rows of the patch change. Triggers and delete rules don't run, because the patch
+  /// already contains their effects. Full-text indexes are updated. Rows that were changed in this
+  /// store since the patch was created are conflicts. Rows of internal tables, such as those of the
+  /// other store's history, are skipped.
+  ///
+  /// Each asset that the patch adds needs a file, either in the store or in `folder`. Its size and
+  /// digest are verified. Files are copied before the transaction begins, and become part of it:
+  /// after a crash, either all rows and files exist or none of them. Other files in the folder are
+  /// ignored.
   ///
   /// - Parameters:
-  ///   - patch: The patch.
-  ///   - folder: The path of the folder that `patch(assetsTo:_:)` has filled; nil if no contents came.
-  ///   - isIdempotent: Whether rows that are already as the patch makes them are passed over, rather than conflicts.
-  ///   - onConflict: Decides about a row that does not fit; it must not use the store. Nil for throwing an error that
-  ///     names all of them.
-  /// - Returns: What was done.
-  /// - Throws: `PatchError`; `AssetError`: `missingFile`, `damagedFile`, or `damagedRow` for the row of an asset that no
-  ///   store writes; `SQLiteError`; what `onConflict` throws. Nothing is changed then.
+  ///   - patch: The patch to apply.
+  ///   - folder: The path of the folder to which `patch(assetsTo:_:)` copied the files, or nil if
+  ///     there are no files.
+  ///   - isIdempotent: Whether to skip rows that already have the values of the patch instead of
+  ///     treating them as conflicts.
+  ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the store.
+  ///     If it is nil, this method throws an error with all conflicts.
+  /// - Returns: A report with the number of applied rows and the resolved conflicts.
+  /// - Throws: `PatchError` if the patch doesn't match the schema or has unresolved conflicts;
+  ///   `AssetError.missingFile` or `damagedFile` if a file is missing or has other content;
+  ///   `AssetError.damagedRow` if an asset row of the patch is invalid; `SQLiteError`; any error
+  ///   that `onConflict` throws. Nothing is changed in these cases.
   @discardableResult
   public func apply(
     _ patch: Patch, assetsFrom folder: String? = nil, isIdempotent: Bool = false,
@@ -122,7 +159,23 @@ extension MagicData {
     }
   }
 
-  /// As ``apply(_:assetsFrom:isIdempotent:onConflict:)``, without blocking the task. Throws `CancellationError` too.
+  /// Applies a patch and the files of its assets in one transaction, and suspends the task
+  /// meanwhile.
+  ///
+  /// Only the rows of the patch change; triggers and delete rules don't run. The blocking form
+  /// describes the details.
+  ///
+  /// - Parameters:
+  ///   - patch: The patch to apply.
+  ///   - folder: The path of the folder to which `patch(assetsTo:_:)` copied the files, or nil if
+  ///     there are no files.
+  ///   - isIdempotent: Whether to skip rows that already have the values of the patch instead of
+  ///     treating them as conflicts.
+  ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the store.
+  ///     If it is nil, this method throws an error with all conflicts.
+  /// - Returns: A report with the number of applied rows and the resolved conflicts.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
+  ///   Nothing is changed in these cases.
   @discardableResult
   nonisolated(nonsending) public func apply(
     _ patch: Patch, assetsFrom folder: String? = nil, isIdempotent: Bool = false,
@@ -132,7 +185,7 @@ extension MagicData {
       let arriving = try await assets.work {
         try ArrivingAssets(patch.newFiles, from: folder, to: self.assets)
       }
-      // Not as a `write`: by an option these share a transaction, and then may run again.
+      // Not `write`: if group commit is enabled, writes may share a transaction and run again.
       return try await database.withoutTransaction { connection in
         try connection.transaction {
           try self.apply(patch, arriving, connection, isIdempotent: isIdempotent, onConflict)
@@ -149,15 +202,15 @@ extension MagicData {
     let report = try arriving.adopted(patch.assetKeys, in: connection) {
       try HistoryRecording.apply(patch, connection, isIdempotent: isIdempotent, onConflict)
     }
-    // No trigger has marked what is gone.
+    // No trigger has marked the files of deleted assets.
     try assets.releaseUnnamed(patch.oldFiles, in: connection)
     return report
   }
 }
 
-// The assets in patches.
+// The assets of a patch.
 extension Patch {
-  /// An asset whose content a patch brings or removes, as its row names it.
+  /// An asset whose content a patch adds or removes.
   private struct AssetRow {
     let id: AssetID?
     let file: String
@@ -169,7 +222,7 @@ extension Patch {
     tables.filter { asciiLowercased($0.name) == "magicdata_asset" }
   }
 
-  /// The keys of the assets' rows, which may be no ids.
+  /// The keys of all asset rows. They may be invalid ids.
   fileprivate var assetKeys: Set<Value> {
     Set(assetTables.flatMap { table in table.rows.flatMap { table.key(of: $0).values } })
   }
@@ -177,7 +230,7 @@ extension Patch {
   private var assetRows: [AssetRow] {
     var found: [AssetRow] = []
     for table in assetTables {
-      // A changeset of another program has no names.
+      // A changeset of another program contains no column names.
       let columns =
         table.columns?.map(asciiLowercased) ?? ["id", "file", "size", "sha256", "content"]
       guard columns.count == table.keyPositions.count, let file = columns.firstIndex(of: "file"),
@@ -195,25 +248,25 @@ extension Patch {
     return found
   }
 
-  /// The files of the assets that the changes delete, make or replace.
+  /// The names of the files of assets that the patch inserts, replaces or deletes.
   var assetFiles: Set<String> { Set(assetRows.filter { !$0.isInRow }.map(\.file)) }
 
-  /// The files of the assets that the changes delete or replace.
+  /// The names of the files of assets that the patch replaces or deletes.
   fileprivate var oldFiles: Set<String> {
     Set(assetRows.filter { !$0.isNew && !$0.isInRow }.map(\.file))
   }
 
-  /// The names that rows have for the contents that they bring.
+  /// The file names of all content that the patch adds, including content that is stored in rows.
   fileprivate var newFiles: Set<String> { Set(assetRows.filter(\.isNew).map(\.file)) }
 
-  /// The assets that get contents in files.
+  /// The assets that get new content in files.
   fileprivate var newAssets: [(id: AssetID?, file: String)] {
     assetRows.filter { $0.isNew && !$0.isInRow }.map { ($0.id, $0.file) }
   }
 }
 
 extension AssetError {
-  /// The error for a content that a patch names and a store has no more.
+  /// Returns the error for content of a patch that the store no longer has.
   fileprivate static func missingAsset(_ id: AssetID?, _ file: String) -> AssetError {
     id.map { .noAsset($0) } ?? .damagedRow(id: file)
   }

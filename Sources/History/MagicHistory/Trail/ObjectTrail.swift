@@ -4,15 +4,16 @@ import SQLiteHistory
 import SQLiteMapping
 public import SQLiteObjects
 
-/// Writes down who changes what and when, in the transactions that do.
+/// A log of who changed which object and when.
 ///
 ///     let trail = try magic.keepTrail(maximumCount: 1_000_000)
 ///     try await ChangeAuthor.$current.withValue("ann") { try await magic.update(person) }
 ///     for entry in try magic.trail(of: person) { print(entry.date, entry.author ?? "?", entry.changes) }
 ///
-/// Every write of this process on the path is in it, whatever made it: objects, raw SQL, delete rules, undoing. A
-/// transaction and its trail are there together or not at all; a statement outside any transaction has its trail
-/// written right after it. Writes of processes that keep no trail are missing in it.
+/// The trail contains all writes of this process to the store's file, whether made by objects, raw
+/// SQL, delete rules or an undo. Its entries are written in the same transaction as the changes, so
+/// both commit or neither does. For a statement outside any transaction, the entries are written
+/// right after it. Writes of processes that keep no trail are missing.
 public final class ObjectTrail: Sendable {
   private let database: Database
   private let registration: Registration
@@ -23,21 +24,26 @@ public final class ObjectTrail: Sendable {
     registration = database.beforeEachCommit(once: "trail") { connection, rows in
       try TrailTable.write(rows, bounds, connection)
     }
-    // From the end of this access on the connection records what changes.
+    // When this access ends, the connection starts to record changes.
     try database.write { try TrailTable.make($0) }
   }
 
-  /// Removes what was written down before a time, blocking the thread.
+  /// Deletes all entries of the trail that are older than a date. Blocks the thread.
   ///
-  /// - Parameter date: The time.
-  /// - Returns: The number of removed rows.
-  /// - Throws: `SQLiteError`.
+  /// - Parameter date: The date of the oldest entry to keep.
+  /// - Returns: The number of deleted rows, one for each change of an object or a link.
+  /// - Throws: `SQLiteError` if the rows can't be deleted.
   @discardableResult
   public func prune(before date: Date) throws -> Int {
     try database.write { try TrailTable.prune(before: date, $0) }
   }
 
-  /// As ``prune(before:)``, without blocking the task. Throws `CancellationError` too.
+  /// Deletes all entries of the trail that are older than a date, and suspends the task meanwhile.
+  ///
+  /// - Parameter date: The date of the oldest entry to keep.
+  /// - Returns: The number of deleted rows, one for each change of an object or a link.
+  /// - Throws: `SQLiteError` if the rows can't be deleted; `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   nonisolated(nonsending) public func prune(before date: Date) async throws -> Int {
     try await database.write { try TrailTable.prune(before: date, $0) }
@@ -45,16 +51,21 @@ public final class ObjectTrail: Sendable {
 }
 
 extension MagicData {
-  /// Begins to keep a trail of all changes in the store, or returns the one that is kept, blocking the thread.
+  /// Starts to keep a trail of all changes in the store, or returns the existing trail. Blocks the
+  /// thread.
   ///
-  /// It is kept as long as the store lives. If several stores of this process on the path keep it, each transaction
-  /// is written once, with the limits of one of them.
+  /// Recording lasts as long as the store is open. If several stores in this process keep a trail
+  /// of the same file, each transaction is recorded once, with the limits of one of them. Limits
+  /// apply only to the call that starts the trail.
   ///
   /// - Parameters:
-  ///   - maximumCount: The most rows that are kept, each one's change of an object or a link; nil for any number.
-  ///   - maximumAge: The time for which they are kept; nil for ever. The oldest go with later commits.
+  ///   - maximumCount: The maximum number of rows in the trail; each row is a change of one object
+  ///     or link. If it is nil, the number is unlimited.
+  ///   - maximumAge: The maximum age of an entry; older ones are deleted by later commits. If it is
+  ///     nil, the age is unlimited.
+  /// - Returns: The trail.
   /// - Throws: `SQLiteError`, with `ResultCode.misuse` if this libsqlite3 was built without
-  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`.
+  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`; `MagicError.closed` if the store was closed.
   @discardableResult
   public func keepTrail(
     maximumCount: Int? = nil, maximumAge: Duration? = nil
@@ -66,7 +77,19 @@ extension MagicData {
     }
   }
 
-  /// As ``keepTrail(maximumCount:maximumAge:)``, without blocking the task. Throws `CancellationError` too.
+  /// Starts to keep a trail of all changes in the store, or returns the existing trail. Suspends
+  /// the task meanwhile.
+  ///
+  /// Recording lasts as long as the store is open. Limits apply only to the call that starts the
+  /// trail.
+  ///
+  /// - Parameters:
+  ///   - maximumCount: The maximum number of rows in the trail; each row is a change of one object
+  ///     or link. If it is nil, the number is unlimited.
+  ///   - maximumAge: The maximum age of an entry; older ones are deleted by later commits. If it is
+  ///     nil, the age is unlimited.
+  /// - Returns: The trail.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   @discardableResult
   nonisolated(nonsending) public func keepTrail(
     maximumCount: Int? = nil, maximumAge: Duration? = nil
@@ -78,12 +101,15 @@ extension MagicData {
     }
   }
 
-  /// Returns what was changed in an object, the last change first, blocking the thread.
+  /// Returns the recorded changes of an object, the most recent first. Blocks the thread.
   ///
   /// - Parameters:
-  ///   - object: An object that the store knows.
-  ///   - limit: The most rows of the trail to read.
-  /// - Throws: `MagicError.notSaved(type:)` if it does not, or `SQLiteError`.
+  ///   - object: An object that is saved in this store.
+  ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
+  ///     object and one for each changed link.
+  /// - Returns: One entry for each transaction that changed the object.
+  /// - Throws: `MagicError.notSaved(type:)` if the object isn't saved in this store; `SQLiteError`
+  ///   if the trail can't be read.
   public func trail<Object: MagicObject>(of object: Object, limit: Int = 1_000) throws
     -> [TrailEntry]
   {
@@ -93,7 +119,15 @@ extension MagicData {
     return try trail(of: Object.self, zIndex: Int(zIndex), limit: limit)
   }
 
-  /// As ``trail(of:limit:)``, without blocking the task. Throws `CancellationError` too.
+  /// Returns the recorded changes of an object, the most recent first. Suspends the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - object: An object that is saved in this store.
+  ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
+  ///     object and one for each changed link.
+  /// - Returns: One entry for each transaction that changed the object.
+  /// - Throws: `MagicError.notSaved(type:)` if the object isn't saved in this store; `SQLiteError`
+  ///   if the trail can't be read; `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func trail<Object: MagicObject>(
     of object: Object, limit: Int = 1_000
   ) async throws -> [TrailEntry] {
@@ -103,14 +137,18 @@ extension MagicData {
     return try await trail(of: Object.self, zIndex: Int(zIndex), limit: limit)
   }
 
-  /// Returns what was changed in the object with a z_index, which may be gone, the last change first, blocking the
+  /// Returns the recorded changes of the object with a `z_index`, the most recent first. Blocks the
   /// thread.
   ///
+  /// The object may already be removed.
+  ///
   /// - Parameters:
-  ///   - type: The object's type.
-  ///   - zIndex: Its z_index.
-  ///   - limit: The most rows of the trail to read.
-  /// - Throws: `MagicError` or `SQLiteError`.
+  ///   - type: The type of the object.
+  ///   - zIndex: The `z_index` of the object.
+  ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
+  ///     object and one for each changed link.
+  /// - Returns: One entry for each transaction that changed the object.
+  /// - Throws: `MagicError` if the type can't be stored; `SQLiteError` if the trail can't be read.
   public func trail<Object: MagicObject>(
     of type: Object.Type, zIndex: Int, limit: Int = 1_000
   ) throws -> [TrailEntry] {
@@ -120,7 +158,19 @@ extension MagicData {
     }
   }
 
-  /// As ``trail(of:zIndex:limit:)``, without blocking the task. Throws `CancellationError` too.
+  /// Returns the recorded changes of the object with a `z_index`, the most recent first. Suspends
+  /// the task meanwhile.
+  ///
+  /// The object may already be removed.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the object.
+  ///   - zIndex: The `z_index` of the object.
+  ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
+  ///     object and one for each changed link.
+  /// - Returns: One entry for each transaction that changed the object.
+  /// - Throws: `MagicError` if the type can't be stored; `SQLiteError` if the trail can't be read;
+  ///   `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func trail<Object: MagicObject>(
     of type: Object.Type, zIndex: Int, limit: Int = 1_000
   ) async throws -> [TrailEntry] {

@@ -1,27 +1,28 @@
 public import Essentials
 public import SQLiteCore
 
-/// What a transaction has changed in one object.
+/// The changes that one transaction made to an object.
 public struct TrailEntry: Hashable, Sendable {
-  /// The effect on the object.
+  /// The effect of a transaction on an object.
   public enum Kind: Int, Hashable, Sendable {
-    /// It is new.
+    /// The object was inserted.
     case inserted
-    /// Properties or links have changed.
+    /// Properties or links of the object were changed.
     case updated
-    /// It is gone.
+    /// The object was removed.
     case deleted
-    /// The transaction has changed more than is written down, perhaps this object.
+    /// The transaction was too large to record. It may have changed this object.
     case unknown
   }
 
-  /// A property with its stored values; the links of a property are their targets' z_index values, each a change.
+  /// A change of one property. For a to-many relation, each added or removed link is a separate
+  /// change, and its value is the target's `z_index`.
   public struct Change: Hashable, Sendable {
-    /// The property's name.
+    /// The name of the property.
     public let property: String
-    /// The stored value before; nil for an object or a link that is new.
+    /// The stored value before the transaction; nil if the object or the link is new.
     public let old: Value?
-    /// The stored value after; nil for an object or a link that is gone.
+    /// The stored value after the transaction; nil if the object or the link was removed.
     public let new: Value?
 
     package init(property: String, old: Value?, new: Value?) {
@@ -31,12 +32,13 @@ public struct TrailEntry: Hashable, Sendable {
     }
   }
 
-  /// The time of the commit.
+  /// The date of the commit.
   public let date: Date
-  /// The author, `ChangeAuthor` of the task; nil for none.
+  /// The author that `ChangeAuthor` specified for the task; nil if it specified no author.
   public let author: String?
-  /// The effect.
+  /// The effect of the transaction on the object.
   public internal(set) var kind: Kind
-  /// The changed properties, or, of an object that came or went, all; then its links.
+  /// The changed properties, followed by the changed links. If the object was inserted or removed,
+  /// these are all its properties and links.
   public internal(set) var changes: [Change]
 }

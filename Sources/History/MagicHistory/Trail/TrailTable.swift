@@ -10,12 +10,12 @@ struct TrailBounds: Sendable {
   let age: Duration?
 }
 
-/// The table of a trail: a row for each changed row of a commit.
+/// The table that stores a trail, with one row for each row that a commit changed.
 enum TrailTable {
-  /// The columns of a changed row that are written down, with the values before and after.
+  /// A changed row with its column names and its values before and after.
   private struct Content: Codable {
     var names: [String] = []
-    /// A changeset of the one row, whose values come back as they were.
+    /// A changeset that contains only this row. It preserves the exact values.
     var row: Data
   }
 
@@ -35,11 +35,11 @@ enum TrailTable {
       != nil
   }
 
-  /// Writes down what the open transaction has changed, and removes what is too old.
+  /// Records the changes of the open transaction and deletes rows beyond the limits.
   static func write(
     _ rows: RecordedRows?, _ bounds: TrailBounds, _ connection: Connection
   ) throws {
-    // Rows without a key are those of no object.
+    // `showsOnly` omits tables without a key. They contain no objects.
     let tables = try rows.map { rows in
       try Patch(HistoryRecording.changes(rows), showsOnly: true).tables
     }
@@ -87,7 +87,8 @@ enum TrailTable {
     try prune(bounds, since: date, connection)
   }
 
-  /// The key of the object that a row belongs to: its own, or that of the owner of a link.
+  /// Returns the key of the object that a row belongs to: that of the row itself, or of the owner
+  /// of a link.
   private static func key(of row: Patch.Row, in table: Patch.Table) -> Int64? {
     let (old, new) = row.values
     let values = zip(old, new).map { $0 ?? $1 }
@@ -115,7 +116,7 @@ enum TrailTable {
     if let age = bounds.age {
       let (seconds, attoseconds) = age.components
       let start = date - Double(seconds) - Double(attoseconds) / 1e18
-      // A few with each commit: numbers and dates grow together.
+      // At most 1,000 rows per commit. The oldest rows have the lowest numbers.
       try connection.executeChange(
         """
         DELETE FROM main.magicdata_trail WHERE date < \(start) AND number IN (
@@ -131,12 +132,12 @@ enum TrailTable {
     ).rows
   }
 
-  /// An object, with the tables that its rows and links are in.
+  /// An object and the tables that contain its row and its links.
   struct Owner: Sendable {
     let zIndex: Int
-    /// The type's own table.
+    /// The table of the object's type.
     let title: String
-    /// The properties of tables of links.
+    /// The relation property for each link table.
     let links: [String: String]
 
     init(_ plan: ObjectPlan, _ zIndex: Int) {
@@ -148,7 +149,7 @@ enum TrailTable {
     }
   }
 
-  /// The entries of an object, the last first.
+  /// Returns the entries of an object, the most recent first.
   static func entries(
     of owner: Owner, limit: Int, _ connection: Connection
   ) throws -> [TrailEntry] {
@@ -175,7 +176,7 @@ enum TrailTable {
             author: row.isNull(at: 2) ? nil : try row.text(at: 2), kind: .updated, changes: []))
       }
       let place = entries.count - 1
-      // Links alone are an update of their owner.
+      // An entry with only links is an update of the owner.
       if title == owner.title || title == nil { entries[place].kind = kind }
       entries[place].changes += changes
     }
@@ -198,7 +199,7 @@ enum TrailTable {
           ? .init(property: property, old: old, new: new) : nil
       }
       switch row.kind {
-      // The key of an update stands in it, and has not changed.
+      // Skip unchanged columns. An update also contains the key, which doesn't change.
       case .update: return new == nil ? nil : .init(property: name, old: old, new: new)
       case .insert, .delete: return .init(property: name, old: old, new: new)
       }

@@ -1,18 +1,19 @@
-/// An error of undoing and redoing: nothing was changed. Rows that others have changed meanwhile are a `PatchError`.
+/// An error of an undo or redo, or of starting a history. Nothing has changed in the store. Rows
+/// that were changed in the meantime cause a `PatchError` instead.
 public enum HistoryError: Error, Hashable, Sendable {
-  /// The store has no history: `MagicData.history(limit:keeping:)` begins one.
+  /// The store has no history. Call `MagicData.history(limit:keeping:)` first.
   case noHistory
-  /// The store has a history that is kept elsewhere.
+  /// The store already has a history that is stored in another location (``HistoryKeeping``).
   case otherHistory
-  /// A group of the history is being recorded: it must end before anything is undone.
+  /// A group is being recorded. It must end before you undo, redo or clear.
   case insideGroup(name: String)
-  /// The next group is not the expected one: the history has changed since the caller read its names. `next` is nil if there
-  /// is no group.
+  /// The next group to undo or redo doesn't have the expected name, because the history has changed
+  /// since you read it. `next` is the name of the next group, or nil if there is no group.
   case unexpectedGroup(expected: String, next: String?)
 }
 
 extension HistoryError: CustomStringConvertible {
-  /// The fault, in English.
+  /// A description of the error in English.
   public var description: String {
     switch self {
     case .noHistory: "the store has no history: call history(limit:keeping:) first"

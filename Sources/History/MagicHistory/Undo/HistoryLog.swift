@@ -4,32 +4,32 @@ import SQLiteCore
 import SQLiteHistory
 import Synchronization
 
-/// A group of changes that is undone and redone as one.
+/// A group of changes that is undone and redone as a unit.
 struct HistoryStep: Sendable {
   let number: Int64
   let name: String
   var isUndone = false
-  /// The changes; nil if they stay in the store until they are needed.
+  /// The changes; nil if they are stored in the database and loaded on demand.
   var patch: Patch?
   /// The size of the changes in bytes.
   var size: Int
 }
 
-/// The steps of a history, the oldest first: those that are undone are the last ones.
+/// The undo steps of a history, the oldest first. The undone steps are at the end.
 ///
-/// They change with the transaction that is open, and are rolled back with it.
+/// Changes of the steps belong to the open transaction and are rolled back with it.
 final class HistoryLog: Sendable {
   private struct State: Sendable {
-    /// The steps as the open transaction has left them.
+    /// The steps in the open transaction.
     var steps: [HistoryStep] = []
-    /// The steps of the last commit; of a history that is kept in the store, of the last one that was read.
+    /// The steps after the last commit. For a history in the database, those that were read last.
     var committed: [HistoryStep] = []
-    /// The number of changes of the steps in the open transaction.
+    /// The number of times that the open transaction has changed the steps.
     var openChanges = 0
     var lastNumber: Int64 = 0
-    /// The content of the database that the steps belong to.
+    /// The generation of the database's content that the steps belong to.
     var generation: Int
-    /// The name of the group that is being recorded.
+    /// The name of the group that is being recorded; nil if there is none.
     var group: String?
   }
 
@@ -45,15 +45,16 @@ final class HistoryLog: Sendable {
     state = Mutex(State(generation: database.content.current))
   }
 
-  /// The steps of the last commit of all programs that share the history, without their contents. If the store cannot
-  /// be read, as after it was closed, those that were read last.
+  /// The steps after the last commit by any program that shares the history, without their changes.
+  /// If the store can't be read, for example because it was closed, these are the steps that were
+  /// read last.
   var committed: [HistoryStep] {
-    // The connection of an open transaction would read what is not committed yet.
+    // During an open transaction, a read on this thread would include uncommitted steps.
     if isInStore, state.withLock({ $0.openChanges }) == 0 {
       do {
         try refresh()
       } catch let error as SQLiteError where error.code == .error {
-        // A copy was restored whose table of that name is no history.
+        // The content was restored from a copy whose table of that name isn't a history.
         state.withLock { $0.committed = [] }
       } catch {}
     }
@@ -62,18 +63,18 @@ final class HistoryLog: Sendable {
     }
   }
 
-  /// The name of the group that is being recorded, nil if there is none. Only one connection writes.
+  /// The name of the group that is being recorded, or nil. Only one connection writes at a time.
   var group: String? {
     get { state.withLock { $0.group } }
     set { state.withLock { $0.group = newValue } }
   }
 
-  /// The steps as the transaction of a connection sees them.
+  /// Returns the steps that the transaction of a connection sees.
   func steps(_ connection: Connection) throws -> [HistoryStep] {
     guard isInStore else {
       return state.withLock { state in
         if state.generation != database.content.current {
-          // The rows that they are about were of another content, and their holds too.
+          // The steps and their holds on files belong to content that was replaced.
           state.generation = database.content.current
           state.steps = []
           state.committed = []
@@ -85,12 +86,12 @@ final class HistoryLog: Sendable {
     return try HistoryTable.steps(connection)
   }
 
-  /// The changes of a step.
+  /// Returns the changes of a step.
   func patch(of step: HistoryStep, _ connection: Connection) throws -> Patch {
     try step.patch ?? Patch(content: HistoryTable.content(of: step.number, connection))
   }
 
-  /// A step for changes.
+  /// Creates a step and holds the asset files that it needs.
   func step(_ name: String, _ patch: Patch, _ connection: Connection) throws -> HistoryStep {
     let number: Int64
     var size = patch.byteCount
@@ -110,7 +111,7 @@ final class HistoryLog: Sendable {
       number: number, name: name, patch: isInStore ? nil : patch, size: size)
   }
 
-  /// Gives a step other changes.
+  /// Replaces the changes of a step.
   func replace(_ patch: Patch, of step: inout HistoryStep, _ connection: Connection) throws {
     if isInStore {
       let content = try patch.content()
@@ -123,7 +124,7 @@ final class HistoryLog: Sendable {
     try assets.hold(patch.assetFiles, for: holder(step.number), in: connection)
   }
 
-  /// Makes other steps those of the history, as part of the open transaction.
+  /// Replaces the steps of the history as part of the open transaction.
   func set(_ steps: [HistoryStep], insteadOf before: [HistoryStep], _ connection: Connection) throws
   {
     let numbers = Set(steps.map(\.number))
@@ -157,7 +158,7 @@ final class HistoryLog: Sendable {
     }
   }
 
-  /// Reads what is kept in the store.
+  /// Reloads the steps of a history in the database.
   func refresh() throws {
     guard isInStore else { return }
     let steps = try database.read { try self.steps($0) }
@@ -170,10 +171,11 @@ final class HistoryLog: Sendable {
 }
 
 extension Patch {
-  /// The number of the form in which ``content()`` is: an older one is JSON, and begins with a brace.
+  /// The format version of ``content()``. An older format is JSON, which starts with a brace.
   private static let contentForm: UInt8 = 1
 
-  /// The patch with the names of its columns: these as JSON after their length, then the changeset.
+  /// Returns the encoded patch: the version, the length of the column names, the names as JSON, and
+  /// the changeset.
   fileprivate func content() throws -> Data {
     let columns = try JSONEncoder().encode(tables.map(\.columns))
     var start = [Patch.contentForm]
@@ -204,9 +206,10 @@ extension Patch {
   }
 }
 
-/// Decodes JSON of the library's own tables.
+/// Decodes JSON from an internal table of this library.
 ///
-/// - Throws: `SQLiteError` with `ResultCode.corrupt` that names `part`, if the file has been damaged.
+/// - Throws: `SQLiteError` with `ResultCode.corrupt` if the JSON is invalid. Its message names
+///   `part`.
 func decoded<Content: Decodable>(
   _ type: Content.Type, from data: Data, _ part: String
 ) throws(SQLiteError) -> Content {
@@ -217,7 +220,7 @@ func decoded<Content: Decodable>(
   }
 }
 
-/// The table of a history that is kept in the store.
+/// The table of a history that is stored in the database.
 enum HistoryTable {
   static func isThere(_ connection: Connection) throws -> Bool {
     try connection.firstRow("SELECT 1 FROM main.sqlite_schema WHERE name = 'magicdata_history'")

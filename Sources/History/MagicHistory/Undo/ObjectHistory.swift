@@ -4,18 +4,20 @@ import SQLiteMapping
 public import SQLiteObjects
 import Synchronization
 
-// An undo writes rows back: those of objects and those of links. The files of assets never went: each step holds them
-// (`AssetStore+Holding.swift`) until it is forgotten.
+// An undo restores rows of objects and links. It doesn't have to restore asset files: each step
+// holds the files that it needs (`AssetStore+Holding.swift`), so they aren't deleted.
 
-/// The place where a history is kept.
+/// The location where a history stores its groups.
 public enum HistoryKeeping: Hashable, Sendable {
-  /// In memory: it ends with the store, and is for this store alone.
+  /// The history is in memory. Only this `MagicData` instance uses it, and it is discarded together
+  /// with the instance.
   case inMemory
-  /// In the database: it is there after a restart. All programs that keep it there share it.
+  /// The history is in the database and persists after a restart. All programs that use this
+  /// location share it.
   case inStore
 }
 
-/// The groups of changes of a store that can be undone and redone.
+/// The undo history of a store.
 ///
 ///     let history = try magic.history(limit: 200)
 ///     try magic.undoable("Rename") {
@@ -25,15 +27,19 @@ public enum HistoryKeeping: Hashable, Sendable {
 ///     try history.undo()
 ///     try history.redo()
 ///
-/// A group holds all rows that it has changed, whatever changed them: saving and removing, delete rules, raw SQL,
-/// triggers. Undoing writes the rows back as they were, without triggers or delete rules, whose effects are
-/// among them, and links and assets with them. The files of assets are kept as long as a group needs them, also
-/// over a crash. Undoing and redoing are writes like others: they are observed, they take part in a
-/// `transaction(_:)`, and objects in memory stay as they are until they are fetched anew.
+/// A history consists of groups. A group records all rows that it changes, whether by saving and
+/// removing objects, by delete rules, raw SQL or triggers. An undo restores these rows, including
+/// links and assets. It runs no triggers and no delete rules, because the group already contains
+/// their effects. Asset files are kept as long as a group needs them, even after a crash.
 ///
-/// Nothing that others have written meanwhile is overwritten: that is a `PatchError`, which names the rows and the
-/// properties, unless a closure decides. A table or a column that is gone by a migration is one too. A new group clears what could be redone. Changes of the schema stay, and counters of
-/// `z_index` do, so that no number is ever given twice.
+/// An undo or redo is a normal write. Observers are notified, and it can be part of a
+/// `transaction(_:)`. Objects in memory don't change until you fetch them again.
+///
+/// Concurrent changes are never overwritten. If a row was changed after the group was recorded, an
+/// undo throws a `PatchError` that lists the rows and their properties, unless a closure resolves
+/// the conflict. It also throws a `PatchError` if a migration has dropped a table or a column of
+/// the group. Recording a new group clears all groups that could be redone. An undo doesn't revert
+/// schema changes. It doesn't reset `z_index` counters either, so that no number is assigned twice.
 public final class ObjectHistory: Sendable {
   private let database: Database
   private let log: HistoryLog
@@ -44,7 +50,7 @@ public final class ObjectHistory: Sendable {
     var byteCount = 64 << 20
   }
 
-  /// The place where the history is kept.
+  /// The location where the history is stored.
   public let keeping: HistoryKeeping
 
   init(_ store: MagicData, limit: Int, keeping: HistoryKeeping) throws {
@@ -55,60 +61,67 @@ public final class ObjectHistory: Sendable {
     try log.refresh()
   }
 
-  /// The most groups that are kept, at least 1. The oldest go first, with the next group.
+  /// The maximum number of groups, at least 1. Recording a new group removes the oldest ones beyond
+  /// the limit.
   public var limit: Int {
     get { bounds.withLock { $0.count } }
     set { bounds.withLock { $0.count = max(1, newValue) } }
   }
 
-  /// The most bytes that the kept groups take, 64 MiB unless it is set. The oldest go first; the last one stays,
-  /// whatever its size.
+  /// The maximum size of all groups in bytes, 64 MiB by default. Recording a new group removes the
+  /// oldest ones beyond the limit, but never the new one.
   public var byteLimit: Int {
     get { bounds.withLock { $0.byteCount } }
     set { bounds.withLock { $0.byteCount = newValue } }
   }
 }
 
-// What can be undone and redone.
+// Groups that can be undone and redone.
 extension ObjectHistory {
-  /// The names of the groups that can be undone, the next one first, as of the last commit.
+  /// The names of the groups that can be undone, the next one first. Uncommitted groups are not
+  /// included.
   ///
-  /// A history that is kept in the store is read for each access, so that the names include the groups of all programs that
-  /// share it, and those of a copy that was restored.
+  /// For a history in the database, each access reads the database. The names therefore include the
+  /// groups of all programs that share the history, and reflect a restore.
   public var undoNames: [String] { log.committed.filter { !$0.isUndone }.reversed().map(\.name) }
 
-  /// The names of the groups that can be redone, the next one first, as of the last commit.
+  /// The names of the groups that can be redone, the next one first. Uncommitted changes of the
+  /// history are not included.
   public var redoNames: [String] { log.committed.filter(\.isUndone).map(\.name) }
 
-  /// The name of the group that is undone next, for a menu; nil if there is none.
+  /// The name of the next group to undo, for example for a menu item; nil if there is nothing to
+  /// undo.
   public var undoName: String? { log.committed.last { !$0.isUndone }?.name }
 
-  /// The name of the group that is redone next, for a menu; nil if there is none.
+  /// The name of the next group to redo, for example for a menu item; nil if there is nothing to
+  /// redo.
   public var redoName: String? { log.committed.first(where: \.isUndone)?.name }
 
-  /// Whether anything can be undone.
+  /// A Boolean value that indicates whether there is a group to undo.
   public var canUndo: Bool { undoName != nil }
 
-  /// Whether anything can be redone.
+  /// A Boolean value that indicates whether there is a group to redo.
   public var canRedo: Bool { redoName != nil }
 }
 
 // Undoing and redoing.
 extension ObjectHistory {
-  /// Undoes the last group, blocking the thread.
+  /// Undoes the last group. Blocks the thread.
   ///
-  /// The last group of a history that is kept in the store may be one of another program. Pass the name that you have
-  /// shown to a person to undo that group or none.
+  /// If the history is in the database, another program may have recorded the last group. To undo
+  /// only the group that you have shown to the user, pass its name.
   ///
   /// - Parameters:
-  ///   - name: The name that the group must have, such as ``undoName``; nil for any group.
-  ///   - resolve: Decides about each row that others have changed meanwhile, inside the transaction; it must not use the
-  ///     store. Nil lets a conflict throw.
-  /// - Returns: The name of the group; nil if there is nothing to undo.
-  /// - Throws: `PatchError` if others have changed the rows, ``HistoryError``, such as
-  ///   ``HistoryError/unexpectedGroup(expected:next:)``, `SQLiteError`, or what `resolve` throws; then nothing has
-  ///   changed.
-  /// - Complexity: O(*n* log *m*) for *n* changed rows in tables of *m*.
+  ///   - name: The name that the group must have, such as ``undoName``. If it is nil, any group is
+  ///     undone.
+  ///   - resolve: A closure that decides how to resolve a conflict with a concurrent change. It
+  ///     runs inside the transaction and must not use the store. If it is nil, a conflict throws.
+  /// - Returns: The name of the undone group, or nil if there is nothing to undo.
+  /// - Throws: `PatchError` if rows of the group were changed since then; ``HistoryError``, for
+  ///   example ``HistoryError/unexpectedGroup(expected:next:)``; `SQLiteError`; any error that
+  ///   `resolve` throws. Nothing is changed in these cases.
+  /// - Complexity: O(*n* log *m*), where *n* is the number of changed rows and *m* is the number of
+  ///   rows in their tables.
   @discardableResult
   public func undo(
     expecting name: String? = nil,
@@ -119,7 +132,19 @@ extension ObjectHistory {
     }
   }
 
-  /// As `undo(expecting:resolvingConflicts:)`, without blocking the task. Throws `CancellationError` too.
+  /// Undoes the last group, and suspends the task meanwhile.
+  ///
+  /// If the history is in the database, another program may have recorded the last group. To undo
+  /// only the group that you have shown to the user, pass its name.
+  ///
+  /// - Parameters:
+  ///   - name: The name that the group must have, such as ``undoName``. If it is nil, any group is
+  ///     undone.
+  ///   - resolve: A closure that decides how to resolve a conflict with a concurrent change. It
+  ///     runs inside the transaction and must not use the store. If it is nil, a conflict throws.
+  /// - Returns: The name of the undone group, or nil if there is nothing to undo.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
+  ///   Nothing is changed in these cases.
   @discardableResult
   nonisolated(nonsending) public func undo(
     expecting name: String? = nil,
@@ -133,13 +158,17 @@ extension ObjectHistory {
     }
   }
 
-  /// Redoes the group that was undone last, blocking the thread: as `undo(expecting:resolvingConflicts:)`.
+  /// Redoes the group that was undone last. Blocks the thread.
   ///
   /// - Parameters:
-  ///   - name: The name that the group must have, such as ``redoName``; nil for any group.
-  ///   - resolve: As for `undo(expecting:resolvingConflicts:)`.
-  /// - Returns: The name of the group; nil if there is nothing to redo.
-  /// - Throws: As `undo(expecting:resolvingConflicts:)`.
+  ///   - name: The name that the group must have, such as ``redoName``. If it is nil, any group is
+  ///     redone.
+  ///   - resolve: A closure that decides how to resolve a conflict with a concurrent change. It
+  ///     runs inside the transaction and must not use the store. If it is nil, a conflict throws.
+  /// - Returns: The name of the redone group, or nil if there is nothing to redo.
+  /// - Throws: `PatchError` if rows of the group were changed since then; ``HistoryError``, for
+  ///   example ``HistoryError/unexpectedGroup(expected:next:)``; `SQLiteError`; any error that
+  ///   `resolve` throws. Nothing is changed in these cases.
   @discardableResult
   public func redo(
     expecting name: String? = nil,
@@ -150,7 +179,16 @@ extension ObjectHistory {
     }
   }
 
-  /// As ``redo(expecting:resolvingConflicts:)``, without blocking the task. Throws `CancellationError` too.
+  /// Redoes the group that was undone last, and suspends the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - name: The name that the group must have, such as ``redoName``. If it is nil, any group is
+  ///     redone.
+  ///   - resolve: A closure that decides how to resolve a conflict with a concurrent change. It
+  ///     runs inside the transaction and must not use the store. If it is nil, a conflict throws.
+  /// - Returns: The name of the redone group, or nil if there is nothing to redo.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
+  ///   Nothing is changed in these cases.
   @discardableResult
   nonisolated(nonsending) public func redo(
     expecting name: String? = nil,
@@ -164,14 +202,18 @@ extension ObjectHistory {
     }
   }
 
-  /// Forgets all groups, blocking the thread. The files of assets that only they needed are removed.
+  /// Removes all groups and deletes the asset files that only they needed. Blocks the thread.
   ///
-  /// - Throws: ``HistoryError/insideGroup(name:)`` or `SQLiteError`.
+  /// - Throws: ``HistoryError/insideGroup(name:)`` if a group is being recorded; `SQLiteError`.
   public func clear() throws {
     try database.reportingClosure { try database.write { try self.clear($0) } }
   }
 
-  /// As ``clear()``, without blocking the task. Throws `CancellationError` too.
+  /// Removes all groups and deletes the asset files that only they needed. Suspends the task
+  /// meanwhile.
+  ///
+  /// - Throws: ``HistoryError/insideGroup(name:)`` if a group is being recorded; `SQLiteError`;
+  ///   `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func clear() async throws {
     try await database.reportingClosure { try await database.write { try self.clear($0) } }
   }
@@ -181,7 +223,7 @@ extension ObjectHistory {
     try log.set([], insteadOf: log.steps(connection), connection)
   }
 
-  /// Undoes or redoes a step, in the open transaction.
+  /// Undoes or redoes a step in the open transaction.
   private func move(
     isUndoing: Bool, _ expected: String?, _ connection: Connection,
     _ resolve: ((PatchConflict) throws -> PatchResolution)?
@@ -201,7 +243,8 @@ extension ObjectHistory {
     if resolve == nil {
       _ = try HistoryRecording.apply(wanted, connection, nil)
     } else {
-      // What is done may differ from what was wanted, and is what the next redo or undo takes back.
+      // With resolved conflicts, the step stores what was actually changed, so that the next redo
+      // or undo reverts exactly that.
       let (report, rows) = try connection.recordingRows {
         try HistoryRecording.apply(wanted, connection, resolve)
       }
@@ -218,8 +261,8 @@ extension ObjectHistory {
 
 // Recording.
 extension ObjectHistory {
-  /// Runs `body` in the open transaction, or in a savepoint of it, and keeps what it has changed as one group; in
-  /// another group as part of that.
+  /// Runs `body` in the open transaction, or in a savepoint of it, and stores its changes as a
+  /// group. Inside another group, the changes become part of that group.
   func record<Result>(
     _ name: String, _ connection: Connection, _ body: () throws -> Result
   ) throws -> Result {
@@ -258,14 +301,14 @@ extension ObjectHistory {
   }
 }
 
-/// The rows that belong into a history, and the way in which they come back.
+/// Selects the rows that a history records, and restores them.
 enum HistoryRecording {
-  /// A group that has rolled itself back by its result.
+  /// Thrown to roll back a group that returned `TransactionOutcome.rollback`.
   struct Undone: Error {}
 
-  /// The changes of recorded rows but those of this library's own books, and of indexes of full-text search.
+  /// Returns a patch of recorded rows, without those of internal tables and full-text indexes.
   ///
-  /// - Throws: `PatchError.Reason.noKey` for rows that cannot be found again.
+  /// - Throws: `PatchError.Reason.noKey` if a row has no primary key.
   static func patch(_ rows: RecordedRows) throws -> Patch { try Patch(changes(rows)) }
 
   static func changes(_ rows: RecordedRows) throws -> [NetRows] {
@@ -274,16 +317,16 @@ enum HistoryRecording {
 
   static func holds(_ table: String) -> Bool {
     let name = asciiLowercased(table)
-    // Counters go on, so that no key is given twice.
+    // Key counters (`sqlite_sequence`) are excluded, so that no key is assigned twice.
     return name == "magicdata_asset" || !(name.hasPrefix("magicdata_") || name.hasPrefix("sqlite_"))
   }
 
-  /// Writes rows as a patch has them, and nothing else, but for what full-text search knows of them.
+  /// Applies a patch without triggers, and updates the full-text indexes of its tables.
   static func apply(
     _ patch: Patch, _ connection: Connection, isIdempotent: Bool = false,
     _ resolve: ((PatchConflict) throws -> PatchResolution)?
   ) throws -> PatchReport {
-    // Triggers keep an index of full-text search in step, and none run here.
+    // Triggers maintain full-text indexes, but none run here.
     let indexed = try patch.tables.compactMap { table in
       try SearchTable(of: table.name, connection).map { ($0, try table.conditions(connection)) }
     }
@@ -300,9 +343,9 @@ enum HistoryRecording {
 }
 
 extension Patch.Table {
-  /// The conditions that find the rows.
+  /// Returns one condition per row that finds it by its key.
   fileprivate func conditions(_ connection: Connection) throws -> [SQL] {
-    // A changeset of another program has no names.
+    // A changeset of another program contains no column names.
     let names =
       try columns ?? connection.columns(of: name).filter { $0.kind == .ordinary }.map(\.name)
     return rows.map { row in
@@ -316,16 +359,19 @@ extension Patch.Table {
 }
 
 extension MagicData {
-  /// Begins to keep a history of this store, or returns the one that is there, with a new limit, blocking the
-  /// thread.
+  /// Starts an undo history for this store, or returns the existing one with a new limit. Blocks
+  /// the thread.
   ///
-  /// It lasts as long as the store. What is kept in the store stays there when the program ends.
+  /// The history records groups for as long as the store is open. Groups of a history in the
+  /// database persist after that.
   ///
   /// - Parameters:
-  ///   - limit: The most groups that are kept, at least 1.
-  ///   - keeping: The place where they are kept.
-  /// - Throws: ``HistoryError/otherHistory`` if there is one that is kept elsewhere; `SQLiteError`, also if SQLite
-  ///   was built without what records rows (`SQLITE_ENABLE_PREUPDATE_HOOK`).
+  ///   - limit: The maximum number of groups, at least 1.
+  ///   - keeping: The location where the groups are stored.
+  /// - Returns: The history.
+  /// - Throws: ``HistoryError/otherHistory`` if the store already has a history in another
+  ///   location; `SQLiteError` if the database can't be read; `MagicError.closed` if the store was
+  ///   closed.
   public func history(limit: Int = 100, keeping: HistoryKeeping = .inMemory) throws -> ObjectHistory
   {
     let history = try database.reportingClosure {
@@ -336,7 +382,14 @@ extension MagicData {
     return history
   }
 
-  /// As ``history(limit:keeping:)``, without blocking the task. Throws `CancellationError` too.
+  /// Starts an undo history for this store, or returns the existing one with a new limit. Suspends
+  /// the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - limit: The maximum number of groups, at least 1.
+  ///   - keeping: The location where the groups are stored.
+  /// - Returns: The history.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func history(
     limit: Int = 100, keeping: HistoryKeeping = .inMemory
   ) async throws -> ObjectHistory {
@@ -345,8 +398,8 @@ extension MagicData {
     }
   }
 
-  /// Runs several calls in one transaction, which the store's history undoes and redoes as one group, blocking the
-  /// thread.
+  /// Runs `body` in one transaction and records its changes as a group of the store's undo history.
+  /// Blocks the thread.
   ///
   ///     try magic.undoable("Move to Zürich") {
   ///       person.city = "Zürich"
@@ -354,17 +407,19 @@ extension MagicData {
   ///       try magic.database.executeChange("UPDATE stats SET moves = moves + 1")
   ///     }
   ///
-  /// Else as `transaction(_:)`. Inside another `undoable` it is a part of that one; inside a `transaction(_:)` it
-  /// is kept if that commits. If `body` throws nothing is saved, and nothing kept; nor is anything kept if
-  /// nothing has changed.
+  /// Otherwise this works like `transaction(_:)`. Inside another `undoable`, the changes become
+  /// part of the outer group. Inside a `transaction(_:)`, the group is recorded when that
+  /// transaction commits. No group is recorded if `body` throws or changes nothing.
   ///
   /// - Parameters:
-  ///   - name: The name of the group, for a menu.
-  ///   - body: The calls.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, ``HistoryError/noHistory``, `PatchError.Reason.noKey` if a row has changed that has no
-  ///   primary key, `notUTF8` if text has changed that is not valid UTF-8, or `SQLiteError`, such as with `ResultCode.tooBig` if the rows are too many to be kept; then nothing
-  ///   was saved.
+  ///   - name: The name of the group, for example for a menu item.
+  ///   - body: A closure that calls the store.
+  /// - Returns: The result of `body`.
+  /// - Throws: Any error of `body`; ``HistoryError/noHistory`` if the store has no history;
+  ///   `PatchError.Reason.noKey` if a changed row has no primary key; `PatchError.Reason.notUTF8`
+  ///   if changed text isn't valid UTF-8; `SQLiteError`, with `ResultCode.misuse` if this
+  ///   libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`, or with `ResultCode.tooBig` if
+  ///   the changed rows exceed 256 MB. Nothing is saved in these cases.
   @discardableResult
   public func undoable<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
     let history = try presentHistory
@@ -373,14 +428,24 @@ extension MagicData {
     }
   }
 
-  /// As ``undoable(_:_:)``, without blocking the task: `body` runs on a thread of the database's own, as that of
-  /// `transaction(_:)`. Throws `CancellationError` too.
+  /// Runs `body` in one transaction and records its changes as a group of the store's undo history.
+  /// Suspends the task meanwhile.
+  ///
+  /// This works like the blocking form. `body` runs on a thread of the database and can use only
+  /// blocking calls, as in `transaction(_:)`.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the group, for example for a menu item.
+  ///   - body: A closure that calls the store.
+  /// - Returns: The result of `body`.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
+  ///   Nothing is saved in these cases.
   @discardableResult
   nonisolated(nonsending) public func undoable<Result: Sendable>(
     _ name: String, _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     let history = try presentHistory
-    // Not as a `write`: by an option these share a transaction, and then may run again.
+    // Not `write`: if group commit is enabled, writes may share a transaction and run again.
     return try await database.reportingClosure {
       try await database.withoutTransaction { connection in
         try connection.transaction { try history.record(name, connection, body) }

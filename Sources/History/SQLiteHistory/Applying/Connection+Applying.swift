@@ -1,26 +1,31 @@
 public import SQLiteCore
 
 extension Connection {
-  /// Applies a patch, as part of the open transaction or in one of its own: all of it or nothing.
+  /// Applies a patch atomically, as part of the open transaction or in a new one.
   ///
   ///     let report = try connection.apply(patch) { conflict in
   ///       conflict.kind == .data ? .merge : .omit
   ///     }
   ///
-  /// Rows are found by their primary keys, and compared with the values that the patch expects. Columns are found by
-  /// their names if the patch knows them, else by their places; the table may have more. Triggers of this database run, and
-  /// foreign keys act. Rows that triggers and foreign keys have changed at the source are applied last; those that are
-  /// already as the patch makes them are passed over. A trigger that writes other rows than at the source, such as rows with
-  /// automatic keys, adds these to the rows of the patch. Foreign keys are checked at the end.
+  /// Rows are found by primary key and compared with the values that the patch expects. Columns are
+  /// matched by name if the patch contains names, and otherwise by position. The table may have
+  /// additional columns.
+  ///
+  /// The triggers and foreign key actions of this database run. Rows that triggers and foreign key
+  /// actions changed at the source are applied last, and skipped if they already have the values of
+  /// the patch. A trigger may also write rows that differ from those at the source, for example
+  /// rows with automatically assigned keys. Such rows are added to those of the patch. Foreign keys
+  /// are checked at the end.
   ///
   /// - Parameters:
-  ///   - patch: The patch.
-  ///   - isIdempotent: Whether rows that are already as the patch makes them are passed over, rather than conflicts: then a
-  ///     patch may be applied again.
-  ///   - onConflict: Decides about a row that does not fit; it must not use the connection. Nil for
-  ///     throwing an error that names all of them.
-  /// - Returns: What was done.
-  /// - Throws: ``PatchError``; `SQLiteError`; what `onConflict` throws. Nothing is changed then.
+  ///   - patch: The patch to apply.
+  ///   - isIdempotent: Whether to skip rows that already have the values of the patch instead of
+  ///     treating them as conflicts. If true, you can apply a patch repeatedly.
+  ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the
+  ///     connection. If it is nil, this method throws an error with all conflicts.
+  /// - Returns: A report with the number of applied rows and the resolved conflicts.
+  /// - Throws: ``PatchError`` if the patch doesn't match the schema or has unresolved conflicts;
+  ///   `SQLiteError`; any error that `onConflict` throws. Nothing is changed in these cases.
   @discardableResult
   public func apply(
     _ patch: Patch, isIdempotent: Bool = false,
@@ -34,7 +39,7 @@ extension Connection {
       let application = try PatchApplication(
         patch, on: self, isIdempotent: isIdempotent, isExact: false, onConflict: onConflict)
       try application.run()
-      // Violations of the transaction around this are told at its own end.
+      // Existing violations of an outer transaction are checked when that transaction commits.
       if !hadViolations {
         if hasDeferredViolations { try application.noteForeignKeys() }
         if !wasDeferred { _ = try pragma("defer_foreign_keys", " = OFF") }
@@ -43,8 +48,9 @@ extension Connection {
     }
   }
 
-  /// As ``apply(_:isIdempotent:onConflict:)``, without triggers and without the actions of foreign keys: the rows of the
-  /// patch are all that changes. The foreign keys of these rows are checked at the end.
+  /// Applies a patch like ``apply(_:isIdempotent:onConflict:)``, but without triggers and foreign
+  /// key actions, so that only the rows of the patch change. Checks the foreign keys of these rows
+  /// at the end.
   @discardableResult
   package func applyExactly(
     _ patch: Patch, isIdempotent: Bool = false,

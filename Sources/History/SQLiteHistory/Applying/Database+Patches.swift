@@ -1,29 +1,40 @@
 public import SQLiteCore
 
 extension Database {
-  /// Runs `body` in a transaction and returns what it has changed, blocking the thread.
+  /// Runs `body` in a transaction and returns a patch of its changes. Blocks the thread.
   ///
   ///     let patch = try database.patch { try $0.executeChange("DELETE FROM city WHERE population < 1000") }
   ///
-  /// Inside another write on the same thread it is a savepoint of that one, whose changes are returned. Changes in
-  /// attached databases and in temporary tables are not in the patch.
+  /// Inside another write on the same thread, `body` runs in a savepoint of that write, and the
+  /// patch contains the changes of the savepoint. Changes of attached databases and temporary
+  /// tables aren't in the patch.
   ///
   /// - Parameters:
-  ///   - deadline: The time at which the write must be over. A statement that still runs then is stopped.
-  ///   - body: The work. The connection must not be kept.
+  ///   - deadline: The time by which the write must end. A statement that is still running then is
+  ///     interrupted.
+  ///   - body: A closure that receives the connection, which is valid only inside the closure.
   /// - Returns: The patch. It is empty if `body` returns `TransactionOutcome.rollback`.
-  /// - Throws: The error of `body`; ``PatchError/Reason/noKey(table:)`` if it has changed a row that has no primary key;
-  ///   ``PatchError/Reason/notUTF8(table:column:)`` if it has changed text that is not valid UTF-8; `SQLiteError`: with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`. Nothing
-  ///   is changed then.
+  /// - Throws: Any error of `body`. ``PatchError/Reason/noKey(table:)`` if a changed row has no
+  ///   primary key. ``PatchError/Reason/notUTF8(table:column:)`` if changed text isn't valid UTF-8.
+  ///   `SQLiteError`, with `ResultCode.misuse` if this libsqlite3 was built without
+  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`. The transaction is rolled back in these cases.
   public func patch<Result>(
     deadline: ContinuousClock.Instant? = nil, _ body: (Connection) throws -> Result
   ) throws -> Patch {
     try write(deadline: deadline) { connection in try connection.patch { try body(connection) } }
   }
 
-  /// As ``patch(deadline:_:)``, without blocking the task.
+  /// Runs `body` in a transaction and returns a patch of its changes. Suspends the task meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// Changes of attached databases and temporary tables aren't in the patch.
+  ///
+  /// - Parameters:
+  ///   - deadline: The time by which the write must end. A statement that is still running then is
+  ///     interrupted.
+  ///   - body: A closure that receives the connection, which is valid only inside the closure.
+  /// - Returns: The patch. It is empty if `body` returns `TransactionOutcome.rollback`.
+  /// - Throws: The errors of the blocking ``patch(deadline:_:)``, and `CancellationError` if the
+  ///   task was cancelled. The transaction is rolled back in these cases.
   public func patch<Result>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -33,15 +44,20 @@ extension Database {
     }
   }
 
-  /// Applies a patch in a transaction, blocking the thread.
+  /// Applies a patch in a transaction. Blocks the thread.
+  ///
+  /// Rows are found by primary key and compared with the values that the patch expects. Triggers
+  /// and foreign key actions run.
   ///
   /// - Parameters:
-  ///   - patch: The patch.
-  ///   - isIdempotent: Whether rows that are already as the patch makes them are passed over, rather than conflicts.
-  ///   - onConflict: Decides about a row that does not fit; it must not use the database. Nil for
-  ///     throwing an error that names all of them.
-  /// - Returns: What was done.
-  /// - Throws: ``PatchError``; `SQLiteError`; what `onConflict` throws. Nothing is changed then.
+  ///   - patch: The patch to apply.
+  ///   - isIdempotent: Whether to skip rows that already have the values of the patch instead of
+  ///     treating them as conflicts.
+  ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the
+  ///     database. If it is nil, this method throws an error with all conflicts.
+  /// - Returns: A report with the number of applied rows and the resolved conflicts.
+  /// - Throws: ``PatchError`` if the patch doesn't match the schema or has unresolved conflicts;
+  ///   `SQLiteError`; any error that `onConflict` throws. Nothing is changed in these cases.
   @discardableResult
   public func apply(
     _ patch: Patch, isIdempotent: Bool = false,
@@ -50,9 +66,21 @@ extension Database {
     try write { try $0.apply(patch, isIdempotent: isIdempotent, onConflict: onConflict) }
   }
 
-  /// As the blocking ``apply(_:isIdempotent:onConflict:)``, without blocking the task.
+  /// Applies a patch in a transaction, and suspends the task meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// Rows are found by primary key and compared with the values that the patch expects. Triggers
+  /// and foreign key actions run.
+  ///
+  /// - Parameters:
+  ///   - patch: The patch to apply.
+  ///   - isIdempotent: Whether to skip rows that already have the values of the patch instead of
+  ///     treating them as conflicts.
+  ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the
+  ///     database. If it is nil, this method throws an error with all conflicts.
+  /// - Returns: A report with the number of applied rows and the resolved conflicts.
+  /// - Throws: ``PatchError`` if the patch doesn't match the schema or has unresolved conflicts;
+  ///   `SQLiteError`; any error that `onConflict` throws; `CancellationError` if the task was
+  ///   cancelled. Nothing is changed in these cases.
   @discardableResult
   public func apply(
     _ patch: Patch, isIdempotent: Bool = false,
@@ -63,26 +91,31 @@ extension Database {
 }
 
 extension Connection {
-  /// Runs `body` in a savepoint of the open transaction, or in one of its own, and returns what it has changed.
+  /// Runs `body` and returns a patch of its changes. `body` runs in a savepoint of the open
+  /// transaction, or in a new transaction.
   ///
-  /// - Parameter body: The work.
+  /// - Parameter body: The work to record.
   /// - Returns: The patch. It is empty if `body` returns `TransactionOutcome.rollback`.
-  /// - Throws: As ``recordingPatch(_:)``.
+  /// - Throws: The errors of ``recordingPatch(_:)``. The changes of `body` are rolled back then.
   public func patch<Result>(_ body: () throws -> Result) throws -> Patch {
     try recordingPatch(body).patch
   }
 
-  /// Runs `body` in a savepoint of the open transaction, or in one of its own, and returns its result with what it has
-  /// changed.
+  /// Runs `body` and returns its result together with a patch of its changes. `body` runs in a
+  /// savepoint of the open transaction, or in a new transaction.
   ///
-  /// - Parameter body: The work.
-  /// - Throws: The error of `body`; ``PatchError/Reason/noKey(table:)`` if it has changed a row that has no primary key;
-  ///   ``PatchError/Reason/notUTF8(table:column:)`` if it has changed text that is not valid UTF-8; `SQLiteError`: with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`, with
-  ///   `ResultCode.tooBig` if the changed rows take more than 256 MB. Nothing is changed then.
+  /// - Parameter body: The work to record.
+  /// - Returns: The result of `body`, and the patch, which is empty if that result is
+  ///   `TransactionOutcome.rollback`.
+  /// - Throws: Any error of `body`. ``PatchError/Reason/noKey(table:)`` if a changed row has no
+  ///   primary key. ``PatchError/Reason/notUTF8(table:column:)`` if changed text isn't valid UTF-8.
+  ///   `SQLiteError`, with `ResultCode.misuse` if this libsqlite3 was built without
+  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`, or with `ResultCode.tooBig` if the changed rows exceed 256
+  ///   MB. The changes of `body` are rolled back in these cases.
   public func recordingPatch<Result>(
     _ body: () throws -> Result
   ) throws -> (result: Result, patch: Patch) {
-    // The outer savepoint takes back what cannot be in a patch.
+    // The outer savepoint rolls back if the changes can't be represented as a patch.
     try savepoint {
       let (result, rows) = try recordingRows { try savepoint(body) }
       return (result, try Patch(rows))

@@ -1,22 +1,22 @@
 import SQLiteCore
 
-/// Checks the foreign keys of single rows.
+/// A check of the foreign keys of individual rows.
 final class ForeignKeyCheck {
   private let connection: Connection
   private var own: [String: [ForeignKey]] = [:]
-  /// The foreign keys that lead to a table, with the tables that have them.
+  /// The foreign keys that reference a table, each with its child table.
   private var leading: [String: [(child: String, key: ForeignKey)]] = [:]
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// The columns of a table that foreign keys are about.
+  /// The columns of a table that take part in foreign keys.
   struct KeyColumns {
-    /// Those that lead to other rows.
+    /// The columns that reference other rows.
     fileprivate var own: Set<Int> = []
-    /// Those that other rows lead to.
+    /// The columns that other rows reference.
     fileprivate var leading: Set<Int> = []
 
-    /// Whether a row that a patch has written may break one.
+    /// Returns whether writing a row of a patch may violate a foreign key.
     func isTouched(by row: Patch.Row) -> Bool {
       switch row.kind {
       case .insert: !own.isEmpty
@@ -29,7 +29,8 @@ final class ForeignKeyCheck {
     }
   }
 
-  /// The columns of a table that foreign keys are about; nil if there are none.
+  /// Returns the columns of a table that take part in foreign keys; nil if there are no such
+  /// columns.
   func keys(of target: PatchTarget) throws -> KeyColumns? {
     let names = target.columns.map(asciiLowercased)
     func indexes(_ columns: [String]) -> [Int] {
@@ -43,7 +44,7 @@ final class ForeignKeyCheck {
     return columns.own.isEmpty && columns.leading.isEmpty ? nil : columns
   }
 
-  /// Returns the broken foreign keys of a row, as child and parent.
+  /// Returns the child and parent tables of the foreign keys that a row violates.
   func violations(
     of target: PatchTarget, _ row: Patch.Row, isThere current: [Value]?
   ) throws -> [(String, String)] {
@@ -62,7 +63,7 @@ final class ForeignKeyCheck {
         }
       }
     }
-    // Values that others may have referred to, and that are gone.
+    // Check the old key values, which other rows may still reference.
     let values = row.values
     let before = zip(values.old, values.new).map { $0 ?? $1 ?? .null }
     guard row.kind != .insert else { return found }
@@ -96,7 +97,8 @@ final class ForeignKeyCheck {
     return keys
   }
 
-  /// The columns that a foreign key refers to: those that it names, or the primary key.
+  /// Returns the columns that a foreign key references: those that it names, or else the primary
+  /// key.
   private func parentColumns(_ key: ForeignKey) throws -> [String] {
     guard key.referencedColumns.isEmpty else { return key.referencedColumns }
     return try connection.columns(of: key.referencedTable).filter { $0.primaryKeyPosition > 0 }

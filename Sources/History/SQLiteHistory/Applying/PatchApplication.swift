@@ -1,17 +1,17 @@
 import SQLiteCore
 
-/// One application of a patch.
+/// The process of applying a patch to a database once.
 final class PatchApplication {
   private let connection: Connection
   private let targets: [PatchTarget]
   private let isIdempotent: Bool
-  /// Whether a trigger of the database may act.
+  /// Whether triggers may run.
   private let mayTrigger: Bool
   private let onConflict: ((PatchConflict) throws -> PatchResolution)?
   private var report = PatchReport()
-  /// The conflicts that no closure has resolved.
+  /// The conflicts that remain unresolved because there is no closure.
   private var unresolved: [PatchConflict] = []
-  /// Rows that broke a constraint, and may be possible after other rows have changed.
+  /// The rows that violated a constraint. They may succeed after other rows have changed.
   private var stuck: [StuckRow] = []
 
   private struct StuckRow {
@@ -20,14 +20,14 @@ final class PatchApplication {
     let error: SQLiteError
   }
 
-  /// What a row of the patch does to the row in the database.
+  /// The change that a row of the patch makes to the row in the database.
   private enum Change {
     case none
     case insert([Value?])
     case update([(column: Int, value: Value)])
     case delete
 
-    /// The row after the change.
+    /// Returns the row after the change.
     func outcome(_ current: [Value]?) -> [Value]? {
       switch self {
       case .none: return current
@@ -59,7 +59,8 @@ final class PatchApplication {
   }
 
   func run() throws {
-    // Triggers and foreign keys have made most of their changes by the time that these rows are looked at.
+    // Indirect changes come second: triggers and foreign key actions have made most of them by
+    // then.
     for isIndirect in [false, true] {
       for (index, target) in targets.enumerated() {
         for row in target.table.rows where row.isIndirect == isIndirect {
@@ -77,7 +78,8 @@ final class PatchApplication {
     }
   }
 
-  /// Applies the stuck rows again for as long as that helps, in alternating directions: one row may wait for the next.
+  /// Retries the stuck rows for as long as any of them succeeds. The order alternates because a row
+  /// may depend on the next one.
   private func retry() throws {
     var count = Int.max
     while !stuck.isEmpty, stuck.count < count {
@@ -120,11 +122,12 @@ final class PatchApplication {
 
 // Rows that exchange unique values.
 extension PatchApplication {
-  /// Applies stuck rows that wait for each other's unique values.
+  /// Applies stuck rows that need each other's unique values.
   ///
-  /// Each updated row gets temporary values first, and then its own. Its other columns are never written, and triggers
-  /// and foreign keys act as for any two updates. A row that fails even so is left out, and the others are tried again
-  /// without it. The rounds are limited: where many rows wait for one that fails, each round finds the next of them.
+  /// Each updated row first gets temporary values and then its final ones. Other columns of the row
+  /// are never written. Triggers and foreign key actions run for both updates. If a row still
+  /// fails, the others are retried without it. The number of rounds is limited: if many rows depend
+  /// on a failing one, each round finds only the next of them.
   private func exchange() throws {
     var places = Array(stuck.indices)
     for _ in 0..<8 where places.contains(where: { stuck[$0].row.kind == .update }) {
@@ -143,7 +146,8 @@ extension PatchApplication {
     }
   }
 
-  /// Applies the stuck rows at some places, after temporary values for all of them, and returns those that failed.
+  /// Applies the stuck rows at some indexes, after all of them have received temporary values.
+  /// Returns the indexes of those that failed.
   private func exchange(_ places: [Int]) throws -> Set<Int> {
     var failed: Set<Int> = []
     var waiting: [(place: Int, change: Change)] = []
@@ -174,7 +178,8 @@ extension PatchApplication {
     return Set(waiting.map(\.place))
   }
 
-  /// Runs `body` without CHECK constraints, unless a trigger may act, which could store what they refuse.
+  /// Runs `body` without CHECK constraints. If triggers may run, the constraints stay enabled,
+  /// because a trigger could permanently store values that violate them.
   private func withoutChecks<Result>(_ body: () throws -> Result) throws -> Result {
     guard !mayTrigger, try connection.pragma("ignore_check_constraints") == .integer(0) else {
       return try body()
@@ -188,7 +193,7 @@ extension PatchApplication {
 
 // Conflicts.
 extension PatchApplication {
-  /// Returns the change that a row of the patch asks for. Where it does not fit, the closure decides.
+  /// Returns the change that a row of the patch makes. If there is a conflict, the closure decides.
   private func decide(
     _ index: Int, _ row: Patch.Row, _ current: [Value]?
   ) throws -> Change {
@@ -209,7 +214,7 @@ extension PatchApplication {
     return try resolve(conflict(kind, index, row, current), index)
   }
 
-  /// Returns the change that makes the row in the database like the patch's.
+  /// Returns the change that gives the row in the database the values of the patch.
   private func theirs(_ index: Int, _ row: Patch.Row, _ current: [Value]?) -> Change {
     switch row.kind {
     case .insert where current == nil: .insert(row.new)
@@ -218,7 +223,8 @@ extension PatchApplication {
     }
   }
 
-  /// Asks what to do about a conflict. Without a closure the row is left as it is, for an error at the end.
+  /// Returns the change that resolves a conflict. Without a closure, the row stays unchanged and
+  /// the conflict is reported at the end.
   private func resolve(_ conflict: PatchConflict, _ index: Int) throws -> Change {
     guard let onConflict else {
       unresolved.append(conflict)
@@ -242,7 +248,8 @@ extension PatchApplication {
     return change
   }
 
-  /// Returns the update that sets the given columns, and those of the patch that are not in conflict.
+  /// Returns an update that sets the given columns, and those columns of the patch that aren't in
+  /// conflict.
   private func merged(
     _ conflict: PatchConflict, _ index: Int, given: [String: Value], _ resolution: PatchResolution
   ) throws -> Change {
@@ -266,7 +273,8 @@ extension PatchApplication {
     SQLiteError(.misuse, "“\(resolution)” is no answer to this conflict: \(conflict)")
   }
 
-  /// Notes the row before and after a change that is not simply the patch's.
+  /// Records the row before and after a change, for rebasing. Called for rows that were skipped or
+  /// in conflict.
   private func settle(_ index: Int, _ row: Patch.Row, _ current: [Value]?, _ change: Change) {
     let target = targets[index]
     report.settled.append(
@@ -275,7 +283,7 @@ extension PatchApplication {
         row: row, before: current, after: change.outcome(current)))
   }
 
-  /// Whether the row is already as the patch makes it.
+  /// Returns whether the row already has the values of the patch.
   private func isPresent(_ row: Patch.Row, _ current: [Value]?) -> Bool {
     switch (row.kind, current) {
     case (.delete, nil): true
@@ -285,7 +293,7 @@ extension PatchApplication {
     }
   }
 
-  /// The columns that are not as the row of the patch expects them.
+  /// Returns the columns with other values than the row of the patch expects.
   private func differing(_ row: Patch.Row, _ current: [Value]) -> [Int] {
     let expected = row.kind == .insert ? row.new : row.old
     return current.indices.filter {
@@ -305,9 +313,9 @@ extension PatchApplication {
   }
 }
 
-// The end.
+// Checks at the end.
 extension PatchApplication {
-  /// Notes the rows whose foreign keys lead nowhere.
+  /// Records the rows that violate foreign keys as conflicts, at most ten per table.
   func noteForeignKeys() throws {
     for target in try connection.existingTables() {
       for row in try connection.rows(
@@ -329,12 +337,12 @@ extension PatchApplication {
         message: "a row would refer to a row of “\(parent)” that is not there"))
   }
 
-  /// Looks for the parents of the rows that were written, and for the children of those that are gone.
+  /// Checks that the parents of all written rows exist, and that deleted rows have no children.
   func checkTouchedForeignKeys() throws {
     let touched = ForeignKeyCheck(connection)
     for target in targets {
       guard let keys = try touched.keys(of: target) else { continue }
-      // A closure may have set any column.
+      // The closure may have set any column.
       for row in target.table.rows where onConflict != nil || keys.isTouched(by: row) {
         let key = target.key(of: row)
         for (table, parent) in try touched.violations(
@@ -353,7 +361,7 @@ extension PatchApplication {
 }
 
 extension PatchTarget {
-  /// The columns outside the key that a row of a patch sets.
+  /// Returns the columns outside the primary key that a row of a patch sets.
   fileprivate func values(_ new: [Value?]) -> [(column: Int, value: Value)] {
     var values: [(column: Int, value: Value)] = []
     values.reserveCapacity(new.count)
@@ -365,7 +373,7 @@ extension PatchTarget {
 }
 
 extension PatchReport {
-  /// The number of entries at a moment, for taking back those of a row that failed.
+  /// The current counts of the report, for discarding the entries of a row that failed.
   fileprivate var mark: Mark { (appliedCount, presentCount, resolved.count, settled.count) }
 
   fileprivate typealias Mark = (applied: Int, present: Int, resolved: Int, settled: Int)

@@ -1,43 +1,53 @@
 public import SQLiteCore
 
-/// A row of a ``Patch`` that does not fit the database that it is applied to.
+/// A row of a ``Patch`` that doesn't match the database to which the patch is applied.
 public struct PatchConflict: Hashable, Sendable {
-  /// The reason, as SQLite names it (`SQLITE_CHANGESET_…`).
+  /// The reason for a conflict. The cases correspond to SQLite's `SQLITE_CHANGESET_…` constants.
   public enum Kind: Hashable, Sendable {
-    /// The row that is to be updated or deleted is there, with other values than the patch expects.
+    /// The row to update or delete has other values than the patch expects.
     case data
-    /// The row that is to be updated or deleted is not there.
+    /// The row to update or delete doesn't exist.
     case notFound
-    /// A row with the primary key of the one to be inserted is there already.
+    /// The row to insert has the primary key of an existing row.
     case conflict
-    /// The change would break a constraint: UNIQUE, NOT NULL or CHECK, or a trigger refuses it. Rows that exchange unique
-    /// values among themselves break none.
+    /// The change violates a UNIQUE, NOT NULL or CHECK constraint, or a trigger rejects it. Rows of
+    /// the patch that only exchange unique values with each other don't cause this conflict.
     case constraint
-    /// At the end a foreign key leads nowhere, also one that is `ON DELETE RESTRICT`. This cannot be resolved: nothing is
-    /// applied.
+    /// After all rows have been applied, a foreign key references a missing row. This includes
+    /// foreign keys with `ON DELETE RESTRICT`.
+    ///
+    /// This conflict can't be resolved. It is never passed to a closure, and nothing is applied.
     case foreignKey
   }
 
-  /// The reason.
+  /// The reason for the conflict.
   public let kind: Kind
-  /// The table.
+  /// The name of the table. For ``Kind/foreignKey``, the table with the foreign key.
   public let table: String
-  /// The names of the columns that `row` and `current` have values of, in order.
+  /// The names of the columns, in the order of the values in `row` and `current`; empty for
+  /// ``Kind/foreignKey``.
   public let columns: [String]
-  /// The row of the patch. For ``Kind/foreignKey`` it is the row whose reference leads nowhere, as if it was inserted.
+  /// The row of the patch. For ``Kind/foreignKey``, an insert without values.
   public let row: Patch.Row
-  /// The primary key of the row; its rowid for a ``Kind/foreignKey``.
+  /// The primary key of the row.
+  ///
+  /// For ``Kind/foreignKey``, the rowid of the row with the foreign key, or an empty array if it is
+  /// unknown. If the patch was applied without triggers, by an undo for example, it is the primary
+  /// key of the patch's row that causes the violation.
   public let key: [Value]
-  /// The row as it is in the database, nil if it is not there.
+  /// The values of the row in the database, or nil if the row doesn't exist.
   public let current: [Value]?
-  /// The columns that are not as the patch expects them, for ``Kind/data`` and ``Kind/conflict``.
+  /// The names of the columns with other values than the patch expects. Empty unless the reason is
+  /// ``Kind/data`` or ``Kind/conflict``.
   public let conflictingColumns: [String]
-  /// SQLite's explanation of a broken constraint, or ours of a broken foreign key.
+  /// SQLite's message for ``Kind/constraint``, or a description of the missing row for
+  /// ``Kind/foreignKey``; nil for other reasons.
   public let message: String?
 }
 
 extension PatchConflict: CustomStringConvertible {
-  /// The table, the reason and the columns; the values may be private.
+  /// A description with the table, the reason and the columns. It contains no values, which may be
+  /// private.
   public var description: String {
     let verb =
       switch row.kind {
@@ -59,77 +69,86 @@ extension PatchConflict: CustomStringConvertible {
   }
 }
 
-/// The answer to a ``PatchConflict``.
+/// The resolution of a ``PatchConflict``.
 public enum PatchResolution: Hashable, Sendable {
-  /// The row stays as it is in the database.
+  /// Leaves the row in the database unchanged.
   case omit
-  /// The row becomes as the patch has it. Not for ``PatchConflict/Kind/notFound`` and ``PatchConflict/Kind/constraint``.
+  /// Applies the change of the patch to the row, ignoring the values that it expects. Not allowed
+  /// for ``PatchConflict/Kind/notFound`` and ``PatchConflict/Kind/constraint``.
   case replace
-  /// The columns that are as the patch expects them become as it has them, and the others stay. For updates.
+  /// Updates only the columns that have the values that the patch expects. Allowed only for updates
+  /// with ``PatchConflict/Kind/data``.
   case merge
-  /// As ``merge``, but the named columns get these values. For updates.
+  /// Works like ``merge``, and also sets the named columns to the given values. Allowed only for
+  /// updates with ``PatchConflict/Kind/data``.
   case set([String: Value])
-  /// Nothing of the patch is applied.
+  /// Applies nothing: the call throws ``PatchError`` with this conflict.
   case abort
 }
 
-/// The outcome of applying a ``Patch``: what its conflicts were resolved by, for ``Patch/rebased(onto:)``.
+/// The outcome of applying a ``Patch``, including the resolution of each conflict.
+/// ``Patch/rebased(onto:)`` uses it.
 public struct PatchReport: Hashable, Sendable {
-  /// A conflict with its answer.
+  /// A conflict and its resolution.
   public struct Resolved: Hashable, Sendable {
     /// The conflict.
     public let conflict: PatchConflict
-    /// The answer.
+    /// The resolution that the closure returned.
     public let resolution: PatchResolution
   }
 
-  /// The number of rows that were changed.
+  /// The number of rows that were inserted, updated or deleted.
   public internal(set) var appliedCount = 0
-  /// The number of rows that were as the patch has them before.
+  /// The number of rows that were skipped because they already had the values of the patch.
   public internal(set) var presentCount = 0
-  /// The conflicts and how they were resolved, in the order in which they were found.
+  /// The conflicts with their resolutions, in the order in which they were encountered.
   public internal(set) var resolved: [Resolved] = []
-  /// The rows that were not simply applied, in the order in which they were found.
+  /// The rows that were skipped or in conflict, in the order in which they were encountered.
   var settled: [Settled] = []
 
-  /// A row of the patch that was not simply applied.
+  /// A row of the patch that was skipped or in conflict.
   struct Settled: Hashable, Sendable {
     let table: String
     let keyPositions: [UInt8]
-    /// The columns of the rows as they are named in the database.
+    /// The names of the columns in the database.
     let columns: [String]
     let row: Patch.Row
-    /// The row in the database before; nil if it was missing.
+    /// The values in the database before; nil if the row didn't exist.
     let before: [Value]?
-    /// The row in the database after; nil if it is missing.
+    /// The values in the database after; nil if the row doesn't exist.
     let after: [Value]?
   }
 }
 
-/// A ``Patch`` that was not made or not applied: nothing has changed.
+/// An error that is thrown if a ``Patch`` can't be created or applied. Nothing has changed in the
+/// database.
 public struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The reason.
+  /// The reason why a patch can't be created or applied.
   public enum Reason: Hashable, Sendable {
-    /// Rows do not fit, all of which are named.
+    /// Rows of the patch conflict with the database. The array contains every unresolved conflict.
     case conflicts([PatchConflict])
-    /// A table is missing, or has other columns or another primary key than the patch.
+    /// A table is missing, or its columns or its primary key differ from those in the patch.
     case schema(table: String, difference: String)
-    /// Rows of a table cannot be identified: it declares no primary key, or a row has NULL in it. SQLite numbers such rows
-    /// by a rowid, which VACUUM changes. The table needs a PRIMARY KEY whose columns are NOT NULL.
+    /// A table declares no primary key, or a changed row has NULL in its key.
+    ///
+    /// SQLite identifies such rows only by rowid, which VACUUM may change. Declare a PRIMARY KEY of
+    /// NOT NULL columns.
     case noKey(table: String)
-    /// A change gives a column text that is not valid UTF-8, or takes it away. A patch cannot hold such text exactly.
+    /// The old or new value of a changed column is text that isn't valid UTF-8. A patch can't
+    /// represent such text.
     case notUTF8(table: String, column: String)
   }
 
-  /// The reason.
+  /// The reason why the patch couldn't be created or applied.
   public let reason: Reason
 
-  /// The conflicts; empty for another reason.
+  /// The conflicts of ``Reason/conflicts(_:)``; empty for other reasons.
   public var conflicts: [PatchConflict] {
     if case .conflicts(let conflicts) = reason { conflicts } else { [] }
   }
 
-  /// The tables, the reasons and the columns; the values may be private.
+  /// A description with the tables, the reasons and the columns. It contains no values, which may
+  /// be private.
   public var description: String {
     switch reason {
     case .conflicts(let conflicts):

@@ -1,13 +1,13 @@
 package import SQLiteCore
 
-/// A table of a patch as it is in the database that the patch is applied to, with its SQL.
+/// A table of the database to which a patch is applied, with its prepared statements.
 ///
-/// Its statements are kept for all rows.
+/// The statements are shared by all rows of the patch.
 final class PatchTarget {
   let table: Patch.Table
-  /// The table's name in the database.
+  /// The name of the table in the database.
   let name: String
-  /// The columns in the database, in the order of the patch's.
+  /// The names of the columns in the database, in the order of the patch's columns.
   let columns: [String]
   let keyColumns: [Int]
   private let connection: Connection
@@ -16,17 +16,17 @@ final class PatchTarget {
   private var select: KeptStatement?
   private var insert: KeptStatement?
   private var delete: KeptStatement?
-  /// The updates by the columns that they set, of which there are not many.
+  /// The prepared updates for each set of columns, limited in number.
   private var updates: [[Int]: KeptStatement] = [:]
-  /// The columns that the last one has set: mostly all rows change the same ones.
+  /// The last used update. Most updates of a patch set the same columns.
   private var last: (columns: [Int], update: KeptStatement)?
-  // Of the row that was applied last.
+  // Buffers for `applyIfExpected`, stored to reuse their memory.
   private var fields = RowFields()
   private var setColumns: [Int] = []
 
-  /// Finds the table.
+  /// Creates the target for a table of a patch.
   ///
-  /// - Throws: ``PatchError`` if it does not fit; `SQLiteError`.
+  /// - Throws: ``PatchError`` if the table is missing or doesn't match; `SQLiteError`.
   init(_ table: Patch.Table, on connection: Connection) throws {
     func refused(_ difference: String) -> PatchError {
       PatchError(reason: .schema(table: table.name, difference: difference))
@@ -55,7 +55,7 @@ final class PatchTarget {
     texts = TargetTexts(table: name, columns: columns, keyColumns: keyColumns)
   }
 
-  /// Finds the columns by their names if these are known, else by their places.
+  /// Returns the matching columns: by name if the patch contains names, and otherwise by position.
   private static func columns(
     _ table: Patch.Table, _ stored: [SchemaColumn], _ refused: (String) -> PatchError
   ) throws -> [String] {
@@ -92,13 +92,13 @@ final class PatchTarget {
     return update
   }
 
-  /// Returns the row with a key as it is now.
+  /// Returns the current values of the row with a key; nil if it doesn't exist.
   func current(_ key: [Value]) throws -> [Value]? {
     let select = try kept(&select, texts.select)
     try select.bind(key)
     guard try select.statement.step() else { return nil }
     let row = columns.indices.map { column in
-      // Text that is not UTF-8 is a blob in patches.
+      // Patches represent text that isn't valid UTF-8 as a blob.
       do { return try select.statement.value(at: column) } catch {
         return .blob(select.statement.blob(at: column))
       }
@@ -127,9 +127,10 @@ final class PatchTarget {
     try update.statement.run()
   }
 
-  /// Applies a row of the patch if the one in the database is as the patch expects it, from bytes to bytes.
+  /// Applies a row of the patch if the row in the database has the expected values. Compares and
+  /// binds the encoded values without decoding them.
   ///
-  /// - Returns: Whether it was. Otherwise nothing has changed.
+  /// - Returns: Whether the row had the expected values. If false, nothing has changed.
   func applyIfExpected(_ row: Patch.Row) throws -> Bool {
     var (fields, setColumns) = (RowFields(), [Int]())
     swap(&fields, &self.fields)
@@ -164,19 +165,19 @@ final class PatchTarget {
     return true
   }
 
-  /// Gives the columns that an update sets temporary values, as far as a unique index needs them.
+  /// Sets the columns of an update to temporary values if a unique index depends on them.
   ///
   /// - Parameters:
   ///   - values: The values of the update.
-  ///   - current: The row as it is.
-  ///   - key: The row's key.
-  /// - Returns: Whether it was possible.
+  ///   - current: The current values of the row.
+  ///   - key: The key of the row.
+  /// - Returns: Whether the row accepted temporary values.
   func park(
     _ values: [(column: Int, value: Value)], current: [Value], _ key: [Value]
   ) throws -> Bool {
     let unique = try uniqueColumns()
     let parked = values.map(\.column).filter { unique.contains($0) && !current[$0].isNull }
-    // Shorter and shorter ones, which a CHECK or the expression of an index may need.
+    // Try successively smaller values, which a CHECK or an index expression may require.
     for shift in stride(from: 2 as Int64, to: 62, by: 4) {
       do {
         try update(
@@ -189,8 +190,8 @@ final class PatchTarget {
     return false
   }
 
-  /// The columns that unique indexes depend on: all of them where an index has a condition, an expression or a
-  /// generated column.
+  /// Returns the columns on which unique indexes depend. Returns all columns if an index is partial
+  /// or contains an expression or a generated column.
   private func uniqueColumns() throws -> Set<Int> {
     var found: Set<Int> = []
     for index in try connection.existingIndexes(of: name) where index.isUnique {
@@ -204,14 +205,15 @@ final class PatchTarget {
   }
 }
 
-/// Returns the condition that a column of a key has a value of the same storage class and bytes. By `=` alone, which is
-/// for the index, `NOCASE` and numbers of another class would find another row than the patch was made for.
+/// Returns the condition that a key column equals a value in storage class and bytes. `=` alone,
+/// which can use the index, may find a different row: with `NOCASE`, or if the numeric classes
+/// differ.
 package func sameKey(_ column: SQL, as value: SQL) -> SQL {
   "\(column) = \(value) AND \(column) = \(value) COLLATE BINARY AND typeof(\(column)) = typeof(\(value))"
 }
 
 extension Value {
-  /// Returns a random value of the storage class of another one.
+  /// Returns a random value of the same storage class as another value.
   fileprivate static func random(like other: Value, atMost limit: Int64) -> Value {
     let number = Int64.random(in: 1...limit)
     return switch other {
@@ -224,7 +226,7 @@ extension Value {
   }
 }
 
-/// The SQL of a table that a patch is applied to.
+/// The SQL texts for a table to which a patch is applied.
 private struct TargetTexts {
   let select: String
   let insert: String
@@ -251,7 +253,8 @@ private struct TargetTexts {
     return "UPDATE OR ABORT \(title) SET \(list) WHERE \(condition)"
   }
 
-  /// Returns the condition that finds the row with a key whose values are parameters from a number on.
+  /// Returns the condition that finds the row with a key. Its parameters are numbered from
+  /// `number`.
   private static func condition(_ columns: [String], from number: Int) -> String {
     columns.enumerated().map { index, column in
       sameKey(SQL(unchecked: column), as: SQL(unchecked: "?\(number + index)")).text
@@ -259,7 +262,7 @@ private struct TargetTexts {
   }
 }
 
-/// A statement that is kept for several rows.
+/// A statement that is reused for several rows.
 private final class KeptStatement {
   var statement: Statement
 
@@ -273,13 +276,13 @@ private final class KeptStatement {
     }
   }
 
-  /// Binds the values of columns.
+  /// Binds the encoded values of some columns.
   ///
   /// - Parameters:
-  ///   - columns: The columns.
-  ///   - fields: The places of the values of all columns.
-  ///   - cursor: The bytes.
-  ///   - count: The number of the parameters before that are already bound.
+  ///   - columns: The columns to bind.
+  ///   - fields: The locations of the values of all columns.
+  ///   - cursor: The bytes that contain the values.
+  ///   - count: The number of parameters that are already bound.
   func bind(
     _ columns: some Collection<Int>, of fields: [Field], _ cursor: FieldCursor,
     behind count: Int = 0
@@ -291,7 +294,7 @@ private final class KeptStatement {
     }
   }
 
-  /// Whether the row is as a patch expects it.
+  /// Returns whether the current row has the values that the patch expects.
   func isAt(_ fields: RowFields) -> Bool {
     let handle = statement.handle
     for (column, field) in zip(Int32(0)..., fields.old) where field.isDefined {

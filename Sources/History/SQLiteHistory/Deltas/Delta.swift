@@ -1,52 +1,63 @@
 public import SQLiteCore
 
-/// The change of one record by one transaction, or something else that a reader of changes must know.
+/// A change of one record by one transaction, or another event in a sequence of changes.
 public enum Delta<Value> {
-  /// A row is new.
+  /// A record was inserted.
   case inserted(Value)
-  /// A row has other values. The properties whose columns differ are named as they are in Swift.
+  /// A record was updated. `properties` contains the names of the Swift properties whose columns
+  /// differ.
   case updated(old: Value, new: Value, properties: Set<String>)
-  /// A row is gone.
+  /// A record was deleted. The value is the record before its deletion.
   case deleted(Value)
-  /// All records of the table: the state that the changes which follow belong to. Only where it was asked for, first of all,
-  /// and again after ``tooMuch`` and ``replaced``.
+  /// All records of the table, to which the following changes apply.
+  ///
+  /// It is delivered only with `including: .current`: first, and again after each ``tooMuch`` and
+  /// ``replaced``.
   case current([Value])
-  /// The reader was too slow, and changes were dropped, or a transaction changed more than was kept. The changes that
-  /// follow are those after the last one that was dropped. With `including: .current` the records follow as they are now;
-  /// without, begin anew with it to know the state.
+  /// Changes are missing, because the reader was too slow or a transaction changed more rows than
+  /// the limit allows.
+  ///
+  /// The following changes are those after the last missing one. With `including: .current`, the
+  /// next element contains the current records. Without it, start a new sequence with `including:
+  /// .current` to get the current state.
   case tooMuch
-  /// The table was altered or dropped, the whole database was restored, or a transaction had begun before anybody listened:
-  /// any row may differ. Else as ``tooMuch``.
+  /// Any row may differ, because the table was altered or dropped, the database was restored, or
+  /// the transaction had already begun when the sequence was created.
+  ///
+  /// The sequence continues as after ``tooMuch``.
   case replaced
-  /// A row that changed cannot be read as the type.
+  /// A changed row can't be decoded as a record.
   case unreadable(UnreadableRow)
 }
 
 extension Delta: Sendable where Value: Sendable {}
 extension Delta: Equatable where Value: Equatable {}
 
-/// A row that changed, and that cannot be read as a record.
+/// A changed row that can't be decoded as a record.
 public struct UnreadableRow: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The table.
+  /// The name of the table.
   public let table: String
-  /// The names of the columns that `old` and `new` have values of.
+  /// The names of the columns, in the order of the values in ``old`` and ``new``.
   public let columns: [String]
-  /// The values before; nil for a row that is new.
+  /// The values before the transaction; nil for a new row.
   public let old: [SQLiteCore.Value]?
-  /// The values after; nil for a row that is gone.
+  /// The values after the transaction; nil for a deleted row.
   public let new: [SQLiteCore.Value]?
-  /// The reason why the row does not fit the type, which names the column.
+  /// The reason why the row can't be decoded. It names the column.
   public let reason: String
 
-  /// The table and the reason; the values may be private.
+  /// A description with the table and the reason. It contains no values, which may be private.
   public var description: String { "a changed row of “\(table)” cannot be read: \(reason)" }
 }
 
-/// The records that a loop over changes begins with.
+/// The start of a sequence of changes: with or without the current records.
 public enum DeltaStart: Hashable, Sendable {
-  /// None: only changes are told.
+  /// The sequence contains only changes.
   case changes
-  /// All records as they are, then the changes since. They are read inside a transaction that keeps writers out for as long
-  /// as that takes, so that no change is missed and none told twice.
+  /// The sequence starts with all current records, followed by the changes since then. No change is
+  /// missed or delivered twice.
+  ///
+  /// `Database.deltas` reads the records in a write transaction, so writers wait until all records
+  /// are read. ``ChangeJournal/deltas(of:including:)`` reads them from a snapshot.
   case current
 }

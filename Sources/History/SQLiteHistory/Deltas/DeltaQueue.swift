@@ -1,7 +1,8 @@
 package import SQLiteCore
 import Synchronization
 
-/// The commits that a reader has not read yet. Nobody waits for the reader: what is too much is dropped.
+/// A queue of the commits that a reader hasn't read yet. Writers never wait for the reader: if the
+/// queue exceeds its limit, its commits are dropped.
 package final class DeltaQueue: Sendable {
   package enum News: Sendable {
     case commit(CommittedChanges)
@@ -12,9 +13,9 @@ package final class DeltaQueue: Sendable {
   fileprivate struct State: Sendable {
     var commits: [CommittedChanges] = []
     var byteCount = 0
-    /// The news that takes the place of all that was dropped.
+    /// The event that replaces the dropped commits; nil if nothing was dropped.
     var loss: News?
-    /// Commits up to this one are in the state that the reader has.
+    /// The sequence number of the last commit that the reader's state includes.
     var turn: UInt64 = 0
   }
 
@@ -24,10 +25,12 @@ package final class DeltaQueue: Sendable {
   private let tables: Set<String>
   private let subscription = Mutex<Registration?>(nil)
 
+  /// Creates a queue of the commits that change some tables, beginning now.
+  ///
   /// - Parameters:
   ///   - database: The database.
-  ///   - tables: The tables, in lower case.
-  ///   - limit: The most bytes of changes that are kept.
+  ///   - tables: The names of the tables in lower case.
+  ///   - limit: The maximum size of the queued changes in bytes.
   package init(_ database: Database, tables: Set<String>, limit: Int) {
     self.database = database
     self.limit = limit
@@ -51,13 +54,14 @@ package final class DeltaQueue: Sendable {
         state.drop(.tooMuch)
       } else {
         state.commits.append(changes)
-        // The rest is about as much as a commit without rows takes.
+        // 256 bytes is about the size of a commit without its rows.
         state.byteCount += changes.recorded.byteCount + 256
       }
     }
   }
 
-  /// Drops all that was told, since the reader has read the state after a commit. Called while no other connection commits.
+  /// Empties the queue after the reader has read the state that includes the commit `turn`. Call it
+  /// while no other connection can commit.
   package func begin(after turn: UInt64) {
     state.withLock { state in
       state.turn = turn
@@ -67,9 +71,9 @@ package final class DeltaQueue: Sendable {
     }
   }
 
-  /// Waits for the next news, and takes it.
+  /// Waits for the next event and removes it from the queue.
   ///
-  /// - Returns: Nil if the task was cancelled.
+  /// - Returns: The event, or nil if the task was cancelled.
   /// - Throws: `SQLiteError` if the database was closed.
   package func next() async throws(SQLiteError) -> News? {
     while !Task.isCancelled {
@@ -92,7 +96,7 @@ package final class DeltaQueue: Sendable {
 }
 
 extension DeltaQueue.State {
-  /// Puts one piece of news in the place of all that waits.
+  /// Replaces all queued commits with one event.
   fileprivate mutating func drop(_ news: DeltaQueue.News) {
     commits = []
     byteCount = 0

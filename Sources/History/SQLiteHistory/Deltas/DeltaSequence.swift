@@ -1,24 +1,24 @@
 package import SQLiteCore
 
-/// The place that changes of values come from.
+/// A source of changes to values of one type.
 package protocol DeltaSource<Value>: Sendable {
   associatedtype Value
 
   var database: Database { get }
 
-  /// Waits for the next news.
+  /// Waits for the next event.
   ///
-  /// - Returns: Nil if the task was cancelled.
+  /// - Returns: The event, or nil if the task was cancelled.
   func next() async throws -> DeltaQueue.News?
 
-  /// Reads all values, and forgets the changes that are in them.
+  /// Reads all current values and drops the pending changes that they include.
   func current() async throws -> sending [Value]
 
-  /// Reads the changes of values of one commit.
+  /// Returns the changes to values that one commit made.
   func deltas(_ changes: CommittedChanges) async throws -> sending [Delta<Value>]
 }
 
-/// The changes of values, transaction by transaction.
+/// A sequence of the changes to values, with one element per transaction.
 package struct DeltaSequence<Source: DeltaSource>: AsyncSequence, Sendable {
   private let source: Source
   private let start: DeltaStart
@@ -28,11 +28,11 @@ package struct DeltaSequence<Source: DeltaSource>: AsyncSequence, Sendable {
     self.start = start
   }
 
-  /// Reads the changes, and waits for commits.
+  /// An iterator that waits for commits and returns their changes.
   package struct Iterator: AsyncIteratorProtocol {
     fileprivate let source: Source
     fileprivate let includesCurrent: Bool
-    /// Whether the values must be read before the next change.
+    /// Whether the next element must contain the current values.
     fileprivate var lacksCurrent: Bool
 
     package nonisolated(nonsending) mutating func next() async throws -> [Delta<Source.Value>]? {

@@ -3,8 +3,10 @@ public import SQLiteCore
 public import SQLiteMapping
 
 extension Database {
-  /// Tells what each transaction has changed in the table of a record type, whatever wrote it: records, SQL, triggers,
-  /// foreign keys, REPLACE, blobs written in place, patches.
+  /// Returns a sequence of the changes to a record type's table, one element per transaction.
+  ///
+  /// It reports all changes, whether made by records, SQL, triggers, foreign keys, REPLACE,
+  /// incremental blob writes or patches.
   ///
   ///     for try await changes in database.deltas(of: Town.self, including: .current) {
   ///       for change in changes {
@@ -19,23 +21,26 @@ extension Database {
   ///       }
   ///     }
   ///
-  /// Each element is one transaction, in the order of the commits, of all databases of this process on the file; of other
-  /// processes nothing is told (see ``ChangeJournal``). A row stands in it once: what was inserted and deleted
-  /// again is not told, nor what was rolled back. A row whose primary key has changed is one that is gone and one that is
-  /// new. A row that differs only in columns that the type does not read is not told. Attached databases, temporary tables and
-  /// views are not told.
+  /// Elements are in commit order. They include the transactions of all databases in this process
+  /// that use the same file, but not those of other processes (see ``ChangeJournal``). An element
+  /// contains each changed row once. Changes that were rolled back, and rows that were inserted and
+  /// deleted again, are not reported. If the primary key of a row changes, the element contains a
+  /// deletion and an insertion. An update of columns that the type doesn't read is not reported,
+  /// nor are changes of attached databases, temporary tables and views.
   ///
-  /// What commits after this call is told, also if the loop begins later. Nobody waits for the loop: when more than
-  /// `limit` bytes wait for it, they are dropped, and it gets one ``Delta/tooMuch``. The sequence is for one loop, and
-  /// ends with its task.
+  /// The sequence includes all transactions that commit after this call, even if the loop starts
+  /// later. Writers never wait for the loop. If more than `limit` bytes of changes are pending,
+  /// they are dropped and the loop receives one ``Delta/tooMuch``. Iterate over the sequence only
+  /// once.
   ///
   /// - Parameters:
-  ///   - type: The type of the records.
-  ///   - start: Whether the records as they are come first.
-  ///   - limit: The most bytes of changes that are kept for the loop.
-  /// - Returns: The changes. The loop ends once its task is cancelled. It throws `SQLiteError`, such as when the database was
-  ///   closed, or with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`, and
-  ///   `RowDecodingError` if a record that is there cannot be read.
+  ///   - type: The record type.
+  ///   - start: Whether the sequence starts with all current records.
+  ///   - limit: The maximum size of the pending changes in bytes.
+  /// - Returns: The sequence of changes. It ends when the iterating task is cancelled. It throws
+  ///   `SQLiteError`, for example if the database was closed, or with `ResultCode.misuse` if this
+  ///   libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`. It throws `RowDecodingError` if
+  ///   one of the current records can't be decoded.
   public func deltas<Value: Record>(
     of type: Value.Type, including start: DeltaStart = .changes, limit: Int = 64 << 20
   ) -> some AsyncSequence<[Delta<Value>], any Error> & Sendable {
@@ -45,18 +50,18 @@ extension Database {
   }
 }
 
-/// The commits of a database, and the records as they are at one of them.
+/// A source of commits that can also read all records at one of them.
 protocol RecordFeed: Sendable {
-  /// Waits for the next news.
+  /// Waits for the next event.
   ///
-  /// - Returns: Nil if the task was cancelled.
+  /// - Returns: The event, or nil if the task was cancelled.
   func next() async throws -> DeltaQueue.News?
 
-  /// Reads all records, and forgets the changes that are in them.
+  /// Reads all current records and drops the pending changes that they include.
   func current<Value: Record>(_ type: Value.Type) async throws -> sending [Value]
 }
 
-/// The commits of this process.
+/// A feed of the commits of this process.
 private struct ProcessFeed: RecordFeed {
   let database: Database
   let queue: DeltaQueue
@@ -73,7 +78,7 @@ private struct ProcessFeed: RecordFeed {
   }
 }
 
-/// The changes of the records of a type.
+/// A source of the changes to the records of one type.
 struct RecordDeltas<Value: Record>: DeltaSource {
   let database: Database
   let feed: any RecordFeed
@@ -93,7 +98,7 @@ struct RecordDeltas<Value: Record>: DeltaSource {
 }
 
 extension Delta where Value: Record {
-  /// Reads the changed rows of a table.
+  /// Decodes the changed rows of a table.
   fileprivate static func deltas(
     _ table: TableDeltas, on connection: Connection
   ) throws -> [Delta<Value>] {

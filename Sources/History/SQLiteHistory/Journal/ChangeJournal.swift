@@ -3,36 +3,43 @@ public import SQLiteCore
 public import SQLiteMapping
 import Synchronization
 
-/// A place in a ``ChangeJournal``, for asking later what has changed since.
+/// A position in a ``ChangeJournal``. Store it to query later which changes have followed.
 public struct JournalMark: Hashable, Codable, Sendable {
-  /// The number of the last entry before it.
+  /// The number of the last entry before the position.
   let number: Int64
-  /// The random token of that entry. After a restore another entry may have the number, but not the token.
+  /// The random token of that entry. After a restore, another entry may have the same number, but
+  /// not the same token.
   let token: Int64
 
-  /// The mark of a journal that is missing.
+  /// The mark that represents a missing journal.
   static let none = JournalMark(number: 0, token: 0)
 }
 
-/// A table of the database that keeps what each transaction has changed, the last ones up to a size: by it the changes of
-/// other processes are told exactly, and a ``Patch`` is made of all that happened since a ``JournalMark``.
+/// A table in the database that records the changes of recent transactions.
+///
+/// A journal has two uses. It delivers exact changes made by other processes, and it returns a
+/// ``Patch`` of all changes since a ``JournalMark``.
 ///
 ///     let journal = try database.journal()
 ///     for try await changes in journal.deltas(of: Town.self, including: .current) { … }
 ///
-/// The entry of a transaction is written in that transaction, so that both are there or none. Every process that writes keeps
-/// the journal, as long as it holds such a value: what others write without it is not in it. A statement outside any
-/// transaction gets its entry right after itself.
+/// The entry of a transaction is written in the same transaction, so both commit or neither does.
+/// For a statement outside any transaction, the entry is written in a second transaction right
+/// after it. A process writes entries only while it holds a `ChangeJournal`. Every process that
+/// writes to the database must hold one; the changes of other processes are missing in the journal.
+/// If the journal exceeds its size limit, the oldest entries are deleted.
 ///
-/// A restore replaces the journal together with the rest of the database. If the restored copy has no journal, or a
-/// damaged one, the next write sets up an empty one. Marks stay valid as long as their entry exists: after the restore of
-/// an older copy, `patch(since:)` returns nil for marks that are newer than the copy.
+/// A restore replaces the journal together with the rest of the database. If the restored copy has
+/// no valid journal, the next write creates an empty one. A mark stays valid as long as its entry
+/// exists. After you restore an older copy, `patch(since:)` returns nil for marks that are newer
+/// than the copy.
 ///
-/// On Linux readers are woken by inotify, elsewhere by kqueue: nobody asks again and again.
+/// Readers don't poll. They are notified by inotify on Linux and by kqueue on Apple platforms.
 public final class ChangeJournal: Sendable {
-  /// The most bytes of one entry; what is more is only noted as unknown.
+  /// The maximum size of an entry in bytes. A larger transaction gets an entry without its rows.
   private static let largestEntry = 64 << 20
-  /// The largest sum of sizes. A program writes less in its lifetime; a damaged file may have more.
+  /// The upper bound of the sum of sizes. No program writes as much in its lifetime, so a larger
+  /// sum is damaged.
   private static let largestTotal: Int64 = 1 << 62
 
   private let database: Database
@@ -41,9 +48,9 @@ public final class ChangeJournal: Sendable {
   private let watcher: FileWatcher?
   let bell: JournalBell
 
-  /// Replaces the table by an empty journal.
+  /// Replaces the table with an empty journal.
   ///
-  /// - Returns: The mark of its start.
+  /// - Returns: The mark of the journal's start.
   private static func setUp(_ connection: Connection) throws -> JournalMark {
     try connection.executeMultipleChanges(
       """
@@ -57,16 +64,17 @@ public final class ChangeJournal: Sendable {
     return start
   }
 
-  /// Sets the journal up unless there is one.
+  /// Creates the journal if the database has no valid one.
   ///
-  /// - Returns: The mark of its end.
+  /// - Returns: The mark of the journal's end.
   fileprivate static func prepare(_ connection: Connection) throws -> JournalMark {
     try end(connection)?.mark ?? setUp(connection)
   }
 
-  /// Returns the mark of the last entry that the snapshot of a connection has, and the size of all entries up to it.
+  /// Returns the mark of the last entry in the connection's snapshot, and the total size of all
+  /// entries up to it.
   ///
-  /// - Returns: Nil if there is no journal, or one that no program of this library has written.
+  /// - Returns: Nil if the table doesn't exist or its content is invalid.
   private static func end(_ connection: Connection) throws -> (mark: JournalMark, total: Int64)? {
     let last: (Value, Value, Value)?
     do {
@@ -77,7 +85,7 @@ public final class ChangeJournal: Sendable {
         """,
         as: Value.self, Value.self, Value.self)
     } catch {
-      // There may be no such table or column.
+      // The table or a column may be missing.
       guard error.code == .error else { throw error }
       return nil
     }
@@ -106,7 +114,7 @@ public final class ChangeJournal: Sendable {
     }
   }
 
-  /// Adds the entry of a transaction, and removes the oldest that are too much.
+  /// Inserts the entry of a transaction and deletes the oldest entries beyond the limit.
   private static func write(
     _ rows: RecordedRows?, limit: Int64, _ connection: Connection
   ) throws {
@@ -132,11 +140,11 @@ public final class ChangeJournal: Sendable {
       as: Value.self, Value.self)
     {
       guard case .integer(let oldest) = oldest, case .integer(let size) = size else {
-        // No program of this library has written that.
+        // This library never writes such values, so the table is damaged.
         _ = try setUp(connection)
         return
       }
-      // Sizes only grow: what is larger is damaged.
+      // Totals only grow. A larger one is damaged, so its entry is deleted as well.
       guard oldest < number, size <= total - limit || size > total,
         try connection.executeChange(
           "DELETE FROM main.magicdata_journal WHERE number = \(oldest)"
@@ -145,17 +153,17 @@ public final class ChangeJournal: Sendable {
     }
   }
 
-  /// The entries after a mark.
+  /// The entries after a mark, or the reason why they can't be read.
   enum Entries: Sendable {
     case rows([(mark: JournalMark, rows: RecordedRows)])
-    /// Some are gone or unknown, up to the end.
+    /// Entries between the mark and the end were deleted or have no rows.
     case lost(end: JournalMark)
-    /// The mark is of another content of the database: a copy was restored since. The end is nil if the copy has no
-    /// journal.
+    /// The mark belongs to other content of the database: a copy was restored since then. The end
+    /// is nil if that copy has no journal.
     case replaced(end: JournalMark?)
   }
 
-  /// Reads the entries after a mark, up to some bytes of them, and at least one.
+  /// Reads entries after a mark until their size reaches `limit` bytes, and at least one entry.
   static func entries(
     after mark: JournalMark, atMost limit: Int, _ connection: Connection
   ) throws -> Entries {
@@ -174,7 +182,7 @@ public final class ChangeJournal: Sendable {
     while size < limit, try statement.step() {
       let next = JournalMark(number: statement.integer(at: 0), token: statement.integer(at: 1))
       let bytes = statement.blob(at: 2)
-      // Numbers are given one by one, and taken back with what was rolled back.
+      // Numbers are consecutive: a rollback also reverts the insertion of the entry.
       guard next.number == (found.last?.mark ?? mark).number &+ 1, !bytes.isEmpty else {
         return .lost(end: end)
       }
@@ -184,17 +192,21 @@ public final class ChangeJournal: Sendable {
     return .rows(found)
   }
 
-  /// Tells what each transaction of any process has changed in the table of a record type, as
-  /// ``SQLiteCore/Database/deltas(of:including:limit:)`` does for this process.
+  /// Returns a sequence of the changes that transactions of all processes make to a record type's
+  /// table.
   ///
-  /// The changes wait in the journal: a reader that is slower than the journal is large gets one ``Delta/tooMuch``. After a
-  /// restore it gets one ``Delta/replaced``. The records that come first with `including: .current` are read on a snapshot:
-  /// no writer waits for that.
+  /// The elements are those of `Database.deltas(of:including:limit:)`, which covers only this
+  /// process. Pending changes wait in the journal. If a reader falls behind so far that entries
+  /// were deleted, it receives one ``Delta/tooMuch``. After a restore it receives one
+  /// ``Delta/replaced``. With `including: .current`, the records are read from a snapshot, so
+  /// writers don't wait.
   ///
   /// - Parameters:
-  ///   - type: The type of the records.
-  ///   - start: Whether the records as they are come first.
-  /// - Returns: The changes, as those of a database.
+  ///   - type: The record type.
+  ///   - start: Whether the sequence starts with all current records.
+  /// - Returns: The sequence of changes. It ends when the iterating task is cancelled. It throws
+  ///   `SQLiteError`, for example if the database was closed, and `RowDecodingError` if one of the
+  ///   current records can't be decoded.
   public func deltas<Value: Record>(
     of type: Value.Type, including start: DeltaStart = .changes
   ) -> some AsyncSequence<[Delta<Value>], any Error> & Sendable {
@@ -202,41 +214,54 @@ public final class ChangeJournal: Sendable {
       RecordDeltas<Value>(database: database, feed: JournalReader(self, database)), start)
   }
 
-  /// Returns the mark of the end that the snapshot of a connection has.
+  /// Returns the mark of the journal's end in the connection's snapshot.
   static func mark(_ connection: Connection) throws -> JournalMark {
     try end(connection)?.mark ?? .none
   }
 
-  /// The present end of the journal, which is set up if it is missing.
+  /// Returns the mark of the current end of the journal. Blocks the thread.
   ///
-  /// - Throws: `SQLiteError`.
+  /// If the journal is missing, this creates it.
+  ///
+  /// - Throws: `SQLiteError` if the journal can't be read or created.
   public func mark() throws -> JournalMark {
     let mark = try database.read { try Self.mark($0) }
     return mark != .none ? mark : try database.write { try Self.prepare($0) }
   }
 
-  /// As the blocking ``mark()``, without blocking the task.
+  /// Returns the mark of the current end of the journal, and suspends the task meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// If the journal is missing, this creates it.
+  ///
+  /// - Throws: `SQLiteError` if the journal can't be read or created; `CancellationError` if the
+  ///   task was cancelled.
   public func mark() async throws -> JournalMark {
     let mark = try await database.read { try Self.mark($0) }
     return mark != .none ? mark : try await database.write { try Self.prepare($0) }
   }
 
-  /// Returns what all transactions since a mark have changed together, whichever process they were of.
+  /// Returns a patch of all changes since a mark, made by any process. Blocks the thread.
   ///
-  /// - Parameter mark: The mark.
-  /// - Returns: The patch; nil if the journal does not reach back so far, if it lacks a transaction that changed too
-  ///   much, or if a copy was restored that does not have the entry of the mark.
-  /// - Throws: `SQLiteError`; ``PatchError`` if a table has been created again with other columns since, or if a row without
-  ///   a primary key, or text that is not valid UTF-8, has changed.
+  /// - Parameter mark: The mark that `mark()` returned earlier.
+  /// - Returns: The patch. Nil if entries since the mark were deleted, if a transaction was too
+  ///   large for the journal, or if a copy of the database was restored that doesn't contain the
+  ///   mark's entry.
+  /// - Throws: `SQLiteError` if the journal can't be read. ``PatchError`` if a table was recreated
+  ///   with other columns since the mark, or if a changed row has no primary key or contains text
+  ///   that isn't valid UTF-8.
   public func patch(since mark: JournalMark) throws -> Patch? {
     try database.read { try Self.patch(since: mark, $0) }
   }
 
-  /// As the blocking ``patch(since:)``, without blocking the task.
+  /// Returns a patch of all changes since a mark, made by any process. Suspends the task meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Parameter mark: The mark that `mark()` returned earlier.
+  /// - Returns: The patch. Nil if entries since the mark were deleted, if a transaction was too
+  ///   large for the journal, or if a copy of the database was restored that doesn't contain the
+  ///   mark's entry.
+  /// - Throws: `SQLiteError` if the journal can't be read. ``PatchError`` if a table was recreated
+  ///   with other columns since the mark, or if a changed row has no primary key or contains text
+  ///   that isn't valid UTF-8. `CancellationError` if the task was cancelled.
   public func patch(since mark: JournalMark) async throws -> Patch? {
     try await database.read { try Self.patch(since: mark, $0) }
   }
@@ -250,21 +275,32 @@ public final class ChangeJournal: Sendable {
 }
 
 extension Database {
-  /// Keeps a journal of all changes in the database, as long as the result is held, blocking the thread.
+  /// Records all changes of this process in the database's journal for as long as the result
+  /// exists. Blocks the thread.
   ///
-  /// - Parameter limit: The size of the journal in bytes. The oldest entries are removed when it is more; the last one
-  ///   stays.
-  /// - Throws: `SQLiteError`: with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`, with
-  ///   `ResultCode.cannotOpen` if the system cannot watch the file.
+  /// Creates the journal if it is missing.
+  ///
+  /// - Parameter limit: The maximum size of the journal in bytes. If it is exceeded, the oldest
+  ///   entries are deleted, but never the last one.
+  /// - Throws: `SQLiteError` with `ResultCode.misuse` if this libsqlite3 was built without
+  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`, with `ResultCode.cannotOpen` if the system can't watch the
+  ///   file, or if the journal can't be created.
   public func journal(limit: Int = 16 << 20) throws -> ChangeJournal {
     guard recordsValues else { throw SQLiteError.noPreupdateHook }
     _ = try write { try ChangeJournal.prepare($0) }
     return try ChangeJournal(self, limit: limit)
   }
 
-  /// As the blocking ``journal(limit:)``, without blocking the task.
+  /// Records all changes of this process in the database's journal for as long as the result
+  /// exists. Suspends the task meanwhile.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// Creates the journal if it is missing.
+  ///
+  /// - Parameter limit: The maximum size of the journal in bytes. If it is exceeded, the oldest
+  ///   entries are deleted, but never the last one.
+  /// - Throws: `SQLiteError` with `ResultCode.misuse` if this libsqlite3 was built without
+  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`, with `ResultCode.cannotOpen` if the system can't watch the
+  ///   file, or if the journal can't be created; `CancellationError` if the task was cancelled.
   public func journal(limit: Int = 16 << 20) async throws -> ChangeJournal {
     guard recordsValues else { throw SQLiteError.noPreupdateHook }
     _ = try await write { try ChangeJournal.prepare($0) }

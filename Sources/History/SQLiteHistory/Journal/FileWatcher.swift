@@ -2,17 +2,19 @@ import Dispatch
 import Platform
 import SQLiteCore
 
-/// Tells of writes into a database file or its log, by whichever process, without asking again and again
-/// (inotify on Linux, kqueue on Apple's systems).
+/// Watches a database file and its log for writes by any process, without polling (inotify on
+/// Linux, kqueue on Apple platforms).
 final class FileWatcher: Sendable {
-  // Proof: it is made by one thread before anybody else knows this value, and then only cancelled, which Dispatch
-  // allows on any thread (dispatch_source_cancel).
+  // Proof: The initializer stores it before other threads can access this instance. After that it
+  // is only cancelled, which Dispatch allows on any thread (dispatch_source_cancel).
   private nonisolated(unsafe) let source: any DispatchSourceProtocol
 
+  /// Creates a watcher of a database file and starts it.
+  ///
   /// - Parameters:
-  ///   - path: The database file.
-  ///   - body: Called after writes, on a thread of its own. It must be quick.
-  /// - Throws: `SQLiteError` if the system cannot watch.
+  ///   - path: The path of the database file.
+  ///   - body: A closure that runs after writes, on a dedicated queue. It must return quickly.
+  /// - Throws: `SQLiteError` if the system can't watch the file.
   init(_ path: String, _ body: @escaping @Sendable () -> Void) throws(SQLiteError) {
     let queue = DispatchQueue(label: "MagicData.FileWatcher")
     #if os(Linux)
@@ -28,7 +30,7 @@ final class FileWatcher: Sendable {
         if FileWatcher.takeEvents(descriptor, concerning: name) { body() }
       }
     #else
-      // The log stays the same file as long as the database is open anywhere.
+      // The log file isn't replaced while any connection has the database open.
       let log = unsafe open(path + "-wal", O_EVTONLY | O_CLOEXEC)
       let descriptor = log >= 0 ? log : unsafe open(path, O_EVTONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
@@ -46,15 +48,16 @@ final class FileWatcher: Sendable {
 
   deinit { unsafe source.cancel() }
 
-  /// Wakes the watchers of all processes: what was committed can be seen now.
+  /// Notifies the watchers of all processes after a commit, when its changes have become visible.
   ///
-  /// Nothing else does so after a commit: SQLite writes the log, waits for the disk, and then tells other connections by
-  /// shared memory alone. So the time of the log is set, which means nothing to SQLite. Without a log, the journal file that
-  /// is removed wakes them.
+  /// SQLite causes no file event at that time: it writes the log, syncs it, and then notifies other
+  /// connections only through shared memory. Therefore this sets the modification time of the log,
+  /// which SQLite ignores. Without a log, SQLite deletes the journal file at the commit, which is
+  /// an event.
   static func wake(_ path: String) { _ = unsafe utimes(path + "-wal", nil) }
 
   #if os(Linux)
-    /// Reads the events that are there, and returns whether one of them is about the database.
+    /// Reads all pending events and returns whether one of them concerns the database.
     private static func takeEvents(_ descriptor: Int32, concerning name: [UInt8]) -> Bool {
       var concerns = false
       let header = MemoryLayout<inotify_event>.size
@@ -71,9 +74,9 @@ final class FileWatcher: Sendable {
           }
           let end = min(count, place + header + Int(event.len))
           let file = bytes[(place + header)..<end].prefix { $0 != 0 }
-          // The shared memory of the log changes with each read.
+          // The shared-memory file isn't in the list because it changes with every read.
           let suffixes = ["", "-wal", "-journal"]
-          // An overflow of the queue names no file.
+          // The event for a queue overflow has no file name.
           if file.isEmpty || suffixes.contains(where: { file.elementsEqual(name + $0.utf8) }) {
             concerns = true
           }

@@ -2,12 +2,12 @@ import SQLiteCore
 import SQLiteMapping
 import Synchronization
 
-/// Reads the entries of a journal one by one, for one loop.
+/// Reads the entries of a journal one by one, for a single loop.
 final class JournalReader: RecordFeed {
   private struct State {
-    /// The mark of the last entry that was handed out; nil before the first.
+    /// The mark of the last returned entry; nil if the start is not known yet.
     var mark: JournalMark?
-    /// The content of the database that the mark belongs to.
+    /// The generation of the database's content that the mark belongs to.
     var generation: Int
     var waiting: [(mark: JournalMark, rows: RecordedRows)] = []
   }
@@ -19,13 +19,14 @@ final class JournalReader: RecordFeed {
   init(_ journal: ChangeJournal, _ database: Database) {
     self.journal = journal
     self.database = database
-    // What commits from now on is told: asked at once, or else at the first step.
+    // The loop starts at the current end. If it can't be read now, the first call of `next` reads
+    // it.
     let generation = database.content.current
     let mark = try? database.read { try ChangeJournal.mark($0) }
     state = Mutex(State(mark: mark, generation: generation))
   }
 
-  /// The most bytes of entries that are read together.
+  /// The size in bytes at which a batch of entries ends.
   private static let batch = 4 << 20
 
   func next() async throws -> DeltaQueue.News? {
@@ -70,7 +71,7 @@ final class JournalReader: RecordFeed {
     }
   }
 
-  /// Drops what was read before a mark.
+  /// Discards the unread entries and continues at a mark.
   private func begin(at mark: JournalMark, _ generation: Int) {
     state.withLock { $0 = State(mark: mark, generation: generation) }
   }
@@ -86,26 +87,26 @@ final class JournalReader: RecordFeed {
   }
 }
 
-/// Wakes readers when the file has been written.
+/// Wakes the readers of a journal after writes to the file.
 ///
-/// Whoever keeps the journal rings after the commit (``FileWatcher/wake(_:)``); but the log is written a little before
-/// that, and a process may end in between. So who is woken looks again, after growing pauses, and then not any more until
-/// the next ring.
+/// A process that holds a journal rings after each commit (``FileWatcher/wake(_:)``). But it writes
+/// the log slightly earlier, and it may exit in between. A woken reader therefore checks again
+/// after increasing pauses, until ``patience`` has passed since the last ring.
 final class JournalBell: Sendable {
   private struct State {
     var count: UInt64 = 0
     /// The time of the last ring.
     var last = ContinuousClock.now
-    /// How many pauses have ended.
+    /// The number of pauses that have ended.
     var pauses: UInt64 = 0
   }
 
   private let state = Awaited(State())
 
-  /// How long after a write others may still be on the way to their commit.
+  /// The time after a ring during which a write may still be followed by its commit.
   private static let patience = Duration.seconds(2)
 
-  /// How often it has rung.
+  /// The number of rings so far.
   var count: UInt64 { state.withLock { $0.count } }
 
   func ring() {
@@ -115,7 +116,8 @@ final class JournalBell: Sendable {
     }
   }
 
-  /// Waits until it has rung more often, or for a pause if it has rung not long ago.
+  /// Waits until the number of rings differs from `count`. If the last ring is recent, waits at
+  /// most for a pause.
   ///
   /// - Returns: False if the task was cancelled.
   func wait(after count: UInt64) async -> Bool {
@@ -125,7 +127,8 @@ final class JournalBell: Sendable {
       return !Task.isCancelled
     }
     let timer = Task { [state] in
-      // A pause as long as a quarter of the time that has gone by since: few looks, and none much too late.
+      // A quarter of the time since the last ring: this needs few checks, and none is much too
+      // late.
       try await Task.sleep(for: max(.milliseconds(1), age / 4))
       state.change { $0.pauses &+= 1 }
     }
@@ -135,11 +138,12 @@ final class JournalBell: Sendable {
   }
 }
 
-/// The bytes of one entry: the tables, then the recorded rows as they are.
+/// The encoding of a journal entry: a version byte, the layouts of the tables, and the recorded
+/// rows.
 enum JournalEntry {
   private static let version: UInt8 = 1
 
-  /// Returns the entry of some rows; empty if none of them belongs into a journal.
+  /// Returns the entry for some rows. It is empty if a journal contains none of their tables.
   static func bytes(of rows: RecordedRows) -> [UInt8] {
     guard rows.layouts.contains(where: { Patch.holds($0) }) else { return [] }
     return [version] + rows.archive

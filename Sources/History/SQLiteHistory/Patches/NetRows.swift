@@ -1,26 +1,29 @@
 package import SQLiteCore
 
-/// The rows of one table that a transaction changed, each once, in the order in which they were changed first.
+/// The net changes that a transaction made to the rows of one table. Each row appears once, in the
+/// order of its first change.
 ///
-/// The values stay in the bytes of the recording, in which the rows are places.
+/// The values stay in the bytes of the recording. A row stores their offsets.
 package struct NetRows {
-  /// A row with the places of its values. One without any was inserted and deleted again.
+  /// A row and the offsets of its values. A row with neither offset was inserted and deleted again.
   struct Row {
-    /// Where the values before begin; nil if the row is new.
+    /// The offset of the values before the transaction; nil if the row is new.
     let old: Int?
-    /// Where the values after begin; nil if the row is gone.
+    /// The offset of the values after the transaction; nil if the row was deleted.
     fileprivate(set) var new: Int?
-    /// Where the values begin that the last change has left alone.
+    /// The offset of the old values of the last update. They complete the values at `new`, which
+    /// omit unchanged columns.
     fileprivate(set) var base: Int?
-    /// The rowid before, or after if the row is new.
+    /// The rowid before the transaction, or after it if the row is new.
     let rowID: Int64
-    /// Whether only triggers and foreign keys have changed it.
+    /// Whether only triggers and foreign key actions changed the row.
     fileprivate(set) var isIndirect: Bool
-    /// Whether a declared key identifies it, which VACUUM keeps.
+    /// Whether a declared primary key identifies the row. A rowid doesn't: VACUUM may change it.
     let hasKey: Bool
   }
 
-  /// A row is told by its key; where that has a NULL, or none is declared, by its rowid.
+  /// The identity of a row: its primary key, or its rowid if the table declares no key or the key
+  /// contains NULL.
   private enum Identity: Hashable {
     case integer(Int64)
     case key([UInt8])
@@ -32,12 +35,12 @@ package struct NetRows {
   }
 
   let layout: TableLayout
-  /// The recording.
+  /// The bytes of the recording.
   let cursor: FieldCursor
   private let keyColumns: [Int]
   private var rows: [Row] = []
   private var places: [Identity: Int] = [:]
-  // The values of the change that is added.
+  // The fields of the change that `add` processes, stored to reuse their memory.
   private var old: [Field] = []
   private var new: [Field] = []
 
@@ -47,7 +50,7 @@ package struct NetRows {
     cursor = FieldCursor(recorded.bytes)
   }
 
-  /// Takes a change into account, whose values are next.
+  /// Adds a change and moves the cursor past its values.
   fileprivate mutating func add(
     _ change: RecordedHeader, _ cursor: inout FieldCursor
   ) throws(SQLiteError) {
@@ -98,7 +101,8 @@ package struct NetRows {
     }
   }
 
-  /// Returns the index of a row; nil for one that the caller appends.
+  /// Returns the index of the row with an identity. For a new row, registers the next index and
+  /// returns nil; the caller must append the row.
   private mutating func place(of identity: Identity) -> Int? {
     func value(_ place: inout Int) -> Int { place }
     let next = rows.count
@@ -119,13 +123,13 @@ package struct NetRows {
     return key.isEmpty ? .rowID(rowID) : .key(key)
   }
 
-  /// Finds the next row that differs, and the places of its values.
+  /// Returns the next row that the transaction has changed, and reads the locations of its values.
   ///
   /// - Parameters:
-  ///   - index: Where the search begins, and where the next one does.
-  ///   - old: Becomes the values before, if the row was there.
-  ///   - new: Becomes the values after, if the row is there.
-  /// - Returns: The row; nil at the end.
+  ///   - index: The index of the first row to check. It is moved past the returned row.
+  ///   - old: Receives the old values, if the row existed before.
+  ///   - new: Receives the new values, if the row still exists.
+  /// - Returns: The row, or nil if no more rows differ.
   func nextDifference(
     from index: inout Int, _ old: inout [Field], _ new: inout [Field]
   ) throws(SQLiteError) -> Row? {
@@ -158,9 +162,9 @@ package struct NetRows {
 }
 
 extension [Field] {
-  /// Puts values of the row before into the places that have none.
+  /// Replaces undefined fields with the fields of the row before the change.
   ///
-  /// - Returns: Whether each place has a value now.
+  /// - Returns: Whether every field is defined now.
   fileprivate mutating func fill(from before: [Field]?) -> Bool {
     for index in indices where !self[index].isDefined {
       guard let before, before.indices.contains(index) else { return false }
@@ -171,10 +175,10 @@ extension [Field] {
 }
 
 extension RecordedRows {
-  /// Returns what came of the recorded changes, row by row: an insert and a delete of one key are nothing, or an
-  /// update if the delete came first.
+  /// Returns the net change of each row. An insert followed by a delete of the same key cancels
+  /// out. A delete followed by an insert becomes an update.
   ///
-  /// - Parameter isWanted: Whether the rows of a table are wanted.
+  /// - Parameter isWanted: Returns whether to include the rows of a table.
   /// - Throws: `SQLiteError` if the bytes are damaged.
   /// - Complexity: O(*n*), where *n* is the number of recorded changes.
   package func netRows(

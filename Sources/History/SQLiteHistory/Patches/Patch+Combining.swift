@@ -1,14 +1,15 @@
 import SQLiteCore
 
 extension Patch {
-  /// Returns one patch that does what this one and then another one does.
+  /// Returns a single patch with the effect of this patch followed by `next`.
   ///
-  /// Changes of one row become one, by the rules of `sqlite3changegroup_add`: what cannot follow on this patch, such as
-  /// a second insert of a row, is left out.
+  /// Changes of the same row are merged by the rules of `sqlite3changegroup_add`. A change in
+  /// `next` that can't follow this patch, such as a second insert of the same row, is ignored.
   ///
   /// - Parameter next: The later patch.
-  /// - Throws: ``PatchError`` if a table has other columns in it.
-  /// - Complexity: O(*n*), where *n* is the number of rows of both.
+  /// - Throws: ``PatchError`` with ``PatchError/Reason/schema(table:difference:)`` if a table has
+  ///   different columns or a different primary key in the two patches.
+  /// - Complexity: O(*n*), where *n* is the number of rows in both patches.
   public func combined(with next: Patch) throws -> Patch {
     var collected: [CombinedTable] = []
     var places: [String: Int] = [:]
@@ -61,7 +62,7 @@ private struct CombinedTable {
     }
   }
 
-  /// Returns what two changes of one row are together; nil if they are nothing.
+  /// Merges two successive changes of one row. Returns nil if they cancel out.
   private func combined(_ first: Patch.Row, _ second: Patch.Row) -> Patch.Row? {
     let isIndirect = first.isIndirect && second.isIndirect
     let (before, after) = (first.values, second.values)
@@ -89,11 +90,11 @@ private struct CombinedTable {
 }
 
 extension Patch.Row {
-  /// Returns an update without the columns that are the same before and after; nil if all are.
+  /// Returns an update that contains only the columns that change; nil if none does.
   ///
   /// - Parameters:
   ///   - old: The values before.
-  ///   - new: The values after; nil for a column that does not change.
+  ///   - new: The values after; nil for an unchanged column.
   ///   - keys: The columns of the primary key.
   static func update(
     _ old: [Value?], _ new: [Value?], _ keys: [Int], isIndirect: Bool

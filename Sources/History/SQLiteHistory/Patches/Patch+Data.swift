@@ -2,13 +2,16 @@ public import Essentials
 public import SQLiteCore
 
 extension Patch {
-  /// Reads a changeset, as ``data`` or SQLite's session extension makes it (`sqlite3session_changeset`).
+  /// Creates a patch from a changeset in the format of SQLite's session extension
+  /// (`sqlite3session_changeset`), which ``data`` returns as well.
   ///
-  /// Every byte is checked, and nothing is allocated that is not there: the data may come from anybody.
+  /// You can pass data from an untrusted source. The initializer validates every byte, and a
+  /// damaged size never causes a large allocation.
   ///
   /// - Parameter data: The changeset.
-  /// - Throws: `SQLiteError` with `ResultCode.corrupt` if it is damaged, with the place; with `ResultCode.misuse` if it is a
-  ///   patchset, which cannot be undone and does not notice conflicts.
+  /// - Throws: `SQLiteError` with `ResultCode.corrupt` if the data is damaged; the message contains
+  ///   the byte offset. With `ResultCode.misuse` if the data is a patchset, which can't be inverted
+  ///   and can't be checked for conflicts.
   public init(data: Data) throws(SQLiteError) {
     var cursor = FieldCursor([UInt8](data))
     var tables: [Table] = []
@@ -34,10 +37,11 @@ extension Patch {
     self.init(tables: tables)
   }
 
-  /// The patch as a changeset of SQLite's session extension, which `sqlite3changeset_apply` and its like read.
+  /// The patch as a changeset of SQLite's session extension, readable by `sqlite3changeset_apply`
+  /// and other functions of the extension.
   ///
-  /// The names of the columns are not in it, so that a copy whose columns have other places is not noticed:
-  /// encode the patch itself to keep them.
+  /// A changeset contains no column names, so applying it to a table with a different order of
+  /// columns isn't detected. To keep the names, encode the patch with `encode(to:)` instead.
   ///
   /// - Complexity: O(*n*), where *n* is the size of all values.
   public var data: Data {
@@ -56,7 +60,7 @@ extension Patch {
   fileprivate enum Code {
     static let table = UInt8(ascii: "T")
     static let patchset = UInt8(ascii: "P")
-    /// More than any table has (`SQLITE_MAX_COLUMN`).
+    /// More columns than any table can have (`SQLITE_MAX_COLUMN`).
     static let mostColumns = 65_536
   }
 }
@@ -84,7 +88,7 @@ extension Patch.Row {
   ) throws(SQLiteError) {
     let flag = try cursor.byte()
     guard flag <= 1 else { throw cursor.damage("a change that is neither direct nor indirect") }
-    // Each value takes a byte at least.
+    // Each value takes at least one byte.
     guard cursor.left >= keys.count * (kind == .update ? 2 : 1) else {
       throw cursor.damage("it ends too soon")
     }
@@ -96,7 +100,7 @@ extension Patch.Row {
     func isNull(_ field: Field) -> Bool {
       field.code == FieldCode.null || cursor.isNotANumber(field)
     }
-    // Whether the bytes are just as this library writes them.
+    // Whether this library would write the same bytes.
     var isExact = true
     for column in keys.indices {
       let isKey = keys[column] != 0
@@ -146,9 +150,10 @@ extension Patch: Codable {
     case columns
   }
 
-  /// Decodes a patch with the names of its columns, which ``data`` lacks.
+  /// Creates a patch from its encoded form, which includes the column names that ``data`` lacks.
   ///
-  /// - Throws: `DecodingError`, also if they do not fit the changeset; `SQLiteError` if that is damaged.
+  /// - Throws: `DecodingError` if the encoded form is invalid or the column names don't match the
+  ///   changeset; `SQLiteError` if the changeset is damaged.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(data: container.decode(Data.self, forKey: .data))
@@ -166,9 +171,9 @@ extension Patch: Codable {
     for index in tables.indices { tables[index].columns = columns[index] }
   }
 
-  /// Encodes the patch with the names of its columns.
+  /// Encodes the patch as its changeset and the names of its columns.
   ///
-  /// - Throws: What `encoder` throws.
+  /// - Throws: Any error that `encoder` throws.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(data, forKey: .data)

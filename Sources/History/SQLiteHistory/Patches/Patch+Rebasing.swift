@@ -1,31 +1,38 @@
 import SQLiteCore
 
 extension Patch {
-  /// Returns this patch as it must be for those who apply the other patch first, with the same outcome as here.
+  /// Returns a version of this patch for copies that have already applied another patch.
   ///
-  /// This copy has made `local`, and then applied `remote`, of which some rows were in conflict. Others have `remote`, and
-  /// get `local` now: rebased, it carries the resolutions, and applies without a conflict.
+  /// Use it when two copies have changed the same rows. This copy has made the changes in `local`
+  /// and then applied `remote`, with some conflicts. The other copies already have `remote` and now
+  /// need `local`. The rebased patch contains the resolutions and applies there without a conflict.
   ///
   ///     let report = try database.apply(remote) { $0.kind == .data ? .merge : .omit }
   ///     let patch = try local.rebased(onto: report)
-  ///     // elsewhere, after remote
+  ///     // In the other copy, which has remote:
   ///     try other.apply(patch)
   ///
-  /// There is one rule: for each row that was in conflict, the rebased patch leads from the row that the others have to
-  /// the row that this copy has now. So a row that was replaced is left out, and a row that was kept expects the values
-  /// of the other patch and takes back what only that has changed. The latter is where the result differs from
-  /// `sqlite3rebaser_rebase` (<https://www.sqlite.org/session/rebaser.html>), after which such copies stay different. A row
-  /// of the other patch that a constraint kept out here is taken out there.
+  /// For each row in conflict, the rebased patch changes the row of the other copies into the
+  /// current row of this copy. If you resolved the conflict with `.replace`, the row is therefore
+  /// omitted. If you kept the row of this copy, the rebased patch expects the values of `remote`
+  /// and reverts the columns that only `remote` has changed. `sqlite3rebaser_rebase`
+  /// (<https://www.sqlite.org/session/rebaser.html>) doesn't revert them, so its copies would stay
+  /// different. If a constraint kept a row of `remote` out of this copy, the rebased patch reverts
+  /// that row in the other copies.
   ///
-  /// The other copy ends with the same rows as this one, if `local` holds all changes of this copy that the other one
-  /// lacks (several patches are one by ``combined(with:)``), and if no trigger and no action of a foreign key has changed
-  /// further rows.
+  /// The other copy ends with the same rows as this one under two conditions. First, `local` must
+  /// contain all changes of this copy that the other one lacks; ``combined(with:)`` merges several
+  /// patches. Second, no trigger and no foreign key action may have changed further rows.
   ///
-  /// After several patches this is called with each report, in the order in which they were applied.
+  /// If this copy has applied several patches, call this method with each report in the order of
+  /// application.
   ///
-  /// - Parameter report: The outcome of applying the other patch to a copy that has this one's changes.
-  /// - Throws: ``PatchError`` if a table has other columns in the report.
-  /// - Complexity: O(*n* + *m*), where *n* is the number of rows of this patch and *m* that of conflicts.
+  /// - Parameter report: The report of applying the other patch to this copy, after this copy made
+  ///   the changes of this patch.
+  /// - Throws: ``PatchError`` with ``PatchError/Reason/schema(table:difference:)`` if the columns
+  ///   of a table in the report don't match those in this patch.
+  /// - Complexity: O(*n* + *m*), where *n* is the number of rows in this patch and *m* is the
+  ///   number of conflicts.
   public func rebased(onto report: PatchReport) throws -> Patch {
     var rebased = tables.map { RebasedTable($0) }
     for settled in report.settled {
@@ -39,7 +46,7 @@ extension Patch {
               name: settled.table, keyPositions: settled.keyPositions, columns: settled.columns,
               rows: [])))
       }
-      // A table that was altered meanwhile is there twice.
+      // If the table was altered between the changes, `tables` contains it twice.
       let holder = try places.first { try rebased[$0].holds(settled) } ?? places[places.count - 1]
       try rebased[holder].rebase(onto: settled)
     }
@@ -52,7 +59,7 @@ extension Patch {
   }
 }
 
-/// The rows of one table of a patch that is rebased.
+/// The rows of one table while its patch is being rebased.
 private struct RebasedTable {
   let table: Patch.Table
   private(set) var rows: [Patch.Row?]
@@ -67,7 +74,8 @@ private struct RebasedTable {
       table.rows.enumerated().map { (table.key(of: $1), $0) }, uniquingKeysWith: { $1 })
   }
 
-  /// Returns for each column the index of the settled row's column of that name, if it has one.
+  /// Returns the index of the settled row's column of the same name for each column, or nil if it
+  /// has none.
   private func columns(of settled: PatchReport.Settled) throws -> [Int?] {
     guard let names = table.columns else {
       guard settled.columns.count == table.keyPositions.count else {
@@ -88,7 +96,7 @@ private struct RebasedTable {
     }
   }
 
-  /// The error for a column that the patch that was applied lacks.
+  /// Returns the error for a column that is missing in the applied patch.
   private func missing(_ column: Int) -> PatchError {
     let name = table.columns?[column] ?? "\(column)"
     return PatchError(
@@ -116,13 +124,15 @@ private struct RebasedTable {
     }
   }
 
-  /// Returns the change from the row that the others have to the row that is here; nil if both are the same.
+  /// Returns the change from the row of the other copy to the row of this copy; nil if they are
+  /// equal.
   private func rebased(
     _ row: Patch.Row?, onto settled: PatchReport.Settled
   ) throws -> Patch.Row? {
     let places = try columns(of: settled)
     func own(_ values: [Value?]) -> [Value?] { places.map { $0.flatMap { values[$0] } } }
-    // The row as it was there before the other patch: the one here, without the changes of this patch.
+    // The row of the other copy before `remote`: the row of this copy without the changes of this
+    // patch.
     let mine = row?.values
     let before: [Value?]? =
       row?.kind == .insert
@@ -159,7 +169,7 @@ private struct RebasedTable {
     return .update(there, here, keys, isIndirect: row?.isIndirect ?? false)
   }
 
-  /// Refuses a row that differs in a column that this patch cannot carry.
+  /// Throws if the rows differ in a column that this patch doesn't contain.
   private func refuseFurtherColumns(
     of settled: PatchReport.Settled, _ places: [Int?], isThere: Bool
   ) throws {

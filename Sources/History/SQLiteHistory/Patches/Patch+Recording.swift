@@ -1,29 +1,34 @@
 package import SQLiteCore
 
 extension Patch {
-  /// Puts together what was recorded.
+  /// Creates a patch from the recorded changes of one transaction.
   ///
-  /// - Throws: As ``init(_:showsOnly:)``.
+  /// - Throws: The errors of ``init(_:showsOnly:)``.
   package init(_ recorded: RecordedRows) throws {
     try self.init(recorded.netRows { Patch.holds($0) })
   }
 
-  /// Whether the rows of a table belong into a patch.
+  /// Returns whether a patch may contain the rows of a table.
   package static func holds(_ layout: TableLayout) -> Bool {
     !layout.isShadow && holds(table: layout.table)
   }
 
-  /// Whether the rows of a table of a name belong into a patch: this library's own facts about the store do not.
+  /// Returns whether a patch may contain the rows of the table with a name. The internal tables of
+  /// this library are excluded.
   package static func holds(table: String) -> Bool {
     !["magicdata_meta", "magicdata_journal"].contains(asciiLowercased(table))
   }
 
+  /// Creates a patch from the net changes of a transaction.
+  ///
   /// - Parameters:
-  ///   - net: The rows.
-  ///   - showsOnly: Whether the patch only shows the rows and is never applied. Then text that is not valid UTF-8 becomes
-  ///     the blob of its bytes, and tables are left out that have a row without a key.
-  /// - Throws: ``PatchError`` with ``PatchError/Reason/noKey(table:)`` or ``PatchError/Reason/notUTF8(table:column:)``;
-  ///   `SQLiteError` if the bytes are damaged.
+  ///   - net: The changed rows of each table.
+  ///   - showsOnly: Whether the patch is only for display and is never applied. If true, text that
+  ///     isn't valid UTF-8 becomes a blob of its bytes, and tables in which a changed row has no
+  ///     primary key are omitted.
+  /// - Throws: ``PatchError`` with ``PatchError/Reason/noKey(table:)`` or
+  ///   ``PatchError/Reason/notUTF8(table:column:)``, unless `showsOnly` is true; `SQLiteError` if
+  ///   the bytes are damaged.
   package init(_ net: [NetRows], showsOnly: Bool = false) throws {
     self.init(
       tables: try net.compactMap { net in
@@ -53,19 +58,19 @@ extension Patch.Table {
   }
 }
 
-/// Writes rows of a patch into bytes that they share.
+/// Encodes rows of a patch into one shared array of bytes.
 private struct RowWriter {
   private let layout: TableLayout
   private let cursor: FieldCursor
   private let showsOnly: Bool
-  /// The columns of the patch.
+  /// The table columns that the patch includes.
   let columns: [Int]
   private let isKey: [Bool]
   private var bytes: [UInt8] = []
   private var starts: [Int] = []
-  /// The columns that the row changes.
+  /// The columns that the current row changes.
   private var changed: [Int] = []
-  /// The bytes of the recording that come next: those of several values are copied together.
+  /// The range of the recording to copy next. Adjacent values are copied together.
   private var pending = 0..<0
 
   init(_ net: NetRows, showsOnly: Bool) {
@@ -76,7 +81,7 @@ private struct RowWriter {
     isKey = layout.columns.map { $0.keyPosition > 0 }
   }
 
-  /// Writes a row, unless it differs only in generated columns.
+  /// Appends a row unless it differs only in generated columns.
   mutating func append(_ row: NetRows.Row, _ old: [Field], _ new: [Field]) throws(PatchError) {
     let start = bytes.count
     switch (row.old, row.new) {

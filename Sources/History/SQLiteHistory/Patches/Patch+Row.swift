@@ -1,25 +1,27 @@
 public import SQLiteCore
 
 extension Patch {
-  /// A row of a table that differs before and after.
+  /// The change of one row of a table.
   ///
-  /// Its values are read from the bytes of a changeset each time that they are asked for.
+  /// A row decodes its values from the bytes of a changeset at each access.
   public struct Row: Sendable {
-    /// The bytes of a changeset, which rows share.
+    /// The bytes of a changeset, shared by several rows.
     private let bytes: [UInt8]
     /// The index of the row's first byte.
     private let start: Int
-    /// The number of its bytes.
+    /// The number of the row's bytes.
     let byteCount: Int
     private let columnCount: Int32
-    /// Whether the row undoes the one in the bytes.
+    /// Whether the row is the inverse of the encoded one.
     private let isInverted: Bool
 
+    /// Creates a row that shares encoded bytes.
+    ///
     /// - Parameters:
     ///   - bytes: The bytes of a changeset.
-    ///   - range: The indexes of the row's bytes, which must be valid.
-    ///   - columnCount: The number of its columns.
-    ///   - isInverted: Whether the row undoes the one in the bytes.
+    ///   - range: The range of the row's bytes, which must be valid.
+    ///   - columnCount: The number of columns.
+    ///   - isInverted: Whether the row is the inverse of the encoded one.
     init(_ bytes: [UInt8], _ range: Range<Int>, columnCount: Int, isInverted: Bool = false) {
       self.bytes = bytes
       start = range.lowerBound
@@ -35,7 +37,7 @@ extension Patch {
       self.init(bytes, bytes.indices, columnCount: max(old.count, new.count))
     }
 
-    /// The effect on the row.
+    /// The kind of change: an insert, an update or a delete.
     public var kind: Kind {
       let kind = Kind(rawValue: bytes[start]) ?? .update
       guard isInverted else { return kind }
@@ -46,36 +48,43 @@ extension Patch {
       }
     }
 
-    /// Whether only triggers and foreign keys have changed the row, besides those that somebody changed. A direct change
-    /// by a statement that failed also counts if the row has changed otherwise.
+    /// A Boolean value that indicates whether only triggers and foreign key actions changed the
+    /// row.
+    ///
+    /// It is false if a statement changed the row directly, even if that statement failed and only
+    /// an indirect change of the row remains.
     public var isIndirect: Bool { bytes[start + 1] != 0 }
 
-    /// The values before, in the order of the columns. In an update nil stands for a column that has not changed,
-    /// except in the key; of an insert all are nil.
+    /// The values before the change, in column order.
+    ///
+    /// In an update, nil represents an unchanged column; primary key columns always have a value.
+    /// In an insert, all elements are nil.
     ///
     /// - Complexity: O(*n*), where *n* is the size of the row.
     public var old: [Value?] { values.old }
 
-    /// The values after, in the order of the columns. In an update nil stands for a column that has not changed, and
-    /// for those of the key; of a delete all are nil.
+    /// The values after the change, in column order.
+    ///
+    /// In an update, nil represents an unchanged column; primary key columns are always nil. In a
+    /// delete, all elements are nil.
     ///
     /// - Complexity: O(*n*), where *n* is the size of the row.
     public var new: [Value?] { values.new }
 
-    /// The values before and after.
+    /// The values before and after the change.
     package var values: (old: [Value?], new: [Value?]) {
       var fields = RowFields()
       read(into: &fields)
       return (fields.old.map(fields.value), fields.new.map(fields.value))
     }
 
-    /// The row that undoes this one.
+    /// The row that reverts this one.
     var inverted: Row {
       Row(
         bytes, start..<start + byteCount, columnCount: Int(columnCount), isInverted: !isInverted)
     }
 
-    /// Finds the values in the bytes.
+    /// Reads the locations of the values in the bytes.
     func read(into fields: inout RowFields) {
       let code = bytes[start]
       fields.read(
@@ -84,7 +93,7 @@ extension Patch {
       if isInverted { fields.invert(isUpdate: code == Kind.update.rawValue) }
     }
 
-    /// Appends the row as a changeset has it.
+    /// Appends the row to a changeset.
     func append(to changeset: inout [UInt8]) {
       guard isInverted else {
         changeset += bytes[start..<start + byteCount]
@@ -107,12 +116,13 @@ extension Patch {
 }
 
 extension Patch.Row: Hashable {
-  /// Returns whether both have the same effect and the same values.
+  /// Returns a Boolean value that indicates whether two rows have the same kind and values, and are
+  /// both direct or both indirect.
   public static func == (left: Self, right: Self) -> Bool {
     left.kind == right.kind && left.isIndirect == right.isIndirect && left.values == right.values
   }
 
-  /// Feeds the effect and the values to `hasher`.
+  /// Hashes the kind, ``isIndirect`` and the values into `hasher`.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(kind)
     hasher.combine(isIndirect)
@@ -122,7 +132,7 @@ extension Patch.Row: Hashable {
   }
 }
 
-/// The places of the values of a row of a patch.
+/// The locations of the values of a patch's row.
 struct RowFields {
   private(set) var cursor = FieldCursor([])
   private(set) var old: [Field] = []
@@ -139,13 +149,13 @@ struct RowFields {
   private static func read(
     _ count: Int, _ isThere: Bool, _ cursor: inout FieldCursor, _ fields: inout [Field]
   ) {
-    // Rows are made of valid bytes only.
+    // Rows contain only validated bytes, so this doesn't fail.
     if isThere, (try? cursor.places(count, into: &fields)) != nil { return }
     fields.removeAll(keepingCapacity: true)
     for _ in 0..<count { fields.append(.undefined) }
   }
 
-  /// Exchanges the values before and after. Those of the key stay before an update.
+  /// Swaps the old and new values. In an update, key values stay among the old ones.
   fileprivate mutating func invert(isUpdate: Bool) {
     swap(&old, &new)
     guard isUpdate else { return }
@@ -159,7 +169,7 @@ struct RowFields {
 }
 
 extension [UInt8] {
-  /// Appends a value as a changeset has it.
+  /// Appends a value in the format of a changeset.
   fileprivate mutating func append(field value: Value?) {
     switch value {
     case nil: append(FieldCode.undefined)

@@ -1,7 +1,8 @@
 package import SQLiteCore
 
-/// The rows that one or several transactions changed: something that can be sent, kept, undone and applied to another
-/// copy of the database.
+/// The rows that one or more transactions changed, with their values before and after.
+///
+/// You can send a patch, store it, invert it, and apply it to another copy of the database.
 ///
 ///     let patch = try database.patch { connection in
 ///       try connection.executeChange("UPDATE city SET name = 'Toronto' WHERE id = 7")
@@ -9,35 +10,40 @@ package import SQLiteCore
 ///     try other.apply(patch)
 ///     try database.apply(patch.inverted)
 ///
-/// Each row stands in it once, with the values before and after: a row that was inserted and deleted again does not
-/// appear, and a row whose primary key has changed is one that was deleted and one that was inserted.
-/// Changes that were undone do not appear, whether a savepoint was rolled back or a statement failed.
-/// Columns that did not change are left out of an update. ``data`` is a changeset of SQLite's session extension
-/// (<https://www.sqlite.org/sessionintro.html>), which other programs read.
+/// A patch contains each changed row once. A row that was inserted and deleted again is omitted. If
+/// the primary key of a row has changed, the patch contains a delete of the old row and an insert
+/// of the new one. Changes that were undone by a rolled-back savepoint or a failed statement are
+/// omitted. An update contains only the primary key and the changed columns.
 ///
-/// Left out are tables of this library's own facts and shadow tables of virtual tables. Generated columns are left out of
-/// each row. A patch of rows that have no primary key is refused, with ``PatchError/Reason/noKey(table:)``: nothing that
-/// VACUUM keeps identifies them.
+/// ``data`` is a changeset of SQLite's session extension
+/// (<https://www.sqlite.org/sessionintro.html>), which other programs can read.
+///
+/// A patch omits generated columns, the internal tables of this library, and the shadow tables of
+/// virtual tables. Rows without a primary key can't be in a patch, because VACUUM may change their
+/// rowids: ``PatchError/Reason/noKey(table:)`` is thrown.
 public struct Patch: Hashable, Sendable {
-  /// The effect on a row. Its raw value is SQLite's code in a changeset, such as `SQLITE_INSERT`.
+  /// The effect of a change on a row. The raw value is SQLite's operation code in a changeset, such
+  /// as `SQLITE_INSERT`.
   public enum Kind: UInt8, Hashable, Sendable {
-    /// The row is new.
+    /// The row was inserted.
     case insert = 18
-    /// The row has other values.
+    /// Columns of an existing row were updated.
     case update = 23
-    /// The row is gone.
+    /// The row was deleted.
     case delete = 9
   }
 
-  /// The rows of one table.
+  /// The changed rows of one table.
   public struct Table: Hashable, Sendable {
-    /// The table's name.
+    /// The name of the table.
     public let name: String
-    /// For each column its place in the primary key, from 1, and 0 outside it.
+    /// The position of each column in the primary key, starting at 1; 0 for a column that isn't
+    /// part of the key.
     public let keyPositions: [UInt8]
-    /// The columns' names; nil if they are not known, since a changeset does not have them.
+    /// The names of the columns, or nil if the patch was created from a changeset, which contains
+    /// no names.
     public internal(set) var columns: [String]?
-    /// The rows.
+    /// The changed rows.
     public internal(set) var rows: [Row]
 
     package init(name: String, keyPositions: [UInt8], columns: [String]?, rows: [Row]) {
@@ -47,7 +53,7 @@ public struct Patch: Hashable, Sendable {
       self.rows = rows
     }
 
-    /// The key of a row.
+    /// Returns the primary key of a row.
     package func key(of row: Row) -> RowKey {
       var fields = RowFields()
       row.read(into: &fields)
@@ -55,10 +61,10 @@ public struct Patch: Hashable, Sendable {
       return RowKey(keyColumns.map { fields.value(places[$0]) ?? .null })
     }
 
-    /// The indexes of the columns of the key, in the order of the columns.
+    /// The indexes of the primary key columns, in column order.
     package var keyColumns: [Int] { keyPositions.indices.filter { keyPositions[$0] != 0 } }
 
-    /// Whether both are the same table, as far as is known.
+    /// Returns whether both have the same primary key columns and, if known, the same column names.
     func fits(_ other: Table) -> Bool {
       keyPositions.map { $0 != 0 } == other.keyPositions.map { $0 != 0 }
         && (columns == nil || other.columns == nil
@@ -66,49 +72,53 @@ public struct Patch: Hashable, Sendable {
     }
   }
 
-  /// The tables. One table may stand here twice if its columns changed in between.
+  /// The tables with changed rows. A table appears twice if its columns changed between the changes
+  /// of its rows.
   public internal(set) var tables: [Table]
 
-  /// A patch that changes nothing.
+  /// Creates an empty patch, which changes nothing when applied.
   public init() { tables = [] }
 
   package init(tables: [Table]) {
     self.tables = tables.filter { !$0.rows.isEmpty }
   }
 
-  /// Whether the patch changes nothing.
+  /// A Boolean value that indicates whether the patch contains no changes.
   public var isEmpty: Bool { tables.isEmpty }
 
-  /// The number of changed rows.
+  /// The number of changed rows in all tables.
   public var count: Int { tables.reduce(0) { $0 + $1.rows.count } }
 
-  /// The memory that the rows take.
+  /// The size of the rows in memory, in bytes.
   package var byteCount: Int {
     tables.reduce(0) { $0 + $1.rows.reduce(0) { $0 + $1.byteCount + MemoryLayout<Row>.stride } }
   }
 
-  /// The patch that undoes this one.
+  /// A patch that reverts this one.
   ///
   /// - Complexity: O(*n*), where *n* is the number of rows.
   public var inverted: Patch {
     var result = self
     for table in result.tables.indices {
-      // The last change is undone first.
+      // The last change must be reverted first.
       result.tables[table].rows = result.tables[table].rows.reversed().map(\.inverted)
     }
     result.tables.reverse()
     return result
   }
 
-  /// The part of the patch that concerns some tables.
+  /// Returns a patch that contains only the changes of some tables.
   ///
-  /// - Parameter isWanted: Whether the rows of a table of a name are kept.
+  /// - Parameter isWanted: A closure that receives the name of a table and returns whether to keep
+  ///   its rows.
+  /// - Returns: The filtered patch.
+  /// - Throws: Any error that `isWanted` throws.
   public func filtered(_ isWanted: (String) throws -> Bool) rethrows -> Patch {
     Patch(tables: try tables.filter { try isWanted($0.name) })
   }
 }
 
-/// The primary key of a row, for looking it up.
+/// The primary key of a row, usable as a dictionary key.
 package enum RowKey: Hashable, Sendable {
   case one(Value)
   case several([Value])

@@ -1,26 +1,27 @@
 package import SQLiteCore
 
-/// A row before and after a transaction. Both are there for a row that was updated.
+/// The values of a row before and after a transaction; `old` is nil for a new row, `new` for a
+/// deleted one.
 package struct RowDelta: Sendable {
   package let old: [Value]?
   package let new: [Value]?
-  /// The rowid before, or after if the row is new.
+  /// The rowid before the transaction, or after it if the row is new.
   package let rowID: Int64
-  /// Whether only triggers and foreign keys have changed it.
+  /// Whether only triggers and foreign key actions changed the row.
   package let isIndirect: Bool
 }
 
-/// The rows of one table that a transaction changed, each once, in the order in which they were changed first.
+/// The rows of one table that a transaction changed, each once, in the order of their first change.
 package struct TableDeltas: Sendable {
   package let layout: TableLayout
   package fileprivate(set) var rows: [RowDelta] = []
 }
 
 extension RecordedRows {
-  /// Returns what came of the recorded changes as values, see ``netRows(where:)``. Text that is not valid UTF-8 comes as
-  /// a blob.
+  /// Returns the net changes with decoded values; see ``netRows(where:)``. Text that isn't valid
+  /// UTF-8 becomes a blob.
   ///
-  /// - Parameter isWanted: Whether the rows of a table are wanted.
+  /// - Parameter isWanted: Returns whether to include the rows of a table.
   /// - Throws: `SQLiteError` if the bytes are damaged.
   /// - Complexity: O(*n*), where *n* is the number of recorded changes.
   package func coalesced(
