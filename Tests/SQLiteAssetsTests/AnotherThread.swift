@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Runs `body` on a thread of its own, and waits for it.
+/// Runs `body` on a new thread and waits until it finishes. Rethrows its error.
 func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) throws {
   let outcome = Mutex<(any Error)?>(nil)
   let done = DispatchSemaphore(value: 0)

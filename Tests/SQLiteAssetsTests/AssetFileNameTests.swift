@@ -20,14 +20,14 @@ import Testing
     #expect(AssetFileName(name.text) == name)
   }
 
-  @Test func `names never come twice`() throws {
+  @Test func `a thousand generated names are distinct`() throws {
     var names: Set<AssetFileName> = []
     for _ in 0..<1_000 { names.insert(try AssetFileName(extension: "txt")) }
     #expect(names.count == 1_000)
   }
 
   @Test(arguments: hostileExtensions)
-  func `a hostile extension is refused by name`(fileExtension: String) {
+  func `a hostile extension throws an error that contains it`(fileExtension: String) {
     #expect(throws: AssetError.invalidExtension(fileExtension)) {
       try AssetFileName(extension: fileExtension)
     }
@@ -35,12 +35,13 @@ import Testing
   }
 
   @Test(arguments: hostileNames)
-  func `a hostile name is no name of a file`(name: String) {
+  func `a hostile name isn't a valid file name`(name: String) {
     #expect(AssetFileName(name) == nil)
   }
 }
 
-/// Extensions that would lead elsewhere, hide a file, or mean something else elsewhere.
+/// Extensions that could escape the folder, hide the file, or have a special meaning on another
+/// system or in a shell.
 let hostileExtensions = [
   "/", "../x", "..", ".", ".png", "png.", "a..b", "a/b", "/etc/passwd", "a\\b", "\0", "png\0",
   "png\0.txt", " ", "a b", "png ", "\n", "a\tb", "é", "e\u{301}", "ｐｎｇ", "p\u{200b}ng",
@@ -49,7 +50,7 @@ let hostileExtensions = [
   String(repeating: "a", count: 5_000), "中",
 ]
 
-/// Texts that a row may hold in place of the name of a file.
+/// Strings in a row's file column that aren't valid file names.
 let hostileNames = [
   "", ".", "..", "/", "../x", "../../etc/passwd", "/etc/passwd", "lock", "store", "pending",
   "files",

@@ -4,18 +4,18 @@ import SQLiteCore
 import Testing
 
 @Suite struct AssetIDTests {
-  @Test func `ids differ and survive their description`() {
+  @Test func `ids are unique and survive a round trip through their description`() {
     let ids = (0..<1_000).map { _ in AssetID() }
     #expect(Set(ids).count == 1_000)
     #expect(ids.allSatisfy { AssetID($0.description) == $0 && $0.description.utf8.count == 32 })
   }
 
-  @Test func `leading zeros are kept`() throws {
+  @Test func `leading zeros are preserved`() throws {
     let text = "00000000000000000000000000000a1f"
     #expect(try #require(AssetID(text)).description == text)
   }
 
-  @Test func `an id survives JSON and a column, as its description`() throws {
+  @Test func `an id survives JSON and a database column, stored as its description`() throws {
     let id = AssetID()
     let json = try JSONEncoder().encode([id])
     #expect(String(decoding: json, as: UTF8.self) == "[\"\(id)\"]")
@@ -24,7 +24,7 @@ import Testing
     #expect(row == id)
   }
 
-  @Test func `a text that is no id is refused by JSON and by a column`() throws {
+  @Test func `JSON decoding and column reading throw for text that isn't an id`() throws {
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode([AssetID].self, from: Data("[\"x\"]".utf8))
     }
@@ -39,7 +39,7 @@ import Testing
     "-000000000000000000000000000a1f0", "+000000000000000000000000000a1f0",
     "0000000000000000000000000000a1f\0", "０000000000000000000000000000a1f",
   ])
-  func `no other text is an id`(text: String) {
+  func `text that isn't 32 lowercase hexadecimal digits isn't an id`(text: String) {
     #expect(AssetID(text) == nil)
   }
 }

@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [1, 7, 999, 1_000, 5_000, 0, -1])
-  func `pieces make the whole`(size: Int) throws {
+  func `the pieces together are the whole content`(size: Int) throws {
     var all: [UInt8] = []
     try fixture.store.open(record.id).forEachPiece(of: size) { piece in
       #expect(piece.count <= max(1, size))
@@ -22,7 +22,7 @@ import Testing
     #expect(all == bytes)
   }
 
-  @Test func `a part is read, and only what there is`() throws {
+  @Test func `a partial read stops at the end of the content`() throws {
     let reader = try fixture.store.open(record.id)
     #expect(try reader.read(10, at: 5) == Array(bytes[5..<15]))
     #expect(try reader.read(10, at: 995) == Array(bytes[995...]))
@@ -32,7 +32,7 @@ import Testing
     #expect(try reader.read(Int.max, at: 999) == [bytes[999]])
   }
 
-  @Test func `a changed bit is found by a whole read, and the other assets stay readable`() throws {
+  @Test func `a flipped bit makes whole reads throw and affects no other asset`() throws {
     let other = try fixture.store.put([1])
     let path = try fixture.store.path(of: record.id)
     var damaged = bytes
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [0, 999, 1_001])
-  func `a changed size is found at once`(count: Int) throws {
+  func `opening a file with a changed size throws`(count: Int) throws {
     let path = try fixture.store.path(of: record.id)
     try Data(count: count).write(to: URL(filePath: path))
     #expect(throws: AssetError.damagedFile(record.id, path: path)) {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a missing file is an error that names asset and place`() throws {
+  @Test func `reading a missing file throws an error with the asset's id and path`() throws {
     let path = try fixture.store.path(of: record.id)
     try FileManager.default.removeItem(atPath: path)
     #expect(throws: AssetError.missingFile(record.id, path: path)) {
@@ -62,7 +62,7 @@ import Testing
     #expect(try fixture.store.record(record.id) == record)
   }
 
-  @Test func `what the body throws ends the reading`() throws {
+  @Test func `an error thrown by the closure stops the reading`() throws {
     struct Stop: Error {}
     var count = 0
     #expect(throws: Stop.self) {

@@ -1,7 +1,7 @@
 import SQLiteAssets
 import SQLiteCore
 
-// Calls on a connection, each in an access of its own.
+// Convenience calls that open their own access to the database.
 extension AssetStore {
   func record(_ id: AssetID) throws -> AssetRecord? {
     try database.read { connection in try record(id, in: connection) }

@@ -16,7 +16,8 @@ import TestSupport
   }
 
   @Test(arguments: [false, true])
-  func `a copy has all rows and contents, and lives alone`(clones: Bool) throws {
+  func `a backup has all rows and contents and is independent of the original`(clones: Bool) throws
+  {
     let (first, gone) = (try store.put([1], extension: "x"), try store.put([2]))
     store.minimumFileSize = 10
     let short = try store.put([3])
@@ -35,7 +36,7 @@ import TestSupport
     #expect(try store.bytes(of: first.id) == [9])
   }
 
-  @Test func `a copy is of one moment while others write`() throws {
+  @Test func `a backup is a consistent snapshot while another store writes`() throws {
     try fixture.database.executeChange("CREATE TABLE item (number INTEGER, asset TEXT)")
     let writer = try fixture.another()
     let database = writer.database
@@ -45,7 +46,7 @@ import TestSupport
       var number = 0
       while stop.wait(timeout: .now()) == .timedOut {
         number += 1
-        // All assets have the same content, at any moment; their number is even.
+        // At every moment, all assets have the same content and their number is even.
         try? database.write { connection in
           for record in try writer.records(in: connection) {
             if number % 3 == 0 {
@@ -88,7 +89,7 @@ import TestSupport
     }
   }
 
-  @Test func `missing and damaged files are named, and the rest is copied`() throws {
+  @Test func `a backup reports missing and damaged files and copies the rest`() throws {
     let (missing, damaged) = (try store.put([1]), try store.put([2]))
     let intact = try store.put([3])
     try FileManager.default.removeItem(atPath: store.path(of: missing.id))
@@ -105,7 +106,7 @@ import TestSupport
     #expect(throws: AssetError.self) { try copy.bytes(of: missing.id) }
   }
 
-  @Test func `a folder with something in it is refused and left alone`() throws {
+  @Test func `a backup into a folder that isn't empty throws and changes nothing`() throws {
     try store.put([1])
     #expect(throws: AssetError.folderNotEmpty(path: fixture.temporary.path)) {
       try store.backup(to: fixture.temporary.path)
@@ -113,23 +114,23 @@ import TestSupport
     #expect(try store.verify() == [])
   }
 
-  @Test func `a file that is not yet in its place is copied`() async throws {
+  @Test func `a backup includes files that are still pending`() async throws {
     let record = try await store.put([1])
     try fixture.makePending(record.name)
     let backup = try await store.backup(to: path)
     #expect(try await open(backup).bytes(of: record.id) == [1])
   }
 
-  @Test func `a store in memory is copied to a file`() throws {
+  @Test func `an in-memory store can be backed up to a file`() throws {
     let memory = try AssetStore(
       Database.memory(), folder: "\(fixture.temporary.path)/memory")
     let record = try memory.put([1, 2])
     #expect(try open(memory.backup(to: path)).bytes(of: record.id) == [1, 2])
   }
 
-  /// Every call into the file system fails once, and then from there on, in turn.
+  /// Each call into the file system fails in turn: once, or persistently from that call on.
   @Test(arguments: [false, true], [false, true])
-  func `a call that fails is an error or a named fault, and harms neither side`(
+  func `a failed call makes the backup throw or report a fault and does no damage`(
     isPersistent: Bool, clones: Bool
   ) throws {
     let record = try store.put([1], extension: "x")
@@ -149,13 +150,13 @@ import TestSupport
         #expect(try copy.verify() == [])
         #expect(try copy.bytes(of: record.id) == [1])
       case .success(let backup):
-        // A file that could not be read is named, and all others are copied.
+        // Only unreadable files are reported; all others are copied.
         outcomes.faulty += 1
         #expect(try open(backup).verify().count <= backup.faults.count)
       case .failure(let error):
         outcomes.failed += 1
         #expect(error is AssetError, "\(error)")
-        // What was cut off before its end has no database that could be taken for a whole one.
+        // An incomplete backup has no database, or one that passes verification.
         let database = "\(path)/default.sqlite3"
         if FileManager.default.fileExists(atPath: database) {
           let copy = try AssetStore(Database(path: database), folder: "\(path)/assets")
@@ -168,11 +169,11 @@ import TestSupport
     }
     #expect(try store.verify() == [])
     #expect(outcomes.failed > 20)
-    // A call that fails for good fails for the copy too.
+    // A persistent failure also affects the backup's own files: it throws and reports no fault.
     #expect((outcomes.faulty > 10) == !isPersistent)
   }
 
-  @Test func `a disk that fails is an error and harms nothing`() throws {
+  @Test func `a backup on a failing disk throws and does no damage`() throws {
     let record = try store.put([1])
     for call in ["write", "fsync", "syncfs", "mkdirat"] {
       fixture.operations.follow(

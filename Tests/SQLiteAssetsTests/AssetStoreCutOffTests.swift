@@ -4,8 +4,9 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// A process is killed between the write of its COMMIT and the note of it in the index of the log,
-/// while others keep that index: nobody sees the COMMIT until all are gone.
+/// Tests a process that is killed after it wrote its COMMIT to the WAL but before it recorded the
+/// COMMIT in the WAL index. Other connections that keep the index open don't see the COMMIT until
+/// the last of them closes.
 @Suite struct AssetStoreCutOffTests {
   let fixture: StoreFixture
 
@@ -14,26 +15,26 @@ import TestSupport
     try fixture.store.put([0])
   }
 
-  @Test func `recovery removes no file that such a commit still names`() throws {
+  @Test func `recovery overwrites such a commit before it deletes the commit's file`() throws {
     try cutOffCommit(of: [1])
     #expect(fixture.pending.count == 1)
     _ = try fixture.another()
     #expect(fixture.pending == [])
-    // Now the others are killed, too.
+    // Simulates that the remaining processes are killed, too.
     let next = try opened(try snapshot())
     #expect(try next.store.verify() == [])
     #expect(try next.store.records().count == 1)
     #expect(next.files == fixture.files)
   }
 
-  @Test func `without recovery such a commit counts, with its file`() throws {
+  @Test func `without recovery, such a commit becomes visible together with its file`() throws {
     try cutOffCommit(of: [1])
     let next = try opened(try snapshot())
     #expect(try next.store.verify() == [])
     #expect(try next.store.records().count == 2)
   }
 
-  /// Leaves the folders as a process does that was killed in its COMMIT.
+  /// Leaves the folder in the state of a process that was killed in its COMMIT.
   private func cutOffCommit(of content: [UInt8]) throws {
     let other = try opened(try snapshot())
     let record = try other.store.put(content)
@@ -51,7 +52,8 @@ import TestSupport
       toPath: "\(folder)/\(record.name)")
   }
 
-  /// What the disk holds now, without the index of the log, which is gone with the last process.
+  /// Returns a copy of the files on disk without the WAL index, which doesn't outlive the
+  /// processes.
   private func snapshot() throws -> TestFolder {
     let folder = try TestFolder()
     for name in ["data.sqlite3", "data.sqlite3-wal", "assets"] {

@@ -15,7 +15,7 @@ import TestSupport
     "UPDATE magicdata_asset SET file = 'x'",
     "REPLACE INTO magicdata_asset SELECT id, 'x', size, sha256, content FROM magicdata_asset",
   ])
-  func `a file that SQL let go of is removed, or marked by a program without a store`(
+  func `a file that SQL unlinks is deleted, or marked if the program has no store`(
     sql: String
   ) throws {
     try store.put([1])
@@ -33,7 +33,7 @@ import TestSupport
   }
 
   @Test(arguments: [true, false])
-  func `a cascade removes files too, at once or at the next opening`(isAtOnce: Bool) throws {
+  func `a cascade deletes files immediately or at the next opening`(isAtOnce: Bool) throws {
     try database.executeMultipleChanges(
       """
       CREATE TABLE person (id INTEGER PRIMARY KEY, photo TEXT REFERENCES magicdata_asset);
@@ -49,7 +49,7 @@ import TestSupport
     #expect(fixture.files == [])
   }
 
-  @Test func `a rolled back deletion removes nothing`() throws {
+  @Test func `a deletion that is rolled back removes no file`() throws {
     let record = try store.put([1])
     _ = try database.write { connection in
       try store.delete(record.id, in: connection)
@@ -60,12 +60,12 @@ import TestSupport
   }
 
   @Test(arguments: [true, false])
-  func `what a reader still sees stays, in this process and in another`(isOther: Bool) throws {
+  func `files that a reader still sees are kept for this or another process`(isOther: Bool) throws {
     let (replaced, deleted) = (try store.put([1]), try store.put([2]))
     let reading = isOther ? try fixture.another() : store
     try reading.database.read { connection in
       #expect(try reading.records(in: connection).count == 2)
-      // Another thread: an access inside this one would run on its connection.
+      // Uses another thread because an access inside this closure would reuse its connection.
       try onAnotherThread {
         try store.replace(replaced.id, with: [3])
         try store.delete(deleted.id)
@@ -81,7 +81,7 @@ import TestSupport
     #expect(try store.bytes(of: replaced.id) == [3])
   }
 
-  @Test func `a reader of the newest state does not hold up the removal`() throws {
+  @Test func `a reader of the newest snapshot doesn't delay the removal`() throws {
     let record = try store.put([1])
     try fixture.plain().executeChange("DELETE FROM magicdata_asset")
     #expect(fixture.files == [record.name])
@@ -93,7 +93,7 @@ import TestSupport
     #expect(try store.record(record.id) == nil)
   }
 
-  @Test func `a file that a row names again is kept`() throws {
+  @Test func `a marked file that a row references again is kept`() throws {
     let record = try store.put([1])
     let plain = try fixture.plain()
     try plain.executeChange("UPDATE magicdata_asset SET file = 'x'")
@@ -104,7 +104,7 @@ import TestSupport
     #expect(try store.bytes(of: record.id) == [1])
   }
 
-  @Test func `more marks than one step takes are all worked off`() throws {
+  @Test func `all marks are processed, even more than one batch holds`() throws {
     try database.write { connection in
       for _ in 0..<1_200 { try store.put([1], in: connection) }
     }
@@ -117,7 +117,7 @@ import TestSupport
     #expect(try fixture.marks() == 0)
   }
 
-  @Test func `a removal that fails is made up for`() throws {
+  @Test func `a failed removal is retried`() throws {
     let record = try store.put([1])
     fixture.operations.follow(.init(failing: 0, isPersistent: true, calls: ["unlinkat"]))
     #expect(try store.delete(record.id))
@@ -128,7 +128,7 @@ import TestSupport
     #expect(fixture.files == [])
   }
 
-  @Test func `a mark outlives a removal that could not be made to last`() throws {
+  @Test func `a mark is kept if syncing the removal fails`() throws {
     try store.put([1])
     try fixture.plain().executeChange("DELETE FROM magicdata_asset")
     fixture.operations.follow(.init(failing: 0, calls: ["fsync"]))
@@ -138,7 +138,7 @@ import TestSupport
     #expect(try fixture.marks() == 0)
   }
 
-  @Test func `files cannot be removed inside a transaction, which is left alone`() throws {
+  @Test func `removing files inside a transaction throws and changes nothing`() throws {
     try database.write { connection in
       try store.put([1], in: connection)
       let error = #expect(throws: SQLiteError.self) { try store.removeDeletedFiles() }
@@ -147,7 +147,7 @@ import TestSupport
     #expect(try store.records().count == 1)
   }
 
-  @Test func `a rollback journal works like the log`() throws {
+  @Test func `deletion works with a rollback journal like with a WAL`() throws {
     var options = Database.Options()
     options.journalMode = .delete
     let database = try Database(

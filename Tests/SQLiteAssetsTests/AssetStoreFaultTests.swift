@@ -4,9 +4,9 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// Every call into the file system fails once, and then from there on, in turn.
+/// Tests file system calls that fail one after the other: once, or persistently from a call on.
 @Suite struct AssetStoreFaultTests {
-  /// A piece of work, and the contents after it if it succeeds; `"old"` is there before it.
+  /// An operation and the contents after its success. `"old"` exists before it.
   enum Work: String, CaseIterable, Sendable {
     case put, putFile, putClone, putCopy, replace, growFromRow, shrinkIntoRow, delete, several
     case putRenamed, rename, batch, rollback, savepoint, sweep, open
@@ -92,7 +92,7 @@ import TestSupport
   }
 
   @Test(arguments: Work.allCases, [false, true])
-  func `a failed call leaves the state before or the state after, and no file too many`(
+  func `a failed call leaves the old or the new state and no orphaned file`(
     work: Work, isPersistent: Bool
   ) throws {
     var failures = 0
@@ -101,26 +101,26 @@ import TestSupport
       if calls.failed { failures += 1 }
       if calls.count <= number { break }
     }
-    // What a deletion does to files it does after the commit.
+    // A deletion removes its files after the commit, so a failure there isn't reported.
     #expect((failures == 0) == (work == .delete || work == .shrinkIntoRow))
     #expect(failures < 500)
   }
 
-  /// A disk without space for names, a process without descriptors, a system without the call.
+  /// Tests EMFILE (no file descriptors), ENOSPC (no space) and ENOSYS (call not supported).
   @Test(arguments: Work.allCases, [24, 28, 38] as [Int32])
-  func `the kind of failure does not matter`(work: Work, error: Int32) throws {
+  func `the outcome is the same for every error number`(work: Work, error: Int32) throws {
     for call in FaultyFileOperations.changing {
       _ = try attempt(
         work, .init(failing: 0, isPersistent: true, number: error, calls: [call]))
     }
   }
 
-  /// Runs the work with a fault and checks the outcome, before and after another opening.
+  /// Runs the work with a fault and checks the outcome before and after the store is opened again.
   private func attempt(
     _ work: Work, _ plan: FaultyFileOperations.Plan
   ) throws -> (count: Int, failed: Bool) {
     let temporary = try TestFolder()
-    // The store is gone when this returns: what it left to do is done by the next opening.
+    // The store is closed when `run` returns. The next opening finishes its pending work.
     let outcome = try run(work, plan, in: temporary)
     let expected = outcome.failed ? ["old"] : work.contents
     let store = try AssetStore(

@@ -2,7 +2,7 @@ import SQLiteAssets
 import SQLiteCore
 import Testing
 
-/// Files whose removal a reader was in the way of.
+/// Tests files that can't be removed yet because a reader still needs them.
 @Suite struct AssetStoreHeldBackTests {
   struct Stop: Error {}
 
@@ -15,12 +15,12 @@ import Testing
     try database.executeChange("CREATE TABLE note (text TEXT)")
   }
 
-  /// Waits for its turn among the writes.
-  private func takeTurn() throws {
+  /// Waits until the writes before this call have finished.
+  private func waitForWrites() throws {
     try database.withoutTransaction { _ in }
   }
 
-  /// Reads the assets, and runs `body` on another thread while that lasts.
+  /// Reads the assets and runs `body` on another thread before the read ends.
   private func whileReading(
     _ database: Database, _ body: @escaping @Sendable () throws -> Void
   ) throws {
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `a file goes when the last older read of this database ends`() throws {
+  @Test func `a file is removed when this database's last older read ends`() throws {
     let (deleted, replaced) = (try store.put([1]), try store.put([2]))
     try whileReading(database) { [store, database] in
       try whileReading(database) {
@@ -39,16 +39,16 @@ import Testing
         try database.executeChange("INSERT INTO note VALUES ('x')")
         #expect(fixture.files.count == 3)
       }
-      try takeTurn()
+      try waitForWrites()
       #expect(fixture.files.count == 3)
     }
-    try takeTurn()
+    try waitForWrites()
     #expect(fixture.files.count == 1)
     #expect(try fixture.marks() == 0)
     #expect(try store.bytes(of: replaced.id) == [3])
   }
 
-  @Test func `after another's reader it goes with the next commit of any kind`() throws {
+  @Test func `after another database's read ends, the next commit removes the file`() throws {
     let record = try store.put([1])
     try whileReading(fixture.plain()) { [store, database] in
       try store.delete(record.id)
@@ -67,7 +67,7 @@ import Testing
     #expect(fixture.files == [])
   }
 
-  @Test func `a rollback in SQL and accesses that throw forget nothing`() throws {
+  @Test func `rollbacks and accesses that throw don't cancel the removal`() throws {
     let record = try store.put([1])
     try whileReading(fixture.plain()) { [store, database] in
       try store.delete(record.id)
@@ -89,7 +89,7 @@ import Testing
     #expect(fixture.files == [])
   }
 
-  @Test func `a connection that is opened anew goes on waiting`() throws {
+  @Test func `a reopened connection still removes the file later`() throws {
     let record = try store.put([1])
     try whileReading(fixture.plain()) { [store, database] in
       try store.delete(record.id)
@@ -100,7 +100,7 @@ import Testing
     #expect(fixture.files == [])
   }
 
-  @Test func `a store that goes away while a reader reads leaves the mark`() throws {
+  @Test func `a store closed during a read leaves the removal to the next opening`() throws {
     let record = try store.put([1])
     try whileReading(fixture.plain()) { [fixture] in
       let another = try fixture.another()

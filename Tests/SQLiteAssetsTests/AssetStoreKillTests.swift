@@ -4,14 +4,15 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// Processes are killed while they work on a store, and what they left is compared with what was
-/// acknowledged to them.
+/// Tests that kill processes while they use a store. Afterwards, the tests compare the store with
+/// the changes that it acknowledged.
 ///
-/// `MAGICDATA_KILLS` sets the number of kills of each test.
+/// `MAGICDATA_KILLS` sets the number of kills per test.
 @Suite(.serialized) struct AssetStoreKillTests {
   static let kills = ProcessInfo.processInfo.environment["MAGICDATA_KILLS"].flatMap { Int($0) }
 
-  @Test func `a killed process leaves what was acknowledged, and no file too many`() async throws {
+  @Test func `a killed process leaves all acknowledged changes and no orphaned file`() async throws
+  {
     var history = try KillHistory(processes: 1)
     for round in 0..<(Self.kills ?? 100) {
       try await work(history.path, process: 0, round: round)
@@ -20,7 +21,9 @@ import TestSupport
     #expect(history.acknowledged > 0)
   }
 
-  @Test func `so do three processes on one store`() async throws {
+  @Test func `three killed processes leave all acknowledged changes and no orphaned file`()
+    async throws
+  {
     var history = try KillHistory(processes: 3)
     for round in 0..<((Self.kills ?? 100) + 2) / 3 {
       let path = history.path
@@ -35,11 +38,11 @@ import TestSupport
     #expect(history.acknowledged > 0)
   }
 
-  @Test func `the order that writes in place first leaves files too many`() async throws {
+  @Test func `writing files in place before the commit leaves orphaned files`() async throws {
     let history = try KillHistory(processes: 1)
     var orphans = 0
     var round = 0
-    // How soon depends on how fast this machine is now.
+    // The number of rounds that this takes depends on the speed of the machine.
     while orphans == 0, round < 300 {
       try await work(history.path, process: 0, round: round, isNaive: true)
       orphans = try history.orphans()
@@ -49,11 +52,11 @@ import TestSupport
   }
 }
 
-/// Runs a workload in another process until that is killed.
+/// Runs a workload in another process until that process is killed.
 private func work(
   _ path: String, process: Int, round: Int, isNaive: Bool = false
 ) async throws {
-  // Some are killed at a call into the file system, some at any moment.
+  // Even rounds kill at a file system call, odd rounds at a random time.
   let seed = UInt64(process * 1_000 + round)
   var random = SplitMix64(seed: seed &+ 77)
   let call = round % 2 == 0 ? Int(random.next() % 200) : Int.max

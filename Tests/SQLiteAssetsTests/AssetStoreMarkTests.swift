@@ -3,7 +3,7 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// Deletions are noticed by whatever SQL they are made.
+/// Tests that a deletion is detected for every kind of SQL that causes it.
 @Suite struct AssetStoreMarkTests {
   struct Stop: Error {}
 
@@ -22,7 +22,7 @@ import TestSupport
     #expect(fixture.files == [])
   }
 
-  @Test func `BEGIN and COMMIT in SQL do, and ROLLBACK does not`() throws {
+  @Test func `files are removed after a COMMIT in SQL, but not after a ROLLBACK`() throws {
     let record = try store.put([1])
     try database.withoutTransaction { connection in
       for sql in ["BEGIN", "DELETE FROM magicdata_asset", "ROLLBACK"] as [SQL] {
@@ -38,7 +38,7 @@ import TestSupport
     #expect(fixture.files == [])
   }
 
-  @Test func `a rolled back deletion removes nothing, and the next one is noticed`() throws {
+  @Test func `a deletion that is rolled back removes no file, but the next deletion does`() throws {
     let record = try store.put([1])
     #expect(throws: Stop.self) {
       try database.write { connection in
@@ -57,7 +57,7 @@ import TestSupport
     #expect(fixture.files == [])
   }
 
-  @Test func `an asynchronous write notices them too`() async throws {
+  @Test func `a deletion in an asynchronous write is detected`() async throws {
     try await store.put([1])
     try await database.write { connection in
       _ = try connection.executeChange("DELETE FROM magicdata_asset")
@@ -65,7 +65,7 @@ import TestSupport
     #expect(fixture.files == [])
   }
 
-  @Test func `a connection that was opened anew notices them too`() throws {
+  @Test func `a deletion is detected after the connection was reopened`() throws {
     try store.put([1])
     try database.suspend()
     database.resume()
@@ -73,7 +73,7 @@ import TestSupport
     #expect(fixture.files == [])
   }
 
-  @Test func `a database in memory notices them too`() throws {
+  @Test func `a deletion in an in-memory database is detected`() throws {
     let database = try Database.memory()
     let store = try AssetStore(database, folder: "\(fixture.temporary.path)/memory")
     try store.put([1])
@@ -81,7 +81,7 @@ import TestSupport
     #expect(fixture.temporary.files(in: "memory/files") == [])
   }
 
-  @Test func `two stores on one database do not disturb each other`() throws {
+  @Test func `two stores can share a database, and one can close first`() throws {
     try store.put([1])
     do {
       let other = try AssetStore(database, folder: store.path)
@@ -91,7 +91,7 @@ import TestSupport
     #expect(fixture.files == [])
   }
 
-  @Test func `a transaction that lets no asset go calls the file system not once`() throws {
+  @Test func `a transaction that deletes no asset makes no file system calls`() throws {
     try database.executeChange("CREATE TABLE note (text TEXT)")
     fixture.operations.follow(.init())
     for number in 0..<10 { try database.executeChange("INSERT INTO note VALUES (\(number))") }
@@ -99,7 +99,7 @@ import TestSupport
     #expect(fixture.operations.log == [])
   }
 
-  @Test func `nothing of it is in the file`() throws {
+  @Test func `the objects that detect deletions aren't stored in the database file`() throws {
     let schema = try fixture.plain().rows("SELECT name FROM sqlite_master", as: String.self)
     #expect(schema.allSatisfy { !$0.contains("marked") })
   }

@@ -4,7 +4,8 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// What somebody puts in the way while a store works: it may cost one asset, never the others.
+/// Tests obstacles that other programs put in a store's folder. They may affect one asset, but
+/// never the others.
 @Suite struct AssetStoreObstacleTests {
   let fixture: StoreFixture
   var store: AssetStore { fixture.store }
@@ -17,7 +18,7 @@ import TestSupport
       atPath: "\(path)/\(name)", withIntermediateDirectories: true)
   }
 
-  @Test func `a folder in the place of a deleted file holds up no other removal`() throws {
+  @Test func `a folder in place of a deleted file doesn't block other removals`() throws {
     let records = [try store.put([1]), try store.put([2]), try store.put([3])]
     let obstacle = records.map(\.name).sorted()[0]
     try FileManager.default.removeItem(atPath: "\(store.path)/files/\(obstacle)")
@@ -29,7 +30,7 @@ import TestSupport
     #expect(FileManager.default.fileExists(atPath: "\(store.path)/files/\(obstacle)/inside"))
   }
 
-  @Test func `a sweep leaves what is not a file alone, and says so`() throws {
+  @Test func `a sweep keeps entries that aren't regular files and reports them`() throws {
     let names = ["a", "b", "c"].map { String(repeating: $0, count: 32) }
     try makeFolder("assets/files/\(names[0])/inside")
     try fixture.temporary.makeFIFO("assets/files/\(names[1])")
@@ -43,13 +44,13 @@ import TestSupport
     #expect(FileManager.default.fileExists(atPath: "\(store.path)/files/\(names[0])/inside"))
   }
 
-  @Test func `a folder that stands under pending keeps nobody from opening the store`() throws {
+  @Test func `a folder under pending doesn't prevent the store from opening`() throws {
     let (moved, held) = (try store.put([1]), try store.put([2]))
     let gone = String(repeating: "a", count: 32)
     try fixture.makePending(moved.name)
     try fixture.makePending(held.name)
     let pending = "assets/pending/\(String(repeating: "0", count: 32))"
-    // In the place that a file shall have, and in that of a file that is to be removed.
+    // One folder blocks a file's destination, the other one looks like a file to remove.
     try makeFolder("assets/files/\(held.name)/inside")
     try makeFolder("\(pending)/\(gone)/inside")
     let another = try fixture.another()
@@ -59,13 +60,12 @@ import TestSupport
     }
     #expect(fixture.files.contains(moved.name))
     #expect(fixture.temporary.files(in: pending) == [held.name])
-    // With the obstacle gone the file finds its place.
+    // Without the obstacle, the next opening moves the file.
     try FileManager.default.removeItem(atPath: "\(store.path)/files/\(held.name)")
     #expect(try fixture.another().bytes(of: held.id) == [2])
   }
 
-  @Test func `a folder that is replaced by a link while the store is open is not followed`() throws
-  {
+  @Test func `links that replace the folders of an open store aren't followed`() throws {
     let record = try store.put([1])
     try makeFolder("elsewhere/files")
     try makeFolder("elsewhere/pending")
@@ -83,14 +83,15 @@ import TestSupport
     #expect(throws: AssetError.self) { try fixture.another() }
   }
 
-  @Test func `a row without an id is found by verify`() throws {
+  @Test func `verify reports a row without an id`() throws {
     let record = try store.put([1])
     try fixture.database.executeChange("UPDATE magicdata_asset SET id = ''")
     #expect(try store.verify() == [.damagedRow(id: "")])
     #expect(fixture.files == [record.name])
   }
 
-  @Test func `a limit on the size of files is an error and leaves nothing`() async throws {
+  @Test func `exceeding the file size limit of the process throws and leaves no file`() async throws
+  {
     await #expect(processExitsWith: .success) {
       signal(SIGXFSZ, SIG_IGN)
       var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)

@@ -12,7 +12,7 @@ import TestSupport
 
   init() throws { fixture = try StoreFixture() }
 
-  @Test func `a committed file that was not moved is read, and moved by the next opening`() throws {
+  @Test func `a committed pending file is readable, and the next opening moves it`() throws {
     let record = try store.put([1])
     try fixture.makePending(record.name)
     #expect(fixture.files == [])
@@ -23,18 +23,18 @@ import TestSupport
     #expect(try store.bytes(of: record.id) == [1])
   }
 
-  @Test func `a file that no row names is removed by the next opening`() throws {
+  @Test func `the next opening removes a pending file that no row references`() throws {
     let record = try store.put([1])
     try fixture.makePending(record.name)
     try fixture.database.executeMultipleChanges(
       "DELETE FROM magicdata_asset; DELETE FROM magicdata_asset_trash")
     _ = try fixture.another()
     #expect(fixture.files + fixture.pending == [])
-    // The other is this store's own.
+    // The remaining folder belongs to this store.
     #expect(try openers().count == 1)
   }
 
-  @Test func `a move that was cut off between two names is finished`() throws {
+  @Test func `a move that was interrupted after linking the new name is completed`() throws {
     let record = try store.put([1])
     try fixture.makePending(record.name)
     try fixture.temporary.hardLink(
@@ -45,7 +45,7 @@ import TestSupport
     #expect(fixture.pending == [])
   }
 
-  @Test func `a pending file that was deleted is removed for good`() throws {
+  @Test func `deleting an asset removes its pending file`() throws {
     let record = try store.put([1])
     try fixture.makePending(record.name)
     try store.delete(record.id)
@@ -53,7 +53,7 @@ import TestSupport
     #expect(try fixture.marks() == 0)
   }
 
-  @Test func `a replaced file that is still pending is kept for a reader who sees it`() throws {
+  @Test func `a replaced pending file is kept as long as a reader sees it`() throws {
     let record = try store.put([1])
     try fixture.makePending(record.name)
     let reading = try Database(path: "\(fixture.temporary.path)/data.sqlite3")
@@ -70,7 +70,7 @@ import TestSupport
     #expect(fixture.pending == [])
   }
 
-  @Test func `a file that is moved while it is looked for is found`() throws {
+  @Test func `a file that is moved during its lookup is found`() throws {
     let record = try store.put([1])
     let opener = String(repeating: "0", count: 32)
     try fixture.makePending(record.name, opener: opener)
@@ -89,7 +89,7 @@ import TestSupport
     #expect(fixture.files == [record.name])
   }
 
-  @Test func `nobody takes over a folder between its making and its locking`() throws {
+  @Test func `a new folder can't be locked by another store before its creator locks it`() throws {
     let root = try Folder.open(path: store.path, SystemFileOperations())
     let wasFree = Mutex<Bool?>(nil)
     fixture.operations.follow(
@@ -102,7 +102,7 @@ import TestSupport
     #expect(try root.lock(waiting: false))
   }
 
-  @Test func `the folder of a living opener is left alone`() throws {
+  @Test func `the folder of an open store isn't touched by recovery`() throws {
     try fixture.database.write { connection in
       let record = try store.put([1], in: connection)
       for _ in 0..<3 { _ = try fixture.another() }
@@ -111,7 +111,7 @@ import TestSupport
     #expect(fixture.files.count == 1)
   }
 
-  @Test func `a store that is let go of removes its own folder`() throws {
+  @Test func `a store removes its own folder when it closes`() throws {
     #expect(try openers() == [])
     do {
       let other = try fixture.another()
@@ -121,7 +121,7 @@ import TestSupport
     #expect(try openers() == [])
   }
 
-  @Test func `a file that could not be moved is read, and moved after the next commit`() throws {
+  @Test func `a file that couldn't be moved is readable, and the next commit moves it`() throws {
     fixture.operations.follow(
       .init(failing: 0, isPersistent: true, number: 28, calls: ["renameat2"]))
     let first = try store.put([1])
@@ -132,7 +132,7 @@ import TestSupport
     #expect(fixture.files == [first.name, second.name].sorted())
   }
 
-  @Test func `what no store put under pending is left alone`() throws {
+  @Test func `foreign entries under pending are kept`() throws {
     let folder = "\(fixture.temporary.path)/assets/pending"
     let hexadecimal = String(repeating: "a", count: 32)
     try fixture.temporary.write("x", to: "assets/pending/\(hexadecimal)")
@@ -146,7 +146,7 @@ import TestSupport
     #expect(try fixture.temporary.text(of: "assets/pending/other/file") == "x")
   }
 
-  @Test func `two stores that put and delete at once lose nothing`() throws {
+  @Test func `two stores that put and delete concurrently lose no asset`() throws {
     let other = try fixture.another()
     try onAnotherThread {
       for number in 0..<50 {

@@ -3,7 +3,7 @@ import SQLiteAssets
 import SQLiteCore
 import Testing
 
-/// Short contents in the row.
+/// Tests short contents, which are stored in the row.
 @Suite struct AssetStoreRowTests {
   let fixture: StoreFixture
   var store: AssetStore { fixture.store }
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 99, 100, 101, 300_000])
-  func `a content below the size is in the row, any other in a file`(count: Int) throws {
+  func `content below the minimum file size is stored in the row`(count: Int) throws {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
     let record = try store.put(bytes, extension: "bin")
     #expect(record.isInRow == (count < 100))
@@ -30,21 +30,23 @@ import Testing
     #expect(fixture.files == [])
   }
 
-  @Test func `unless the size is set even nothing has a file`() throws {
+  @Test func `without a minimum file size, even empty content has a file`() throws {
     store.minimumFileSize = 0
     let record = try store.put([])
     #expect(record.isInRow == false)
     #expect(fixture.files == [record.name])
   }
 
-  @Test func `a content in the row has no path`() throws {
+  @Test func `content in the row has no path`() throws {
     let record = try store.put([1])
     #expect(throws: AssetError.contentInRow(record.id)) { try store.path(of: record.id) }
     #expect(try store.open(record.id).path == nil)
   }
 
   @Test(arguments: [(3, 200), (200, 3), (3, 4), (200, 201)])
-  func `a replaced content moves between row and file`(before: Int, after: Int) throws {
+  func `replacing content moves it between row and file according to its size`(
+    before: Int, after: Int
+  ) throws {
     let old = try store.put([UInt8](repeating: 1, count: before), extension: "x")
     let new = try store.replace(old.id, with: [UInt8](repeating: 2, count: after))
     #expect(new.fileExtension == "x")
@@ -53,7 +55,7 @@ import Testing
     #expect(try fixture.marks() == 0)
   }
 
-  @Test func `parts, pieces and copies are those of a file`() throws {
+  @Test func `content in the row can be read in parts and pieces, and copied`() throws {
     let record = try store.put(0..<50)
     let reader = try store.open(record.id)
     #expect(try reader.read(3, at: 10) == [10, 11, 12])
@@ -67,7 +69,7 @@ import Testing
     #expect(try store.bytes(of: copy.id) == Array(0..<50))
   }
 
-  @Test func `a reader keeps what it has opened`() throws {
+  @Test func `an open reader keeps its content after a replacement`() throws {
     let record = try store.put([1])
     let reader = try store.open(record.id)
     try store.replace(record.id, with: [2])
@@ -78,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [Value.blob([9]), .blob([]), .blob([1, 2]), .text("x"), .integer(1)])
-  func `a changed content is a damaged row, and spoils no other`(value: Value) throws {
+  func `changed content makes only its own row damaged`(value: Value) throws {
     let (record, other) = (try store.put([1]), try store.put([2]))
     try fixture.database.executeChange(
       "UPDATE magicdata_asset SET content = \(value) WHERE id = \(record.id)")
@@ -88,7 +90,7 @@ import Testing
     #expect(try store.bytes(of: other.id) == [2])
   }
 
-  @Test func `a rollback leaves nothing`() throws {
+  @Test func `a rollback removes a put asset`() throws {
     _ = try fixture.database.write { connection in
       try store.put([1], in: connection)
       return TransactionOutcome.rollback

@@ -11,7 +11,7 @@ import TestSupport
 
   init() throws { fixture = try StoreFixture() }
 
-  @Test func `files are made with 0600 and folders with 0700 whatever the umask`() throws {
+  @Test func `files are created with mode 0600 and folders with 0700, whatever the umask`() throws {
     let before = umask(0)
     defer { umask(before) }
     let store = try AssetStore(Database.memory(), folder: "\(path)/open")
@@ -28,7 +28,8 @@ import TestSupport
   }
 
   @Test(arguments: hostileNames)
-  func `a row with a hostile name reaches no file, and spoils no other row`(name: String) throws {
+  func `a row with a hostile name can't access a file and affects no other row`(name: String) throws
+  {
     let (hostile, other) = (try store.put([1]), try store.put([2]))
     try fixture.database.executeChange(
       "UPDATE magicdata_asset SET file = \(name) WHERE id = \(hostile.id)")
@@ -42,7 +43,8 @@ import TestSupport
   }
 
   @Test(arguments: hostileNames)
-  func `a mark with a hostile name removes nothing and holds up no other`(name: String) throws {
+  func `a mark with a hostile name removes no file and blocks no other removal`(name: String) throws
+  {
     try fixture.temporary.write("x", to: "x")
     try fixture.temporary.write("x", to: "assets/files/\(String(repeating: "0", count: 31))")
     let record = try store.put([1])
@@ -56,7 +58,7 @@ import TestSupport
   }
 
   @Test(arguments: [Value.null, .integer(-1), .real(1.5), .text("x"), .blob([1])])
-  func `a row with any other value is a damaged row`(value: Value) throws {
+  func `a row with an invalid value is a damaged row`(value: Value) throws {
     let record = try store.put([1])
     for column in ["size", "sha256", "file"] {
       do {
@@ -70,7 +72,7 @@ import TestSupport
   }
 
   @Test(.timeLimit(.minutes(40)))
-  func `a link, a FIFO or a folder in a file's place is refused, its target left alone`() throws {
+  func `links, FIFOs and folders in place of files throw, and targets are kept`() throws {
     let records = [try store.put([1]), try store.put([2]), try store.put([3])]
     for record in records {
       try FileManager.default.removeItem(atPath: "\(path)/assets/files/\(record.name)")
@@ -91,7 +93,7 @@ import TestSupport
   }
 
   @Test(arguments: ["files", "pending"])
-  func `a link in a folder's place is refused`(name: String) throws {
+  func `a link in place of a subfolder throws`(name: String) throws {
     try FileManager.default.createDirectory(
       atPath: "\(path)/other", withIntermediateDirectories: false)
     try fixture.temporary.link("other/\(name)", to: path)
@@ -100,7 +102,7 @@ import TestSupport
     }
   }
 
-  @Test func `the folder of another database is refused`() throws {
+  @Test func `a folder that belongs to another database throws`() throws {
     let record = try store.put([1])
     let error = #expect(throws: AssetError.self) {
       try AssetStore(Database.memory(), folder: store.path)
@@ -109,14 +111,14 @@ import TestSupport
     #expect(try store.bytes(of: record.id) == [1])
   }
 
-  @Test func `tables of another version are refused`() throws {
+  @Test func `tables with an unknown format throw`() throws {
     try fixture.database.executeChange("UPDATE magicdata_asset_store SET format = 2")
     #expect(throws: AssetError.unknownFormat(2)) { try fixture.another() }
     try fixture.database.executeChange("DELETE FROM magicdata_asset_store")
     #expect(throws: AssetError.unknownFormat(0)) { try fixture.another() }
   }
 
-  @Test func `a database opened for reading has readable assets and takes no others`() throws {
+  @Test func `assets in a read-only database can be read but not put`() throws {
     let record = try store.put([1])
     let database = try Database(path: "\(path)/data.sqlite3", options: .readOnly)
     let reading = try AssetStore(database, folder: store.path)
@@ -127,7 +129,7 @@ import TestSupport
   }
 }
 
-/// Matches the code of a thrown ``SQLiteError``.
+/// Matches the result code of a thrown ``SQLiteError``.
 private func ~= (pattern: ResultCode, error: any Error) -> Bool {
   (error as? SQLiteError).map { pattern ~= $0.code } ?? false
 }

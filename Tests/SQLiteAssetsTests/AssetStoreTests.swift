@@ -11,7 +11,7 @@ import TestSupport
   init() throws { fixture = try StoreFixture() }
 
   @Test(arguments: [0, 1, 1_000, 300_000])
-  func `what is put is read again`(count: Int) throws {
+  func `a put asset is read back with its size, digest and extension`(count: Int) throws {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 13) }
     let record = try store.put(bytes, extension: "bin")
     #expect(try store.bytes(of: record.id) == bytes)
@@ -21,7 +21,7 @@ import TestSupport
     #expect(record.fileExtension == "bin")
   }
 
-  @Test func `any bytes can be put: text, data, and sequences without storage`() throws {
+  @Test func `a put accepts strings, data, and sequences without contiguous storage`() throws {
     let records = [
       try store.put("häh".utf8), try store.put(Data("häh".utf8)),
       try store.put("häh".utf8.lazy.map { $0 }), try store.put("xhäh".utf8.dropFirst()),
@@ -32,7 +32,7 @@ import TestSupport
     #expect(Set(records.map(\.sha256)).count == 1)
   }
 
-  @Test func `one content put twice is two assets`() throws {
+  @Test func `putting the same content twice creates two assets`() throws {
     let (first, second) = (try store.put([1]), try store.put([1]))
     #expect(first.id != second.id)
     #expect(fixture.files == [first.name, second.name].sorted())
@@ -40,7 +40,7 @@ import TestSupport
     #expect(try store.bytes(of: second.id) == [1])
   }
 
-  @Test func `a file is copied piece by piece`() throws {
+  @Test func `a file is copied in pieces`() throws {
     let bytes = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     try Data(bytes).write(to: URL(filePath: "\(fixture.temporary.path)/source"))
     try fixture.temporary.link("link", to: "\(fixture.temporary.path)/source")
@@ -56,7 +56,7 @@ import TestSupport
   }
 
   @Test(.timeLimit(.minutes(40)), arguments: ["fifo", "folder", "nothing", "", "a\0b"])
-  func `only a file can be copied, and nothing is left of another attempt`(name: String) throws {
+  func `putting anything but a file throws and leaves no file`(name: String) throws {
     try fixture.temporary.makeFIFO("fifo")
     try FileManager.default.createDirectory(
       atPath: "\(fixture.temporary.path)/folder", withIntermediateDirectories: false)
@@ -66,7 +66,7 @@ import TestSupport
     #expect(fixture.files + fixture.pending == [])
   }
 
-  @Test func `a replaced content keeps the id and is another file`() throws {
+  @Test func `replacing content keeps the id and creates a new file`() throws {
     let before = try store.put([1], extension: "a")
     let after = try store.replace(before.id, with: [2, 3])
     #expect(after.id == before.id)
@@ -79,7 +79,7 @@ import TestSupport
     #expect(try store.replace(after.id, with: [], extension: "").fileExtension == nil)
   }
 
-  @Test func `a deleted asset is gone with its file`() throws {
+  @Test func `deleting an asset deletes its file`() throws {
     let record = try store.put([1])
     #expect(try store.delete(record.id))
     #expect(try store.delete(record.id) == false)
@@ -87,12 +87,12 @@ import TestSupport
     #expect(fixture.files == [])
   }
 
-  @Test func `all assets are listed`() throws {
+  @Test func `records returns all assets`() throws {
     let records = try (0..<5).map { try store.put([UInt8($0)]) }
     #expect(Set(try store.records()) == Set(records))
   }
 
-  @Test func `an unknown id is an error that names it`() throws {
+  @Test func `an unknown id throws an error that contains it`() throws {
     let id = AssetID()
     #expect(try store.record(id) == nil)
     #expect(throws: AssetError.noAsset(id)) { try store.bytes(of: id) }
@@ -102,7 +102,7 @@ import TestSupport
   }
 
   @Test(arguments: hostileExtensions)
-  func `a hostile extension is refused and leaves nothing`(fileExtension: String) throws {
+  func `a hostile extension throws and leaves no file`(fileExtension: String) throws {
     #expect(throws: AssetError.invalidExtension(fileExtension)) {
       try store.put([1], extension: fileExtension)
     }
@@ -110,7 +110,7 @@ import TestSupport
     #expect(fixture.files + fixture.pending == [])
   }
 
-  @Test func `an open content is read to its end whatever becomes of the asset`() throws {
+  @Test func `an open reader can read all content after the asset is deleted`() throws {
     let record = try store.put(0..<200)
     let reader = try store.open(record.id)
     try store.delete(record.id)
@@ -119,12 +119,12 @@ import TestSupport
     #expect(try reader.readAll() == Array(0..<200))
   }
 
-  @Test func `a store is found again`() throws {
+  @Test func `a reopened store contains the assets`() throws {
     let record = try store.put([1, 2])
     #expect(try fixture.another().bytes(of: record.id) == [1, 2])
   }
 
-  @Test func `a new folder is synced, and one that is found is not`() throws {
+  @Test func `a new store folder is synced, an existing one is not`() throws {
     let path = "\(fixture.temporary.path)/new"
     let database = try Database(path: "\(fixture.temporary.path)/new.sqlite3")
     for syncs in [2, 0] {
@@ -134,7 +134,7 @@ import TestSupport
     }
   }
 
-  @Test func `a database in memory has assets too, without a single sync`() throws {
+  @Test func `assets of an in-memory database work without any sync`() throws {
     let operations = FaultyFileOperations()
     let store = try AssetStore(
       Database.memory(), folder: "\(fixture.temporary.path)/memory", operations: operations)

@@ -22,19 +22,19 @@ import Testing
     #expect(fixture.pending == [])
   }
 
-  @Test func `nobody else sees an asset before the commit`() throws {
+  @Test func `other stores don't see an asset before the commit`() throws {
     try database.write { connection in
       let record = try store.put([1], in: connection)
       let other = try fixture.another()
       #expect(try other.records() == [])
       #expect(throws: AssetError.noAsset(record.id)) { try other.bytes(of: record.id) }
-      // Opening the other store has not taken the file for a leftover.
+      // Opening the other store hasn't removed the file as orphaned.
       #expect(fixture.pending == [record.name])
     }
     #expect(try store.records().count == 1)
   }
 
-  @Test func `a rollback leaves nothing, and what was there`() throws {
+  @Test func `a rollback restores the previous assets and leaves no new file`() throws {
     let kept = try store.put([1])
     #expect(throws: Stop.self) {
       try database.write { connection in
@@ -50,7 +50,7 @@ import Testing
     #expect(fixture.pending == [])
   }
 
-  @Test func `a rolled back savepoint takes only its own files`() throws {
+  @Test func `rolling back a savepoint removes only its own files`() throws {
     let deleted = try store.put([0])
     let (outer, last) = try database.write { connection in
       let outer = try store.put([1], in: connection)
@@ -70,7 +70,7 @@ import Testing
     #expect(fixture.pending == [])
   }
 
-  @Test func `what is put and deleted in one transaction leaves nothing`() throws {
+  @Test func `an asset that is put and deleted in one transaction leaves no file`() throws {
     try database.write { connection in
       let record = try store.put([1], in: connection)
       try store.replace(record.id, with: [2], in: connection)
@@ -80,7 +80,7 @@ import Testing
     #expect(try fixture.marks() == 0)
   }
 
-  @Test func `a file whose COMMIT failed is kept until the next commit settles it`() throws {
+  @Test func `the file of a failed COMMIT is kept until the next commit`() throws {
     try database.executeMultipleChanges(
       """
       CREATE TABLE owner (id INTEGER PRIMARY KEY);
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [("fsync", 0, 1), ("fsync", 1, 1), ("fsync", 3, 3), ("syncfs", 0, 20)])
-  func `content is synced before the commit, which a failed sync prevents`(
+  func `content is synced before the commit, and a failed sync prevents it`(
     call: String, failing: Int, count: Int
   ) throws {
     try store.put([0])
@@ -114,7 +114,7 @@ import Testing
     #expect(fixture.pending == [])
   }
 
-  @Test func `outside a transaction a change is one of its own`() throws {
+  @Test func `outside a transaction, each change opens its own`() throws {
     try database.withoutTransaction { connection in
       let record = try store.put([1], in: connection)
       #expect(fixture.files == [record.name])
@@ -124,7 +124,7 @@ import Testing
     #expect(fixture.files == [])
   }
 
-  @Test func `a transaction begun in SQL is refused`() throws {
+  @Test func `a put inside a transaction that SQL began throws`() throws {
     try database.withoutTransaction { connection in
       try connection.executeChange("BEGIN")
       #expect(throws: SQLiteError.self) { try store.put([1], in: connection) }
@@ -136,14 +136,14 @@ import Testing
     #expect(fixture.files + fixture.pending == [])
   }
 
-  @Test func `a put in a read is refused and leaves nothing`() throws {
+  @Test func `a put in a read throws and leaves no file`() throws {
     #expect(throws: SQLiteError.self) {
       try database.read { connection in try store.put([1], in: connection) }
     }
     #expect(fixture.files + fixture.pending == [])
   }
 
-  @Test func `a thousand small assets in one transaction cost a handful of syncs`() throws {
+  @Test func `a transaction with a thousand small assets needs at most four syncs`() throws {
     fixture.operations.follow(.init())
     try database.write { connection in
       for number in 0..<1_000 { try store.put("\(number)".utf8, in: connection) }
@@ -154,8 +154,8 @@ import Testing
     #expect(fixture.files.count == 1_000)
   }
 
-  @Test func `a put syncs the file, its folder, and the moves of the put before it`() throws {
-    // The first also makes the opener's folder last.
+  @Test func `a put syncs its file, its folder and the previous put's moves`() throws {
+    // The first put also syncs the creation of the opener's folder.
     for _ in 0..<3 {
       fixture.operations.follow(.init())
       try store.put([1])
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `a staged content is synced once`() async throws {
+  @Test func `staged content is synced once`() async throws {
     for _ in 0..<3 {
       fixture.operations.follow(.init())
       _ = try await store.put([1])
@@ -176,11 +176,11 @@ import Testing
     try await database.write { [store, contents] connection in
       for content in contents { try store.put(content, in: connection) }
     }
-    // The folder, and the move of the put before.
+    // One sync for the folder and one for the previous put's moves.
     #expect(fixture.operations.log.count { $0 == "fsync" || $0 == "syncfs" } == 22)
   }
 
-  @Test func `without syncfs every file is synced`() throws {
+  @Test func `without syncfs, each file is synced individually`() throws {
     fixture.operations.follow(
       .init(failing: 0, isPersistent: true, number: 38, calls: ["syncfs"]))
     try database.write { connection in

@@ -11,14 +11,14 @@ import TestSupport
 
   init() throws { fixture = try StoreFixture() }
 
-  @Test func `an intact store has no faults`() throws {
+  @Test func `verify reports no faults in an intact store`() throws {
     for number in 0..<450 {
       try store.put("\(number)".utf8)
     }
     #expect(try store.verify() == [])
   }
 
-  @Test func `each missing and each damaged file is found`() throws {
+  @Test func `verify finds each missing and each damaged file`() throws {
     let records = try (0..<450).map { try store.put("\($0)".utf8) }
     let (missing, damaged) = (records[100], records[300])
     let paths = (try store.path(of: missing.id), try store.path(of: damaged.id))
@@ -30,7 +30,7 @@ import TestSupport
       ])
   }
 
-  @Test func `a sweep removes what nothing names and reports it`() throws {
+  @Test func `a sweep removes unreferenced files and reports them`() throws {
     let (kept, orphan) = (try store.put([1]), try store.put([1, 2, 3]))
     try fixture.database.executeMultipleChanges(
       """
@@ -47,11 +47,11 @@ import TestSupport
     #expect(try store.sweep().removed == [])
   }
 
-  @Test func `a plan tells what opening and sweeping would do, and does nothing`() throws {
+  @Test func `an upkeep plan lists what opening and sweeping would do, and does nothing`() throws {
     let (moved, discarded, deleted, unnamed) = (
       try store.put([1]), try store.put([2]), try store.put([3]), try store.put([4])
     )
-    // A reader keeps the file of the deleted one.
+    // The open read prevents the removal of the deleted asset's file.
     try fixture.database.read { _ in
       try onAnotherThread { try store.delete(deleted.id) }
       try onAnotherThread {
@@ -75,37 +75,37 @@ import TestSupport
     #expect(try store.upkeepPlan().isEmpty)
   }
 
-  @Test func `work on all assets tells how far it is, and ends when that throws`() throws {
+  @Test func `verify and backup report progress and end when the progress closure throws`() throws {
     for number in 0..<5 { try store.put(Array(repeating: 1, count: number)) }
-    var told: [AssetProgress] = []
-    #expect(try store.verify { told.append($0) } == [])
-    #expect(told.map(\.assets) == [0, 1, 2, 3, 4, 5])
-    #expect(told.last?.bytes == 10)
-    #expect(Set(told.map(\.totalAssets)) == [5])
-    #expect(Set(told.map(\.totalBytes)) == [10])
+    var reported: [AssetProgress] = []
+    #expect(try store.verify { reported.append($0) } == [])
+    #expect(reported.map(\.assets) == [0, 1, 2, 3, 4, 5])
+    #expect(reported.last?.bytes == 10)
+    #expect(Set(reported.map(\.totalAssets)) == [5])
+    #expect(Set(reported.map(\.totalBytes)) == [10])
     struct Enough: Error {}
     #expect(throws: Enough.self) {
       try store.verify { if $0.assets == 2 { throw Enough() } }
     }
-    told = []
+    reported = []
     let path = "\(fixture.temporary.path)/copy"
-    #expect(try store.backup(to: path) { told.append($0) }.faults == [])
-    #expect(told.map(\.assets) == [0, 1, 2, 3, 4, 5])
+    #expect(try store.backup(to: path) { reported.append($0) }.faults == [])
+    #expect(reported.map(\.assets) == [0, 1, 2, 3, 4, 5])
     #expect(throws: Enough.self) {
       try store.backup(to: path + "2") { if $0.assets == 2 { throw Enough() } }
     }
     #expect(!FileManager.default.fileExists(atPath: path + "2/default.sqlite3"))
   }
 
-  @Test func `a cancelled task ends the work on all assets`() async throws {
+  @Test func `cancelling the task ends verify`() async throws {
     for number in 0..<5 { try await store.put([UInt8(number)]) }
     let store = store
-    let (tasks, giver) = AsyncStream<Task<Int, any Error>>.makeStream()
+    let (tasks, continuation) = AsyncStream<Task<Int, any Error>>.makeStream()
     let last = Mutex(0)
     let task = Task {
       try await store.verify { progress in
         last.withLock { $0 = progress.assets }
-        // The thread is the store's own, and may wait.
+        // This runs on the store's own thread, so it may block.
         if progress.assets == 2 {
           let isCancelled = DispatchSemaphore(value: 0)
           Task {
@@ -116,13 +116,13 @@ import TestSupport
         }
       }.count
     }
-    giver.yield(task)
-    giver.finish()
+    continuation.yield(task)
+    continuation.finish()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(last.withLock { $0 } == 2)
   }
 
-  @Test func `a sweep keeps what a reader may still need`() throws {
+  @Test func `a sweep keeps files that a reader may still need`() throws {
     let record = try store.put([1])
     try fixture.database.executeChange("DROP TRIGGER magicdata_asset_deleted")
     try fixture.database.read { connection in
@@ -137,7 +137,7 @@ import TestSupport
     #expect(fixture.files == [])
   }
 
-  @Test func `a sweep leaves a transaction's own files alone`() throws {
+  @Test func `a sweep keeps the files of an open transaction`() throws {
     let other = try fixture.another()
     try fixture.database.write { connection in
       let record = try store.put([1], in: connection)

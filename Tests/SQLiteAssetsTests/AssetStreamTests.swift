@@ -13,7 +13,7 @@ import TestSupport
 
   init() throws { fixture = try StoreFixture() }
 
-  /// Bytes in pieces, and then perhaps an error.
+  /// Returns the bytes in pieces of `size`, followed by an error if `fails` is true.
   private func stream(
     _ size: Int, fails: Bool = false
   ) -> AsyncThrowingStream<[UInt8], any Error> {
@@ -26,7 +26,9 @@ import TestSupport
   }
 
   @Test(arguments: [1_000, 262_144, 700_000], [0, 1_000_000])
-  func `a stream is put and streamed again`(size: Int, minimumFileSize: Int) async throws {
+  func `content can be put from a stream and read as a stream`(size: Int, minimumFileSize: Int)
+    async throws
+  {
     store.minimumFileSize = minimumFileSize
     let record = try await store.put(stream(size), extension: "bin")
     #expect(record.size == bytes.count)
@@ -41,7 +43,7 @@ import TestSupport
     #expect(try await store.bytes(of: record.id) == bytes)
   }
 
-  @Test func `pieces may be any sequence, and bytes may come one by one`() async throws {
+  @Test func `a put accepts pieces of any sequence type and single bytes`() async throws {
     let data = AsyncStream<Data> { continuation in
       continuation.yield(Data([1, 2]))
       continuation.yield(Data([3]))
@@ -57,25 +59,25 @@ import TestSupport
     #expect(staged.sha256 == SHA256.digest(of: bytes.prefix(300_000).map(\.self)))
   }
 
-  @Test func `a stream that fails leaves nothing`() async throws {
+  @Test func `a failing stream leaves no file`() async throws {
     await #expect(throws: Stop.self) { try await store.put(stream(1_000, fails: true)) }
     #expect(fixture.pending == [])
     #expect(try await store.records() == [])
   }
 
-  @Test func `a task that is cancelled leaves nothing`() async throws {
+  @Test func `cancelling a put leaves no file`() async throws {
     let store = store
     let endless = AsyncStream<[UInt8]> { [1, 2, 3] }
     let task = Task { try await store.put(endless) }
     try await waitUntil { !fixture.pending.isEmpty }
     task.cancel()
-    // The stream ends at the cancellation; whichever notices first.
+    // The stream ends at the cancellation, too, so `put` either throws or succeeds.
     _ = try? await task.value
     #expect(fixture.pending == [])
     #expect(try await store.verify() == [])
   }
 
-  @Test func `a staged content that is never put goes away`() async throws {
+  @Test func `staged content that is never put is deleted`() async throws {
     do {
       let staged = try await store.stage([1, 2])
       #expect(staged.size == 2)
@@ -84,7 +86,7 @@ import TestSupport
     #expect(fixture.pending == [])
   }
 
-  @Test func `a staged content is moved once, then copied`() async throws {
+  @Test func `the first put moves staged content, later puts copy it`() async throws {
     let staged = try await store.stage(stream(1_000), extension: "x")
     fixture.operations.follow(.init())
     let first = try await store.put(staged)
@@ -98,7 +100,7 @@ import TestSupport
     #expect(try await store.bytes(of: third.id) == bytes)
   }
 
-  @Test func `a staged content survives the transaction that was undone`() async throws {
+  @Test func `staged content survives a rollback of the transaction that put it`() async throws {
     let staged = try await store.stage(stream(50_000))
     _ = try await fixture.database.write { connection in
       try store.put(staged, in: connection)
@@ -109,8 +111,7 @@ import TestSupport
     #expect(try await staged.readAll() == bytes)
   }
 
-  @Test func `another extension renames a file that was staged or put, and writes nothing`() throws
-  {
+  @Test func `changing the extension renames the file and writes no content`() throws {
     let staged = try store.stage(bytes, extension: "x")
     fixture.operations.follow(.init())
     let put = try fixture.database.write { try store.put(staged, extension: "y", in: $0) }
@@ -125,7 +126,7 @@ import TestSupport
     #expect(renamed.fileExtension == "z")
     #expect(try store.bytes(of: put.id) == bytes)
     #expect(try store.verify() == [])
-    // The name was taken with the first put: this is a copy.
+    // The first put used the staged file itself, so this one copies it.
     let copy = try fixture.database.write { try store.put(staged, extension: "y", in: $0) }
     #expect(try store.bytes(of: copy.id) == bytes)
     #expect(throws: AssetError.invalidExtension("../y")) {
@@ -134,7 +135,7 @@ import TestSupport
     #expect(fixture.pending == [])
   }
 
-  @Test func `where a file cannot be renamed or linked it is copied`() throws {
+  @Test func `a file that can't be renamed or linked is copied`() throws {
     for call in ["renameat2", "linkat"] {
       let staged = try store.stage(bytes, extension: "x")
       fixture.operations.follow(.init(failing: 0, calls: [call]))
@@ -152,7 +153,7 @@ import TestSupport
     #expect(try store.verify() == [])
   }
 
-  @Test func `a renaming that is rolled back leaves the content under its name`() throws {
+  @Test func `a rename that is rolled back keeps the content under its old name`() throws {
     let record = try store.put(bytes, extension: "x")
     let reader = try store.open(record.id)
     _ = try fixture.database.write { connection in
@@ -165,7 +166,7 @@ import TestSupport
     #expect(try store.bytes(of: record.id) == bytes)
   }
 
-  @Test func `a staged content replaces another, and keeps its extension`() async throws {
+  @Test func `staged content replaces an asset and keeps its extension by default`() async throws {
     let record = try await store.put([1], extension: "jpeg")
     let plain = try await store.replace(record.id, with: await store.stage([2]))
     #expect(plain.fileExtension == "jpeg")
@@ -177,7 +178,7 @@ import TestSupport
     #expect(try await store.records() == [])
   }
 
-  @Test func `damage is found at the end of a stream`() async throws {
+  @Test func `damage is detected at the end of a stream`() async throws {
     let record = try await store.put(bytes)
     let path = try await store.path(of: record.id)
     var damaged = bytes
@@ -192,7 +193,7 @@ import TestSupport
     #expect(try await store.sweep().removed == [])
   }
 
-  @Test func `a file system that shares content writes nothing for a copy`() async throws {
+  @Test func `a copy is a clone without writes on a copy-on-write file system`() async throws {
     try Data(bytes).write(to: URL(filePath: "\(fixture.temporary.path)/source"))
     fixture.operations.follow(.init(clones: true))
     let record = try await store.put(contentsOf: "\(fixture.temporary.path)/source")

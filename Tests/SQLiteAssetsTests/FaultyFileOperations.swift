@@ -3,26 +3,26 @@ import SQLiteAssets
 import SystemFiles
 import Synchronization
 
-/// The system's own calls, of which any one can be made to fail, to be interrupted or cut short.
+/// File operations that call the system, but can fail, be interrupted or transfer fewer bytes.
 final class FaultyFileOperations: FileOperations {
   struct Plan: Sendable {
-    /// Which call fails, from 0; none if nil.
+    /// The index of the call that fails, or nil if no call fails.
     var failing: Int?
-    /// Whether all calls after it fail too.
+    /// Whether all later calls fail, too.
     var isPersistent = false
-    /// Whether the process is killed instead.
+    /// Whether the process is killed instead of the call failing.
     var isDeadly = false
     /// The error number of the failure.
     var number: Int32 = 5
-    /// The calls that count; all if nil.
+    /// The calls that are counted, or nil for all calls.
     var calls: Set<String>?
-    /// How many times each call is interrupted by a signal first.
+    /// How often a signal interrupts each call before it runs.
     var interruptions = 0
-    /// The most bytes that one read or write takes.
+    /// The maximum number of bytes that one read or write transfers.
     var longest = Int.max
-    /// Whether a file system that shares content between files is played.
+    /// Whether clones are simulated, as on a file system that shares content between files.
     var clones = false
-    /// What happens just before the first call of some name.
+    /// An action that runs just before the first call with the name `call`.
     var meanwhile: (call: String, action: @Sendable () -> Void)?
   }
 
@@ -33,7 +33,7 @@ final class FaultyFileOperations: FileOperations {
     var interruptionsLeft = 0
   }
 
-  /// The calls that open or change something.
+  /// The calls that open or change files or folders.
   static let changing = [
     "openat", "mkdirat", "renameat2", "linkat", "unlinkat", "fsync", "syncfs", "write",
   ]
@@ -45,23 +45,23 @@ final class FaultyFileOperations: FileOperations {
     state = Mutex(State(plan: plan, interruptionsLeft: plan.interruptions))
   }
 
-  /// How many calls that count were made.
+  /// The number of counted calls.
   var count: Int { state.withLock { $0.count } }
 
-  /// The names of all calls in order.
+  /// The names of all calls, in order.
   var log: [String] { state.withLock { $0.log } }
 
-  /// Starts counting again with another plan.
+  /// Restarts counting with another plan.
   func follow(_ plan: Plan) {
     state.withLock { $0 = State(plan: plan, interruptionsLeft: plan.interruptions) }
   }
 
-  /// Plays a file system that shares content between files from now on.
+  /// Simulates a file system that shares content between files from now on.
   func simulateClones() {
     state.withLock { $0.plan.clones = true }
   }
 
-  /// Counts a call that a test makes by other means.
+  /// Counts a call that a test makes without these operations.
   func step() throws {
     try begin("step")
   }

@@ -19,21 +19,21 @@ import TestSupport
     return try #require(try folder.file("file"))
   }
 
-  @Test func `what was written is read, whole and from the middle`() throws {
+  @Test func `written content is read back, whole and from the middle`() throws {
     let file = try write()
     #expect(try file.status().size == 10_000)
     #expect(try file.read(10_000, at: 0) == bytes)
     #expect(try file.read(10, at: 5_000) == Array(bytes[5_000..<5_010]))
   }
 
-  @Test func `a read past the end gives what there is`() throws {
+  @Test func `a read past the end returns only the existing bytes`() throws {
     let file = try write()
     #expect(try file.read(20, at: 9_990) == Array(bytes[9_990...]))
     #expect(try file.read(20, at: 10_000) == [])
   }
 
   @Test(arguments: [1, 7, 4_096])
-  func `reads and writes that the system cuts short are continued`(longest: Int) throws {
+  func `short reads and writes are continued`(longest: Int) throws {
     operations.follow(.init(longest: longest))
     let file = try write()
     #expect(try file.read(10_000, at: 0) == bytes)
@@ -47,7 +47,7 @@ import TestSupport
     #expect(try file.read(10_000, at: 0) == bytes)
   }
 
-  @Test func `a failed write, read or sync is an error`() throws {
+  @Test func `a failed write, read or sync throws`() throws {
     for call in ["write", "pread", "fsync"] {
       operations.follow(.init(failing: 0, calls: [call]))
       let error = #expect(throws: AssetError.self) {

@@ -15,7 +15,7 @@ import TestSupport
     target = try Folder.open(path: "\(temporary.path)/b", operations)
   }
 
-  /// Nil for the system's own call, else the error that makes the move go by links.
+  /// Nil for the system's own call, otherwise the error that makes the move use links instead.
   static let ways: [Int32?] = [nil, EINVAL, ENOSYS, ENOTSUP]
 
   private func follow(_ way: Int32?) {
@@ -25,7 +25,7 @@ import TestSupport
   }
 
   @Test(arguments: ways)
-  func `a moved file has its content in the new place only`(way: Int32?) throws {
+  func `a move leaves the content only in the new place`(way: Int32?) throws {
     follow(way)
     try temporary.write("content", to: "a/file")
     #expect(try source.move("file", to: target))
@@ -45,7 +45,7 @@ import TestSupport
   }
 
   @Test(arguments: ways)
-  func `a move that was cut off between its two names is finished`(way: Int32?) throws {
+  func `a move that was interrupted after linking the new name is completed`(way: Int32?) throws {
     follow(way)
     try temporary.write("content", to: "a/file")
     try temporary.hardLink("b/file", to: "a/file")
@@ -54,12 +54,12 @@ import TestSupport
   }
 
   @Test(arguments: ways)
-  func `a move says when there is nothing to move`(way: Int32?) throws {
+  func `moving a missing file returns false`(way: Int32?) throws {
     follow(way)
     #expect(try source.move("file", to: target) == false)
   }
 
-  @Test func `a failed move is an error with call, path and the system's words`() throws {
+  @Test func `a failed move throws an error with the call, path and system message`() throws {
     operations.follow(.init(failing: 0, number: ENOSPC))
     try temporary.write("content", to: "a/file")
     let error = #expect(throws: AssetError.self) { try source.move("file", to: target) }
@@ -68,7 +68,7 @@ import TestSupport
     #expect(temporary.files() == ["a/file"])
   }
 
-  @Test func `a system without syncfs says so`() throws {
+  @Test func `syncFileSystem returns false if the system doesn't support syncfs`() throws {
     operations.follow(.init(failing: 0, number: ENOSYS))
     #expect(try source.syncFileSystem() == false)
     #expect(throws: AssetError.self) {

@@ -13,7 +13,7 @@ import TestSupport
     folder = try Folder.open(path: "\(temporary.path)/store", SystemFileOperations())
   }
 
-  @Test func `files are made with 0600 and folders with 0700 whatever the umask`() throws {
+  @Test func `files are created with mode 0600 and folders with 0700, whatever the umask`() throws {
     let before = umask(0)
     defer { umask(before) }
     let other = try Folder.open(path: "\(temporary.path)/other", SystemFileOperations())
@@ -23,7 +23,7 @@ import TestSupport
     #expect(try temporary.permissions("other/inner/file") == 0o600)
   }
 
-  @Test func `a file is never made over another, nor through a link`() throws {
+  @Test func `creating a file never overwrites a file or follows a link`() throws {
     _ = try folder.makeFile("file")
     try temporary.link("store/link", to: "\(temporary.path)/target")
     for name in ["file", "link"] {
@@ -35,7 +35,7 @@ import TestSupport
   }
 
   @Test(.timeLimit(.minutes(40)))
-  func `only a regular file is opened, and nothing else is waited for`() throws {
+  func `only regular files are opened, and a FIFO doesn't block`() throws {
     try temporary.write("secret", to: "target")
     try temporary.link("store/link", to: "\(temporary.path)/target")
     try temporary.makeFIFO("store/fifo")
@@ -48,7 +48,7 @@ import TestSupport
     #expect(try folder.file("nothing") == nil)
   }
 
-  @Test func `a link to a folder is not entered`() throws {
+  @Test func `a link to a folder isn't followed`() throws {
     try temporary.link("store/link", to: temporary.path)
     #expect(throws: AssetError.self) { try folder.folder("link") }
     #expect(throws: AssetError.self) { try folder.makeFolder("link") }
@@ -58,7 +58,7 @@ import TestSupport
   }
 
   @Test(arguments: ["a/b", "../x", "/etc/passwd", "a\0b"])
-  func `a name of more than one component is refused`(name: String) throws {
+  func `a name with more than one component throws`(name: String) throws {
     #expect(throws: AssetError.invalidPath(name)) { try folder.makeFile(name) }
     #expect(throws: AssetError.invalidPath(name)) { try folder.file(name) }
     #expect(throws: AssetError.invalidPath(name)) { try folder.remove(name) }
@@ -67,18 +67,18 @@ import TestSupport
   }
 
   @Test(arguments: ["", "\0", "/tmp/a\0b"])
-  func `a path that C would read otherwise is refused`(path: String) {
+  func `a path that is empty or contains a zero byte throws`(path: String) {
     #expect(throws: AssetError.invalidPath(path)) {
       try Folder.open(path: path, SystemFileOperations())
     }
   }
 
-  @Test func `a relative path is made absolute`() throws {
+  @Test func `a relative path becomes absolute`() throws {
     let relative = try Folder.open(path: ".", SystemFileOperations())
     #expect(relative.path == FileManager.default.currentDirectoryPath + "/.")
   }
 
-  @Test func `names are listed without the folder itself and without what is not UTF-8`() throws {
+  @Test func `the list of names excludes the folder itself and names that aren't UTF-8`() throws {
     _ = try folder.makeFile("b")
     _ = try folder.makeFolder("a")
     try temporary.makeFileWithInvalidName(in: "store")
@@ -86,7 +86,7 @@ import TestSupport
     #expect(try folder.names().count == 2)
   }
 
-  @Test func `a removal says whether the file was there`() throws {
+  @Test func `remove returns whether the file existed`() throws {
     _ = try folder.makeFile("file")
     #expect(try folder.remove("file"))
     #expect(try folder.remove("file") == false)
@@ -101,7 +101,7 @@ import TestSupport
     #expect(try folder.folder("inner") == nil)
   }
 
-  @Test func `a lock is one opening's alone, and ends with it`() throws {
+  @Test func `only one folder instance can hold a lock, until it is released`() throws {
     var first: Folder? = try folder.makeFolder("inner")
     let second = try folder.makeFolder("inner")
     #expect(try first?.lock(waiting: false) == true)

@@ -4,11 +4,12 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// What the processes of a kill test were told, and whether the store agrees.
+/// The changes that a kill test's processes recorded, and the check that the store agrees with
+/// them.
 struct KillHistory {
   private let temporary: TestFolder
   private let processes: Int
-  /// The number of changes that were acknowledged, in all rounds.
+  /// The number of acknowledged changes in all rounds.
   private(set) var acknowledged = 0
 
   var path: String { temporary.path }
@@ -20,7 +21,7 @@ struct KillHistory {
     _ = try AssetStore(database, folder: "\(path)/assets")
   }
 
-  /// Opens the store as the next process does, and compares everything.
+  /// Opens the store like the next process would, and compares everything.
   mutating func check() throws {
     let database = try KillWorkload.open(path)
     let store = try AssetStore(database, folder: "\(path)/assets")
@@ -45,7 +46,7 @@ struct KillHistory {
     #expect(try store.records().count == found.count)
   }
 
-  /// How many files in place no row names.
+  /// Returns the number of files in `files` that no row references.
   func orphans() throws -> Int {
     let database = try Database(path: "\(path)/data.sqlite3")
     var named: Set<String> = []
@@ -55,8 +56,8 @@ struct KillHistory {
     return temporary.files(in: "assets/files").count { !named.contains($0) }
   }
 
-  /// The versions that each key of a process may have: the last one acknowledged, or, where the last
-  /// change was cut off, that one. All changes of one transaction have the same outcome.
+  /// Returns the versions that each key of a process may have: the last acknowledged one and that
+  /// of a change that was cut off after it. All changes of a transaction have the same outcome.
   private mutating func outcomes(of process: Int) throws -> [String: Set<String?>] {
     let file = "journal-\(process)"
     guard FileManager.default.fileExists(atPath: "\(path)/\(file)") else { return [:] }

@@ -4,13 +4,14 @@ import SQLiteCore
 import Synchronization
 import TestSupport
 
-/// What a process does to a store until it is killed, and what it writes down of it.
+/// The changes that a process makes to a store until it is killed, recorded in a journal.
 ///
-/// A key has one asset. Before each change its line goes to the journal with `?`, and once the change
-/// is acknowledged with `!`. The journal is only appended to, so a kill can cost its last line only.
+/// Each key has one asset. The process writes a line with `?` to the journal before each change and
+/// a line with `!` after the change is acknowledged. The journal is append-only, so a kill can
+/// damage only its last line.
 struct KillWorkload {
   let path: String
-  /// The process among those that work on the store at once; it has keys of its own.
+  /// The number of the process among those that use the store concurrently. Each has its own keys.
   let process: Int
   let isNaive: Bool
   private var random: SplitMix64
@@ -27,7 +28,7 @@ struct KillWorkload {
     try journal.seekToEnd()
   }
 
-  /// Opens the database of a workload, and makes its table.
+  /// Opens the database of a workload and creates its tables.
   static func open(_ path: String) throws -> Database {
     let database = try Database(path: "\(path)/data.sqlite3")
     try database.write { connection in
@@ -43,16 +44,17 @@ struct KillWorkload {
     return database
   }
 
-  /// The content of a key's version: from a few bytes to some thousand.
+  /// Returns the content of a key's version, from a few to some thousand bytes.
   static func content(_ key: String, _ version: UInt64) -> [UInt8] {
     Array(String(repeating: "\(key):\(version);", count: 1 + Int(version % 400)).utf8)
   }
 
-  /// Works until the process is killed.
+  /// Makes changes until the process is killed.
   ///
   /// - Parameters:
-  ///   - call: The call into the file system before which it is killed, opening the store included.
-  ///   - time: When it is killed at the latest.
+  ///   - call: The index of the file system call before which the process is killed. The calls that
+  ///     open the store count, too.
+  ///   - time: The time after which the process is killed at the latest.
   mutating func run(until call: Int, or time: Duration) throws -> Never {
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: time / .seconds(1))
@@ -61,7 +63,7 @@ struct KillWorkload {
     let database = try KillWorkload.open(path)
     let operations = FaultyFileOperations(.init(failing: call, isDeadly: true))
     let store = try AssetStore(database, folder: "\(path)/assets", operations: operations)
-    // Short contents are in rows.
+    // Short contents are stored in rows.
     store.minimumFileSize = isNaive ? 0 : 100
     while true {
       if isNaive {
@@ -93,7 +95,7 @@ struct KillWorkload {
           try store.delete(id, in: connection)
           try connection.executeChange("DELETE FROM item WHERE key = \(key)")
         case (8, _):
-          // By SQL alone, and the trigger takes the asset along.
+          // Plain SQL: the trigger deletes the asset.
           try connection.executeChange("DELETE FROM item WHERE key = \(key)")
         default:
           // The cascade deletes the item.
@@ -104,7 +106,8 @@ struct KillWorkload {
     try write("!", lines)
   }
 
-  /// The order that loses: the file in place first, the row later; the row first, the file later.
+  /// Changes files and rows in an unsafe order: a new file before its row, a row's deletion before
+  /// its file's.
   private mutating func changeNaively(
     _ database: Database, _ operations: FaultyFileOperations
   ) throws {

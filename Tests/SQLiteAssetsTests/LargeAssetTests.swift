@@ -4,15 +4,15 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// Content larger than memory. `MAGICDATA_LARGE` sets its size in MiB: 1024 for the figure of the
-/// README; CI takes 64.
+/// Tests content larger than memory. `MAGICDATA_LARGE` sets its size in MiB: 1024 for the figure in
+/// the README, 64 in CI.
 @Suite struct LargeAssetTests {
   static let size =
     ProcessInfo.processInfo.environment["MAGICDATA_LARGE"].flatMap { Int($0) } ?? 64
 
   @Test func `a large asset streams in and out in less than 50 MiB of memory`() async throws {
     let temporary = try TestFolder()
-    // In a process of its own, whose memory nobody else uses.
+    // Runs in a separate process, so that no other test uses its memory.
     let output = await #expect(
       processExitsWith: .success, observing: [\.standardOutputContent]
     ) {
@@ -41,7 +41,7 @@ import TestSupport
   }
 }
 
-/// Pieces of 256 KiB.
+/// A sequence of pieces of 256 KiB.
 private struct Pieces: AsyncSequence, AsyncIteratorProtocol {
   var count: Int
 
@@ -54,7 +54,7 @@ private struct Pieces: AsyncSequence, AsyncIteratorProtocol {
   func makeAsyncIterator() -> Pieces { self }
 }
 
-/// The most memory that the process has had so far, in KiB.
+/// Returns the process's peak memory so far, in KiB.
 private func residentPeak() throws -> Int {
   #if os(Linux)
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)

@@ -5,7 +5,7 @@ import TestSupport
 @testable import SQLiteAssets
 
 @Suite struct SHA256Tests {
-  /// FIPS 180-4 and NIST's example values.
+  /// Examples from FIPS 180-4 and NIST.
   @Test(arguments: [
     ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -19,7 +19,7 @@ import TestSupport
       "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
     ),
   ])
-  func `NIST's examples have NIST's digests`(text: String, digest: String) {
+  func `NIST's examples have the published digests`(text: String, digest: String) {
     #expect(SHA256.digest(of: Array(text.utf8)).description == digest)
   }
 
@@ -37,8 +37,9 @@ import TestSupport
       digest.description == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
   }
 
-  /// The digest of the digests of the bytes 0, 1, … of every length up to 130, from `sha256sum`.
-  @Test func `every length around one and two blocks has its digest`() {
+  /// Compares one digest over the digests of 0, 1, … up to 130 bytes with the result of
+  /// `sha256sum`.
+  @Test func `every length up to two blocks and two bytes has the right digest`() {
     var all = SHA256()
     for count in 0...130 {
       all.update(SHA256.digest(of: (0..<count).map { UInt8($0) }).bytes)
@@ -49,7 +50,7 @@ import TestSupport
   }
 
   @Test(arguments: [1, 3, 63, 64, 65, 127, 128, 200])
-  func `cutting the bytes changes nothing`(size: Int) {
+  func `splitting the input doesn't change the digest`(size: Int) {
     let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 * 31) }
     var hash = SHA256()
     for start in stride(from: 0, to: bytes.count, by: size) {
@@ -59,7 +60,7 @@ import TestSupport
     #expect(digest == SHA256.digest(of: bytes))
   }
 
-  @Test(.enabled("no instructions for SHA-256 here") { csha256_is_available() != 0 })
+  @Test(.enabled("this processor has no SHA-256 instructions") { csha256_is_available() != 0 })
   func `the processor's instructions and Swift agree on random blocks`() {
     var generator = SplitMix64(seed: 256)
     for count in 0..<200 {
@@ -77,7 +78,7 @@ import TestSupport
     }
   }
 
-  @Test func `a copy of a hash goes on alone`() {
+  @Test func `a copy of a hash is independent of the original`() {
     var hash = SHA256()
     hash.update(Array("ab".utf8))
     var copy = hash

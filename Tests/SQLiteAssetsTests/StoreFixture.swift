@@ -23,27 +23,27 @@ struct StoreFixture {
       database, folder: "\(temporary.path)/assets", operations: operations)
   }
 
-  /// Another store on the same folder, as another process has it.
+  /// Opens another store on the same folder, like another process would.
   func another(_ operations: any FileOperations = SystemFileOperations()) throws -> AssetStore {
     try AssetStore(
       try Database(path: "\(temporary.path)/data.sqlite3"), folder: "\(temporary.path)/assets",
       operations: operations)
   }
 
-  /// The database alone, as a program without this library has it.
+  /// Opens the database without an asset store, like a program without this library would.
   func plain() throws -> Database {
     try Database(path: "\(temporary.path)/data.sqlite3")
   }
 
-  /// The names of the files in place.
+  /// The names of the files in `files`.
   var files: [String] { temporary.files(in: "assets/files") }
 
-  /// The names of the files that are not yet in place.
+  /// The names of the files in `pending`.
   var pending: [String] {
     temporary.files(in: "assets/pending").map { String($0.drop { $0 != "/" }.dropFirst()) }
   }
 
-  /// The number of files that are marked for removal.
+  /// Returns the number of files that are marked for removal.
   func marks() throws -> Int {
     let count = try database.rows(
       "SELECT count(*) FROM magicdata_asset_trash", as: Int.self
@@ -51,12 +51,12 @@ struct StoreFixture {
     return count ?? -1
   }
 
-  /// The content of a row's file, by other means than the store's.
+  /// Returns the content of a row's file without using the store's reading methods.
   func bytes(of record: AssetRecord) throws -> [UInt8] {
     Array(try Data(contentsOf: URL(filePath: store.path(of: record.id))))
   }
 
-  /// Moves a file from its place into a folder of an opener that is no more.
+  /// Moves a file from `files` into the pending folder of an opener that no longer exists.
   func makePending(_ name: String, opener: String = String(repeating: "0", count: 32)) throws {
     let folder = "\(temporary.path)/assets/pending/\(opener)"
     try FileManager.default.createDirectory(
@@ -67,6 +67,6 @@ struct StoreFixture {
 }
 
 extension AssetRecord {
-  /// The name of the file, as a test sees it in the folder.
+  /// The name of the asset's file.
   var name: String { file.text }
 }

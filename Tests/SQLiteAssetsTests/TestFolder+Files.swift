@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 extension TestFolder {
-  /// The paths of all files below, relative to the folder, sorted.
+  /// Returns the sorted paths of all files in a folder and its subfolders, relative to that folder.
   func files(in folder: String = "") -> [String] {
     let enumerator = FileManager.default.enumerator(atPath: "\(path)/\(folder)")
     var files: [String] = []
@@ -14,7 +14,7 @@ extension TestFolder {
     return files.sorted()
   }
 
-  /// The permission bits of an entry.
+  /// Returns the permission bits of a file or folder.
   func permissions(_ name: String) throws -> Int {
     let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
     return attributes[.posixPermissions] as? Int ?? -1
@@ -24,7 +24,7 @@ extension TestFolder {
     String(decoding: try Data(contentsOf: URL(filePath: "\(path)/\(name)")), as: UTF8.self)
   }
 
-  /// Gives a file a second name.
+  /// Creates a hard link.
   func hardLink(_ name: String, to target: String) throws {
     try FileManager.default.linkItem(
       atPath: "\(path)/\(target)", toPath: "\(path)/\(name)")
@@ -34,7 +34,7 @@ extension TestFolder {
     guard unsafe mkfifo("\(path)/\(name)", 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
   }
 
-  /// Makes a file with a name that is not UTF-8.
+  /// Creates a file with a name that isn't valid UTF-8.
   func makeFileWithInvalidName(in folder: String) throws {
     let name: [CChar] = "\(path)/\(folder)/".utf8.map { CChar(bitPattern: $0) } + [-1, 0]
     let file = unsafe creat(name, 0o600)
