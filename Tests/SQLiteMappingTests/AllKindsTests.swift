@@ -5,7 +5,7 @@ import SQLiteMapping
 import Testing
 import TestSupport
 
-/// A property of each kind that records store.
+/// A record with a property of each kind that records can store.
 struct AllKinds: Record, Equatable, Sendable {
   static let primaryKeyType = PrimaryKeyType.autoIncrement
   static let prototype: AllKinds? = AllKinds()
@@ -48,7 +48,7 @@ struct AllKinds: Record, Equatable, Sendable {
   }
 }
 
-/// The same columns, without a prototype and with keys from the caller.
+/// A record with the same columns, without a prototype, with keys from the caller.
 private struct PlainAllKinds: Record, Equatable {
   static let tableName = "AllKinds"
   var id: Int?
@@ -73,7 +73,7 @@ private struct PlainAllKinds: Record, Equatable {
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `ten thousand values of all kinds come back as they were`() throws {
+  @Test func `ten thousand records with properties of all kinds are fetched unchanged`() throws {
     var random = SplitMix64(seed: 44)
     let values = (0..<10_000).map { number in
       var value = AllKinds(&random)
@@ -105,7 +105,7 @@ private struct PlainAllKinds: Record, Equatable {
     #expect(try other.executeQuery("SELECT * FROM AllKinds") == rows)
   }
 
-  @Test func `keys are handed back, changed rows keep theirs`() throws {
+  @Test func `update returns the assigned key, and existing records keep their keys`() throws {
     var sample = try database.write { try $0.update(AllKinds()) }
     #expect(sample.id == 1)
     sample.name = "changed"
@@ -114,7 +114,7 @@ private struct PlainAllKinds: Record, Equatable {
     #expect(try database.read { try $0.object(of: AllKinds.self, ifPresent: 1) }?.name == "changed")
   }
 
-  @Test func `numbers of another storage class are converted, and others refused`() throws {
+  @Test func `integers are read as reals, and other storage class mismatches throw`() throws {
     try database.write { try $0.insert(AllKinds()) }
     try database.executeChange("UPDATE AllKinds SET real = 5")
     try database.executeChange("UPDATE AllKinds SET rating = 7, large = 3")
@@ -132,7 +132,7 @@ private struct PlainAllKinds: Record, Equatable {
     #expect(missing?.message.contains("name") == true)
   }
 
-  @Test func `what cannot be stored is refused by name`() throws {
+  @Test func `a value that can't be stored throws an error that names its property`() throws {
     var sample = AllKinds()
     sample.real = .nan
     let error = #expect(throws: SQLiteError.self) { try database.write { try $0.insert(sample) } }
@@ -140,7 +140,7 @@ private struct PlainAllKinds: Record, Equatable {
     #expect(try database.read { try $0.count(of: AllKinds.self) } == 0)
   }
 
-  @Test func `one row leaves nothing behind for the next`() throws {
+  @Test func `values of one record don't leak into the next`() throws {
     var full = AllKinds()
     full.note = "note"
     full.rating = 1

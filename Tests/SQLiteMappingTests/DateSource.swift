@@ -8,7 +8,8 @@ import TestSupport
   import Foundation
 #endif
 
-/// Dates of every kind: near today, anywhere in the range, whole, and very near to 2001.
+/// A generator of dates of every kind: near today, anywhere in the range, whole seconds, and very
+/// close to 2001.
 struct DateSource {
   private var random: SplitMix64
 

@@ -4,7 +4,7 @@ import SQLiteCore
 import SQLiteMapping
 import Testing
 
-/// The code of the chapter "Records", so that it compiles and does what is said.
+/// Compiles and runs the code of the article “Records” and of the README's section about records.
 @Suite(.everyEngine) struct ReadmeRecordsTests {
   let database: Database
 
@@ -23,7 +23,7 @@ import Testing
     #expect(others.map(\.id) == [2, 3])
   }
 
-  @Test func `what is read one by one is gathered in a read`() async throws {
+  @Test func `records are visited one by one in a read`() async throws {
     try fill()
     let residents = try await database.read { connection in
       var sum = 0
@@ -44,7 +44,7 @@ import Testing
     #expect(count == 2)
   }
 
-  @Test func `tables are made and dropped`() async throws {
+  @Test func `tables are created and dropped`() async throws {
     try await database.write { try $0.prepare(Town.self) }
     if try await database.readBriefly({ try $0.tableExists(of: Town.self) }) {
       try await database.write { try $0.drop(Town.self) }
@@ -52,7 +52,7 @@ import Testing
     #expect(try await !database.readBriefly { try $0.tableExists(of: Town.self) })
   }
 
-  @Test func `records are written and read`() throws {
+  @Test func `records are saved, fetched, queried and removed`() throws {
     try fill()
     let millions = (1...5).map { Town(name: "\($0)", population: $0) }
 
@@ -91,7 +91,7 @@ import Testing
     #expect(try database.read { try $0.count(of: Town.self) } == 2)
   }
 
-  @Test func `keys of all types`() throws {
+  @Test func `records have composite and UUID keys`() throws {
     try database.write { try $0.update(Membership(person: 1, club: 2, role: "guest")) }
 
     // By key
@@ -109,7 +109,7 @@ import Testing
     #expect(again.id == account.id)
   }
 
-  @Test func `joined rows`() throws {
+  @Test func `joined rows are decoded into nested values`() throws {
     try fill()
     try database.executeMultipleChanges(
       "CREATE TABLE country (code TEXT, name TEXT); INSERT INTO country VALUES ('CH', 'Schweiz')")
@@ -132,7 +132,7 @@ import Testing
     #expect(places.map { $0.country?.name } == [nil, "Schweiz", nil])
   }
 
-  @Test func `full-text search`() throws {
+  @Test func `records are found by full-text search`() throws {
     try database.write { try $0.insert(Note(title: "Fleuve", text: "the river of Montréal")) }
 
     // Search
@@ -142,7 +142,7 @@ import Testing
     #expect(found.map(\.snippet) == ["the [river] of Montréal"])
   }
 
-  @Test func `migrations`() throws {
+  @Test func `migrations run, and a check reports differences`() throws {
     try fill()
 
     // Migrations
@@ -169,7 +169,7 @@ import Testing
     #expect(differences.map(\.column).contains("population"))
   }
 
-  @Test func `strategies and tables of others`() throws {
+  @Test func `strategies change columns, and a read-only record maps a foreign table`() throws {
     try database.write {
       try $0.update(Measurement(id: 1, takenAt: Date(timeIntervalSince1970: 1)))
     }
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `errors`() throws {
+  @Test func `a decoding error describes the row`() throws {
     try fill()
     try database.executeChange("UPDATE Town SET population = 'many' WHERE id = 2")
 

@@ -3,7 +3,7 @@ import SQLiteCore
 import TestSupport
 
 extension TestFolder {
-  /// Opens the database as a program does that is started anew.
+  /// Opens the database like a program that has just started, and closes it after `body`.
   @discardableResult
   func open<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let database = try Database.at(file("test.sqlite3"))

@@ -4,17 +4,17 @@ import SQLiteCore
 import SQLiteMapping
 import Testing
 
-/// A row with one value of any type.
+/// A record with one value of any type.
 private struct Box<Content: Codable & Equatable>: Record, Equatable {
   static var tableName: String { "box" }
   var id: Int
   var content: Content
 }
 
-/// Writes values and reads them back, each in a new database.
+/// Saves values and checks that each is fetched unchanged.
 ///
-/// - Returns: The storage classes that they were stored in.
-private func storedClasses<Content: Codable & Equatable>(
+/// - Returns: The storage classes of the stored values.
+private func storageClasses<Content: Codable & Equatable>(
   _ contents: Content..., sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> Set<String> {
   let database = try Database.fresh()
@@ -28,20 +28,20 @@ private func storedClasses<Content: Codable & Equatable>(
 }
 
 @Suite(.everyEngine) struct CodableRoundTripTests {
-  @Test func `integers of every width keep their extremes`() throws {
-    #expect(try storedClasses(Int8.min, .max) == ["integer"])
-    #expect(try storedClasses(Int16.min, .max) == ["integer"])
-    #expect(try storedClasses(Int32.min, .max) == ["integer"])
-    #expect(try storedClasses(Int64.min, .max) == ["integer"])
-    #expect(try storedClasses(Int.min, .max) == ["integer"])
-    #expect(try storedClasses(UInt8.min, .max) == ["integer"])
-    #expect(try storedClasses(UInt16.min, .max) == ["integer"])
-    #expect(try storedClasses(UInt32.min, .max) == ["integer"])
-    #expect(try storedClasses(UInt(0), UInt(Int.max)) == ["integer"])
-    #expect(try storedClasses(UInt64(0), UInt64(Int64.max)) == ["integer"])
+  @Test func `the extreme values of every integer width survive a round trip`() throws {
+    #expect(try storageClasses(Int8.min, .max) == ["integer"])
+    #expect(try storageClasses(Int16.min, .max) == ["integer"])
+    #expect(try storageClasses(Int32.min, .max) == ["integer"])
+    #expect(try storageClasses(Int64.min, .max) == ["integer"])
+    #expect(try storageClasses(Int.min, .max) == ["integer"])
+    #expect(try storageClasses(UInt8.min, .max) == ["integer"])
+    #expect(try storageClasses(UInt16.min, .max) == ["integer"])
+    #expect(try storageClasses(UInt32.min, .max) == ["integer"])
+    #expect(try storageClasses(UInt(0), UInt(Int.max)) == ["integer"])
+    #expect(try storageClasses(UInt64(0), UInt64(Int64.max)) == ["integer"])
   }
 
-  @Test func `what SQLite cannot hold is refused by name`() throws {
+  @Test func `a value that SQLite can't store throws an error that names its column`() throws {
     let database = try Database.fresh()
     let large = #expect(throws: SQLiteError.self) {
       try database.write { try $0.update(Box(id: 1, content: UInt64.max)) }
@@ -53,26 +53,26 @@ private func storedClasses<Content: Codable & Equatable>(
     #expect(nan?.message.contains("content") == true)
   }
 
-  @Test func `numbers and texts keep every bit`() throws {
+  @Test func `numbers and strings keep every bit`() throws {
     #expect(
-      try storedClasses(0.1, -.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 5)
+      try storageClasses(0.1, -.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 5)
         == ["real"])
-    #expect(try storedClasses(Float(0.1), .infinity, .leastNonzeroMagnitude) == ["real"])
-    #expect(try storedClasses(true, false) == ["integer"])
-    #expect(try storedClasses("", Engine.text("a\0b"), "e\u{301}", "🚲", "0123", "1e5") == ["text"])
+    #expect(try storageClasses(Float(0.1), .infinity, .leastNonzeroMagnitude) == ["real"])
+    #expect(try storageClasses(true, false) == ["integer"])
+    #expect(try storageClasses("", Engine.text("a\0b"), "e\u{301}", "🚲", "0123", "1e5") == ["text"])
   }
 
-  @Test func `Foundation's values and bytes have forms of their own`() throws {
-    #expect(try storedClasses(Date(timeIntervalSinceReferenceDate: 0.1)) == ["text"])
-    #expect(try storedClasses(Data(), Data([0, 1])) == ["blob"])
-    #expect(try storedClasses([UInt8](), [0, 1]) == ["blob"])
-    #expect(try storedClasses(UUID()) == ["text"])
-    #expect(try storedClasses(Decimal(string: "0.1")) == ["text"])
-    #expect(try storedClasses(URL(string: "https://example.org/a?b=c")) == ["text"])
-    #expect(try storedClasses(Duration.seconds(1) + .nanoseconds(1)) == ["text"])
+  @Test func `Foundation types and bytes are stored in dedicated forms`() throws {
+    #expect(try storageClasses(Date(timeIntervalSinceReferenceDate: 0.1)) == ["text"])
+    #expect(try storageClasses(Data(), Data([0, 1])) == ["blob"])
+    #expect(try storageClasses([UInt8](), [0, 1]) == ["blob"])
+    #expect(try storageClasses(UUID()) == ["text"])
+    #expect(try storageClasses(Decimal(string: "0.1")) == ["text"])
+    #expect(try storageClasses(URL(string: "https://example.org/a?b=c")) == ["text"])
+    #expect(try storageClasses(Duration.seconds(1) + .nanoseconds(1)) == ["text"])
   }
 
-  @Test func `values made of values are JSON`() throws {
+  @Test func `structured values are stored as JSON`() throws {
     struct Point: Codable, Hashable {
       var x: Double
       var y: Double?
@@ -82,17 +82,17 @@ private func storedClasses<Content: Codable & Equatable>(
       var name: String
       var children: [Tree] = []
     }
-    #expect(try storedClasses(Point(x: 1, y: nil), Point(x: 0.1, y: 2)) == ["text"])
-    #expect(try storedClasses([1, 2, 3], []) == ["text"])
-    #expect(try storedClasses([[1], []], [[]]) == ["text"])
-    #expect(try storedClasses(["b": 1, "a": 2], [:]) == ["text"])
-    #expect(try storedClasses([1: Point(x: 1, y: 2)]) == ["text"])
-    #expect(try storedClasses(Set([Point(x: 1, y: 2)])) == ["text"])
-    #expect(try storedClasses(Tree(name: "a", children: [Tree(name: "b")])) == ["text"])
+    #expect(try storageClasses(Point(x: 1, y: nil), Point(x: 0.1, y: 2)) == ["text"])
+    #expect(try storageClasses([1, 2, 3], []) == ["text"])
+    #expect(try storageClasses([[1], []], [[]]) == ["text"])
+    #expect(try storageClasses(["b": 1, "a": 2], [:]) == ["text"])
+    #expect(try storageClasses([1: Point(x: 1, y: 2)]) == ["text"])
+    #expect(try storageClasses(Set([Point(x: 1, y: 2)])) == ["text"])
+    #expect(try storageClasses(Tree(name: "a", children: [Tree(name: "b")])) == ["text"])
     #expect(
-      try storedClasses(Date(timeIntervalSinceReferenceDate: 0)..<Date.distantFuture) == ["text"])
-    #expect(try storedClasses([Data([1])], [Data()]) == ["text"])
-    #expect(try storedClasses([UInt64.max]) == ["text"])
+      try storageClasses(Date(timeIntervalSinceReferenceDate: 0)..<Date.distantFuture) == ["text"])
+    #expect(try storageClasses([Data([1])], [Data()]) == ["text"])
+    #expect(try storageClasses([UInt64.max]) == ["text"])
   }
 
   @Test func `nested JSON has sorted keys and readable dates`() throws {
@@ -106,7 +106,7 @@ private func storedClasses<Content: Codable & Equatable>(
     #expect(json == #"{"at":"2001-01-01 00:00:00","y":1}"#)
   }
 
-  @Test func `enumerations are their raw values, or JSON with a payload`() throws {
+  @Test func `enumerations are stored as raw values, or as JSON if they have payloads`() throws {
     enum Color: String, Codable { case red, green }
     enum Level: Int, Codable { case low = -1, high = 1 }
     enum Shape: Codable, Equatable {
@@ -114,25 +114,25 @@ private func storedClasses<Content: Codable & Equatable>(
       case circle(radius: Double)
       case polygon([Int], closed: Bool)
     }
-    #expect(try storedClasses(Color.red, .green) == ["text"])
-    #expect(try storedClasses(Level.low, .high) == ["integer"])
+    #expect(try storageClasses(Color.red, .green) == ["text"])
+    #expect(try storageClasses(Level.low, .high) == ["integer"])
     #expect(
-      try storedClasses(Shape.point, .circle(radius: 1), .polygon([1], closed: true)) == ["text"])
+      try storageClasses(Shape.point, .circle(radius: 1), .polygon([1], closed: true)) == ["text"])
   }
 
-  @Test func `optionals of every kind are NULL or their value`() throws {
+  @Test func `optionals of every kind are stored as NULL or as their value`() throws {
     enum Color: String, Codable { case red }
-    #expect(try storedClasses(Int?.none, 1) == ["null", "integer"])
-    #expect(try storedClasses(String?.none, "") == ["null", "text"])
-    #expect(try storedClasses(Color?.none, .red) == ["null", "text"])
-    #expect(try storedClasses([Int]?.none, []) == ["null", "text"])
+    #expect(try storageClasses(Int?.none, 1) == ["null", "integer"])
+    #expect(try storageClasses(String?.none, "") == ["null", "text"])
+    #expect(try storageClasses(Color?.none, .red) == ["null", "text"])
+    #expect(try storageClasses([Int]?.none, []) == ["null", "text"])
     #expect(
-      try storedClasses(Date?.none, Date(timeIntervalSinceReferenceDate: 0)) == ["null", "text"])
-    #expect(try storedClasses(Data?.none, Data()) == ["null", "blob"])
-    #expect(try storedClasses([Int?]?.none, [nil, 1]) == ["null", "text"])
+      try storageClasses(Date?.none, Date(timeIntervalSinceReferenceDate: 0)) == ["null", "text"])
+    #expect(try storageClasses(Data?.none, Data()) == ["null", "blob"])
+    #expect(try storageClasses([Int?]?.none, [nil, 1]) == ["null", "text"])
   }
 
-  @Test func `single values in wrappers are what they wrap`() throws {
+  @Test func `wrappers of a single value are stored like that value`() throws {
     struct Meters: Codable, Equatable {
       var value: Double
       init(_ value: Double) { self.value = value }
@@ -147,13 +147,13 @@ private func storedClasses<Content: Codable & Equatable>(
     struct Day: Codable, Equatable, RawRepresentable {
       var rawValue: Date
     }
-    #expect(try storedClasses(Meters(1.5)) == ["real"])
-    #expect(try storedClasses(Meters?.none, Meters(1)) == ["null", "real"])
-    #expect(try storedClasses(Day(rawValue: Date(timeIntervalSinceReferenceDate: 1))) == ["text"])
+    #expect(try storageClasses(Meters(1.5)) == ["real"])
+    #expect(try storageClasses(Meters?.none, Meters(1)) == ["null", "real"])
+    #expect(try storageClasses(Day(rawValue: Date(timeIntervalSinceReferenceDate: 1))) == ["text"])
   }
 
-  @Test func `an empty value is an empty object`() throws {
+  @Test func `a value without properties is stored as an empty JSON object`() throws {
     struct Nothing: Codable, Equatable {}
-    #expect(try storedClasses(Nothing()) == ["text"])
+    #expect(try storageClasses(Nothing()) == ["text"])
   }
 }

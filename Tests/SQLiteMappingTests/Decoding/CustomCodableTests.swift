@@ -47,7 +47,7 @@ import TestSupport
     #expect(dogs.map(\.breed) == ["Collie", nil])
   }
 
-  @Test(.requires(.files)) func `nested values come back from a database in UTF-16`() throws {
+  @Test(.requires(.files)) func `nested values survive a round trip in a UTF-16 database`() throws {
     struct Town: Record, Equatable {
       var id: Int
       var names: [String]
@@ -62,7 +62,7 @@ import TestSupport
     #expect(try database.read { try $0.objects(of: Town.self, orderedBy: .column("id")) } == towns)
   }
 
-  @Test func `a superclass may have a column of its own`() throws {
+  @Test func `a superclass can be encoded into a separate column`() throws {
     class Base: Codable {
       var a = 1
       init() {}
@@ -90,7 +90,7 @@ import TestSupport
     #expect(stored == [#"{"a":42}"#])
   }
 
-  @Test func `nested containers of a row's own are JSON columns`() throws {
+  @Test func `nested containers in a custom encoding are JSON columns`() throws {
     struct Line: Record, Equatable {
       var id: Int
       var x: Int
@@ -130,7 +130,7 @@ import TestSupport
     #expect(stored.map(\.1) == ["[]", "[5,6]"])
   }
 
-  @Test func `keys of any type name columns`() throws {
+  @Test func `coding keys of any type name columns`() throws {
     struct Loose: Record, Equatable {
       var id: Int
       var values: [String: Int]
@@ -158,7 +158,7 @@ import TestSupport
     let first = Loose(id: 1, values: ["a": 1])
     try database.write { try $0.update(first) }
     #expect(try database.read { try $0.object(of: Loose.self, ifPresent: 1) } == first)
-    // A property that a value before did not have is optional.
+    // A property that earlier values lack, such as `b`, becomes an optional column.
     let others = [
       Loose(id: 2, values: ["a": 1]), Loose(id: 3, values: ["a": 1, "b": 2]),
       Loose(id: 4, values: ["a": 3]),
@@ -169,7 +169,7 @@ import TestSupport
         + others)
   }
 
-  @Test func `a value with one property has one column`() throws {
+  @Test func `a type with one property has one column`() throws {
     struct Only: Record, Equatable { var id: Int }
     try database.write { try $0.insert(contentsOf: [Only(id: 1), Only(id: 2)]) }
     try database.write { try $0.update(Only(id: 2)) }
@@ -179,7 +179,7 @@ import TestSupport
       ])
   }
 
-  @Test func `what is not made of properties is refused`() throws {
+  @Test func `a type that doesn't encode a keyed container throws`() throws {
     struct List: Record {
       var elements: [Int] = []
       init() {}
@@ -189,7 +189,7 @@ import TestSupport
     #expect(throws: SQLiteError.self) { try database.write { try $0.update(List()) } }
   }
 
-  @Test func `two properties that are one column are refused`() throws {
+  @Test func `two properties with the same column name throw`() throws {
     struct Twins: Record {
       var id = 1
       var name = "a"
@@ -199,7 +199,7 @@ import TestSupport
     #expect(error?.message.contains("Name") == true)
   }
 
-  @Test func `the members of a nested value are stored in the order of their names`() throws {
+  @Test func `the members of a nested value are stored sorted by name`() throws {
     struct Name: CodingKey {
       let stringValue: String
       var intValue: Int? { nil }
@@ -224,7 +224,7 @@ import TestSupport
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)
         var nested = container.nestedContainer(keyedBy: Name.self, forKey: .contents)
-        // Each twice: the second value replaces the first.
+        // Encodes each name twice: the second value replaces the first.
         for (number, name) in (contents + contents).enumerated() {
           try nested.encode(number, forKey: Name(stringValue: name))
         }

@@ -5,7 +5,7 @@ import SQLiteMapping
 import Testing
 import TestSupport
 
-/// A row of every kind of value.
+/// A record with a property of every kind of value.
 private struct Everything: Record, Equatable {
   struct Inner: Codable, Equatable {
     var real: Double
@@ -94,7 +94,7 @@ extension Everything {
 }
 
 @Suite(.everyEngine) struct RoundTripPropertyTests {
-  @Test func `10,000 rows of every kind of value come back as they were`() throws {
+  @Test func `10,000 records with values of every kind are fetched unchanged`() throws {
     var random = SplitMix64(seed: 1)
     var dates = DateSource(seed: 2)
     let rows = (0..<10_000).map { Everything(id: $0, using: &random, &dates) }
@@ -102,10 +102,10 @@ extension Everything {
     try database.write { try $0.insert(contentsOf: rows) }
     var next = 0
     try database.read {
-      // A read on a cluster may run again.
+      // The cluster may run a read again.
       next = 0
       try $0.forEach(Everything.ordered(by: .column("id"))) { row in
-        // Text by bytes: `==` takes canonically equivalent texts for one.
+        // Compares text byte by byte, because `==` ignores canonically equivalent spellings.
         #expect(row == rows[next] && row.text.utf8.elementsEqual(rows[next].text.utf8))
         next += 1
       }

@@ -10,8 +10,8 @@ import Testing
     var name: String?
   }
 
-  /// Keeps what it should not.
-  struct Keeper: Decodable {
+  /// A type that stores its decoding container, which is valid only while its row is decoded.
+  struct EscapingRow: Decodable {
     enum CodingKeys: CodingKey { case number, other }
 
     let container: KeyedDecodingContainer<CodingKeys>
@@ -23,8 +23,8 @@ import Testing
     }
   }
 
-  /// Runs a query of its own while its row is read.
-  struct Asker: Decodable {
+  /// A type that runs a query while its row is decoded.
+  struct QueryingRow: Decodable {
     enum CodingKeys: CodingKey { case number, name }
     static let other = Result { try Database.memory() }
 
@@ -42,10 +42,10 @@ import Testing
     }
   }
 
-  @Test func `a container that is kept is empty after its row was read`() throws {
+  @Test func `an escaped container is empty after its row was decoded`() throws {
     let database = try Database.fresh()
     let values = try database.read {
-      try $0.fetch(.sql("SELECT 1 AS number UNION ALL SELECT 2", as: Keeper.self))
+      try $0.fetch(.sql("SELECT 1 AS number UNION ALL SELECT 2", as: EscapingRow.self))
     }
     #expect(values.map(\.number) == [1, 2])
     for value in values {
@@ -56,24 +56,24 @@ import Testing
       #expect(!value.container.contains(.number))
       #expect(value.container.allKeys.isEmpty)
     }
-    // Another decoder, which has the place of the one that is gone.
-    let later = try database.read { try $0.fetch(.sql("SELECT 3 AS number", as: Keeper.self)) }
+    // The new decoder may be allocated at the address of the old one.
+    let later = try database.read { try $0.fetch(.sql("SELECT 3 AS number", as: EscapingRow.self)) }
     #expect(later.map(\.number) == [3])
     #expect(throws: DecodingError.self) {
       try values[0].container.decode(Int.self, forKey: .number)
     }
   }
 
-  @Test func `a type may run a query while it is read`() throws {
+  @Test func `a type can run a query while it is decoded`() throws {
     let values = try Database.fresh().read {
       try $0.fetch(
-        .sql("SELECT 1 AS number, 'one' AS name UNION ALL SELECT 2, 'two'", as: Asker.self))
+        .sql("SELECT 1 AS number, 'one' AS name UNION ALL SELECT 2, 'two'", as: QueryingRow.self))
     }
     #expect(values.map(\.name) == ["one", "two"])
     #expect(values.map(\.others.count) == [2, 2])
   }
 
-  @Test func `what reads rows is freed with its statement`() throws {
+  @Test func `a row reader is freed with its statement`() throws {
     weak var reader: RowReader?
     try Database.fresh().read { connection in
       var statement = try connection.statement("SELECT 1 AS number, NULL AS name")
@@ -85,7 +85,7 @@ import Testing
     #expect(reader == nil)
   }
 
-  @Test func `what binds values is freed with its statement`() throws {
+  @Test func `a row binder is freed with its statement`() throws {
     weak var binder: RowBinder?
     try Database.fresh().read { connection in
       let statement = try connection.statement("SELECT ?1, ?2")

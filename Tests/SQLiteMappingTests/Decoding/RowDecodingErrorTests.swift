@@ -29,7 +29,7 @@ import Testing
       ("'blue'", "color", "TEXT"), ("1", "inner", "INTEGER"), ("'{'", "inner", "TEXT"),
       ("'{}'", "inner", "TEXT"), ("CAST(x'ff' AS TEXT)", "name", "TEXT"),
     ])
-  func `a value of another kind is an error that names all`(
+  func `a value of the wrong kind throws an error that names type, column and SQL`(
     stored: String, column: String, storageClass: String
   ) throws {
     let others = ["number", "name", "flag", "real", "when", "color", "inner"]
@@ -45,7 +45,7 @@ import Testing
     #expect(error?.sql == sql)
   }
 
-  @Test func `NULL in a property that is not optional is an error`() throws {
+  @Test func `NULL in a property that isn't optional throws`() throws {
     let error = #expect(throws: RowDecodingError.self) {
       try Database.fresh().read { try $0.fetch(.sql("SELECT NULL AS number", as: Strict.self)) }
     }
@@ -53,7 +53,7 @@ import Testing
     #expect(error?.column == "number")
   }
 
-  @Test func `a missing column is an error, for an optional too`() throws {
+  @Test func `a missing column throws, even for an optional`() throws {
     struct Loose: Decodable { var number: Int? }
     let error = #expect(throws: RowDecodingError.self) {
       try Database.fresh().read { try $0.fetch(.sql("SELECT 1 AS other", as: Loose.self)) }
@@ -62,7 +62,7 @@ import Testing
     #expect(error?.column == nil)
   }
 
-  @Test func `the way into a nested value is told`() throws {
+  @Test func `the error contains the path into a nested value`() throws {
     struct Outer: Decodable {
       struct Inner: Decodable { var list: [Int] }
       var inner: Inner
@@ -76,7 +76,7 @@ import Testing
     #expect(error?.column == "inner")
   }
 
-  @Test func `names of columns are compared as SQLite does`() throws {
+  @Test func `column names are compared like in SQLite`() throws {
     let rows = try Database.fresh().read {
       try $0.fetch(.sql("SELECT 1 AS NUMBER", as: Strict.self))
     }
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `the description does not hold the stored content`() throws {
+  @Test func `the error description doesn't contain the stored value`() throws {
     let error = #expect(throws: RowDecodingError.self) {
       try Database.fresh().read {
         try $0.fetch(.sql("SELECT \("a secret") AS number", as: Strict.self))

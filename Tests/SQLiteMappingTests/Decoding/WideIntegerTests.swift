@@ -14,7 +14,7 @@ import Testing
     var number: UInt128?
   }
 
-  @Test func `integers of 128 bits are refused, since SQLite's have 64`() throws {
+  @Test func `128-bit integers throw because SQLite stores 64 bits`() throws {
     let database = try Database.fresh()
     #expect(throws: (any Error).self) {
       try database.write { try $0.insert(Wide(id: 1, number: 1)) }

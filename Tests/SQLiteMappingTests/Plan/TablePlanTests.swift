@@ -21,7 +21,7 @@ import Testing
     return plan
   }
 
-  @Test func `the SQL of a type quotes names and has one parameter for each value`() throws {
+  @Test func `generated SQL quotes names and has one parameter per value`() throws {
     let plan = try plan(.given(["id"]))
     #expect(plan.selectByKey().text == #"SELECT * FROM "T" WHERE "id" = ?"#)
     #expect(plan.deleteByKey().text == #"DELETE FROM "T" WHERE "id" = ?"#)
@@ -45,12 +45,12 @@ import Testing
     #expect(throws: SQLiteError.self) { try limited.checkedText }
   }
 
-  @Test func `a name that cannot be quoted has no text`() {
+  @Test func `a name that can't be quoted produces no SQL`() {
     let plan = TablePlan("a\0b", key: .given(["id"]), kind: .records)
     #expect(throws: SQLiteError.self) { try plan.selectByKey().checkedText }
   }
 
-  @Test func `traits become indexes, defaults, rules and references`() throws {
+  @Test func `traits become indexes, defaults, delete rules and references`() throws {
     let plan = try plan(
       .counted("z_index"), .objects,
       [
@@ -74,11 +74,11 @@ import Testing
       PropertyTrait(.onDelete(.cascade), ["a"]), PropertyTrait(.onDelete(.cascade), ["all"]),
       .unique("all"), .searched("id"), .searched("owner"), .indexed("missing"),
     ])
-  func `a trait that does not suit its property is refused`(trait: PropertyTrait) throws {
+  func `a trait that doesn't suit its property throws`(trait: PropertyTrait) throws {
     #expect(throws: Refusal.self) { try plan(.counted("id"), .objects, [trait]) }
   }
 
-  @Test func `a table lacks what its definition has besides, until it is ensured`() throws {
+  @Test func `a table lacks the new columns and indexes of its type until it is ensured`() throws {
     let plan = try plan(.given(["id"]), .records, [.unique("a")])
     try Database.fresh().write { connection in
       #expect(try connection.growth(of: plan.definition()).isMissing)
@@ -100,7 +100,7 @@ import Testing
   private struct Point: Codable, Equatable { var x = 1, y = 2 }
   private struct Holder<Source: Codable>: Codable { var value: Source }
 
-  @Test func `a type has the column and the kind that fit it`() {
+  @Test func `a type has the matching column type and storage kind`() {
     func form(_ type: Any.Type) -> [String] {
       let storage = Storage(of: type)
       return [
@@ -139,7 +139,7 @@ import Testing
     #expect(isSame)
   }
 
-  @Test func `a value is stored, bound and read in one form`() throws {
+  @Test func `a value is stored, bound and read in the same form`() throws {
     try check("a", .text("a"))
     try check(Int8(-1), .integer(-1))
     try check(1.5, .real(1.5))
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test(arguments: [Value.null, .text("1"), .real(1.5), .integer(300)])
-  func `another content is refused without a word of it`(stored: Value) {
+  func `a mismatched value throws an error that doesn't contain it`(stored: Value) {
     let error = #expect(throws: SQLiteError.self) {
       try MappingStrategies().value(Int8.self, of: stored)
     }

@@ -4,7 +4,8 @@ import SQLiteCore
 import SQLiteMapping
 import Testing
 
-/// Each type that `Codable` knows by name, as a property that may be nil, and in columns of JSON.
+/// Tests of every type that `Codable` has a dedicated method for, as a property, as an optional and
+/// in JSON columns.
 @Suite(.everyEngine) struct EveryTypeTests {
   struct Optionals: Record, Equatable, Sendable {
     var id: Int
@@ -49,7 +50,7 @@ import Testing
     int64: 4, uint: 5, uint8: 6, uint16: 7, uint32: 8, uint64: 9,
     date: Date(timeIntervalSince1970: 1), list: [])
 
-  /// What lends its decoder to another value, as a class does to its superclass.
+  /// A type that passes its decoder to another type, like a class to its superclass.
   struct Wrapped: Decodable, Equatable {
     var optionals: Optionals
     var again: Optionals
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  /// A value that writes itself through every kind of container.
+  /// A value that encodes itself with every kind of container.
   struct Tree: Codable, Equatable {
     var text: String
 
@@ -116,7 +117,7 @@ import Testing
     var trees: [Tree]
   }
 
-  /// A value by itself, in a container of its own.
+  /// A value that encodes itself in a single value container.
   struct Single<Value: Codable & Equatable>: Codable, Equatable {
     var value: Value
 
@@ -152,8 +153,8 @@ import Testing
     var tree = Single(Tree("a"))
   }
 
-  /// A record that hands its own row on, as a class does to its superclass.
-  struct Handing: Record, Equatable {
+  /// A record that encodes a column through a super encoder, like a class does for its superclass.
+  struct SuperEncoded: Record, Equatable {
     var id = 1
     var members = Single("a")
 
@@ -176,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `values by themselves in a column`() throws {
+  @Test func `values that encode into a single value container survive a round trip`() throws {
     let database = try Database.fresh()
     try database.write { try $0.update(Singles()) }
     #expect(try database.read { try $0.objects(of: Singles.self) } == [Singles()])
@@ -186,18 +187,18 @@ import Testing
     }
   }
 
-  @Test func `a record may hand a column on to another encoder, or is refused`() throws {
+  @Test func `a record can encode a column through a super encoder, or throws`() throws {
     let database = try Database.fresh()
     do {
-      try database.write { try $0.update(Handing()) }
-      let found = try database.read { try $0.objects(of: Handing.self) }
+      try database.write { try $0.update(SuperEncoded()) }
+      let found = try database.read { try $0.objects(of: SuperEncoded.self) }
       #expect(found.map(\.members.value) == ["handed"])
     } catch is EncodingError {
       #expect(try database.read { try $0.existingTables() }.isEmpty)
     }
   }
 
-  @Test func `properties that may be nil`() throws {
+  @Test func `optional properties of every type survive a round trip`() throws {
     let database = try Database.fresh()
     let empty = Optionals(id: 1)
     try database.write { try $0.insert(contentsOf: [empty, Self.full]) }
@@ -217,7 +218,7 @@ import Testing
     #expect(wide.first?.uint16 == 7)
   }
 
-  @Test func `properties that are never nil`() throws {
+  @Test func `properties of every type survive a round trip and reject NULL`() throws {
     let database = try Database.fresh()
     try database.write { try $0.update(Members()) }
     #expect(try database.read { try $0.objects(of: Members.self) } == [Members()])
@@ -229,7 +230,7 @@ import Testing
     }
   }
 
-  @Test func `a value that uses every kind of container`() throws {
+  @Test func `a value that uses every kind of container survives a round trip`() throws {
     let database = try Database.fresh()
     let value = WithTree(id: 1, tree: Tree("a"), trees: [Tree("b"), Tree("")])
     try database.write { try $0.update(value) }
@@ -241,18 +242,18 @@ import Testing
       ])
   }
 
-  @Test func `records that are made one by one are written in pieces, all or none`() throws {
+  @Test func `a lazy sequence of records is saved in batches, atomically`() throws {
     let database = try Database.fresh()
     let values = (1...2_500).lazy.map { Members(id: $0) }
     #expect(try database.write { try $0.insert(contentsOf: values) } == 2_500)
     #expect(try database.write { try $0.update(contentsOf: values) } == 2_500)
-    // The last one is there already.
+    // The last record, with key 2,500, already exists.
     let again = (2_500...4_700).reversed().lazy.map { Members(id: $0) }
     #expect(throws: SQLiteError.self) { try database.write { try $0.insert(contentsOf: again) } }
     #expect(try database.read { try $0.count(of: Members.self) } == 2_500)
   }
 
-  @Test func `records are written and removed by tasks`() async throws {
+  @Test func `records are saved and removed by tasks`() async throws {
     let database = try Database.fresh()
     let first = Members()
     #expect(try await database.write { try $0.insert(first) } == first)

@@ -4,7 +4,7 @@ import SQLiteCore
 import SQLiteMapping
 import Testing
 
-/// A coder that stores how often it was used, and the JSON backwards.
+/// A coder that stores JSON with its bytes in reverse order.
 private struct Backwards: NestedCoder {
   func encode(_ value: some Encodable) throws -> Value {
     .blob(try JSONEncoder().encode(value).reversed())
@@ -30,9 +30,9 @@ private struct Sample: Record, Equatable {
     id: UUID(), createdAt: Date(timeIntervalSinceReferenceDate: 1_000.5), rawData: Data([1, 255]),
     elapsed: .milliseconds(1_500), someTags: ["a", "b"])
 
-  /// Writes the sample and reads it back.
+  /// Saves the sample and checks that it is fetched unchanged.
   ///
-  /// - Returns: The names and values of the stored columns.
+  /// - Returns: The stored values by column name.
   private func store(_ change: (inout MappingStrategies) -> Void) throws -> [String: Value] {
     var strategies = MappingStrategies()
     change(&strategies)
@@ -46,7 +46,7 @@ private struct Sample: Record, Equatable {
     }
   }
 
-  @Test func `the defaults are readable text`() throws {
+  @Test func `the default strategies store readable text`() throws {
     let stored = try store { _ in }
     #expect(stored["createdAt"] == .text("2001-01-01 00:16:40.5"))
     #expect(stored["rawData"] == .blob([1, 255]))
@@ -54,7 +54,7 @@ private struct Sample: Record, Equatable {
     #expect(stored["someTags"] == .text(#"["a","b"]"#))
   }
 
-  @Test func `each strategy changes its own columns`() throws {
+  @Test func `each strategy changes only its columns`() throws {
     let stored = try store {
       $0.dates = .millisecondsSince1970
       $0.data = .base64
@@ -69,12 +69,12 @@ private struct Sample: Record, Equatable {
     #expect(stored["someTags"] == .blob(Array(#"["a","b"]"#.utf8)))
   }
 
-  @Test func `properties are columns in snake case`() throws {
+  @Test func `the snake case strategy renames columns`() throws {
     let stored = try store { $0.keys = .convertToSnakeCase }
     #expect(Set(stored.keys) == ["id", "created_at", "raw_data", "elapsed", "some_tags"])
   }
 
-  @Test func `another coder stores nested values`() throws {
+  @Test func `a custom coder stores nested values`() throws {
     let stored = try store { $0.nested = .coder(Backwards()) }
     #expect(stored["someTags"] == .blob(Array(#"["a","b"]"#.utf8.reversed())))
   }

@@ -3,7 +3,8 @@ import SQLiteCore
 import SQLiteMapping
 import Testing
 
-/// NULL is one nil: a record with a property that has two is refused, before one of them is lost.
+/// Tests of records with doubly optional properties. They are rejected because NULL can represent
+/// only one of the two nil values.
 @Suite(.everyEngine) struct NestedOptionalRecordTests {
   private struct Twice: Record {
     static let primaryKeyType = PrimaryKeyType.autoIncrement
@@ -22,8 +23,8 @@ import Testing
   init() throws { database = try Database.fresh() }
 
   @Test(arguments: [false, true])
-  func `an optional of an optional is refused by name`(isThere: Bool) throws {
-    if isThere {
+  func `a doubly optional property throws an error that names it`(tableExists: Bool) throws {
+    if tableExists {
       try database.executeChange("CREATE TABLE Twice (id INTEGER PRIMARY KEY, x REAL)")
     }
     for value: Double?? in [.none, .some(.none), 1] {
@@ -32,10 +33,10 @@ import Testing
       }
       #expect(error?.message.contains("“x” is an optional of an optional") == true)
     }
-    #expect(try database.read { try $0.existingTables() }.contains("Twice") == isThere)
+    #expect(try database.read { try $0.existingTables() }.contains("Twice") == tableExists)
   }
 
-  @Test func `optionals in a collection come back`() throws {
+  @Test func `optional elements of a collection survive a round trip`() throws {
     let saved = try database.write { try $0.insert(Once(id: nil, list: [1, nil])) }
     #expect(try database.read { try $0.object(of: Once.self, ifPresent: 1) } == saved)
   }

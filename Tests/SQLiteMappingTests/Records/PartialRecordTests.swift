@@ -4,14 +4,14 @@ import SQLiteMapping
 import Testing
 import TestSupport
 
-/// Some columns of its table.
+/// A record with some of the columns of its table.
 private struct Part: Record, Equatable {
   static let tableName = "person"
   var id: Int
   var name: String
 }
 
-/// A view that only reads.
+/// A read-only record of the same table.
 private struct Glance: Record, Equatable {
   static let tableName = "person"
   static let isReadOnly = true
@@ -32,7 +32,7 @@ private struct Glance: Record, Equatable {
     }
   }
 
-  @Test func `a type with some of the columns changes rows that are there`() throws {
+  @Test func `a type with some of the columns can update existing rows`() throws {
     try folder.open { database in
       try database.write { try $0.updateExisting(Part(id: 1, name: "Bob")) }
       try database.write { try $0.updateExisting(contentsOf: [Part(id: 1, name: "Cem")]) }
@@ -46,7 +46,7 @@ private struct Glance: Record, Equatable {
     }
   }
 
-  @Test func `a type with some of the columns inserts nothing, also after it has changed rows`()
+  @Test func `a type with some of the columns can't insert, even after an update`()
     throws
   {
     try folder.open { database in
@@ -63,7 +63,7 @@ private struct Glance: Record, Equatable {
     }
   }
 
-  @Test func `a type that only reads names the table that is missing`() throws {
+  @Test func `a read-only type throws an error that names its missing table`() throws {
     let found = try folder.open { try $0.read { try $0.objects(of: Glance.self) } }
     #expect(found == [Glance(name: "Ann")])
     let empty = try Database.fresh()
@@ -78,11 +78,11 @@ private struct Glance: Record, Equatable {
       let error = #expect(throws: SQLiteError.self) { try use() }
       #expect(error?.message.contains("“person”") ?? false)
     }
-    // A type that writes makes it when it does.
+    // Without a table, a type that can write has no records.
     #expect(try Database.fresh().read { try $0.objects(of: Part.self) } == [])
   }
 
-  @Test func `a key that a value does not encode is not that of the value before`() throws {
+  @Test func `a record that encodes no key doesn't get the previous record's key`() throws {
     struct Page: Record {
       enum CodingKeys: CodingKey { case id, text }
       var id: Int?

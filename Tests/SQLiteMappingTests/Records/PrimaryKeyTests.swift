@@ -53,7 +53,7 @@ private struct Declared: Record, Equatable {
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `a declared type of keys is that of calls`() async throws {
+  @Test func `lookups take keys of the declared type`() async throws {
     let id = try #require(try await database.write { try $0.update(Declared()) }.id)
     #expect(
       try await database.readBriefly { try $0.object(of: Declared.self, ifPresent: id) }
@@ -62,7 +62,7 @@ private struct Declared: Record, Equatable {
     #expect(try await database.write { try $0.remove(of: Declared.self, primary: id) })
   }
 
-  @Test func `a computed number is one more than the greatest there is`() throws {
+  @Test func `a computed key is one more than the greatest key`() throws {
     #expect(try database.write { try $0.update(Ticket(text: "a")) }.id == 1)
     #expect(try database.write { try $0.update(Ticket(id: 10, text: "b")) }.id == 10)
     #expect(try database.read { try $0.makeKey(for: Ticket.self) } == .integer(11))
@@ -75,7 +75,7 @@ private struct Declared: Record, Equatable {
     #expect(ids == [1, 10, 11, 12])
   }
 
-  @Test func `a UUID is made where there is none, and stored by its strategy`() throws {
+  @Test func `a missing UUID key is generated and stored by the strategy`() throws {
     let token = try database.write { try $0.update(Token(text: "a")) }
     let id = try #require(token.id)
     #expect(try database.read { try $0.object(of: Token.self, ifPresent: id) } == token)
@@ -85,14 +85,14 @@ private struct Declared: Record, Equatable {
     #expect(Set(try database.read { try $0.objects(of: Token.self) }.map(\.id)).count == 3)
   }
 
-  @Test func `a key of the caller's own is the table's key`() throws {
+  @Test func `a key that the caller assigns is the table's primary key`() throws {
     try database.write { try $0.update(Word(text: "a", count: 1)) }
     try database.write { try $0.update(Word(text: "a", count: 2)) }
     #expect(try database.read { try $0.objects(of: Word.self) } == [Word(text: "a", count: 2)])
     #expect(try database.read { try $0.makeKey(for: Word.self) } == nil)
   }
 
-  @Test func `a missing key that nobody makes is refused`() throws {
+  @Test func `a missing key that isn't generated throws`() throws {
     struct Loose: Record { var id: String? }
     #expect(throws: SQLiteError.self) { try database.write { try $0.update(Loose(id: nil)) } }
     try database.write { try $0.update(Loose(id: "a")) }
@@ -100,7 +100,7 @@ private struct Declared: Record, Equatable {
     #expect(try database.read { try $0.count(of: Loose.self) } == 1)
   }
 
-  @Test func `a key of several parts tells rows apart`() throws {
+  @Test func `a composite key identifies rows`() throws {
     try database.write { try $0.update(Seat(row: "A", number: 1, guest: nil)) }
     try database.write { try $0.update(Seat(row: "A", number: 2, guest: "Bo")) }
     try database.write { try $0.update(Seat(row: "A", number: 1, guest: "Al")) }
@@ -113,7 +113,7 @@ private struct Declared: Record, Equatable {
     }
   }
 
-  @Test func `a row is found again by another unique property and keeps its key`() throws {
+  @Test func `a row found by another unique property keeps its key`() throws {
     let first = try database.write { try $0.update(Account(email: "a@b.c", name: "Al")) }
     let again = try database.write {
       try $0.update(Account(email: "a@b.c", name: "Bo"), matching: ["email"])
@@ -128,7 +128,7 @@ private struct Declared: Record, Equatable {
     }
   }
 
-  @Test func `a unique property refuses a second row, and an index is made`() throws {
+  @Test func `a unique property rejects a second row, and an index is created`() throws {
     try database.write { try $0.update(Account(email: "a", name: "x")) }
     #expect(throws: SQLiteError.self) {
       try database.write { try $0.update(Account(email: "a", name: "y")) }
@@ -137,7 +137,7 @@ private struct Declared: Record, Equatable {
     #expect(plan.first?["detail"]?.asString()?.contains("Account(name)") == true)
   }
 
-  @Test func `updating a row leaves those alone that refer to it`() throws {
+  @Test func `updating a row doesn't delete rows that reference it`() throws {
     try database.write { try $0.update(Account(id: 1, email: "a", name: "x")) }
     try database.executeMultipleChanges(
       """
@@ -148,7 +148,7 @@ private struct Declared: Record, Equatable {
     #expect(try database.rows("SELECT count(*) FROM letter", as: Int.self) == [1])
   }
 
-  @Test func `two types that claim one table are refused`() throws {
+  @Test func `two types can't claim the same table`() throws {
     struct Other: Record {
       static var tableName: String { "WORD" }
       var id: Int

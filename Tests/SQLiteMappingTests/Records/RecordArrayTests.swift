@@ -11,7 +11,7 @@ import TestSupport
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `an array of values comes back with the keys that the database made`() throws {
+  @Test func `updating an array returns it with assigned keys`() throws {
     let written = try database.write {
       try $0.update([
         City(name: "One", population: 1), City(id: 7, name: "Seven", population: 7),
@@ -27,7 +27,7 @@ import TestSupport
     #expect(try database.read { try $0.count(of: City.self) } == 3)
   }
 
-  @Test func `one value that cannot be inserted keeps all from being inserted`() throws {
+  @Test func `an array insert is atomic`() throws {
     try database.write { try $0.insert(City(id: 2, name: "Two", population: 2)) }
     let error = #expect(throws: SQLiteError.self) {
       try database.write {
@@ -41,7 +41,7 @@ import TestSupport
     #expect(try database.write { try $0.insert([City]()) } == [])
   }
 
-  @Test func `calls that suspend hand keys back too`() async throws {
+  @Test func `calls that suspend return assigned keys too`() async throws {
     let written = try await database.write { try $0.insert([City(name: "A", population: 1)]) }
     #expect(written.map(\.id) == [1])
     let again = try await database.write {
@@ -50,7 +50,7 @@ import TestSupport
     #expect(again.map(\.id) == [1, 2])
   }
 
-  @Test func `values are lent one by one to a task that waits`() async throws {
+  @Test func `records are visited one by one in an async read`() async throws {
     let cities = (1...1_000).map { City(name: "\($0)", population: $0) }
     try await database.write { try $0.insert(cities) }
     let sum = Mutex(0)
@@ -74,9 +74,8 @@ import TestSupport
     }
   }
 
-  /// The texts and blobs of a row share memory with those of the row before, as long as there is room.
-  @Test func `texts and blobs of every length come back from rows that follow one another`() throws
-  {
+  /// The text and blobs of a row reuse the memory of the previous row as long as they fit.
+  @Test func `text and blobs of every length survive in consecutive rows`() throws {
     var generator = SplitMix64(seed: 31)
     let lengths = [0, 1, 15, 16, 100, 511, 512, 513, 4_095, 4_096, 5_000]
     func text() -> String {

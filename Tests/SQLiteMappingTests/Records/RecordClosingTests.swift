@@ -5,8 +5,8 @@ import SQLiteMapping
 import Testing
 import TestSupport
 
-/// What encodes and decodes rows must not keep a connection open: the last one to close removes the
-/// log, so the log shows whether all are closed.
+/// Tests that row encoders and decoders don't keep a connection open. The last connection that
+/// closes removes the WAL file, so a remaining WAL file shows an open connection.
 @Suite(.everyEngine) struct RecordClosingTests {
   struct Note: Record {
     var id: String
@@ -27,7 +27,7 @@ import TestSupport
     return try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
   }
 
-  @Test(.requires(.files)) func `nothing is open after records were written`() throws {
+  @Test(.requires(.files)) func `no connection stays open after records were saved`() throws {
     let files = try filesAfterClosing { database in
       try database.write { try $0.update(Note(id: "a", text: "b")) }
       try database.write { try $0.insert(contentsOf: [Note(id: "c", text: "d")]) }
@@ -35,7 +35,7 @@ import TestSupport
     #expect(files == ["test.sqlite3"])
   }
 
-  @Test(.requires(.files)) func `nothing is open after records were read`() throws {
+  @Test(.requires(.files)) func `no connection stays open after records were fetched`() throws {
     try folder.open { try $0.write { try $0.update(Note(id: "a", place: .init(x: 1), text: "b")) } }
     let files = try filesAfterClosing { database in
       #expect(try database.read { try $0.objects(of: Note.self) }.count == 1)
@@ -43,7 +43,7 @@ import TestSupport
       #expect(note?.text == "b")
       try database.read { connection in
         try connection.forEach(Note.all) { _ in
-          // This takes the type's decoder away from the query around it.
+          // The inner query takes the cached decoder of the type from the outer query.
           try connection.forEach(Note.where("text = 'b'")) { _ in }
         }
       }
@@ -51,7 +51,7 @@ import TestSupport
     #expect(files == ["test.sqlite3"])
   }
 
-  @Test(.requires(.files)) func `nothing is open after queries were decoded`() throws {
+  @Test(.requires(.files)) func `no connection stays open after queries were decoded`() throws {
     let files = try filesAfterClosing { database in
       let sql: SQL = "SELECT 'a' AS id, 'b' AS text, 1 AS \"place.x\""
       #expect(try database.read { try $0.fetch(.sql(sql, as: Note.self)) }.count == 1)

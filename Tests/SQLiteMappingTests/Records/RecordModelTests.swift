@@ -15,7 +15,7 @@ private struct Item: Record, Equatable {
   var tags: [Int]
 }
 
-/// What the database shall do, done to a dictionary.
+/// A model of the database, implemented with a dictionary.
 private struct Model {
   var rows: [Int: Item] = [:]
   var lastID = 0
@@ -35,7 +35,7 @@ private struct Model {
 }
 
 @Suite(.everyEngine) struct RecordModelTests {
-  /// Runs 200 random operations on a database and on a dictionary, which must agree.
+  /// Runs 200 random operations on a database and on a dictionary, and compares the results.
   private func run(seed: UInt64, on database: Database) throws {
     var random = SplitMix64(seed: seed)
     var model = Model()
@@ -59,8 +59,8 @@ private struct Model {
           #expect(saved == model.put(value), "step \(step)")
         }
       case 3:
-        let isThere = value.id.map { model.rows[$0] != nil } ?? false
-        if isThere || model.clashes(value) {
+        let exists = value.id.map { model.rows[$0] != nil } ?? false
+        if exists || model.clashes(value) {
           #expect(throws: SQLiteError.self) { try database.write { try $0.insert(value) } }
         } else {
           let saved = try database.write { try $0.insert(value) }
@@ -121,7 +121,7 @@ private struct Model {
     #expect(all == model.rows.values.sorted { ($0.id ?? 0) < ($1.id ?? 0) })
   }
 
-  /// Updates several values at once: all of them or none.
+  /// Updates several records in one atomic call.
   private func bulk(_ values: [Item], on database: Database, _ model: inout Model) throws {
     var after = model
     for value in values {
@@ -137,13 +137,13 @@ private struct Model {
     model = after
   }
 
-  @Test(arguments: seeds(0..<50)) func `a database in memory does what a dictionary does`(
+  @Test(arguments: seeds(0..<50)) func `a database in memory behaves like a dictionary`(
     seed: UInt64
   ) throws {
     try run(seed: seed, on: Database.fresh())
   }
 
-  @Test(arguments: seeds(50..<100)) func `a database in a file does what a dictionary does`(
+  @Test(arguments: seeds(50..<100)) func `a database in a file behaves like a dictionary`(
     seed: UInt64
   ) throws {
     let folder = try TestFolder()

@@ -22,7 +22,7 @@ private struct Token: Record, Equatable {
   var weight: Double
 }
 
-/// Encodes itself piece by piece, as a JSON column.
+/// A record that encodes some of its columns as nested containers.
 private struct Mark: Record {
   static var primaryKey: String { "id" }
   var id: Int
@@ -52,7 +52,7 @@ private struct Mark: Record {
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `rows of several values go together, and those that were not there do not count`()
+  @Test func `rows of several records are removed together, and missing ones don't count`()
     throws
   {
     let seats = (1...5).map { Seat(row: "A", number: $0, guest: $0 == 2 ? "Al" : nil) }
@@ -62,13 +62,13 @@ private struct Mark: Record {
     #expect(
       try database.read { try $0.objects(of: Seat.self, orderedBy: .column("number")) }
         == seats[2...].map(\.self))
-    // A sequence that is no array.
+    // A sequence that isn't an array.
     let others = Set([3, 4]).lazy.map { seats[$0] }
     #expect(try database.write { try $0.remove(contentsOf: others) } == 2)
     #expect(try database.read { try $0.count(of: Seat.self) } == 1)
   }
 
-  @Test func `the key decides, whatever else the value holds`() throws {
+  @Test func `only the key selects the row, not the record's other values`() throws {
     let token = try database.write { try $0.update(Token(weight: 1)) }
     #expect(try database.read { try $0.has(Token(id: token.id, weight: .nan)) })
     #expect(try database.read { try $0.has(Token(id: UUID(), weight: 1)) } == false)
@@ -76,7 +76,7 @@ private struct Mark: Record {
     #expect(try database.read { try $0.has(token) } == false)
   }
 
-  @Test func `a value without a key is not there`() throws {
+  @Test func `a record without a key doesn't exist`() throws {
     try database.write { try $0.update(Token(weight: 1)) }
     #expect(try database.read { try $0.has(Token(weight: 1)) } == false)
     #expect(try database.write { try $0.remove(Token(weight: 1)) } == false)
@@ -85,21 +85,21 @@ private struct Mark: Record {
     #expect(try database.read { try $0.count(of: Token.self) } == 1)
   }
 
-  @Test func `a value that encodes itself piece by piece is found by its key`() throws {
+  @Test func `a record with a custom encoding is found by its key`() throws {
     try database.write { try $0.insert(contentsOf: [Mark(id: 1), Mark(id: 2)]) }
     #expect(try database.read { try $0.has(Mark(id: 2)) })
     #expect(try database.write { try $0.remove(contentsOf: [Mark(id: 2), Mark(id: 3)]) } == 1)
     #expect(try database.read { try $0.has(Mark(id: 2)) } == false)
   }
 
-  @Test func `without a table nothing is there`() throws {
+  @Test func `no record exists while the table is missing`() throws {
     let seat = Seat(row: "A", number: 1, guest: nil)
     #expect(try database.write { try $0.remove(contentsOf: [seat]) } == 0)
     #expect(try database.write { try $0.remove(seat) } == false)
     #expect(try database.read { try $0.has(seat) } == false)
   }
 
-  @Test func `if one row must stay, all stay`() throws {
+  @Test func `removing several records is atomic`() throws {
     let seats = (1...3).map { Seat(row: "A", number: $0, guest: nil) }
     try database.write { try $0.insert(contentsOf: seats) }
     try database.executeChange(

@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `queries compose`() throws {
+  @Test func `record queries compose`() throws {
     try fill()
     let query = Town.where("population >= 20 -- a comment").where("name <> \("x")")
     #expect(
@@ -52,7 +52,7 @@ import Testing
     #expect(try database.fetch(Town.where("id > 9").first) == nil)
   }
 
-  @Test func `the rows of SQL are a query, too`() async throws {
+  @Test func `the rows of a SELECT are a query too`() async throws {
     try fill()
     let sizes = RecordQuery.sql("SELECT name, population AS size FROM Town -- all", as: Size.self)
     #expect(try await database.fetch(sizes.count) == 3)
@@ -65,8 +65,7 @@ import Testing
     #expect(try await database.fetch(sizes.where("size < 30").count) == 2)
   }
 
-  @Test func `rows that a statement returns are all written, though only the first is read`() throws
-  {
+  @Test func `a RETURNING statement writes all rows even if only the first is fetched`() throws {
     try fill()
     let moved = RecordQuery.sql("UPDATE Town SET id = id + 10 RETURNING id", as: Int.self)
     let first = try database.write { try $0.fetch(moved.first) }
@@ -74,7 +73,7 @@ import Testing
     #expect(try database.fetch(Town.where("id > 10").count) == 3)
   }
 
-  @Test func `what has no table yet has no records`() throws {
+  @Test func `a type without a table has no records`() throws {
     #expect(try database.fetch(Town.all).isEmpty)
     #expect(try database.fetch(Town.all.first) == nil)
     #expect(try database.fetch(Town.where("id = 1").count) == 0)
@@ -82,7 +81,7 @@ import Testing
     #expect(try database.fetch(Town.all.search(.all(of: "lake"))).isEmpty)
   }
 
-  @Test func `errors of a request are thrown when it is fetched`() throws {
+  @Test func `errors in a request are thrown when it is fetched`() throws {
     try fill()
     #expect(throws: SQLiteError.self) { try database.fetch(Town.all.limit(-1)) }
     #expect(throws: SQLiteError.self) { try database.fetch(Town.all.limit(-1).count) }
@@ -99,14 +98,14 @@ import Testing
     }
   }
 
-  @Test func `a search is a request of a query`() throws {
+  @Test func `a query can be searched`() throws {
     try fill()
     let found = try database.fetch(Town.where("population > 10").search(.all(of: "lake")))
     #expect(found.map(\.value.name) == ["Toronto"])
     #expect(try database.fetch(Town.all.limit(1).search(.all(of: "lake"))).count == 1)
   }
 
-  @Test func `each kind of request is observed`() async throws {
+  @Test func `every kind of request can be observed`() async throws {
     try fill()
     var names = database.observe(Town.where("population < 100").ordered(by: .column("id")))
       .makeAsyncIterator()
@@ -135,7 +134,7 @@ import Testing
     #expect(try await sizes.next() == [Size(name: "Bergen", size: 5)])
   }
 
-  @Test func `a result that has not changed is not repeated`() async throws {
+  @Test func `an unchanged result isn't reported again`() async throws {
     try fill()
     var small = database.observe(Town.where("population < 15")).makeAsyncIterator()
     #expect(try await small.next()?.map(\.id) == [2])
@@ -145,14 +144,14 @@ import Testing
     #expect(try await small.next()?.map(\.population) == [11])
   }
 
-  @Test func `a table that is made later is observed`() async throws {
+  @Test func `an observation starts before its table is created`() async throws {
     var all = database.observe(Town.all).makeAsyncIterator()
     #expect(try await all.next() == [])
     try fill()
     #expect(try await all.next()?.count == 3)
   }
 
-  @Test func `an observation ends with its task, and throws when the database is closed`()
+  @Test func `an observation ends with its task and throws when the database closes`()
     async throws
   {
     try fill()

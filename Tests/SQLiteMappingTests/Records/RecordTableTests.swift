@@ -32,7 +32,7 @@ private struct Town: Record, Equatable {
   var twin: Int?
 }
 
-/// Two types that refer to each other.
+/// One of two types that reference each other.
 private struct Chicken: Record {
   static let traits: [PropertyTrait] = [.references("egg", Egg.self)]
   var id: UUID
@@ -74,7 +74,7 @@ private final class Person: Record {
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `a table is made without a row, as a row would make it`() throws {
+  @Test func `prepare creates the same table as a first save`() throws {
     #expect(try !database.read { try $0.tableExists(of: Country.self) })
     try database.write { try $0.prepare(Country.self) }
     #expect(try database.read { try $0.tableExists(of: Country.self) })
@@ -94,7 +94,7 @@ private final class Person: Record {
     try database.write { try $0.prepare(Country.self) }
   }
 
-  @Test func `a type may refer to one that was never written, also to itself`() throws {
+  @Test func `a type can reference a type that was never saved, or itself`() throws {
     let town = try database.write { try $0.update(Town(name: "Toronto")) }
     try database.write { try $0.update(Town(name: "Bern", twin: town.id)) }
     #expect(try database.read { try $0.tableExists(of: Country.self) })
@@ -103,7 +103,7 @@ private final class Person: Record {
     }
   }
 
-  @Test func `types may refer to each other`() async throws {
+  @Test func `two types can reference each other`() async throws {
     try await database.write { try $0.prepare(Chicken.self) }
     #expect(
       try await database.read { try $0.existingTables() } == ["Chicken", "Egg", "magicdata_meta"])
@@ -112,7 +112,7 @@ private final class Person: Record {
     try await database.write { try $0.update(Chicken(id: UUID(), egg: egg.id)) }
   }
 
-  @Test func `a failed transaction leaves no table, and the next write makes them`() throws {
+  @Test func `a failed transaction creates no table, and the next write creates them`() throws {
     struct Stop: Error {}
     #expect(throws: Stop.self) {
       try database.write { connection in
@@ -125,14 +125,14 @@ private final class Person: Record {
     #expect(try database.read { try $0.tableExists(of: Country.self) })
   }
 
-  @Test func `a type that does not suit its traits is refused each time`() throws {
+  @Test func `a type that doesn't suit its traits throws each time`() throws {
     for _ in 0..<2 {
       #expect(throws: SQLiteError.self) { try database.write { try $0.update(Unsuited(id: 1)) } }
     }
     #expect(try !database.read { try $0.tableExists(of: Unsuited.self) })
   }
 
-  @Test func `what cannot be made up is named`() throws {
+  @Test func `prepare throws an error that says why no sample value exists`() throws {
     let mood = #expect(throws: SQLiteError.self) {
       try database.write { try $0.prepare(Moody.self) }
     }
@@ -145,7 +145,7 @@ private final class Person: Record {
     try database.write { try $0.update(Moody(id: 1, mood: .good)) }
   }
 
-  @Test func `a table is dropped with all that belongs to it`() throws {
+  @Test func `dropping a type deletes its table and metadata`() throws {
     try database.write { try $0.prepare(Country.self) }
     #expect(try database.write { try $0.drop(Country.self) })
     #expect(try database.read { try $0.existingTables() } == ["magicdata_meta"])
@@ -156,7 +156,7 @@ private final class Person: Record {
     #expect(try database.read { try $0.tableExists("COUNTRY") })
   }
 
-  @Test func `a table that others refer to is not dropped`() throws {
+  @Test func `a table that other rows reference isn't dropped`() throws {
     let canada = try database.write {
       try $0.update(
         Country(
@@ -175,7 +175,7 @@ private final class Person: Record {
     #expect(try database.write { try $0.drop(Country.self) })
   }
 
-  @Test func `a table that views and triggers need is not dropped`() throws {
+  @Test func `a table that views and triggers use isn't dropped`() throws {
     try database.write { try $0.prepare(Town.self) }
     try database.executeMultipleChanges(
       """
@@ -191,7 +191,7 @@ private final class Person: Record {
     #expect(try database.write { try $0.drop(Town.self) })
   }
 
-  @Test func `a dropped table is made again by whoever writes next`() throws {
+  @Test func `the next write of any connection recreates a dropped table`() throws {
     let folder = try TestFolder()
     let path = folder.url.appending(path: "a.sqlite3").path
     let one = try Database.at(path)
@@ -204,8 +204,7 @@ private final class Person: Record {
     #expect(try one.write { try $0.update(Person("dan")) }.id == 2)
   }
 
-  @Test func `instances of classes are given to calls that suspend, and handed back`() async throws
-  {
+  @Test func `class instances can be sent to calls that suspend, and returned`() async throws {
     let ann = Person("ann")
     let saved = try await database.write(giving: ann) { try $0.update($1) }
     #expect(saved.id == 1)
@@ -239,13 +238,14 @@ private final class Person: Record {
     var mood: Moody.Mood
   }
 
-  @Test func `a key that the database makes must be optional`() throws {
+  @Test func `a generated key must be optional`() throws {
     let met = #expect(throws: SQLiteError.self) {
       try database.read { try $0.objects(of: Counted.self) }
     }
     #expect(met?.message.contains("must be optional") == true)
     #expect(throws: SQLiteError.self) { try database.write { try $0.insert(Counted()) } }
-    // No value of it can be made up: it is known by its first value.
+    // The library can't create a sample value of this type, so it detects the error in the first
+    // saved value.
     #expect(try database.read { try $0.objects(of: Computed.self) }.isEmpty)
     let written = #expect(throws: SQLiteError.self) {
       try database.write { try $0.update(Computed(id: -1, mood: .good)) }

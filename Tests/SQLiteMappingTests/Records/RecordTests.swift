@@ -18,14 +18,14 @@ struct City: Record, Equatable, Sendable {
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `a new value comes back with the key that the database made`() throws {
+  @Test func `update returns a new record with its assigned key`() throws {
     let toronto = try database.write { try $0.update(City(name: "Toronto", population: 2_615_060)) }
     #expect(toronto == City(id: 1, name: "Toronto", population: 2_615_060))
     let stored = try database.read { try $0.object(of: City.self, ifPresent: 1) }
     #expect(stored == toronto)
   }
 
-  @Test func `updating a value changes its row and no other`() throws {
+  @Test func `updating a record changes only its row`() throws {
     let one = try database.write { try $0.update(City(name: "One", population: 1)) }
     var two = try database.write { try $0.update(City(name: "Two", population: 2)) }
     two.name = "Zwei"
@@ -35,7 +35,7 @@ struct City: Record, Equatable, Sendable {
     #expect(all == [one, two])
   }
 
-  @Test func `reading before the table exists finds nothing`() throws {
+  @Test func `queries find nothing before the table exists`() throws {
     #expect(try database.read { try $0.objects(of: City.self) }.isEmpty)
     #expect(try database.read { try $0.object(of: City.self, ifPresent: 1) } == nil)
     #expect(try database.read { try $0.count(of: City.self) } == 0)
@@ -44,14 +44,14 @@ struct City: Record, Equatable, Sendable {
     #expect(try database.write { try $0.removeAll(of: City.self) } == 0)
   }
 
-  @Test func `another missing table is an error all the same`() throws {
+  @Test func `another missing table still throws`() throws {
     try database.write { try $0.update(City(name: "a", population: 1)) }
     #expect(throws: SQLiteError.self) {
       try database.read { try $0.objects(of: City.self, where: "id IN (SELECT id FROM missing)") }
     }
   }
 
-  @Test func `conditions, order, limit and offset select values`() throws {
+  @Test func `conditions, order, limit and offset select records`() throws {
     let cities = (1...10).map { City(name: "c\($0)", population: $0 * 100) }
     try database.write { try $0.insert(contentsOf: cities) }
     let found = try database.read {
@@ -66,13 +66,13 @@ struct City: Record, Equatable, Sendable {
     }
   }
 
-  @Test func `inserting a key that is there is refused`() throws {
+  @Test func `inserting an existing key throws`() throws {
     let city = try database.write { try $0.insert(City(id: 7, name: "a", population: 1)) }
     let error = #expect(throws: SQLiteError.self) { try database.write { try $0.insert(city) } }
     #expect(error.map { ResultCode.constraint ~= $0.code } == true)
   }
 
-  @Test func `updating a row that is not there is refused`() throws {
+  @Test func `updating a missing row throws`() throws {
     try database.write { try $0.update(City(id: 1, name: "a", population: 1)) }
     try database.write { try $0.updateExisting(City(id: 1, name: "b", population: 2)) }
     #expect(try database.read { try $0.object(of: City.self, ifPresent: 1) }?.name == "b")
@@ -83,7 +83,7 @@ struct City: Record, Equatable, Sendable {
     #expect(try database.read { try $0.count(of: City.self) } == 1)
   }
 
-  @Test func `a bulk insert is all or nothing`() throws {
+  @Test func `a bulk insert is atomic`() throws {
     try database.write { try $0.update(City(id: 5, name: "five", population: 5)) }
     #expect(throws: SQLiteError.self) {
       let cities = [4, 5, 6].map { City(id: $0, name: "x", population: 0) }
@@ -92,7 +92,7 @@ struct City: Record, Equatable, Sendable {
     #expect(try database.read { try $0.objects(of: City.self) }.map(\.name) == ["five"])
   }
 
-  @Test func `a bulk insert does not carry a value over to the next row`() throws {
+  @Test func `a bulk insert doesn't reuse values of the previous row`() throws {
     let day = Date(timeIntervalSinceReferenceDate: 1)
     try database.write {
       try $0.insert(contentsOf: [
@@ -105,7 +105,7 @@ struct City: Record, Equatable, Sendable {
     #expect(founded == [day, nil, day])
   }
 
-  @Test func `removed numbers are not used again`() throws {
+  @Test func `auto-incremented keys aren't reused after removal`() throws {
     let first = try database.write { try $0.update(City(name: "a", population: 1)) }
     #expect(try database.write { try $0.remove(first) })
     #expect(try database.write { try $0.remove(first) } == false)
@@ -113,7 +113,7 @@ struct City: Record, Equatable, Sendable {
     #expect(try database.write { try $0.update(City(name: "b", population: 2)) }.id == 2)
   }
 
-  @Test func `a table that a rollback took away is made again`() throws {
+  @Test func `a table whose creation was rolled back is created again`() throws {
     struct Stop: Error {}
     #expect(throws: Stop.self) {
       try database.write { connection in
@@ -125,7 +125,7 @@ struct City: Record, Equatable, Sendable {
     #expect(try database.read { try $0.objects(of: City.self) }.map(\.name) == ["b"])
   }
 
-  @Test func `a value may be read and written while others of its type are streamed`() throws {
+  @Test func `records can be fetched and saved while others of their type are streamed`() throws {
     let cities = (1...3).map { City(name: "\($0)", population: $0) }
     try database.write { try $0.insert(contentsOf: cities) }
     var seen: [String] = []
@@ -142,9 +142,9 @@ struct City: Record, Equatable, Sendable {
     #expect(try database.read { try $0.count(of: City.self, where: "name = 'x'") } == 3)
   }
 
-  @Test func `a key without a row is an error, or nil where that is asked for`() async throws {
-    for isThere in [false, true] {
-      if isThere { try await database.write { try $0.prepare(City.self) } }
+  @Test func `a missing key throws, or returns nil with ifPresent`() async throws {
+    for tableExists in [false, true] {
+      if tableExists { try await database.write { try $0.prepare(City.self) } }
       let blocking = { [database] in try database.read { try $0.object(of: City.self, primary: 7) }
       }
       let error = #expect(throws: SQLiteError.self) { try blocking() }
@@ -159,7 +159,7 @@ struct City: Record, Equatable, Sendable {
     #expect(try await database.readBriefly { try $0.object(of: City.self, primary: 1) } == city)
   }
 
-  @Test func `calls that suspend do the same`() async throws {
+  @Test func `calls that suspend save, fetch and remove records`() async throws {
     let city = try await database.write { try $0.update(City(name: "a", population: 1)) }
     #expect(city.id == 1)
     #expect(try await database.readBriefly { try $0.object(of: City.self, ifPresent: 1) } == city)
@@ -168,7 +168,7 @@ struct City: Record, Equatable, Sendable {
     #expect(try await database.readBriefly { try $0.objects(of: City.self) }.isEmpty)
   }
 
-  @Test func `any query is read as any type`() throws {
+  @Test func `any query can be decoded as any type`() throws {
     struct Summary: Decodable, Equatable {
       var name: String
       var n: Int
@@ -182,7 +182,7 @@ struct City: Record, Equatable, Sendable {
     #expect(summaries == [Summary(name: "a", n: 2), Summary(name: "b", n: 1)])
   }
 
-  @Test func `a query of one column is read as single values`() throws {
+  @Test func `a query with one column is decoded as single values`() throws {
     #expect(
       try database.read { try $0.fetch(.sql("VALUES ('x'), ('y')", as: String.self)) } == [
         "x", "y",
@@ -197,7 +197,7 @@ struct City: Record, Equatable, Sendable {
     }
   }
 
-  @Test func `joined rows are read into nested values by the prefix of their columns`() throws {
+  @Test func `prefixed columns of joined rows are decoded into nested values`() throws {
     struct Country: Decodable, Equatable { var code: String; var name: String }
     struct Place: Decodable, Equatable { var name: String; var country: Country? }
     let places = try database.read {

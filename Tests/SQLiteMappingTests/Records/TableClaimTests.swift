@@ -34,8 +34,9 @@ private struct TownName: Record, Equatable {
 
   init() throws { folder = try TestFolder() }
 
-  /// Counts the accesses among 16 at once, half of them of each type, that were refused.
-  private func refused(
+  /// Runs 16 concurrent accesses, of two types in turn, and counts the rejected accesses of each
+  /// type.
+  private func rejections(
     _ access: @Sendable @escaping (Int) throws -> Void
   ) -> (even: Int, odd: Int) {
     let counts = Mutex((even: 0, odd: 0))
@@ -51,35 +52,35 @@ private struct TownName: Record, Equatable {
   }
 
   @Test(arguments: 0..<20)
-  func `of two types that read at once one is always refused`(round: Int) throws {
+  func `one of two types that read at the same time is always rejected`(round: Int) throws {
     let database = try Database.at(path)
-    let refused = refused { turn in
+    let rejections = rejections { turn in
       if turn % 2 == 0 {
         _ = try database.read { try $0.objects(of: One.Town.self) }
       } else {
         _ = try database.read { try $0.objects(of: Other.Town.self) }
       }
     }
-    #expect([refused.even, refused.odd].sorted() == [0, 8])
+    #expect([rejections.even, rejections.odd].sorted() == [0, 8])
   }
 
   @Test(.requires(.sharedClaims), arguments: 0..<20)
-  func `of two types that write at once one is always refused`(round: Int) throws {
+  func `one of two types that write at the same time is always rejected`(round: Int) throws {
     let one = try Database.at(path)
     let other = try Database.at(path)
-    let refused = refused { turn in
+    let rejections = rejections { turn in
       if turn % 2 == 0 {
         try one.write { try $0.update(One.Town(id: turn, name: "a")) }
       } else {
         try other.write { try $0.update(Other.Town(id: turn)) }
       }
     }
-    #expect([refused.even, refused.odd].sorted() == [0, 8])
+    #expect([rejections.even, rejections.odd].sorted() == [0, 8])
     #expect(
       try one.read { try $0.existingTables() }.filter { $0.lowercased() == "town" }.count == 1)
   }
 
-  @Test func `the type that was met first keeps its table, whatever it did`() throws {
+  @Test func `the type that is used first claims the table, even by a read`() throws {
     let database = try Database.at(path)
     #expect(try database.read { try $0.count(of: One.Town.self) } == 0)
     let error = #expect(throws: SQLiteError.self) {
@@ -90,7 +91,7 @@ private struct TownName: Record, Equatable {
     try database.write { try $0.update(One.Town(id: 1, name: "a")) }
   }
 
-  @Test func `read-only types are further views of a table`() throws {
+  @Test func `read-only types can share a table`() throws {
     let database = try Database.at(path)
     let error = #expect(throws: SQLiteError.self) {
       try database.read { try $0.objects(of: TownName.self) }
@@ -104,7 +105,7 @@ private struct TownName: Record, Equatable {
   }
 
   @Test(.requires(.sharedClaims))
-  func `a file that everybody has closed may be opened with other types`() throws {
+  func `a file that all databases have closed can be opened with other types`() throws {
     let database = try Database.at(path)
     let second = try Database.at(path)
     try database.write { try $0.update(One.Town(id: 1, name: "a")) }
@@ -115,7 +116,7 @@ private struct TownName: Record, Equatable {
     #expect(try later.read { try $0.count(of: Other.Town.self) } == 1)
   }
 
-  @Test func `databases in memory share nothing`() throws {
+  @Test func `databases in memory don't share claims`() throws {
     let one = try Database.fresh()
     let other = try Database.fresh()
     try one.write { try $0.update(One.Town(id: 1, name: "a")) }

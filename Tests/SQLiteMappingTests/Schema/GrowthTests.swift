@@ -4,7 +4,7 @@ import SQLiteMapping
 import Testing
 import TestSupport
 
-/// Types that were one type in several versions of a program.
+/// The first version of a type. The other versions follow.
 private struct One: Record, Equatable {
   static var tableName: String { "thing" }
   var id: Int
@@ -33,7 +33,7 @@ private struct Four: Record {
   var name: Int
 }
 
-/// A type with new properties, a searched one among the old.
+/// The new version of a type: it adds properties after a searched one.
 private struct Kiosk: Record, Equatable {
   static let traits: [PropertyTrait] = [
     .default("country", "CH"), .default("open", true), .searched("name"),
@@ -50,7 +50,7 @@ private struct Kiosk: Record, Equatable {
   var openedOn: String?
 }
 
-/// The same type before it had them.
+/// The old version of the type, without these properties.
 private struct OldKiosk: Record {
   static var tableName: String { "Kiosk" }
   static let traits: [PropertyTrait] = [.searched("name")]
@@ -63,7 +63,7 @@ private struct OldKiosk: Record {
 
   init() throws { folder = try TestFolder() }
 
-  @Test func `new optional and defaulted properties just work`() throws {
+  @Test func `new optional and defaulted properties are added by the next write`() throws {
     try folder.open { try $0.write { try $0.update(One(id: 1, name: "a")) } }
     try folder.open { database in
       try database.write { try $0.update(Two(id: 2, name: "b", note: "n", score: 1)) }
@@ -75,7 +75,7 @@ private struct OldKiosk: Record {
     }
   }
 
-  @Test func `new optional and defaulted properties are read before the first write`() throws {
+  @Test func `new optional and defaulted properties can be read before the first write`() throws {
     try folder.open {
       try $0.write {
         try $0.insert(contentsOf: [OldKiosk(id: 1, name: "a"), OldKiosk(id: 2, name: "b")])
@@ -118,7 +118,7 @@ private struct OldKiosk: Record {
     }
   }
 
-  @Test func `a missing column is an error if no write will add it`() throws {
+  @Test func `a missing column throws if no write will add it`() throws {
     struct Foreign: Record {
       static let tableName = "thing"
       static let isReadOnly = true
@@ -161,7 +161,7 @@ private struct OldKiosk: Record {
     #expect(throws: RowDecodingError.self) { try other.read { try $0.objects(of: Keyed.self) } }
   }
 
-  @Test func `a new property without a default is refused while there are rows`() throws {
+  @Test func `a new property without a default throws while the table has rows`() throws {
     try folder.open { try $0.write { try $0.update(One(id: 1, name: "a")) } }
     try folder.open { database in
       let error = #expect(throws: SchemaError.self) {
@@ -176,7 +176,7 @@ private struct OldKiosk: Record {
     }
   }
 
-  @Test func `a property that changed its type is refused`() throws {
+  @Test func `a property whose type changed throws`() throws {
     try folder.open { try $0.write { try $0.update(One(id: 1, name: "a")) } }
     try folder.open { database in
       #expect(throws: SchemaError.self) {
@@ -187,7 +187,7 @@ private struct OldKiosk: Record {
     }
   }
 
-  @Test func `a column that the type has lost is kept if rows can do without`() throws {
+  @Test func `a column without a property is kept if it is optional or has a default`() throws {
     try folder.open { try $0.write { try $0.update(Two(id: 1, name: "a", note: "n", score: 3)) } }
     try folder.open { database in
       try database.write { try $0.update(One(id: 1, name: "b")) }
@@ -195,7 +195,7 @@ private struct OldKiosk: Record {
     }
   }
 
-  @Test func `a table of others is used as it is`() throws {
+  @Test func `a table that other code created is used unchanged`() throws {
     let database = try Database.fresh()
     try database.executeMultipleChanges(
       """
@@ -207,7 +207,7 @@ private struct OldKiosk: Record {
     #expect(try database.read { try $0.existingTables() } == ["thing"])
   }
 
-  @Test func `a type that is declared read-only writes nothing`() throws {
+  @Test func `a read-only type can't write`() throws {
     struct Schema: Record {
       static var tableName: String { "sqlite_schema" }
       static var primaryKey: String { "name" }
@@ -227,7 +227,7 @@ private struct OldKiosk: Record {
     #expect(throws: SQLiteError.self) { try database.write { try $0.removeAll(of: Schema.self) } }
   }
 
-  @Test func `a check tells all differences`() throws {
+  @Test func `a check reports all differences`() throws {
     struct Thing: Record {
       static let traits: [PropertyTrait] = [.indexed("name")]
       static var prototype: Thing? { Thing(id: 0, name: "", size: 0, note: nil) }
@@ -257,7 +257,7 @@ private struct OldKiosk: Record {
     #expect(none.isEmpty)
   }
 
-  @Test func `a database of a newer program is refused and not touched`() throws {
+  @Test func `a database of a newer program throws and isn't changed`() throws {
     try folder.open { try $0.write { try $0.update(One(id: 1, name: "a")) } }
     try folder.open {
       try $0.executeChange("UPDATE magicdata_meta SET value = 1000 WHERE key = 'format'")

@@ -3,7 +3,7 @@ import SQLiteCore
 import SQLiteMapping
 import Testing
 
-/// A row whose properties have any names.
+/// A record with arbitrary property names.
 private struct Hostile: Record, Equatable {
   @TaskLocal static var table = ""
   static var tableName: String { table }
@@ -45,7 +45,7 @@ private struct Hostile: Record, Equatable {
     "1", "sum(1)",
   ]
 
-  @Test(arguments: names) func `any name is a column's`(name: String) throws {
+  @Test(arguments: names) func `any text can name a column`(name: String) throws {
     let value = Hostile(["key": "1", name: name])
     try Hostile.$table.withValue("t") {
       let database = try Database.fresh()
@@ -61,7 +61,7 @@ private struct Hostile: Record, Equatable {
     }
   }
 
-  @Test(arguments: names) func `any name is a table's`(name: String) throws {
+  @Test(arguments: names) func `any text can name a table`(name: String) throws {
     let value = Hostile(["key": "1", "a": name])
     try Hostile.$table.withValue(name) {
       let database = try Database.fresh()
@@ -72,7 +72,7 @@ private struct Hostile: Record, Equatable {
     }
   }
 
-  @Test(arguments: ["", "a\0b"]) func `a name that SQL cannot spell is refused`(name: String) throws
+  @Test(arguments: ["", "a\0b"]) func `an empty name or a name with NUL throws`(name: String) throws
   {
     try Hostile.$table.withValue("t") {
       let database = try Database.fresh()
@@ -91,7 +91,9 @@ private struct Hostile: Record, Equatable {
   }
 
   @Test(arguments: ["", "a\0b"], [true, false])
-  func `a value with such a name leaves its type as it was`(name: String, isFirst: Bool) throws {
+  func `a record with an invalid name doesn't change its type's columns`(
+    name: String, isFirst: Bool
+  ) throws {
     try Hostile.$table.withValue("t") {
       let database = try Database.fresh()
       if !isFirst { try database.write { try $0.update(Hostile(["key": "0", "a": "0"])) } }
@@ -99,7 +101,8 @@ private struct Hostile: Record, Equatable {
         try database.write { try $0.update(Hostile(["key": "1", name: "x"])) }
       }
       let values = [Hostile(["key": "2", "a": "2"]), Hostile(["key": "3", "a": "3", "b": "3"])]
-      // Both in one closure: a connection that has seen no value without “b” takes it for required.
+      // Both in one closure: a connection that has seen no value without “b” would treat it as
+      // required.
       try database.write { connection in
         for value in values { try connection.update(value) }
       }

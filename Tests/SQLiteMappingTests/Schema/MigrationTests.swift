@@ -36,7 +36,7 @@ import Testing
       + database.executeQuery("SELECT * FROM City").map { "\($0.values)" }
   }
 
-  @Test func `a migration without a name is refused`() throws {
+  @Test func `a migration without a name throws`() throws {
     let database = try Database.memory()
     let error = #expect(throws: SQLiteError.self) {
       try database.migrate([Migration("first", .sql("CREATE TABLE a (b)")), Migration("")])
@@ -45,7 +45,7 @@ import Testing
     #expect(try !database.read { try $0.tableExists("a") })
   }
 
-  @Test func `steps are made in order, each migration once`() throws {
+  @Test func `steps run in order, and each migration runs once`() throws {
     #expect(try database.migrate(Self.all) == ["leaders", "shout", "roads"])
     #expect(try database.migrate(Self.all).isEmpty)
     let leaders = try database.rows(
@@ -55,7 +55,7 @@ import Testing
     #expect(try database.read { try $0.existingTables() }.contains("Road"))
   }
 
-  @Test func `a plan shows all steps and changes nothing`() throws {
+  @Test func `a migration plan lists all steps and changes nothing`() throws {
     let before = try dump()
     let plan = try database.migrationPlan(of: Self.all)
     #expect(plan.filter { $0.hasSuffix(":") } == ["leaders:", "shout:", "roads:"])
@@ -64,7 +64,7 @@ import Testing
     #expect(try database.migrate(Self.all).count == 3)
   }
 
-  @Test func `a plan is the same without blocking`() async throws {
+  @Test func `an async migration plan is the same as a blocking one`() async throws {
     let before = try dump()
     let blocking = try { try database.migrationPlan(of: Self.all) }()
     let plan = try await database.migrationPlan(of: Self.all)
@@ -72,7 +72,7 @@ import Testing
     #expect(try dump() == before)
   }
 
-  @Test(arguments: 0...4) func `a migration that fails at any step leaves what was`(
+  @Test(arguments: 0...4) func `a migration that fails at any step changes nothing`(
     position: Int
   ) throws {
     let before = try dump()
@@ -88,7 +88,7 @@ import Testing
     #expect(try database.migrate([Migration("broken", steps)]) == ["broken"])
   }
 
-  @Test func `a migration that breaks a reference is undone`() throws {
+  @Test func `a migration that violates a foreign key is rolled back`() throws {
     let before = try dump()
     let error = #expect(throws: SQLiteError.self) {
       try database.migrate([Migration("break", .sql("DELETE FROM City"))])
@@ -97,7 +97,7 @@ import Testing
     #expect(try dump() == before)
   }
 
-  @Test func `the migrations that were made are told, the oldest first`() throws {
+  @Test func `the migrations that ran are returned, oldest first`() throws {
     #expect(try database.migrationsMade() == [])
     try database.migrate(Array(Self.all.prefix(2)))
     #expect(try database.migrationsMade() == ["leaders", "shout"])
@@ -105,12 +105,12 @@ import Testing
     #expect(throws: SQLiteError.self) { try database.migrationsMade() }
   }
 
-  @Test func `the migrations that were made are told without blocking, too`() async throws {
+  @Test func `an async call returns the migrations that ran`() async throws {
     try await database.migrate(Self.all)
     #expect(try await database.migrationsMade() == ["leaders", "shout", "roads"])
   }
 
-  @Test func `a database of a newer program is refused`() throws {
+  @Test func `a database that a newer program migrated throws`() throws {
     try database.migrate(Self.all)
     let error = #expect(throws: SQLiteError.self) {
       try database.migrate(Array(Self.all.prefix(2)))
@@ -119,7 +119,7 @@ import Testing
     #expect(error?.message.contains("roads") == true)
   }
 
-  @Test func `another order or two equal names are refused`() throws {
+  @Test func `migrations in another order or with equal names throw`() throws {
     try database.migrate(Array(Self.all.prefix(2)))
     #expect(throws: SQLiteError.self) {
       try database.migrate([Self.all[1], Self.all[0], Self.all[2]])
@@ -127,7 +127,7 @@ import Testing
     #expect(throws: SQLiteError.self) { try database.migrate([Self.all[0], Self.all[0]]) }
   }
 
-  @Test func `rows are changed one by one if a column is called rowid`() throws {
+  @Test func `a transform works if a column is called rowid`() throws {
     try database.executeMultipleChanges(
       "CREATE TABLE odd (rowid, _rowid_); INSERT INTO odd VALUES (7, 1), (7, 2)")
     let double = Migration.Step.transform("odd") { row in

@@ -13,7 +13,7 @@ private struct Note: Record, Equatable {
   var body: String?
 }
 
-/// It has a property that is called as what a search computes.
+/// A record with a property that has the name of a computed column of a search.
 private struct Ranked: Record, Equatable {
   static let traits: [PropertyTrait] = [.searched("text")]
   var id: Int
@@ -51,7 +51,7 @@ private struct Ranked: Record, Equatable {
     #expect(try found(.all(of: "roses").or(.all(of: "bread"))) == ["Garden", "Shopping"])
   }
 
-  @Test func `a search that suspends finds the same`() async throws {
+  @Test func `an async search finds the same results`() async throws {
     let results = try await database.readBriefly {
       try $0.fetch(Note.all.limit(1).search(.all(of: "milk")))
     }
@@ -63,7 +63,7 @@ private struct Ranked: Record, Equatable {
   }
 
   @Test(arguments: ["milk '\u{301}", "\u{24B6} milk", "milk \u{903}", "\u{301}milk"])
-  func `what is no word hides no word`(text: String) throws {
+  func `characters that aren't words don't affect the result`(text: String) throws {
     #expect(try found(.all(of: text)) == ["Milk", "Shopping"])
     #expect(try found(.phrase(text)) == ["Milk", "Shopping"])
     #expect(try found(.prefix(text)) == ["Milk", "Shopping"])
@@ -78,7 +78,7 @@ private struct Ranked: Record, Equatable {
     #expect(result.highlights == ["title": "Shopping", "body": "milk and [bread]"])
   }
 
-  @Test func `a property may be called rank, and stands in conditions`() throws {
+  @Test func `a property can be called rank and be used in conditions`() throws {
     let values = [
       Ranked(id: 1, text: "milk among many other words that say nothing of it", rank: "a"),
       Ranked(id: 2, text: "milk", rank: "b"), Ranked(id: 3, text: "tea", rank: "c"),
@@ -93,7 +93,7 @@ private struct Ranked: Record, Equatable {
     #expect(some.map(\.value) == [values[0]])
   }
 
-  @Test func `the index follows every change`() throws {
+  @Test func `every change updates the index`() throws {
     try database.write { try $0.update(Note(id: 2, title: "Cream", body: nil)) }
     #expect(try found(.all(of: "milk")) == ["Shopping"])
     #expect(try found(.all(of: "cream")) == ["Cream"])
@@ -112,7 +112,7 @@ private struct Ranked: Record, Equatable {
       "🚲",
       "%", "\\",
     ])
-  func `no text of a user's breaks a search`(text: String) throws {
+  func `no input text breaks a search`(text: String) throws {
     let text = Engine.text(text)
     for pattern in [
       SearchPattern.all(of: text), .any(of: text), .phrase(text), .prefix(text),
@@ -126,7 +126,7 @@ private struct Ranked: Record, Equatable {
     #expect(try Database.fresh().read { try $0.fetch(Note.all.search(.all(of: "a"))) }.isEmpty)
   }
 
-  @Test(.requires(.files)) func `values with keys that are no numbers are found, after VACUUM too`()
+  @Test(.requires(.files)) func `records with UUID keys are found, even after VACUUM`()
     throws
   {
     struct Page: Record, Equatable {
@@ -153,7 +153,7 @@ private struct Ranked: Record, Equatable {
       ])
   }
 
-  @Test func `properties that are searched later are filled in`() throws {
+  @Test func `properties that become searchable later are indexed`() throws {
     struct Plain: Record {
       static var tableName: String { "memo" }
       var id: Int
@@ -173,13 +173,13 @@ private struct Ranked: Record, Equatable {
     }
   }
 
-  @Test func `a type without searched properties cannot be searched`() throws {
+  @Test func `searching a type without searched properties throws`() throws {
     #expect(throws: SQLiteError.self) {
       try database.read { try $0.fetch(City.all.search(.all(of: "a"))) }
     }
   }
 
-  @Test func `an index that is not there is named, not taken for an empty one`() throws {
+  @Test func `a missing index throws an error that names it`() throws {
     struct Plain: Record {
       static var tableName: String { "memo" }
       var id: Int
@@ -203,7 +203,7 @@ private struct Ranked: Record, Equatable {
     }
   }
 
-  @Test func `a table that is called as an index would be is left alone`() throws {
+  @Test func `a table with the name of an index isn't changed`() throws {
     let fresh = try Database.fresh()
     try fresh.executeMultipleChanges(
       "CREATE TABLE Note_search (n); INSERT INTO Note_search VALUES (3)")
@@ -214,7 +214,7 @@ private struct Ranked: Record, Equatable {
     #expect(try fresh.rows("SELECT n FROM Note_search", as: Int.self) == [3])
   }
 
-  @Test func `any number of patterns may be joined by one operator`() throws {
+  @Test func `any number of patterns can be combined with one operator`() throws {
     var (any, all, none) = (
       SearchPattern.all(of: "milk"), SearchPattern.all(of: "milk"), SearchPattern.all(of: "milk")
     )
@@ -232,8 +232,8 @@ private struct Ranked: Record, Equatable {
         .count == 2)
   }
 
-  @Test func `a pattern may be nested to its limit, and is refused by number beyond it`() throws {
-    // The deeper part on either side.
+  @Test func `patterns can be nested up to the limit and throw beyond it`() throws {
+    // The nested part is on the left or on the right.
     for isLeft in [true, false] {
       var pattern = SearchPattern.all(of: "milk bread")
       for depth in 1...SearchPattern.maximumDepth + 1 {
@@ -253,7 +253,7 @@ private struct Ranked: Record, Equatable {
     }
   }
 
-  @Test func `patterns mean what they say, however they are joined`() throws {
+  @Test func `randomly combined patterns find the same records as set operations`() throws {
     let words = ["ant", "bee", "cat", "dog"]
     for mask in 0..<16 {
       let body = words.indices.filter { mask & 1 << $0 != 0 }.map { words[$0] }

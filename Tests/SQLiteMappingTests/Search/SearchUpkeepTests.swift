@@ -12,7 +12,7 @@ private struct Memo: Record, Equatable {
   var size: Int
 }
 
-/// The same table after migrations.
+/// A record of the same table after a migration renamed a column.
 private struct RenamedMemo: Record {
   static let tableName = "Memo"
   static let primaryKeyType = PrimaryKeyType.autoIncrement
@@ -49,14 +49,15 @@ private struct Ranked: Record {
   var Rank: String
 }
 
-/// FTS5 gives each table a hidden column of its own name.
+/// A record with a property that FTS5 can't index: each FTS5 table has a hidden column with the
+/// table's own name.
 private struct SelfNamed: Record {
   static let traits: [PropertyTrait] = [.searched("selfnamed_search")]
   var id: Int
   var selfnamed_search: String
 }
 
-/// Full-text indexes under SQL, migrations and other programs.
+/// Tests that full-text indexes stay correct under SQL, migrations and changes by other programs.
 @Suite struct SearchUpkeepTests {
   private let folder: TestFolder
 
@@ -72,10 +73,10 @@ private struct SelfNamed: Record {
     try database.close()
   }
 
-  /// Opens the file as a new process would: nothing is known of its types.
+  /// Opens the file like a new process, before any record type is used.
   private func opened() throws -> Database { try Database(path: folder.file()) }
 
-  @Test func `a fresh connection changes a searched table by SQL`() throws {
+  @Test func `SQL on a new connection updates the index`() throws {
     for isFirst in [true, false] {
       let database = try opened()
       if isFirst {
@@ -94,7 +95,7 @@ private struct SelfNamed: Record {
     #expect(differences == [])
   }
 
-  @Test func `a fresh connection migrates a searched table`() throws {
+  @Test func `a migration on a new connection updates the index`() throws {
     let database = try opened()
     try database.migrate([
       Migration(
@@ -114,11 +115,10 @@ private struct SelfNamed: Record {
     let error = #expect(throws: SQLiteError.self) {
       try database.executeChange("UPDATE Memo SET text = 'x'")
     }
-    // Newer versions of FTS5 are harmless to SQLite.
     if let error { #expect(error.message.contains("unsafe use")) }
   }
 
-  @Test func `a renamed column is searched at once`() throws {
+  @Test func `a renamed column can be searched immediately`() throws {
     let database = try opened()
     try database.migrate([Migration("body", .renameColumn("text", to: "body", in: "Memo"))])
     #expect(
@@ -140,7 +140,7 @@ private struct SelfNamed: Record {
     #expect(try database.write { try $0.check(of: ShortMemo.self) } == [])
   }
 
-  @Test func `the last searched column takes the index with it`() throws {
+  @Test func `dropping the last searched column drops the index`() throws {
     let database = try opened()
     try database.migrate([
       Migration("none", .dropColumn("text", in: "Memo"), .dropColumn("title", in: "Memo"))
@@ -149,7 +149,7 @@ private struct SelfNamed: Record {
     try database.executeChange("UPDATE Memo SET size = 5")
   }
 
-  @Test func `a renamed table is searched at once, and a dropped one leaves no index`() throws {
+  @Test func `a renamed table can be searched immediately, and a drop removes the index`() throws {
     let database = try opened()
     try database.migrate([Migration("moved", .renameTable("Memo", to: "Moved"))])
     #expect(
@@ -162,13 +162,13 @@ private struct SelfNamed: Record {
     #expect(try names(database).isEmpty)
   }
 
-  /// What the schema has of full-text indexes.
+  /// Returns the names of the full-text indexes and their triggers in the schema.
   private func names(_ database: Database) throws -> [String] {
     try database.rows(
       "SELECT name FROM sqlite_schema WHERE name LIKE '%search%'", as: String.self)
   }
 
-  @Test func `a change of another column leaves the index alone`() throws {
+  @Test func `a change of another column doesn't write to the index`() throws {
     let database = try opened()
     let content: SQL = "SELECT id, hex(block) FROM Memo_search_data ORDER BY id"
     let before = try database.rows(content, as: Int.self, String.self).map { "\($0)" }
@@ -182,7 +182,7 @@ private struct SelfNamed: Record {
     #expect(try database.write { try $0.check(of: Memo.self) } == [])
   }
 
-  @Test func `a record's update that keeps the texts leaves the index alone`() throws {
+  @Test func `a record update that doesn't change text doesn't write to the index`() throws {
     let database = try opened()
     try database.write { try $0.prepare(Memo.self) }
     let content: SQL = "SELECT id, hex(block) FROM Memo_search_data ORDER BY id"
@@ -208,9 +208,10 @@ private struct SelfNamed: Record {
       try database.read { try $0.fetch(Memo.all.search(.all(of: "milk"))) }.isEmpty)
   }
 
-  /// SQLite finds 1 and 1.0 equal; their texts differ, and so do texts that a collation finds equal.
+  /// SQLite compares 1 and 1.0 as equal, and a collation can make different strings equal, but
+  /// their text differs.
   @Test(arguments: ["title = 1.0", "title = 'b'", "title = NULL", "title = x'31', text = ''"])
-  func `an equal value with another text is indexed`(change: String) throws {
+  func `an equal value with a different text is indexed`(change: String) throws {
     var options = Database.Options()
     options.prepareConnection = { try $0.addCollation("alike") { _, _ in 0 } }
     let database = try Database(path: folder.file("values"), options: options)
@@ -229,7 +230,7 @@ private struct SelfNamed: Record {
     #expect(fault == nil)
   }
 
-  @Test func `triggers of an older version are replaced when the type is prepared`() throws {
+  @Test func `prepare replaces the triggers of an older version`() throws {
     let database = try opened()
     try database.executeMultipleChanges(
       """
@@ -257,7 +258,7 @@ private struct SelfNamed: Record {
     ("INSERT INTO Memo_search (Memo_search) VALUES ('delete-all')", .searchContent),
     ("INSERT INTO Memo_search (rowid, title, text) VALUES (1, 'other', 'words')", .searchContent),
   ])
-  func `check reports an index that does not serve`(
+  func `check reports an index that is damaged or out of date`(
     sql: String, kind: SchemaDifference.Kind
   ) throws {
     let database = try opened()
@@ -283,7 +284,7 @@ private struct SelfNamed: Record {
     "VIRTUAL TABLE Memo_search USING fts4(title, text)",
     "VIRTUAL TABLE Memo_search USING fts5(title, text)",
   ])
-  func `check and a search name what has taken the name of the index`(other: String) throws {
+  func `check and search report another table or view with the index's name`(other: String) throws {
     let database = try opened()
     try database.executeMultipleChanges(
       SQL(unchecked: "DROP TABLE Memo_search; CREATE \(other)"))
@@ -305,8 +306,7 @@ private struct SelfNamed: Record {
     }
   }
 
-  @Test func `an index of other columns is not searched before the next write rebuilds it`() throws
-  {
+  @Test func `an index of other columns throws until the next write rebuilds it`() throws {
     var database = try opened()
     let error = #expect(throws: SQLiteError.self) {
       try database.read { try $0.fetch(ShortMemo.all.search(.all(of: "garden"))) }
@@ -330,7 +330,7 @@ private struct SelfNamed: Record {
     CREATE TABLE Memo (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL, text TEXT NOT NULL, size INTEGER NOT NULL)
     """,
   ])
-  func `the next write restores triggers that another connection has removed`(sql: String) throws {
+  func `the next write restores triggers that another connection dropped`(sql: String) throws {
     let database = try opened()
     try database.write { try $0.insert(Memo(title: "first", text: "", size: 1)) }
     try opened().executeMultipleChanges(SQL(unchecked: sql))
@@ -339,7 +339,7 @@ private struct SelfNamed: Record {
     #expect(try database.write { try $0.check(of: Memo.self) } == [])
   }
 
-  @Test func `a property may be named by two traits`() throws {
+  @Test func `two traits can name the same property`() throws {
     struct Twice: Record {
       static let traits: [PropertyTrait] = [.searched("a", "a"), .searched("b", "a")]
       var id: Int
@@ -351,7 +351,7 @@ private struct SelfNamed: Record {
     #expect(try database.read { try $0.fetch(Twice.all.search(.all(of: "milk bread"))) }.count == 1)
   }
 
-  @Test func `a trait without properties searches nothing`() throws {
+  @Test func `a search trait without properties makes nothing searchable`() throws {
     struct Nothing: Record {
       static let traits: [PropertyTrait] = [.searched()]
       var id: Int
@@ -364,7 +364,7 @@ private struct SelfNamed: Record {
     #expect(error?.code == .misuse)
   }
 
-  @Test func `check in a read finds rows that are not indexed`() throws {
+  @Test func `check in a read finds rows that aren't indexed`() throws {
     let database = try opened()
     try database.executeChange("INSERT INTO Memo_search (Memo_search) VALUES ('delete-all')")
     let found = try database.read { try $0.check(of: Memo.self) }
@@ -373,7 +373,7 @@ private struct SelfNamed: Record {
     #expect(try database.read { try $0.check(of: Memo.self) } == [])
   }
 
-  @Test func `a searched property with a name that FTS5 needs is refused with the reason`() throws {
+  @Test func `a searched property with a name that FTS5 reserves throws`() throws {
     let database = try opened()
     let error = #expect(throws: (any Error).self) {
       try database.write { try $0.insert(Ranked(id: 1, Rank: "a")) }

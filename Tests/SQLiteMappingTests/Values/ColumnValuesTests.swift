@@ -5,7 +5,7 @@ import SQLiteMapping
 import Testing
 
 @Suite(.everyEngine) struct ColumnValuesTests {
-  @Test func `a column is read in the forms of Foundation's types`() throws {
+  @Test func `a column is read as Foundation types`() throws {
     let date = Date(timeIntervalSince1970: 1_700_000_000.5)
     let uuid = UUID()
     let url = try #require(URL(string: "https://example.org/a?b=c"))

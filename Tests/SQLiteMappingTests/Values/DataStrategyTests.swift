@@ -11,7 +11,7 @@ import TestSupport
 
 @Suite struct DataStrategyTests {
   @Test(arguments: DataStrategy.allCases)
-  func `ten thousand data survive`(strategy: DataStrategy) throws {
+  func `ten thousand data values survive a round trip`(strategy: DataStrategy) throws {
     var random = SplitMix64(seed: 41)
     for _ in 0..<10_000 {
       let count = Int.random(in: 0...40, using: &random)
@@ -26,17 +26,17 @@ import TestSupport
   ]
 
   @Test(arguments: forms)
-  func `a strategy has a well-known form`(strategy: DataStrategy, expected: Value) {
+  func `each strategy stores data in a known form`(strategy: DataStrategy, expected: Value) {
     #expect(strategy.value(for: Data([0, 255, 16])) == expected)
   }
 
-  @Test func `empty data is not NULL`() throws {
+  @Test func `empty data isn't stored as NULL`() throws {
     #expect(DataStrategy.blob.value(for: Data()) == .blob([]))
     #expect(DataStrategy.base64.value(for: Data()) == .text(""))
     #expect(DataStrategy.hex.value(for: Data()) == .text(""))
   }
 
-  @Test func `a slice of data stores its own bytes`() {
+  @Test func `a slice of data stores only its bytes`() {
     let slice = Data([1, 2, 3, 4])[1..<3]
     #expect(DataStrategy.blob.value(for: slice) == .blob([2, 3]))
     #expect(DataStrategy.hex.value(for: slice) == .text("0203"))
@@ -49,7 +49,7 @@ import TestSupport
   ]
 
   @Test(arguments: wrong)
-  func `another value is refused`(strategy: DataStrategy, value: Value) {
+  func `a value of another form throws`(strategy: DataStrategy, value: Value) {
     let error = #expect(throws: SQLiteError.self) { try strategy.data(from: value) }
     #expect(error?.code == .mismatch)
   }

@@ -11,7 +11,7 @@ import TestSupport
 #endif
 
 @Suite struct DateStrategyTests {
-  /// The most that a date may change, in seconds, in the years given.
+  /// The greatest change of a date, in seconds, that each strategy may cause in a range of dates.
   static let precisions: [(DateStrategy, Double, Range<Double>)] = [
     (.text, 0, DateRange.start..<DateRange.end),
     (.secondsSinceReferenceDate, 0, DateRange.start..<DateRange.end),
@@ -25,7 +25,7 @@ import TestSupport
   ]
 
   @Test(arguments: precisions)
-  func `ten thousand dates survive to the stated precision`(
+  func `ten thousand dates survive with the documented precision`(
     strategy: DateStrategy, precision: Double, years: Range<Double>
   ) throws {
     var source = DateSource(seed: 31)
@@ -41,7 +41,7 @@ import TestSupport
   }
 
   @Test(arguments: DateStrategy.allCases)
-  func `what is read and written again stays the same`(strategy: DateStrategy) throws {
+  func `saving a fetched date again doesn't change it`(strategy: DateStrategy) throws {
     var source = DateSource(seed: 32)
     for _ in 0..<10_000 {
       let date = source.next()
@@ -59,7 +59,7 @@ import TestSupport
   }
 
   @Test(arguments: DateStrategy.allCases)
-  func `stored values sort as the dates do`(strategy: DateStrategy) throws {
+  func `stored values sort like their dates`(strategy: DateStrategy) throws {
     var source = DateSource(seed: 33)
     let dates = (0..<10_000).map { _ in source.next() }
       .filter { $0.timeIntervalSinceReferenceDate < DateRange.end - 1 }.sorted()
@@ -88,30 +88,31 @@ import TestSupport
   ]
 
   @Test(arguments: forms)
-  func `a strategy has a well-known form`(strategy: DateStrategy, expected: Value) throws {
+  func `each strategy stores a date in a known form`(strategy: DateStrategy, expected: Value) throws
+  {
     let date = Date(timeIntervalSinceReferenceDate: 256_260_690.75)
     #expect(try strategy.value(for: date) == expected)
   }
 
-  @Test func `a tie of milliseconds goes to the even one`() throws {
+  @Test func `a tie of milliseconds rounds to even`() throws {
     let dates = [0.0005, 0.0015, 0.5, 0.0625 / 125, -0.0005].map {
       Date(timeIntervalSinceReferenceDate: $0)
     }
     let values = try dates.map { try DateStrategy.millisecondsSince1970.value(for: $0) }
-    // 0.0005 as a double is above a half, 0.0015 too.
+    // As doubles, 0.0005 and 0.0015 are above the tie.
     #expect(
       values == [1, 2, 500, 1, -1].map { .integer($0 + 978_307_200_000) })
     let tie = Date(timeIntervalSinceReferenceDate: 2.0625)
     #expect(try DateStrategy.millisecondsSince1970.value(for: tie) == .integer(978_307_202_062))
   }
 
-  @Test func `a whole second is rounded downwards before 1970 too`() throws {
+  @Test func `whole seconds round down, before 1970 too`() throws {
     let date = Date(timeIntervalSinceReferenceDate: -978_307_200.25)
     #expect(try DateStrategy.wholeSecondsSince1970.value(for: date) == .integer(-1))
   }
 
   @Test(arguments: DateStrategy.allCases)
-  func `a date out of the years is refused`(strategy: DateStrategy) throws {
+  func `a date outside the years 0 to 9999 throws`(strategy: DateStrategy) throws {
     for seconds in [.nan, .infinity, -.infinity, DateRange.end, DateRange.start.nextDown, 1e300] {
       let error = #expect(throws: SQLiteError.self) {
         try strategy.value(for: Date(timeIntervalSinceReferenceDate: seconds))
@@ -125,7 +126,7 @@ import TestSupport
   }
 
   @Test(arguments: DateStrategy.allCases)
-  func `the last moment of year 9999 is refused unless it can be read`(
+  func `the last moment of year 9999 throws or can be read`(
     strategy: DateStrategy
   ) throws {
     let last = Date(timeIntervalSinceReferenceDate: DateRange.end.nextDown)
@@ -135,7 +136,7 @@ import TestSupport
   }
 
   @Test(arguments: DateStrategy.allCases.filter { $0 != .text })
-  func `a number that is no date is refused`(strategy: DateStrategy) {
+  func `a value that isn't a date throws`(strategy: DateStrategy) {
     let values: [Value] = [
       .integer(.max), .integer(.min), .real(.infinity), .real(-1e300), .real(.nan), .null,
       .text("2009-02-13"), .blob([1]),
@@ -145,7 +146,7 @@ import TestSupport
     }
   }
 
-  @Test func `milliseconds taken for seconds are noticed`() throws {
+  @Test func `milliseconds read as seconds throw`() throws {
     let value = Value.integer(1_234_567_890_750)
     #expect(throws: SQLiteError.self) { try DateStrategy.wholeSecondsSince1970.date(from: value) }
   }

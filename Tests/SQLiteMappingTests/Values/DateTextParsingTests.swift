@@ -25,7 +25,7 @@ import TestSupport
     ("2000-12-31 23:59:59.99999999999999999999999999", -1e-26),
     ("2000-12-31 23:59:57.9999999999999999999999", -2),
     ("2025-01-01 00:00:00.00000000000000000000000001", 757_382_400),
-    // Halfway between two doubles: to the even one.
+    // A tie between two doubles rounds to even.
     ("2025-01-01 00:00:00.000000059604644775390625", 757_382_400),
     ("2025-01-01 00:00:00.000000178813934326171875", 757_382_400 + 2 * 0x1p-23),
     ("2025-01-01 00:00:00.0000000596046447753906250000000000000000001", 757_382_400 + 0x1p-23),
@@ -33,7 +33,7 @@ import TestSupport
   ]
 
   @Test(arguments: forms)
-  func `a form of SQLite's is read`(text: String, seconds: Double) throws {
+  func `every date form of SQLite is read`(text: String, seconds: Double) throws {
     #expect(try DateText.date(from: text).timeIntervalSinceReferenceDate == seconds)
   }
 
@@ -58,7 +58,7 @@ import TestSupport
   ]
 
   @Test(arguments: impossible)
-  func `an impossible date is refused with the reason`(text: String, reason: String) {
+  func `an invalid date throws an error with the reason`(text: String, reason: String) {
     let error = #expect(throws: SQLiteError.self) { try DateText.date(from: text) }
     #expect(error?.code == .mismatch)
     #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
@@ -67,12 +67,12 @@ import TestSupport
   @Test(arguments: [
     "0000-01-01T00:00+00:01", "9999-12-31 23:59:59-00:01", "9999-12-31 23:59:59.99999999999",
   ])
-  func `a zone or rounding out of the years is refused`(text: String) {
+  func `a date that a zone or rounding moves out of range throws`(text: String) {
     let error = #expect(throws: SQLiteError.self) { try DateText.date(from: text) }
     #expect(error?.code == .range)
   }
 
-  @Test func `no text makes the reader trap`() throws {
+  @Test func `no text crashes the parser`() throws {
     var random = SplitMix64(seed: 7)
     let alphabet = Array("0123456789-: TZ.+xé".utf8)
     let model = Array("2024-02-29 23:59:59.999999+14:00".utf8)

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `texts sort as their dates do`() throws {
+  @Test func `date texts sort like their dates`() throws {
     var source = DateSource(seed: 5)
     var dates = (0..<10_000).map { _ in source.next() }
     for date in dates where date.timeIntervalSinceReferenceDate != 0 {
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `no shorter fraction reads back the same`() throws {
+  @Test func `no shorter fraction reads back as the same date`() throws {
     var source = DateSource(seed: 6)
     for _ in 0..<10_000 {
       let date = source.next()
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// The same digits, the last counted up, with carry inside the fraction only.
+  /// Returns the text with its last digit incremented. Carries stay within the fraction.
   private func incremented(_ text: String) -> String {
     var bytes = Array(text.utf8)
     var index = bytes.count - 1
@@ -94,7 +94,7 @@ import Testing
   ]
 
   @Test(arguments: texts)
-  func `a date has one well-known text`(seconds: Double, expected: String) throws {
+  func `a date has one known text`(seconds: Double, expected: String) throws {
     let date = Date(timeIntervalSinceReferenceDate: seconds)
     let text = try DateText.text(of: date)
     #expect(text == expected)
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: [1e-279, -1e-279, 1.2345678901234567e-100, -1.2345678901234567e-279])
-  func `a date very near to 2001 survives with many digits`(seconds: Double) throws {
+  func `a date very close to 2001 survives with many digits`(seconds: Double) throws {
     let date = Date(timeIntervalSinceReferenceDate: seconds)
     let text = try DateText.text(of: date)
     #expect(text.utf8.count <= DateText.maximumLength)
@@ -115,7 +115,7 @@ import Testing
   ]
 
   @Test(arguments: refused)
-  func `a date without a text is refused by its seconds`(seconds: Double) {
+  func `a date without a text throws an error with its seconds`(seconds: Double) {
     let error = #expect(throws: SQLiteError.self) {
       try DateText.text(of: Date(timeIntervalSinceReferenceDate: seconds))
     }
@@ -123,13 +123,13 @@ import Testing
     #expect(error?.message.contains("\(seconds)") == true)
   }
 
-  @Test func `the distant past and future survive`() throws {
-    // Foundation counts its year 1 in the Julian calendar.
+  @Test func `the distant past and future have a text`() throws {
+    // Foundation uses the Julian calendar for year 1.
     #expect(try DateText.text(of: .distantPast) == "0000-12-30 00:00:00")
     #expect(try DateText.text(of: .distantFuture) == "4001-01-01 00:00:00")
   }
 
-  @Test func `every day of ten thousand years has its own place`() throws {
+  @Test func `every day of ten thousand years converts to its number and back`() throws {
     var year = 0
     var month = 1
     var day = 1

@@ -16,12 +16,12 @@ import TestSupport
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `SQLite's date functions read ten thousand texts as these dates`() throws {
+  @Test func `SQLite's date functions read ten thousand date texts correctly`() throws {
     var source = DateSource(seed: 91)
     for _ in 0..<10_000 {
       let date = source.next()
       let text = try DateText.text(of: date)
-      // SQLite rounds to milliseconds, perhaps into the next second.
+      // SQLite rounds to milliseconds, which may be in the next second.
       if text.utf8.count > 20, text.dropFirst(20).hasPrefix("999") { continue }
       let row = try database.rows(
         "SELECT strftime('%Y-%m-%d %H:%M:%S', \(date)), unixepoch(\(date)), julianday(\(date))",
@@ -37,7 +37,7 @@ import TestSupport
     }
   }
 
-  @Test func `what SQLite's date functions write is read as these dates`() throws {
+  @Test func `the output of SQLite's date functions is read correctly`() throws {
     var random = SplitMix64(seed: 92)
     for _ in 0..<10_000 {
       let second = Int64.random(in: -62_167_219_200..<253_402_300_800, using: &random)

@@ -10,7 +10,7 @@ import TestSupport
 #endif
 
 @Suite struct DecimalTextTests {
-  /// A decimal of up to 38 digits and any exponent that `Decimal` has.
+  /// Returns a decimal with up to 38 digits and any exponent of `Decimal`.
   private func decimal(_ random: inout SplitMix64) throws -> Decimal {
     let count = Int.random(in: 1...38, using: &random)
     let digits = (0..<count).map { _ in String(Int.random(in: 0...9, using: &random)) }.joined()
@@ -48,7 +48,9 @@ import TestSupport
   ]
 
   @Test(arguments: texts)
-  func `text is read exactly and written in one form`(text: String, canonical: String) throws {
+  func `decimal text is read exactly and written in one form`(text: String, canonical: String)
+    throws
+  {
     let decimal = try DecimalText.decimal(from: .text(text))
     #expect(try DecimalText.value(for: decimal) == .text(canonical))
   }
@@ -57,7 +59,7 @@ import TestSupport
     Decimal.greatestFiniteMagnitude, -.greatestFiniteMagnitude, .leastNonzeroMagnitude,
     .leastFiniteMagnitude, .pi, .zero,
   ])
-  func `the ends of the range survive`(decimal: Decimal) throws {
+  func `the limits of Decimal survive a round trip`(decimal: Decimal) throws {
     #expect(try DecimalText.decimal(from: DecimalText.value(for: decimal)) == decimal)
   }
 
@@ -65,7 +67,7 @@ import TestSupport
     "", "-", ".", "1.", ".5", "+1", "1e3", "1E3", "NaN", "inf", "1,5", "1 000", " 1", "1 ", "12abc",
     "0x10", "١", "--1", "1.2.3", "1\0",
   ])
-  func `text that is no plain number is refused`(text: String) {
+  func `text that isn't a plain number throws`(text: String) {
     let error = #expect(throws: SQLiteError.self) { try DecimalText.decimal(from: .text(text)) }
     #expect(error?.code == .mismatch)
   }
@@ -74,16 +76,16 @@ import TestSupport
     "1234567890123456789012345678901234567890123", "0." + zeros(140) + "1", "1" + zeros(200),
     "340282366920938463463374607431768211457.5",
   ])
-  func `a number that Decimal would round is refused`(text: String) {
+  func `a number that Decimal would round throws`(text: String) {
     let error = #expect(throws: SQLiteError.self) { try DecimalText.decimal(from: .text(text)) }
     #expect(error?.code == .range)
   }
 
-  @Test func `a decimal that is not a number is refused`() {
+  @Test func `a decimal that isn't a number throws`() {
     #expect(throws: SQLiteError.self) { try DecimalText.value(for: .nan) }
   }
 
-  @Test func `an integer is read and a real is not`() throws {
+  @Test func `an integer is read, and a real throws`() throws {
     #expect(try DecimalText.decimal(from: .integer(.min)) == Decimal(Int64.min))
     #expect(throws: SQLiteError.self) { try DecimalText.decimal(from: .real(0.5)) }
     #expect(throws: SQLiteError.self) { try DecimalText.decimal(from: .null) }

@@ -28,7 +28,7 @@ import TestSupport
   ]
 
   @Test(arguments: texts)
-  func `a duration has one well-known text`(attoseconds: Int128, text: String) throws {
+  func `a duration has one known text`(attoseconds: Int128, text: String) throws {
     let duration = Duration(attoseconds: attoseconds)
     #expect(try DurationStrategy.text.value(for: duration) == .text(text))
     #expect(try DurationStrategy.text.duration(from: .text(text)) == duration)
@@ -45,7 +45,7 @@ import TestSupport
     "170141183460469231732", "999999999999999999999", "1000000000000000000000",
     "0.0000000000000000001",
   ])
-  func `a number that Duration cannot hold is refused`(text: String) {
+  func `a number outside the range of Duration throws`(text: String) {
     let error = #expect(throws: SQLiteError.self) {
       try DurationStrategy.text.duration(from: .text(text))
     }
@@ -53,18 +53,18 @@ import TestSupport
   }
 
   @Test(arguments: [Value.null, .text("1s"), .text("1e3"), .integer(1), .real(1), .blob([])])
-  func `another value is refused`(value: Value) {
+  func `a value of another form throws`(value: Value) {
     let error = #expect(throws: SQLiteError.self) {
       try DurationStrategy.text.duration(from: value)
     }
     #expect(error?.code == .mismatch)
   }
 
-  @Test func `seconds are the double nearest to within one unit in the last place`() throws {
+  @Test func `seconds are within one unit in the last place of the nearest double`() throws {
     var random = SplitMix64(seed: 82)
     for _ in 0..<10_000 {
       let duration = duration(&random)
-      // Beyond are the ends, which a double may round out of the range.
+      // A double may round durations near the limits out of the range.
       guard duration.attoseconds.magnitude < Int128.max.magnitude - 1 << 75 else { continue }
       guard case .real(let real) = try DurationStrategy.seconds.value(for: duration),
         case .text(let text) = try DurationStrategy.text.value(for: duration),
@@ -80,7 +80,7 @@ import TestSupport
     }
   }
 
-  @Test func `nanoseconds are the nearest or refused`() throws {
+  @Test func `nanoseconds are rounded to the nearest or throw`() throws {
     var random = SplitMix64(seed: 83)
     for _ in 0..<10_000 {
       let duration = duration(&random)
@@ -96,20 +96,20 @@ import TestSupport
   }
 
   @Test(arguments: [(500_000_000, 0), (1_500_000_000, 2), (-500_000_000, 0), (-1_500_000_000, -2)])
-  func `a tie of nanoseconds goes to the even one`(attoseconds: Int64, nanoseconds: Int64) throws {
+  func `a tie of nanoseconds rounds to even`(attoseconds: Int64, nanoseconds: Int64) throws {
     let duration = Duration(attoseconds: Int128(attoseconds))
     #expect(try DurationStrategy.nanoseconds.value(for: duration) == .integer(nanoseconds))
   }
 
   @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, 1.8e20, -1.8e20])
-  func `seconds that Duration cannot hold are refused`(seconds: Double) {
+  func `seconds outside the range of Duration throw`(seconds: Double) {
     #expect(throws: SQLiteError.self) {
       try DurationStrategy.seconds.duration(from: .real(seconds))
     }
   }
 
   @Test(arguments: DurationStrategy.allCases)
-  func `the ends of the range are refused unless they can be read`(
+  func `the limits of Duration throw or can be read`(
     strategy: DurationStrategy
   ) throws {
     for duration in [Duration(attoseconds: .min), Duration(attoseconds: .max)] {

@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 @Suite struct ExactSecondsTests {
-  @Test func `any digits are rounded as the C library rounds them`() {
+  @Test func `digits are rounded like in the C library`() {
     var random = SplitMix64(seed: 21)
     for _ in 0..<20_000 {
       let limit: Int64 = 1 << Int64.random(in: 1...38, using: &random)
@@ -17,7 +17,7 @@ import TestSupport
     }
   }
 
-  @Test func `a negative second counts its digits upwards`() {
+  @Test func `the fraction is added to a negative second`() {
     var random = SplitMix64(seed: 22)
     for _ in 0..<20_000 {
       let limit: Int64 = 1 << Int64.random(in: 1...38, using: &random)
@@ -30,7 +30,7 @@ import TestSupport
     }
   }
   @Test(arguments: [(1, 0), (2, 1), (3, 2), (5, 2), (7, 4)] as [(UInt64, Double)])
-  func `halfway between two doubles the even one is nearest`(halves: UInt64, units: Double) {
+  func `a tie between two doubles rounds to even`(halves: UInt64, units: Double) {
     let half: UInt64 = 3_814_697_265_625  // 2^-18, of 10^18
     let denominator: UInt64 = 1_000_000_000_000_000_000
     let up = ExactSeconds.nearest(1 << 35, half * halves, over: denominator)

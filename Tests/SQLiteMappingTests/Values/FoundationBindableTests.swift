@@ -14,7 +14,7 @@ import Testing
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `every type survives a column in its default form`() throws {
+  @Test func `every type survives a round trip in its default form`() throws {
     let date = Date(timeIntervalSinceReferenceDate: 757_382_400.1)
     let data = Data([0, 1, 255])
     let uuid = UUID()
@@ -43,7 +43,7 @@ import Testing
     #expect(try #require(row) == nil)
   }
 
-  @Test func `a value without a stored form is refused before SQLite sees it`() {
+  @Test func `a value without a stored form throws before SQLite runs`() {
     let date = Date(timeIntervalSinceReferenceDate: .nan)
     #expect(throws: SQLiteError.self) { try database.rows("SELECT \(date)", as: Date.self).first }
     #expect(throws: SQLiteError.self) { try database.rows("SELECT 'x'", as: Date.self).first }

@@ -13,13 +13,13 @@ import Testing
   ]
 
   @Test(arguments: names)
-  func `a property's name becomes lowercase words`(property: String, column: String) {
+  func `a property name is converted to snake case`(property: String, column: String) {
     #expect(KeyStrategy.convertToSnakeCase.column(for: property) == column)
     #expect(KeyStrategy.convertToSnakeCase.column(for: column) == column)
   }
 
   @Test(arguments: names)
-  func `default keys are the names themselves`(property: String, column: String) {
+  func `default keys are the property names`(property: String, column: String) {
     #expect(KeyStrategy.useDefaultKeys.column(for: property) == property)
   }
 }

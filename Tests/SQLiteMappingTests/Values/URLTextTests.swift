@@ -10,17 +10,17 @@ import TestSupport
 #endif
 
 @Suite struct URLTextTests {
-  @Test func `ten thousand URLs survive`() throws {
+  @Test func `ten thousand URLs survive a round trip`() throws {
     var random = SplitMix64(seed: 71)
     let alphabet = Array("abz09-._~/?#&=%:@é漢 +\"<>|")
-    var made = 0
-    while made < 10_000 {
+    var count = 0
+    while count < 10_000 {
       var text = "https://example.org/"
       for _ in 0..<Int.random(in: 0...20, using: &random) {
         text.append(alphabet[.random(in: alphabet.indices, using: &random)])
       }
       guard let url = URL(string: text) else { continue }
-      made += 1
+      count += 1
       let read = try URL(databaseValue: url.databaseValue)
       if read != url { Issue.record("\(url)") }
     }
@@ -33,7 +33,7 @@ import TestSupport
     #expect(try URL(databaseValue: .text(text)) == url)
   }
 
-  @Test func `a URL with a base is refused`() throws {
+  @Test func `a URL with a base throws`() throws {
     let base = try #require(URL(string: "https://example.org/a/"))
     let url = try #require(URL(string: "b", relativeTo: base))
     #expect(throws: SQLiteError.self) { try url.databaseValue }
@@ -41,7 +41,7 @@ import TestSupport
   }
 
   @Test(arguments: [Value.null, .integer(1), .blob([97]), .text(""), .text("a b")])
-  func `another value is refused`(value: Value) {
+  func `a value of another form throws`(value: Value) {
     #expect(throws: SQLiteError.self) { try URL(databaseValue: value) }
   }
 }

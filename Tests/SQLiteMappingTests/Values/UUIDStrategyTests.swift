@@ -11,7 +11,7 @@ import TestSupport
 
 @Suite struct UUIDStrategyTests {
   @Test(arguments: UUIDStrategy.allCases)
-  func `ten thousand UUIDs survive`(strategy: UUIDStrategy) throws {
+  func `ten thousand UUIDs survive a round trip`(strategy: UUIDStrategy) throws {
     var random = SplitMix64(seed: 51)
     for _ in 0..<10_000 {
       let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -23,7 +23,7 @@ import TestSupport
     }
   }
 
-  @Test func `either case is read`() throws {
+  @Test func `uppercase and lowercase are read`() throws {
     let text = "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"
     let uuid = try #require(UUID(uuidString: text))
     #expect(UUIDStrategy.text.value(for: uuid) == .text(text))
@@ -43,7 +43,7 @@ import TestSupport
   ]
 
   @Test(arguments: wrong)
-  func `another value is refused`(strategy: UUIDStrategy, value: Value) {
+  func `a value of another form throws`(strategy: UUIDStrategy, value: Value) {
     let error = #expect(throws: SQLiteError.self) { try strategy.uuid(from: value) }
     #expect(error?.code == .mismatch)
   }
