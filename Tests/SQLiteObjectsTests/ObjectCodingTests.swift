@@ -71,7 +71,7 @@ private struct Shelf: MagicObject {
     return book
   }
 
-  @Test func `relations are their targets' keys`() throws {
+  @Test func `relations are encoded as the keys of their targets`() throws {
     let json = String(decoding: try encoder.encode(try book()), as: UTF8.self)
     #expect(
       json == """
@@ -83,7 +83,7 @@ private struct Shelf: MagicObject {
         .hasPrefix(#"[{"books":null,"name":"Ann","number":1}"#))
   }
 
-  @Test func `a decoded object comes back with its relations once they are resolved`() throws {
+  @Test func `a decoded object gets its relations when they are resolved`() throws {
     let json = try encoder.encode(try book())
     let decoded = try decoder.decode(Book.self, from: json)
     #expect(decoded.title == "One")
@@ -104,14 +104,14 @@ private struct Shelf: MagicObject {
     #expect(try magic.count(of: Book.self) == 2)
   }
 
-  @Test func `a key that is in no store is an error`() async throws {
+  @Test func `resolving a key without an object throws`() async throws {
     let json =
       #"{"id":"x","title":"X","printed":0,"author":9,"sequels":[],"roles":{},"readers":[]}"#
     let decoded = try decoder.decode(Book.self, from: Data(json.utf8))
     await #expect(throws: MagicError.self) { try await magic.resolve(decoded) }
   }
 
-  @Test func `a new object needs no key`() throws {
+  @Test func `a new object can be decoded without a key`() throws {
     let author = try decoder.decode(Author.self, from: Data(#"{"name":"New"}"#.utf8))
     #expect(try magic.update(author) == 1)
     #expect(author.number == 1)
@@ -134,7 +134,7 @@ private struct Shelf: MagicObject {
     "first":"One","id":"s","last":null}
     """
 
-  @Test func `lazy relations are their targets' keys, set or not`() throws {
+  @Test func `lazy relations are encoded as keys, whether assigned or fetched`() throws {
     let set = try encoder.encode(try shelf())
     #expect(String(decoding: set, as: UTF8.self) == ObjectCodingTests.shelfJSON)
     let fetched = try magic.object(of: Shelf.self, primary: "s")
@@ -143,7 +143,7 @@ private struct Shelf: MagicObject {
     #expect(try magic.cost { _ = try encoder.encode(fetched) }.cost.rows == 0)
   }
 
-  @Test func `a decoded object has its lazy relations once they are resolved`() throws {
+  @Test func `a decoded object gets its lazy relations when they are resolved`() throws {
     _ = try shelf()
     let decoded = try decoder.decode(Shelf.self, from: Data(ObjectCodingTests.shelfJSON.utf8))
     #expect(throws: MagicError.self) { try magic.update(decoded) }
@@ -160,7 +160,7 @@ private struct Shelf: MagicObject {
     #expect(try magic.count(of: Book.self) == 5)
   }
 
-  @Test func `a lazy relation whose object is gone is null or a named error`() throws {
+  @Test func `a lazy relation without its object is encoded as null or throws`() throws {
     let shelf = try shelf()
     shelf.last = .init(value: Author("Zoe"))
     try magic.update(shelf)

@@ -39,7 +39,7 @@ private enum Old {
   }
 }
 
-/// The same after all has been renamed.
+/// The types after everything has been renamed.
 private enum New {
   struct Leaf: MagicObject {
     static var tableName: String { "Blade" }
@@ -62,7 +62,7 @@ private enum New {
   }
 }
 
-/// The same after all has been removed that can be.
+/// The type after every property that can be dropped has been dropped.
 private enum Bare {
   struct Tree: MagicObject {
     @PrimaryMagicValue var id: String
@@ -103,7 +103,7 @@ private final class Spouse: MagicObject {
   }
 }
 
-/// Renames and removals by declared migrations, on objects with relations and assets.
+/// Migrations that rename and drop types and properties with relations and assets.
 @Suite(.everyEngine) struct ObjectMigrationTests {
   let folder: TestFolder
 
@@ -140,7 +140,7 @@ private final class Spouse: MagicObject {
     }
   }
 
-  @Test func `objects keep everything when all of it is renamed`() throws {
+  @Test func `objects keep all their data when everything is renamed`() throws {
     try fill()
     let magic = try MagicData.at(folder.path)
     #expect(try magic.migrate([ObjectMigrationTests.renames]) == ["plants"])
@@ -151,7 +151,7 @@ private final class Spouse: MagicObject {
     #expect(oak.named.mapValues(\.number) == ["x": oak.blades[1].number])
     #expect(try oak.picture.get() == "photo of oak")
     #expect(try magic.check(of: New.Tree.self) == [])
-    // Nothing was made twice: each thing has the name that it would have in a new store.
+    // Nothing exists twice: every table, index and trigger is named as in a new store.
     let fresh = try MagicData.fresh()
     try fresh.update([New.Tree]())
     let sample = New.Tree()
@@ -163,7 +163,7 @@ private final class Spouse: MagicObject {
     for type in ["table", "index", "trigger"] {
       #expect(try names(type, magic) == names(type, fresh))
     }
-    // The counters go on, and assets go with their objects.
+    // Auto-increment continues, and assets are deleted with their objects.
     let blade = New.Leaf()
     blade.words = "new"
     let last = try magic.object(of: New.Leaf.self).map(\.number).max() ?? 0
@@ -175,7 +175,7 @@ private final class Spouse: MagicObject {
     }
   }
 
-  @Test func `migrations are made once without blocking too`() async throws {
+  @Test func `the async migrate also runs each migration once`() async throws {
     func blocking(_ magic: MagicData) throws -> [String] {
       try magic.migrate([ObjectMigrationTests.renames])
     }
@@ -187,7 +187,7 @@ private final class Spouse: MagicObject {
     #expect(try await magic.object(of: New.Tree.self, primary: "oak").title == "name of oak")
   }
 
-  @Test func `properties are removed with their values, links and files`() throws {
+  @Test func `properties are dropped with their values, links and files`() throws {
     try fill()
     let magic = try MagicData.at(folder.path)
     #expect(try files(magic).count == 2)
@@ -203,11 +203,11 @@ private final class Spouse: MagicObject {
     #expect(try names("table", magic) == ["Tree"])
     #expect(try names("trigger", magic) == [])
     #expect(try files(magic) == [])
-    // Made once, and never again.
+    // A migration runs only once.
     #expect(try magic.migrate([removals]) == [])
   }
 
-  @Test func `objects are removed with their links and files`() throws {
+  @Test func `a type is dropped with its links and files`() throws {
     try fill()
     let magic = try MagicData.at(folder.path)
     try magic.migrate([Migration("no trees", .dropObjects("Tree"))])
@@ -219,7 +219,7 @@ private final class Spouse: MagicObject {
     #expect(try magic.object(of: Old.Tree.self, primary: "ash").leaves.count == 2)
   }
 
-  @Test func `a type that others lead to is not dropped, whatever their rules`() throws {
+  @Test func `a type that others reference isn't dropped, whatever their delete rules`() throws {
     let magic = try MagicData.at(folder.path)
     for name in ["a", "b"] {
       let shop = Shop(name)
@@ -234,11 +234,11 @@ private final class Spouse: MagicObject {
     #expect(error?.message.contains("“helpers” of “Shop” leads to it in 4 rows") == true)
     #expect(
       try magic.object(of: Shop.self).map { $0.owner?.name } == ["owner of a", "owner of b", nil])
-    // Also if no row leads there: the column would keep its type from being written.
+    // It also throws without referencing rows, because shops couldn't be saved with such a column.
     try magic.removeAll(Shop.all)
     #expect(throws: SQLiteError.self) { try drop() }
     try magic.update(Shop("again"))
-    // In one migration with what leads there it is fine, and takes nothing else along.
+    // Together with the properties that reference it, the type is dropped, and nothing else.
     try magic.migrate([
       Migration(
         "no owners", .dropProperty("owner", of: "Shop"), .dropProperty("helpers", of: "Shop"),
@@ -248,7 +248,7 @@ private final class Spouse: MagicObject {
     #expect(try magic.database.rows("SELECT title FROM Shop", as: String.self) == ["again"])
   }
 
-  @Test func `objects that need one another are dropped with their type`() throws {
+  @Test func `a type whose objects require one another can be dropped`() throws {
     let magic = try MagicData.at(folder.path)
     let (one, two) = (Spouse(), Spouse())
     (one.other, two.other) = (two, one)
@@ -260,7 +260,7 @@ private final class Spouse: MagicObject {
     (one.other, two.other) = (one, two)
   }
 
-  @Test func `a migration that fails changes nothing`() throws {
+  @Test func `a failed migration changes nothing`() throws {
     try fill()
     let magic = try MagicData.at(folder.path)
     #expect(throws: (any Error).self) {
@@ -273,20 +273,20 @@ private final class Spouse: MagicObject {
     #expect(try magic.check(of: Old.Tree.self) == [])
   }
 
-  @Test func `a type that was used before its migration is looked at again`() throws {
+  @Test func `a type that was used before a migration is checked again after it`() throws {
     try fill()
     let magic = try MagicData.at(folder.path)
     #expect(try magic.count(of: Old.Leaf.self) == 6)
     #expect(try magic.object(of: Old.Leaf.self).count == 6)
     try magic.migrate([Migration("no text", .dropProperty("text", of: "Leaf"))])
-    // The property is there again, as a new one that has no default: that is refused by name.
+    // The property counts as new and has no default, so the fetch throws.
     #expect(throws: SchemaError.self) { try magic.object(of: Old.Leaf.self) }
   }
 
-  @Test func `a type whose name begins with another's keeps its tables`() throws {
+  @Test func `renaming a type keeps tables whose names only begin with its name`() throws {
     let magic = try MagicData.at(folder.path)
     try magic.update(Old.Tree("oak"))
-    // Looks like the links of a property “ring” of a type that is not asked about.
+    // Looks like the link table of a property `ring`, which the type doesn't have.
     try magic.database.executeMultipleChanges(
       """
       CREATE TABLE Tree_ring (owner INTEGER REFERENCES Tree (z_index), target INTEGER, width REAL);
@@ -297,22 +297,21 @@ private final class Spouse: MagicObject {
     #expect(try names("table", magic).contains("Plant_leaves"))
   }
 
-  /// Two open stores with shops, one of which then drops their type.
+  /// Opens a folder as two stores, drops `Shop` in one, and returns the other with its shop.
   private func dropped(
     in folder: TestFolder
   ) throws -> (store: MagicData, shop: Shop) {
-    let (here, there) = (try MagicData.at(folder.path), try MagicData.at(folder.path))
+    let (migrated, other) = (try MagicData.at(folder.path), try MagicData.at(folder.path))
     let shop = Shop("old")
-    try there.update(shop)
-    // From now on the other store knows the tables.
-    #expect(try there.objects(of: Shop.self).count == 1)
-    #expect(try there.objects(of: Landlord.self).isEmpty)
-    try here.migrate([Migration("no shops", .dropObjects("Shop"))])
-    return (there, shop)
+    try other.update(shop)
+    // From now on, the other store has cached the tables.
+    #expect(try other.objects(of: Shop.self).count == 1)
+    #expect(try other.objects(of: Landlord.self).isEmpty)
+    try migrated.migrate([Migration("no shops", .dropObjects("Shop"))])
+    return (other, shop)
   }
 
-  @Test(arguments: 0..<5) func `another open store learns that a type was dropped`(call: Int) throws
-  {
+  @Test(arguments: 0..<5) func `another open store notices a dropped type`(call: Int) throws {
     let (store, shop) = try dropped(in: folder)
     switch call {
     case 0: #expect(try store.objects(of: Shop.self).isEmpty)
@@ -328,7 +327,7 @@ private final class Spouse: MagicObject {
     }
   }
 
-  @Test func `another open store learns it without blocking too`() async throws {
+  @Test func `an async call of another open store notices a dropped type`() async throws {
     let (store, _) = try dropped(in: folder)
     #expect(try await store.objects(of: Shop.self).isEmpty)
     let another = try TestFolder()
@@ -336,15 +335,15 @@ private final class Spouse: MagicObject {
     #expect(try await other.insert([Shop("new"), Shop("newer")]).count == 2)
   }
 
-  @Test func `another open store learns that a plain type was dropped`() throws {
-    let (here, there) = (try MagicData.at(folder.path), try MagicData.at(folder.path))
-    try there.update(Old.Leaf("a"))
-    #expect(try there.object(of: Old.Leaf.self, primary: 1).text == "a")
-    try here.migrate([Migration("no leaves", .dropObjects("Leaf"))])
-    #expect(try there.object(of: Old.Leaf.self, ifPresent: 1) == nil)
+  @Test func `another open store notices a dropped type without relations`() throws {
+    let (migrated, other) = (try MagicData.at(folder.path), try MagicData.at(folder.path))
+    try other.update(Old.Leaf("a"))
+    #expect(try other.object(of: Old.Leaf.self, primary: 1).text == "a")
+    try migrated.migrate([Migration("no leaves", .dropObjects("Leaf"))])
+    #expect(try other.object(of: Old.Leaf.self, ifPresent: 1) == nil)
   }
 
-  @Test func `an asset cannot be required`() throws {
+  @Test func `an asset can't be made required`() throws {
     let magic = try MagicData.at(folder.path)
     try magic.update(Old.Tree("oak"))
     let error = #expect(throws: SchemaError.self) {

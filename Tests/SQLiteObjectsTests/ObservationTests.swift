@@ -28,7 +28,7 @@ private struct Tag: MagicObject {
     magic = try await MagicData.at(folder.path)
   }
 
-  @Test func `objects are fetched at once and after each commit`() async throws {
+  @Test func `an observation yields objects immediately and after each commit`() async throws {
     var iterator = magic.observe(Entry.where(\.$text != "hidden")).makeAsyncIterator()
     #expect(try await iterator.next()?.map(\.text) == [])
     try await magic.update(Entry("a"))
@@ -38,7 +38,7 @@ private struct Tag: MagicObject {
     #expect(try await iterator.next()?.map(\.text) == ["a", "b", "c"])
   }
 
-  @Test func `a change of what an object leads to is seen`() async throws {
+  @Test func `a change of a related object is observed`() async throws {
     let entry = Entry("a")
     let tag = Tag("old")
     entry.tag = tag
@@ -50,7 +50,7 @@ private struct Tag: MagicObject {
     #expect(try await iterator.next()?.first?.tag?.name == "new")
   }
 
-  @Test func `what another store on the path commits is seen`() async throws {
+  @Test func `commits of another store on the same path are observed`() async throws {
     let other = try await MagicData.at(folder.path)
     var iterator = magic.observe(Entry.all).makeAsyncIterator()
     #expect(try await iterator.next()?.isEmpty == true)
@@ -61,7 +61,7 @@ private struct Tag: MagicObject {
   @Test(
     .requires(.files),
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3")))
-  func `what another process commits is seen`() async throws {
+  func `commits of another process are observed`() async throws {
     try await magic.update(Entry("a"))
     var iterator = magic.observe(Entry.all).makeAsyncIterator()
     #expect(try await iterator.next()?.count == 1)
@@ -76,7 +76,7 @@ private struct Tag: MagicObject {
     #expect(try await iterator.next()?.map(\.text) == ["a", "shell"])
   }
 
-  @Test func `commits that touch another type are not told`() async throws {
+  @Test func `commits to other types aren't reported`() async throws {
     try await magic.update(Entry("a"))
     var changes = magic.changes(of: Tag.self).makeAsyncIterator()
     try await magic.update(Entry("b"))
@@ -92,14 +92,14 @@ private struct Tag: MagicObject {
     #expect(try await waiting.value == false)
   }
 
-  @Test func `a commit before the loop begins is told`() async throws {
+  @Test func `a commit before the loop starts is reported`() async throws {
     let changes = magic.changes(of: Entry.self)
     try await magic.update(Entry("a"))
     var iterator = changes.makeAsyncIterator()
     #expect(try await iterator.next() != nil)
   }
 
-  @Test func `the last state is never missed`() async throws {
+  @Test func `an observation never misses the last state`() async throws {
     let magic = magic
     let reader = Task {
       for try await entries in magic.observe(Entry.all) where entries.count == 200 { return true }
@@ -114,7 +114,7 @@ private struct Tag: MagicObject {
     #expect(try await reader.value)
   }
 
-  @Test func `a closed database ends the loop by an error`() async throws {
+  @Test func `closing the database ends the loop with an error`() async throws {
     var iterator = magic.observe(Entry.all).makeAsyncIterator()
     _ = try await iterator.next()
     try await magic.update(Entry("a"))

@@ -50,7 +50,7 @@ private struct House: MagicObject, Equatable, Sendable {
 }
 
 @Suite(.everyEngine, .timeLimit(.minutes(40))) struct ObservedDifferenceTests {
-  @Test func `a list that takes over each difference shows what the query finds`() async throws {
+  @Test func `applying each difference to a list reproduces the query's result`() async throws {
     let magic = try await MagicData.fresh(.temporary)
     var random = SplitMix64(seed: 20_261_122)
     try await magic.update((0..<20).map { Town("t\($0)", $0) })
@@ -74,7 +74,7 @@ private struct House: MagicObject, Equatable, Sendable {
         if case .insert(_, _, let partner) = insertion { partner != nil } else { false }
       }
       updates += updated.count
-      // One of them changes the result for certain.
+      // Every choice changes the result.
       let magic = magic
       let choice = Int.random(in: 0..<4, using: &random)
       let name = "t\(Int.random(in: 0..<1_000_000, using: &random))"
@@ -97,8 +97,7 @@ private struct House: MagicObject, Equatable, Sendable {
     #expect(updates > 10)
   }
 
-  @Test func `a list of many objects that is turned around has one object that stays`() async throws
-  {
+  @Test func `reversing 20,000 objects yields a difference that keeps one of them`() async throws {
     let magic = try await MagicData.fresh()
     let count = 20_000
     try await magic.update((0..<count).map { Town("", $0) })
@@ -112,7 +111,7 @@ private struct House: MagicObject, Equatable, Sendable {
     #expect(change.updated.count == count - 1)
   }
 
-  @Test func `an object is updated by its links, their targets and its assets`() async throws {
+  @Test func `changed links, targets and assets mark an object as updated`() async throws {
     let magic = try await MagicData.fresh(.temporary)
     let (long, short) = (Street("long", 9), Street("short", 1))
     short.next = long
@@ -123,7 +122,7 @@ private struct House: MagicObject, Equatable, Sendable {
     #expect(try await changes.next()?.updated == [])
     long.houses[1].number = 3
     try await magic.update(long.houses[1])
-    // The short one leads to the long one.
+    // `short` references `long`, so it is updated, too.
     #expect(try await changes.next()?.updated == [0, 2])
     long.houses.removeLast()
     try await magic.update(long)
@@ -138,7 +137,7 @@ private struct House: MagicObject, Equatable, Sendable {
     #expect(last.difference.isEmpty)
   }
 
-  @Test func `only a query for objects has differences`() async throws {
+  @Test func `differences are available only for queries of objects`() async throws {
     let magic = try await MagicData.fresh()
     try await magic.update(House(1))
     let houses = magic.observe { try $0.objects(of: House.self) }
@@ -149,9 +148,7 @@ private struct House: MagicObject, Equatable, Sendable {
   }
 
   @Test(.requires(.tracing))
-  func `commits that do not match run no query, whatever the size of the result`()
-    async throws
-  {
+  func `commits that can't match run no query, whatever the result size`() async throws {
     for size in [10, 1_000] {
       let (queries, results) = (Counter(), Counter())
       var options = Database.Options()
@@ -199,7 +196,7 @@ private struct House: MagicObject, Equatable, Sendable {
       try await magic.database.executeChange("DELETE FROM Town WHERE size < 90")
       // When all results include the next town, the loops have also processed the commits before it.
       _ = try await runsOneQueryPerLoop()
-      // The statements of raw SQL name the table without quotes.
+      // The raw SQL above doesn't quote the table name, so its statements aren't counted.
       #expect(queries.value == before + loops.count)
       for loop in loops { loop.cancel() }
       for loop in loops { #expect(try await loop.value >= 1) }
@@ -217,9 +214,7 @@ private struct House: MagicObject, Equatable, Sendable {
     return count
   }
 
-  @Test func `after each of a thousand random commits the observed result is the present one`()
-    async throws
-  {
+  @Test func `the observed result is current after each of 1,000 random commits`() async throws {
     let magic = try await MagicData.fresh(.temporary)
     try await magic.update((0..<10).map { Town("t\($0)", $0) })
     let filters: [Filter<Town>] = [
@@ -266,7 +261,7 @@ private struct House: MagicObject, Equatable, Sendable {
     }
   }
 
-  @Test func `a row from before a column with a default is judged by the default`() async throws {
+  @Test func `rows from before a column was added are matched by its default`() async throws {
     let magic = try await MagicData.fresh(.temporary)
     try await magic.update(Town("a", 1))
     try await magic.database.executeChange("ALTER TABLE Town DROP COLUMN size")
@@ -278,7 +273,7 @@ private struct House: MagicObject, Equatable, Sendable {
   }
 }
 
-/// A number that any thread may increase.
+/// A thread-safe counter.
 private final class Counter: Sendable {
   private let count = Atomic(0)
   var value: Int { count.load(ordering: .relaxed) }

@@ -56,14 +56,14 @@ private struct Lid: MagicObject {
     try await magic.update([Jar("honey", 500), Jar("jam", 300, on: Shelf("top"))])
   }
 
-  /// Saves something that no query here is about, and then what it is about: had the first been told, it would
-  /// come before the second.
+  /// Saves `others`, which the observed query doesn't depend on, and then `object`. A notification
+  /// of the others would yield a result before the one for `object`.
   private func save(_ object: some MagicObject, after others: [any MagicObject]) throws {
     for other in others { try magic.update(other) }
     try magic.update(object)
   }
 
-  @Test func `counts come when they have changed, and no equal ones`() async throws {
+  @Test func `a count is yielded when it has changed, and never twice in a row`() async throws {
     var counts = magic.observe(Jar.where(\.$grams > 400).count).makeAsyncIterator()
     #expect(try await counts.next() == 1)
     try await magic.update(Jar("light", 1))
@@ -74,7 +74,7 @@ private struct Lid: MagicObject {
     #expect(try await counts.next() == 0)
   }
 
-  @Test func `values and aggregates come when they have changed`() async throws {
+  @Test func `values and aggregates are yielded when they have changed`() async throws {
     var labels = magic.observe(Jar.ordered(by: .descending(\.$label)).values(\.$label))
       .makeAsyncIterator()
     var total = magic.observe(Jar.all.aggregate(.sum(\.$grams))).makeAsyncIterator()
@@ -98,14 +98,14 @@ private struct Lid: MagicObject {
     #expect(try await groups.next()?.map(\.key) == ["bottom"])
   }
 
-  @Test func `what is found by a search comes when it has changed`() async throws {
+  @Test func `search results are yielded when they have changed`() async throws {
     var found = magic.observe(Jar.all.search(.prefix("ho"))).makeAsyncIterator()
     #expect(try await found.next()?.map(\.snippet) == ["[honey]"])
     try save(Jar("horse", 1), after: [Shelf("x")])
     #expect(try await found.next()?.map(\.value.label).sorted() == ["honey", "horse"])
   }
 
-  @Test func `a text that is searched behind a relation is a part of the query`() async throws {
+  @Test func `a query with a search through a relation observes the searched text`() async throws {
     let cupboard = Cupboard()
     cupboard.jars = try await magic.objects(of: Jar.self)
     try await magic.update(cupboard)
@@ -119,7 +119,7 @@ private struct Lid: MagicObject {
     }
   }
 
-  @Test func `a result is told though the store was restored while it was read`() async throws {
+  @Test func `a result is yielded although the store was restored during its read`() async throws {
     let other = try await MagicData.fresh(.temporary)
     try await other.update([Jar("salt", 1), Jar("sugar", 2)])
     let mustRestore = Mutex(true)
@@ -141,7 +141,7 @@ private struct Lid: MagicObject {
     #expect(try await counts.next() == 2)
   }
 
-  @Test func `any fetches are observed together`() async throws {
+  @Test func `a closure with several fetches is observed as a whole`() async throws {
     let pairs = magic.observe { magic in
       [try magic.count(of: Jar.self), try magic.count(of: Shelf.self)]
     }
@@ -156,10 +156,10 @@ private struct Lid: MagicObject {
     await #expect(throws: SQLiteError.self) { try await writer.next() }
   }
 
-  @Test func `objects that are fetched as before are not repeated`() async throws {
+  @Test func `objects whose rows are unchanged aren't yielded again`() async throws {
     var jars = magic.observe(Jar.where(\.$grams > 400)).makeAsyncIterator()
     let first = try #require(try await jars.next())
-    // The reader's own changes are no commits.
+    // Changes in the reader's objects aren't commits.
     first[0].label = "mine"
     let honey = try await magic.object(of: Jar.self, primary: 1)
     honey.label = "other"
@@ -173,7 +173,7 @@ private struct Lid: MagicObject {
     #expect(first[0].label == "mine")
   }
 
-  @Test func `links, targets and assets are parts of an object`() async throws {
+  @Test func `changes of links, targets and assets are observed`() async throws {
     let honey = try await magic.object(of: Jar.self, primary: 1)
     honey.lids = [Lid("red")]
     try await magic.update(honey)
@@ -193,7 +193,7 @@ private struct Lid: MagicObject {
     #expect(try await jars.next()?.first?.photo?.get() == Data([2]))
   }
 
-  @Test func `a query before its table is there sees the first object`() async throws {
+  @Test func `an observation that precedes its table yields the first object`() async throws {
     var lids = magic.observe(Lid.all).makeAsyncIterator()
     var count = magic.observe(Lid.all.count).makeAsyncIterator()
     #expect(try await lids.next()?.isEmpty == true)
@@ -204,7 +204,7 @@ private struct Lid: MagicObject {
   }
 
   @Test(.requires(.files))
-  func `what another process commits is seen`() async throws {
+  func `commits of another process are observed`() async throws {
     var count = magic.observe(Shelf.all.count).makeAsyncIterator()
     #expect(try await count.next() == 1)
     let process = Process()
@@ -219,7 +219,7 @@ private struct Lid: MagicObject {
     #expect(try await count.next() == 2)
   }
 
-  @Test func `a slow reader sees the last state, however many commits there were`() async throws {
+  @Test func `a slow reader gets the last state after any number of commits`() async throws {
     let magic = magic
     var labels = magic.observe(Jar.where(\.$label == "honey").values(\.$grams))
       .makeAsyncIterator()
@@ -236,7 +236,7 @@ private struct Lid: MagicObject {
     #expect(try await labels.next() == [299, 7])
   }
 
-  @Test func `under load each reader comes to the last state`() async throws {
+  @Test func `under load, every reader reaches the last state`() async throws {
     let magic = magic
     let readers = (0..<4).map { number in
       Task {
@@ -264,7 +264,7 @@ private struct Lid: MagicObject {
   }
 
   @Test(arguments: [true, false])
-  func `a store that is closed meanwhile ends the loop by an error`(isInMemory: Bool) async throws {
+  func `closing the store ends the loop with an error`(isInMemory: Bool) async throws {
     let magic = isInMemory ? try await MagicData.fresh() : magic
     try await magic.update(Shelf("a"))
     let counts = Task {
@@ -283,7 +283,7 @@ private struct Lid: MagicObject {
     await #expect(throws: (any Error).self) { try await changes.value }
   }
 
-  @Test func `a loop ends with its task, and an error of the query ends it`() async throws {
+  @Test func `a loop ends when its task is cancelled or its query throws`() async throws {
     let magic = magic
     let waiting = Task {
       var results: [Int] = []

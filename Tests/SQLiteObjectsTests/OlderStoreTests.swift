@@ -17,7 +17,7 @@ private struct Note: MagicObject {
 
   private var file: String { folder.path + "/default.sqlite3" }
 
-  /// What the seed made of a type `Note`.
+  /// Creates a store as the older MagicData did for a type `Note`.
   private func makeOlderStore(_ mode: Database.Options.JournalMode = .delete) throws {
     try FileManager.default.createDirectory(
       atPath: folder.path, withIntermediateDirectories: true)
@@ -36,8 +36,7 @@ private struct Note: MagicObject {
     try database.close()
   }
 
-  @Test func `a store of the older MagicData is refused by name, and stays as it was`() async throws
-  {
+  @Test func `opening a store of the older MagicData throws and changes nothing`() async throws {
     try makeOlderStore()
     let before = try Data(contentsOf: URL(filePath: file))
     for path in [folder.path, file] {
@@ -55,7 +54,7 @@ private struct Note: MagicObject {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["default.sqlite3"])
   }
 
-  @Test func `another database with a table of its name is no older store`() throws {
+  @Test func `another database with a table of the same name can be opened`() throws {
     try makeOlderStore()
     let database = try Database.at(file)
     try database.executeMultipleChanges(
@@ -71,7 +70,7 @@ private struct Note: MagicObject {
     #expect(try magic.object(of: Note.self).count == 1)
   }
 
-  @Test func `its tables can be read, and their objects saved in a new store`() throws {
+  @Test func `objects of an older store can be read by SQL and saved in a new store`() throws {
     try makeOlderStore()
     var options = Database.Options()
     options.mode = .readOnly

@@ -2,8 +2,7 @@ import Conformance
 import MagicData
 import Testing
 
-/// Each operator of filters and expressions, between columns, values and expressions, means what it
-/// means in Swift.
+/// Tests that each operator means the same as in Swift, between columns, values and expressions.
 @Suite(.everyEngine) struct OperatorTests {
   struct Point: MagicObject {
     @PrimaryMagicValue var id: Int
@@ -58,17 +57,17 @@ import Testing
     try expect(sum == difference) { $0 + $1 == $0 - $1 }
   }
 
-  @Test func `columns are reckoned with values and columns`() throws {
+  @Test func `arithmetic combines columns with values and columns`() throws {
     try expect(\Point.$x + 3 > 2) { x, _ in x + 3 > 2 }
     try expect(\Point.$x - 3 > -4) { x, _ in x - 3 > -4 }
     try expect(\Point.$x * 3 > 2) { x, _ in x * 3 > 2 }
     try expect(\Point.$x / 2 > 0) { x, _ in x / 2 > 0 }
     try expect(\Point.$x * \Point.$y > 1) { $0 * $1 > 1 }
-    // What is divided by zero is NULL, which is in no comparison.
+    // Division by zero is NULL, which no comparison matches.
     try expect(\Point.$x / \Point.$y >= 1) { $1 != 0 && $0 / $1 >= 1 }
   }
 
-  @Test func `expressions are reckoned with values, columns and expressions`() throws {
+  @Test func `arithmetic combines expressions with values, columns and expressions`() throws {
     let double = \Point.$x * 2
     let sum = \Point.$x + \Point.$y
     try expect(double + 1 > 2) { x, _ in x * 2 + 1 > 2 }

@@ -74,7 +74,7 @@ private struct Disc: MagicObject {
     }
   }
 
-  @Test func `pages in random orders bring what one fetch brings`() throws {
+  @Test func `pages in random orders contain the same objects as one fetch`() throws {
     try fill(90, seed: 1)
     var random = SplitMix64(seed: 2)
     let keys: [SortKey<Track>] = [
@@ -93,9 +93,7 @@ private struct Disc: MagicObject {
     }
   }
 
-  @Test func `objects that come and go between two pages make none be left out or come twice`()
-    throws
-  {
+  @Test func `objects inserted or removed between pages cause no gaps or duplicates`() throws {
     try fill(60, seed: 3)
     var random = SplitMix64(seed: 4)
     let order: [SortKey<Track>] = [.descending(\.$composer), .ascending(\.$name)]
@@ -113,7 +111,7 @@ private struct Disc: MagicObject {
         Track(
           "new \(number)", Engine.text(Self.words.randomElement(using: &random) ?? ""), nil, 1, nil)
       )
-      // Also the last one that was seen may go.
+      // The last object of a page may be removed, too.
       for track in [page.objects.last, page.objects.first].compactMap(\.self) {
         try magic.remove(track)
         lasting.remove(track.id)
@@ -123,7 +121,7 @@ private struct Disc: MagicObject {
     #expect(lasting.subtracting(seen).isEmpty)
   }
 
-  @Test func `a page begins behind an object as it is now`() async throws {
+  @Test func `a page starts after an object's current position`() async throws {
     try fill(20, seed: 5)
     let all = try await magic.objects(of: Track.self, orderedBy: [.ascending(\.$name)])
     let page = try await magic.fetch(
@@ -142,7 +140,7 @@ private struct Disc: MagicObject {
     }
   }
 
-  @Test func `the end of the last page finds what comes later`() async throws {
+  @Test func `paging from the end of the last page finds later objects`() async throws {
     let first = try await magic.fetch(Track.all.page(limit: 3))
     #expect(first.objects.isEmpty && !first.hasMore && first.end == nil)
     try fill(3, seed: 6)
@@ -155,13 +153,13 @@ private struct Disc: MagicObject {
     #expect(later.objects.map(\.id) == ["later"])
   }
 
-  @Test func `a position of one calculated order is refused by another`() throws {
+  @Test func `a position of a calculated order is rejected by other orders`() throws {
     typealias Order = [SortKey<Track>]
     try fill(3, seed: 7)
     let first: Order = [.ascending(\.$length % 3)]
     let end = try #require(
       try magic.fetch(Track.ordered(by: first).page(limit: 2)).end)
-    // The same order, made again.
+    // An equal order, created again.
     let same: Order = [.ascending(\.$length % 3)]
     #expect(throws: Never.self) {
       try magic.fetch(Track.ordered(by: same).page(after: end, limit: 2))
@@ -178,7 +176,7 @@ private struct Disc: MagicObject {
     }
   }
 
-  @Test func `a limit below one and a position of another order are refused`() throws {
+  @Test func `a limit below one and a position of another order throw`() throws {
     try fill(3, seed: 7)
     #expect(throws: SQLiteError.self) { try magic.fetch(Track.all.page(limit: 0)) }
     let page = try magic.fetch(Track.ordered(by: .ascending(\.$name)).page(limit: 1))
@@ -193,7 +191,7 @@ private struct Disc: MagicObject {
     }
   }
 
-  @Test func `a limit may be the greatest number`() throws {
+  @Test func `a limit may be Int.max`() throws {
     try fill(3, seed: 7)
     let page = try magic.fetch(Track.ordered(by: .descending(\.$rating)).page(limit: .max))
     #expect(page.objects.count == 3)
@@ -204,7 +202,7 @@ private struct Disc: MagicObject {
   }
 
   @Test(.requires(.tracing))
-  func `each part of a page is one range of an index, wherever the page is`() throws {
+  func `each query of a page searches one index range, wherever the page is`() throws {
     let log = Mutex<[String]>([])
     var options = Database.Options()
     options.prepareConnection = { connection in
@@ -232,13 +230,13 @@ private struct Disc: MagicObject {
             String.self)
         }.map(\.3)
         #expect(steps.first?.hasPrefix("SEARCH Track") == true, "\(steps) of \(statement)")
-        // Only equals are sorted among themselves.
+        // SQLite sorts only rows with equal leading keys.
         #expect(!steps.contains { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") })
       }
     }
   }
 
-  @Test func `reverse values and lazy collections have orders and pages`() async throws {
+  @Test func `reverse relations and lazy collections can be sorted and paged`() async throws {
     try fill(40, seed: 9)
     let disc = Disc("d")
     let tracks = try await magic.objects(of: Track.self)

@@ -22,7 +22,7 @@ private enum Grade: Int, Codable, MagicComparable {
   case high
 }
 
-/// What an object promises that no value can show: messages, types and other processes.
+/// Promises of objects about messages, types and other processes.
 @Suite(.everyEngine) struct PromiseTests {
   let folder: TestFolder
 
@@ -33,7 +33,7 @@ private enum Grade: Int, Codable, MagicComparable {
   }
 
   @Test(.requires(.localWork))
-  func `reading a value of a new object that was never set names type and line`() async {
+  func `reading an unset value of a new object reports its type and line`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -46,13 +46,13 @@ private enum Grade: Int, Codable, MagicComparable {
   }
 
   @Test(.requires(.localWork))
-  func `reading a value of a saved object that was never set names type and property`() async {
+  func `reading an unset value after a failed save reports type and property`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
       let order = Order()
       let magic = try MagicData.fresh()
-      // The save is refused, and the object knows its properties by then.
+      // The save throws, but from then on the object has the names of its properties.
       _ = try? magic.update(order)
       // The process ends without releasing the store.
       try magic.close()
@@ -61,8 +61,9 @@ private enum Grade: Int, Codable, MagicComparable {
     #expect(message(result).contains("Order.buyer was read, but it was never set"))
   }
 
-  @Test func `types whose stored form does not sort cannot be compared or sorted by`() {
-    // What asks for MagicComparable does not compile for these: `site < other` with URLs, say.
+  @Test func `types with an unsortable stored form can't be compared or sorted by`() {
+    // Code that requires MagicComparable doesn't compile for these types, for example
+    // `site < other` with URLs.
     let unsorted: [Any.Type] = [
       URL.self, Data.self, Bool.self, [Int].self, [String: Int].self, Order.self,
       MagicalSet<Order>.self, MagicAsset<String>.self, Optional<Int>.self,
@@ -76,7 +77,7 @@ private enum Grade: Int, Codable, MagicComparable {
   }
 
   @Test(.requires(.files))
-  func `processes that write objects on one path add up`() async throws {
+  func `writes of several processes on one path add up`() async throws {
     let magic = try await MagicData.at(folder.path)
     try await magic.update(Order("all"))
     let path = folder.path
@@ -96,14 +97,14 @@ private enum Grade: Int, Codable, MagicComparable {
     for (buyer, count) in [("first", 200), ("second", 200), ("third", 50)] {
       #expect(try await magic.count(of: Order.self, where: \.$buyer == buyer) == count)
     }
-    // Keys are told apart, whoever gave them.
+    // Keys are unique, whichever process generated them.
     #expect(Set(try await magic.object(of: Order.self).map(\.id)).count == 451)
   }
 
-  /// Counts an object up, and saves another one each time.
+  /// Increments an object's count and saves a new object, `times` times.
   private static func count(_ times: Int, _ buyer: String, _ path: String) throws {
     var options = Database.Options()
-    // Three processes take turns, on a machine that may be busy.
+    // Three processes take turns, and the machine may be busy.
     options.busyTimeout = .seconds(300)
     let magic = try MagicData.at(path, options: options)
     for _ in 0..<times {
@@ -116,10 +117,10 @@ private enum Grade: Int, Codable, MagicComparable {
     }
   }
 
-  @Test func `what differs between tables and types is told`() throws {
+  @Test func `check reports the differences between tables and types`() throws {
     let magic = try MagicData.at(folder.path)
     #expect(try magic.check(of: Order.self).map(\.kind) == [.missingTable])
-    // What was never saved needs no migration.
+    // A type that was never saved needs no migration.
     #expect(try magic.check(of: Order.self).allSatisfy(\.isMendedByWriting))
     try magic.update(Order("a"))
     #expect(try magic.check(of: Order.self) == [])

@@ -30,7 +30,7 @@ import Testing
       .map(\.name).joined(separator: " ")
   }
 
-  @Test func `negative limits and offsets are refused`() throws {
+  @Test func `negative limits and offsets throw`() throws {
     for (limit, offset) in [(-1, 0), (.min, 0), (1, -1), (nil, .min)] as [(Int?, Int)] {
       #expect(throws: SQLiteError.self) {
         try magic.objects(of: Player.self, limit: limit, offset: offset)
@@ -48,7 +48,7 @@ import Testing
     #expect(try magic.objects(of: Player.self, limit: .max, offset: .max).isEmpty)
   }
 
-  @Test func `a filter leads through a relation`() throws {
+  @Test func `a filter follows a relation`() throws {
     #expect(try names(\.$team.$title == "Reds") == "Ann")
     #expect(try names(\.$team.$title != "Reds") == "Bob Cem")
     #expect(try names(\.$team.$city == nil) == "Bob Cem")
@@ -62,7 +62,7 @@ import Testing
     #expect(throws: MagicError.notSaved(type: "Team")) { try names(\.$team == Team("new")) }
   }
 
-  @Test func `a filter looks into a collection`() throws {
+  @Test func `a filter tests the elements of a collection`() throws {
     let ann = try #require(try magic.objects(of: Player.self, where: \.$name == "Ann").first)
     #expect(try names((\Player.$friends).contains(where: \.$age > 40)) == "Ann")
     #expect(try names((\Player.$friends).contains(where: \.$age > 60)) == "")
@@ -75,7 +75,7 @@ import Testing
     #expect(try names((\Player.$team.$captain.$friends).contains(where: \.$name == "Cem")) == "Ann")
   }
 
-  @Test func `text is found by its bytes and like by SQLite's rule`() throws {
+  @Test func `contains and hasPrefix compare bytes, like follows SQLite's rule`() throws {
     #expect(try names((\Player.$name).contains("n")) == "Ann")
     #expect(try names((\Player.$name).contains("N")) == "")
     #expect(try names((\Player.$name).like("a%")) == "Ann")
@@ -83,13 +83,13 @@ import Testing
     #expect(try names(!(\Player.$nick).hasPrefix("C")) == "Ann Bob")
   }
 
-  @Test func `numbers are calculated`() throws {
+  @Test func `filters can contain arithmetic`() throws {
     #expect(try names(\.$age + \.$goals > 33) == "Bob Cem")
     #expect(try names(\.$age * 2 - \.$goals == 57) == "Ann")
     #expect(try names(\.$shirt + 1 > 0) == "")
   }
 
-  @Test func `objects are sorted through relations and by calculations`() throws {
+  @Test func `objects can be sorted through relations and by arithmetic`() throws {
     let byTitle = try magic.objects(of: Player.self, orderedBy: [.descending(\.$team.$title)])
     #expect(byTitle.map(\.name) == ["Ann", "Bob", "Cem"])
     let byGoals = try magic.objects(
@@ -105,7 +105,7 @@ import Testing
     #expect(try await magic.fetch(Player.where(\.$age > 45).values(\.$team.$title)) == [nil])
   }
 
-  @Test func `values are added up, compared and counted`() async throws {
+  @Test func `sums, averages, minimums, maximums and counts are computed`() async throws {
     #expect(try await magic.fetch(Player.all.aggregate(.sum(\.$goals))) == 7)
     #expect(try await magic.fetch(Player.where(\.$age > 90).aggregate(.sum(\.$goals))) == 0)
     #expect(try await magic.fetch(Player.all.aggregate(.average(\.$age))) == 40)
@@ -116,7 +116,7 @@ import Testing
     #expect(try await magic.fetch(Player.all.aggregate(.sum(\Player.$age - \Player.$goals))) == 113)
   }
 
-  @Test func `groups have their own values`() throws {
+  @Test func `groups have their own aggregates`() throws {
     let groups = try magic.fetch(Player.all.aggregate(.sum(\.$age), by: \.$team.$title))
     #expect(groups.map(\.key) == [nil, "Blues", "Reds"])
     #expect(groups.map(\.value) == [50, 40, 30])
@@ -125,7 +125,7 @@ import Testing
     #expect(counts.map(\.value) == [3])
   }
 
-  @Test func `a sum that does not fit is an error`() throws {
+  @Test func `a sum that overflows throws`() throws {
     try magic.update([Player("x", age: .max)])
     #expect(throws: SQLiteError.self) { try magic.fetch(Player.all.aggregate(.sum(\.$age))) }
   }
@@ -147,7 +147,7 @@ import Testing
     #expect(steps.contains { $0.hasPrefix("SEARCH Player USING INDEX \(index)") }, "\(steps)")
   }
 
-  @Test func `objects are removed by a filter`() throws {
+  @Test func `objects can be removed by a filter`() throws {
     #expect(try magic.removeAll(Player.where(\.$team.$title == "Reds")) == 1)
     #expect(try names(\.$age > 0) == "Bob Cem")
   }
