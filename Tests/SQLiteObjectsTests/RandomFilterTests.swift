@@ -4,7 +4,7 @@ import MagicData
 import Testing
 import TestSupport
 
-/// What a stored player was made of.
+/// The values of a stored player.
 private struct Model: Sendable {
   var name: String
   var age: Int
@@ -14,7 +14,7 @@ private struct Model: Sendable {
   var shirt: Int?
 }
 
-/// A filter with what it means in Swift.
+/// A filter and the equivalent Swift predicate.
 private struct Meaning {
   let filter: Filter<Player>
   let holds: (Model) -> Bool
@@ -23,7 +23,7 @@ private struct Meaning {
 @Suite(.everyEngine) struct RandomFilterTests {
   private static let words = ["", "a", "A", "ab", "aB", "é", "zz", "%", "_", "a%"]
 
-  @Test func `a thousand filters find what the same filters find in memory`() throws {
+  @Test func `a thousand random filters match the same objects as Swift predicates`() throws {
     var random = SplitMix64(seed: 20_261_121)
     let magic = try MagicData.fresh()
     let models = (0..<120).map { _ in

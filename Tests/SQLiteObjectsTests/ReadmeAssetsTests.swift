@@ -26,7 +26,7 @@ struct Subtitles: AssetConvertible {
   var assetData: Data { get throws { Data(lines.joined(separator: "\n").utf8) } }
 }
 
-/// The code of the README's chapter on assets; `.ci/checks/readme` compares the texts.
+/// The code of the README's chapter on assets. `.ci/checks/readme` compares the texts.
 @Suite(.everyEngine) struct ReadmeAssetsTests {
   private let home: TestFolder
   var folder: String { home.path }
@@ -36,7 +36,8 @@ struct Subtitles: AssetConvertible {
   }
 
   // swift-format-ignore: AlwaysUseLowerCamelCase
-  /// Lets the article's line open a store on the engine of the test.
+  /// Opens a store on the test's engine when the article's code calls
+  /// `MagicData(path:minimumFileSize:)`.
   private func MagicData(
     path: String, minimumFileSize: Int
   ) async throws -> SQLiteObjects.MagicData {
@@ -45,7 +46,7 @@ struct Subtitles: AssetConvertible {
     return magic
   }
 
-  @Test func `objects keep files as the README says`() async throws {
+  @Test func `the README's examples of file assets work`() async throws {
     let picture = URL(filePath: folder + "/poster.jpeg")
     try Data([1, 2, 3]).write(to: picture)
     let upload = AsyncStream<[UInt8]> { continuation in
@@ -95,7 +96,7 @@ struct Subtitles: AssetConvertible {
     #expect(try await subtitles.get()?.lines == ["a", "b"])
   }
 
-  @Test func `assets are swapped as the README says`() async throws {
+  @Test func `the README's example of swapping assets works`() async throws {
     let magic: MagicData = try await .at(folder + "/store")
     let (first, second) = (Film("Metropolis"), Film("Nosferatu"))
     first.poster = MagicAsset(value: Data([1]))
@@ -109,7 +110,7 @@ struct Subtitles: AssetConvertible {
   }
 
   @Test(.requires(.backup))
-  func `a store is looked after as the README says`() async throws {
+  func `the README's example of verifying, sweeping and backing up works`() async throws {
     let magic = try await MagicData(path: folder + "/store", minimumFileSize: 4_096)
     let (film, other) = (Film("Metropolis"), Film("Nosferatu"))
     film.poster = MagicAsset(value: Data(count: 10_000))
@@ -131,7 +132,7 @@ struct Subtitles: AssetConvertible {
     #expect(backup.faults == faults)
   }
 
-  @Test func `the store below is used as the README says`() async throws {
+  @Test func `the README's example of AssetStore works`() async throws {
     let jpeg: [UInt8] = [1, 2, 3]
     let database = try Database.at(folder + "/data.sqlite3")
 

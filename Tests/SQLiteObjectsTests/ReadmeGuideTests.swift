@@ -16,7 +16,7 @@ private struct Ship: MagicObject {
   }
 }
 
-/// The examples of the articles on migrations, observation, transactions and errors, line for line.
+/// The examples of the articles on migrations, observation, transactions and errors, line by line.
 @Suite(.everyEngine) struct ReadmeGuideTests {
   let magic: MagicData
 
@@ -26,12 +26,12 @@ private struct Ship: MagicObject {
   }
 
   // swift-format-ignore: AlwaysUseLowerCamelCase
-  /// Lets the article's line open a store on the engine of the test.
+  /// Opens a store on the test's engine when the article's code calls `MagicData(path:options:)`.
   private func MagicData(
     path: String, options: Database.Options
   ) async throws -> SQLiteObjects.MagicData { try await .at(path, options: options) }
 
-  @Test func `several calls are one`() async throws {
+  @Test func `transactions and reads combine several calls`() async throws {
     let magic = magic
     let tons = try await magic.transaction {
       let ship = try magic.object(of: Ship.self, primary: "Beagle")
@@ -59,7 +59,7 @@ private struct Ship: MagicObject {
     await #expect(throws: MagicError.closed) { try await magic.count(of: Ship.self) }
   }
 
-  @Test func `results are followed`() async throws {
+  @Test func `results, closures and changes can be observed`() async throws {
     let magic = magic
     let remover = Task { _ = try await magic.removeAll(Ship.all) }
     for try await ships in magic.observe(Ship.where(\.$tons > 100).limit(20)) {
@@ -84,7 +84,7 @@ private struct Ship: MagicObject {
     writer.cancel()
   }
 
-  @Test func `migrations are looked at, made and told`() async throws {
+  @Test func `migrations can be planned, run and listed`() async throws {
     try await magic.database.executeChange("ALTER TABLE Ship RENAME COLUMN captain TO master")
     let migrations = [
       Migration("ships have captains", .renameProperty("master", to: "captain", of: "Ship")),
@@ -109,14 +109,14 @@ private struct Ship: MagicObject {
     #expect(try await magic.object(of: Ship.self, primary: "BEAGLE").tons == 242)
   }
 
-  @Test func `the differences of a type and its table are told`() throws {
+  @Test func `check lists the differences between a type and its table`() throws {
     for difference in try magic.check(of: Ship.self) {
       print(difference, difference.isMendedByWriting)
     }
     #expect(try magic.check(of: Ship.self).isEmpty)
   }
 
-  @Test func `an error says where it is`() async throws {
+  @Test func `a constraint error reports its columns, SQL and offset`() async throws {
     let name = "Beagle"
     do {
       try await magic.database.executeChange("INSERT INTO Ship (name, tons) VALUES (\(name), 1)")

@@ -22,9 +22,9 @@ private struct Book: MagicObject {
   @MagicValue var title: String
 }
 
-/// The README's example of migrations of objects, line for line.
+/// The README's example of object migrations, line by line.
 @Suite(.everyEngine) struct ReadmeMigrationTests {
-  @Test func `objects keep what a migration renames`() throws {
+  @Test func `objects keep the values of a renamed property`() throws {
     let folder = try TestFolder()
     try MagicData.at(folder.path).update(Before.Book("Momo"))
     let magic = try MagicData.at(folder.path)

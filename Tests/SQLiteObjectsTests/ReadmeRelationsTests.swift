@@ -48,7 +48,7 @@ private enum Guide {
   private typealias Note = Guide.Note
   private typealias Tag = Guide.Tag
 
-  @Test func `relations do what the guide says`() async throws {
+  @Test func `the guide's examples of relations work`() async throws {
     let magic = try await MagicData.fresh()
 
     let shop = Shop("Books")
@@ -101,7 +101,7 @@ private enum Guide {
     #expect(try await magic.count(of: Shop.self) == 0)
   }
 
-  @Test func `records are linked as the guide says`() async throws {
+  @Test func `the guide's example of linked records works`() async throws {
     let database = try Database.fresh()
     let noteTags = CrossReference<Note, Tag>(
       "note_tag", leftKeyName: "noteID", rightKeyName: "tagID")

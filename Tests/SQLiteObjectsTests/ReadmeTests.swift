@@ -27,7 +27,7 @@ extension Query<City> {
   var large: Query { self.where(\.$population > 1_000_000) }
 }
 
-/// The code of the README, block by block; `.ci/checks/readme` compares the texts.
+/// The code of the README, block by block. `.ci/checks/readme` compares the texts.
 @Suite(.everyEngine) struct ReadmeTests {
   private let home: TestFolder
   var folder: String { home.path }
@@ -36,7 +36,7 @@ extension Query<City> {
     home = try TestFolder()
   }
 
-  @Test func `the first five minutes do what they say`() async throws {
+  @Test func `the README's first example works`() async throws {
     let magic = try await MagicData.at(folder)
 
     let toronto = City("Toronto", population: 2_794_356)
@@ -72,7 +72,7 @@ extension Query<City> {
     #expect(try await magic.object(of: City.self, primary: milan.id).name == name)
   }
 
-  @Test func `queries find relations, values and groups`() throws {
+  @Test func `queries over relations, values and groups work`() throws {
     let magic = try MagicData.fresh()
     let toronto = City("Toronto", population: 2_794_357)
     toronto.twins = [City("Milan", population: 1_354_196)]

@@ -23,7 +23,7 @@ private struct Pet: MagicObject {
   }
 }
 
-/// One whose wrappers are found by its `encode(to:)`.
+/// A class with wrappers that the library finds by `encode(to:)`.
 private final class Badge: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var text: String
@@ -39,7 +39,7 @@ private final class Badge: MagicObject {
     try magic.objects(of: Owner.self, orderedBy: [.ascending(\.$id)]).map(\.name)
   }
 
-  @Test func `several objects go together, and those that are not there do not count`() throws {
+  @Test func `several objects are removed together, and missing ones don't count`() throws {
     let owners = ["a", "b", "c", "d"].map { Owner($0) }
     try magic.update(owners)
     let fetched = try magic.object(of: Owner.self, primary: 3)
@@ -47,12 +47,12 @@ private final class Badge: MagicObject {
     #expect(try names() == ["b", "d"])
     #expect(try magic.remove(contentsOf: owners.lazy.filter { $0.name < "c" }) == 1)
     #expect(try magic.remove(contentsOf: [Owner]()) == 0)
-    // The copy that was saved first does not know that its row has gone.
+    // The row of this object was removed through the fetched copy.
     #expect(try magic.remove(contentsOf: [owners[2]]) == 0)
     #expect(throws: MagicError.notSaved(type: "Owner")) { try magic.remove(owners[2]) }
   }
 
-  @Test func `several objects go without blocking`() async throws {
+  @Test func `several objects can be removed asynchronously`() async throws {
     let owners = ["a", "b", "c"].map { Owner($0) }
     try await magic.update(owners)
     #expect(try await magic.remove(contentsOf: owners.dropLast()) == 2)
@@ -60,7 +60,7 @@ private final class Badge: MagicObject {
     #expect(try await magic.remove(contentsOf: owners) == 0)
   }
 
-  @Test func `objects of a class go too`() throws {
+  @Test func `several objects of a class can be removed`() throws {
     let badges = (0..<3).map { number in
       let badge = Badge()
       badge.text = "\(number)"
@@ -72,7 +72,7 @@ private final class Badge: MagicObject {
     #expect(try magic.count(of: Badge.self) == 0)
   }
 
-  @Test func `if one object must stay, all stay`() throws {
+  @Test func `if one object can't be removed, none is`() throws {
     let owners = ["a", "b", "c"].map { Owner($0) }
     try magic.update(Pet("cat", of: owners[1]))
     try magic.update(owners)
@@ -80,13 +80,13 @@ private final class Badge: MagicObject {
       try magic.remove(contentsOf: owners)
     }
     #expect(try magic.count(of: Owner.self) == 3)
-    // They are still the same objects, of which only what was set is written.
+    // The objects are still saved, and only their changes are written.
     owners[0].name = "A"
     try magic.update(owners)
     #expect(try names().sorted() == ["A", "b", "c"])
   }
 
-  @Test func `a removal that must not be leaves the transaction around it as it was`() throws {
+  @Test func `a restricted removal leaves the surrounding transaction intact`() throws {
     let owners = ["a", "b"].map { Owner($0) }
     try magic.update(Pet("cat", of: owners[1]))
     try magic.update(owners)
@@ -100,7 +100,7 @@ private final class Badge: MagicObject {
     #expect(try names() == ["b"])
   }
 
-  @Test func `objects whose removal is undone are in the store as before`() throws {
+  @Test func `objects whose removal is rolled back are in the store as before`() throws {
     struct Stop: Error {}
     let owners = ["a", "b", "c"].map { Owner($0) }
     try magic.update(owners)
@@ -115,12 +115,12 @@ private final class Badge: MagicObject {
       }
     }
     #expect(try names() == ["a", "b", "c"])
-    // What was set stays set, and all of them can go again.
+    // The changes are still pending, and the objects can be removed again.
     #expect(owners.map(\.name) == ["A", "B", "c"])
     #expect(try magic.remove(contentsOf: owners) == 3)
   }
 
-  @Test func `a removal inside a savepoint that is undone is undone with it`() throws {
+  @Test func `a removal inside a savepoint is rolled back with it`() throws {
     struct Stop: Error {}
     let owners = ["a", "b"].map { Owner($0) }
     try magic.update(owners)

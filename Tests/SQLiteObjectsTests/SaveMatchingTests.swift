@@ -70,7 +70,7 @@ private struct Coupon: MagicObject {
 
   init() throws { magic = try MagicData.fresh() }
 
-  @Test func `a new object becomes the one that has the same unique value`() async throws {
+  @Test func `matching updates the stored object with the same unique value`() async throws {
     let ann = Member("a", "Ann", email: "ann@b.ch")
     try await magic.update(ann)
     let other = Member("x", "Anna", email: "ann@b.ch")
@@ -79,20 +79,20 @@ private struct Coupon: MagicObject {
     let stored = try await magic.objects(of: Member.self)
     #expect(stored.map(\.id) == ["a"])
     #expect(stored.map(\.name) == ["Anna"])
-    // The two are one from now on.
+    // From now on, both objects refer to the same row.
     other.name = "Annabel"
     try await magic.update(other)
     #expect(try await magic.object(of: Member.self, primary: "a").name == "Annabel")
   }
 
-  @Test func `one that matches nothing is inserted, and nil matches nothing`() throws {
+  @Test func `an object without a match is inserted, and nil never matches`() throws {
     try magic.update(Member("a", "Ann", email: nil))
     try magic.update(
       [Member("b", "Bob", email: nil), Member("c", "Cid", email: "c@d.ch")], matching: [\.$email])
     #expect(try magic.objects(of: Member.self).map(\.id) == ["a", "b", "c"])
   }
 
-  @Test func `no other object is overwritten by its primary value`() throws {
+  @Test func `matching doesn't overwrite another object with the same primary value`() throws {
     try magic.update(Member("a", "Ann", email: "ann@b.ch"))
     #expect(throws: MagicError.alreadySaved(type: "Member", primary: "a")) {
       try magic.update(Member("a", "Bob", email: "bob@b.ch"), matching: [\.$email])
@@ -100,7 +100,7 @@ private struct Coupon: MagicObject {
     #expect(try magic.objects(of: Member.self).map(\.name) == ["Ann"])
   }
 
-  @Test func `links and assets become the new object's`() throws {
+  @Test func `links and assets of the matched object are replaced`() throws {
     let ann = Member("a", "Ann", email: "ann@b.ch")
     ann.friends = [Member("b", "Bob", email: nil), Member("c", "Cid", email: nil)]
     ann.photo = MagicAsset(value: Data([1]))
@@ -119,7 +119,7 @@ private struct Coupon: MagicObject {
         == 1)
   }
 
-  @Test func `objects that lead to the new one lead to the one in the store`() throws {
+  @Test func `relations to the new object reference the matched object`() throws {
     try magic.update(Member("a", "Ann", email: "ann@b.ch"))
     let club = Society("x")
     let other = Member("z", "Anna", email: "ann@b.ch")
@@ -131,7 +131,7 @@ private struct Coupon: MagicObject {
     #expect(try magic.object(of: Member.self, primary: "a").club?.name == "x")
   }
 
-  @Test func `several properties match together, a relation among them`() throws {
+  @Test func `several properties can match together, including a relation`() throws {
     let club = Society("x")
     let ann = Member("a", "Ann", email: nil)
     (ann.club, ann.number) = (club, 7)
@@ -146,7 +146,7 @@ private struct Coupon: MagicObject {
     #expect(try magic.objects(of: Member.self).map(\.id) == ["a", "c"])
   }
 
-  @Test func `counted keys and hidden ones stay those of the store`() throws {
+  @Test func `matched objects keep their auto-incremented and hidden keys`() throws {
     try magic.update([Ticket("a", 1), Ticket("b", 2)])
     let many = (0..<40).map { Ticket("\($0)", $0) } + [Ticket("b", 20), Ticket("b", 30)]
     try magic.update(many, matching: [\.$code])
@@ -158,7 +158,7 @@ private struct Coupon: MagicObject {
     #expect(try magic.objects(of: Coupon.self).map(\.amount) == [5])
   }
 
-  @Test func `what is undone is new again, with its own primary value`() throws {
+  @Test func `after a rollback, a matched object is new and has its own primary value`() throws {
     struct Undo: Error {}
     try magic.update(Member("a", "Ann", email: "ann@b.ch"))
     let other = Member("x", "Anna", email: "ann@b.ch")
@@ -174,7 +174,7 @@ private struct Coupon: MagicObject {
     #expect(other.id == "a")
   }
 
-  @Test func `properties that are not unique are refused by name`() throws {
+  @Test func `matching by properties that aren't unique throws`() throws {
     for paths in [[\Member.$name], [\Member.$email, \.$name], [\Member.$number], [\Member.name]] {
       let error = #expect(throws: MagicError.self) {
         try magic.update(Member("a", "Ann", email: nil), matching: paths)
@@ -186,7 +186,7 @@ private struct Coupon: MagicObject {
   }
 
   @Test(arguments: ["'", "\"; DROP TABLE Member --", "a\0b", "", "é\u{301}", "%"])
-  func `hostile texts match themselves alone`(text: String) throws {
+  func `hostile strings match only themselves`(text: String) throws {
     let text = Engine.text(text)
     try magic.update(Member("a", "Ann", email: text))
     try magic.update(Member("b", "Bob", email: "\(text)x"), matching: [\.$email])
@@ -194,7 +194,7 @@ private struct Coupon: MagicObject {
     #expect(try magic.objects(of: Member.self).map(\.name) == ["Cid", "Bob"])
   }
 
-  @Test func `tasks that match one value make one object`() async throws {
+  @Test func `tasks that match the same value create one object`() async throws {
     let magic = magic
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<16 {

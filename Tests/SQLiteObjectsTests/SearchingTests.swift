@@ -30,7 +30,7 @@ private struct Author: MagicObject {
   init(_ name: String) { self.name = name }
 }
 
-/// It leads to notes that go with it.
+/// An object that references notes. Its pages are removed together with it.
 private struct Binder: MagicObject {
   @MagicValue var title: String
   @MagicValue var notes: [Note]
@@ -49,7 +49,7 @@ private struct Page: MagicObject {
   init() { text = "" }
 }
 
-/// The same table before and after the type declares the search.
+/// The type of the table `Letter` before it declares a search.
 private struct OldLetter: MagicObject {
   static let tableName = "Letter"
   @PrimaryMagicValue var id: Int
@@ -101,7 +101,7 @@ private struct Unsearched: MagicObject {
     )
   }
 
-  @Test func `words, phrases and prefixes are found, with all that the objects lead to`() throws {
+  @Test func `words, phrases and prefixes are found, and related objects are fetched`() throws {
     #expect(try found(.all(of: "milk")) == ["Milk", "Shopping"])
     #expect(try found(.all(of: "bread MILK")) == ["Shopping"])
     #expect(try found(.any(of: "bread roses")) == ["Garden", "Shopping"])
@@ -116,7 +116,7 @@ private struct Unsearched: MagicObject {
     #expect(result.highlights == ["title": "Shopping", "text": "milk and [bread]"])
   }
 
-  @Test func `a word that comes a thousand times is found as one`() throws {
+  @Test func `a word that is repeated a thousand times is searched once`() throws {
     let words = Array(repeating: "milk MILK", count: 1_000).joined(separator: " ")
     #expect(SearchPattern.all(of: words) == .all(of: "milk"))
     #expect(SearchPattern.any(of: "bread " + words) == .any(of: "bread milk"))
@@ -124,7 +124,7 @@ private struct Unsearched: MagicObject {
     #expect(try found(.any(of: words + " roses")) == ["Garden", "Milk", "Shopping"])
   }
 
-  @Test func `a search that suspends finds the same`() async throws {
+  @Test func `an async search finds the same objects`() async throws {
     let marks = SearchMarks(start: "<b>", end: "</b>", snippetLength: 1)
     let some = try await magic.fetch(
       Note.where(\.$author != nil).limit(1).search(.all(of: "milk"), marks: marks))
@@ -137,14 +137,14 @@ private struct Unsearched: MagicObject {
     #expect(try blocking() == [all[1].value.id])
   }
 
-  @Test func `a filter of objects stands beside the pattern`() throws {
+  @Test func `a search can be combined with a filter`() throws {
     let notes = try magic.fetch(
       Note.where(\.$author.$name == "Ann Smith").search(.any(of: "milk roses")))
     #expect(notes.map(\.value.title).sorted() == ["Garden", "Shopping"])
     #expect(try magic.fetch(Note.where(\.$title == "x").search(.all(of: "milk"))).isEmpty)
   }
 
-  @Test func `the index follows every change`() throws {
+  @Test func `the search index follows every change`() throws {
     let milk = try #require(try magic.objects(of: Note.self, where: \.$title == "Milk").first)
     milk.title = "Cream"
     try magic.update(milk)
@@ -160,7 +160,7 @@ private struct Unsearched: MagicObject {
     try checkIndex("Note")
   }
 
-  @Test func `what is undone is not found`() throws {
+  @Test func `changes that were rolled back aren't found`() throws {
     struct Undo: Error {}
     #expect(throws: Undo.self) {
       try magic.transaction {
@@ -173,8 +173,7 @@ private struct Unsearched: MagicObject {
     try checkIndex("Note")
   }
 
-  @Test func `what goes with another object is found no more, also by a store opened later`() throws
-  {
+  @Test func `objects removed by a cascade aren't found, even by a store opened later`() throws {
     let binder = Binder()
     let page = Page()
     page.text = "some words"
@@ -188,7 +187,7 @@ private struct Unsearched: MagicObject {
     #expect(try later.count(of: Page.self) == 0)
   }
 
-  @Test func `a store that was open before another one made the index writes as before`() throws {
+  @Test func `a store opened before another one created the index can still write`() throws {
     let early = try MagicData.at(folder.path)
     let (binder, page) = (Binder(), Page())
     (page.text, page.binder) = ("first words", binder)
@@ -200,14 +199,14 @@ private struct Unsearched: MagicObject {
     try early.update(other)
     #expect(try early.updateAll(Page.all, set: [\.$text += " more"]) == 2)
     #expect(try magic.fetch(Page.all.search(.all(of: "more"))).count == 2)
-    // They go with their binder, of which the trigger knows nothing.
+    // Removing the binder removes its pages by a cascade.
     let last = try MagicData.at(folder.path)
     #expect(try last.removeAll(Binder.all) == 1)
     #expect(try early.fetch(Page.all.search(.all(of: "words"))).isEmpty)
     try checkIndex("Page")
   }
 
-  @Test func `a statement that was compiled before the index was made goes on`() throws {
+  @Test func `a statement prepared before the index was created still works`() throws {
     let early = try MagicData.at(folder.path)
     try early.database.executeChange(
       "CREATE TABLE Letter (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL)")
@@ -221,7 +220,7 @@ private struct Unsearched: MagicObject {
     try checkIndex("Letter")
   }
 
-  @Test func `a type that declares a search later finds the objects that are there`() throws {
+  @Test func `a type that declares a search later finds existing objects`() throws {
     let letter = OldLetter()
     letter.text = "dear reader"
     try magic.update(letter)
@@ -249,7 +248,7 @@ private struct Unsearched: MagicObject {
     ])
   }
 
-  @Test func `objects without an index are an error, not an empty result`() throws {
+  @Test func `a search without an index throws instead of returning nothing`() throws {
     try magic.update(Unsearched())
     let error = #expect(throws: MagicError.self) {
       try magic.fetch(Unsearched.all.search(.all(of: "a")))
@@ -278,7 +277,7 @@ private struct Unsearched: MagicObject {
       "\"", "\"\"", "a\"b", "(", ")", "a AND", "NOT", "*", "a*", "^", "col:", "{a b}: c",
       "NEAR(a b)", "-a", "\0", "a\0b", "'", ";", "--", "", " ", "é\u{301}", "🚲", "%", "\\",
     ])
-  func `no text of a user's breaks a search`(text: String) throws {
+  func `no user input breaks a search`(text: String) throws {
     let text = Engine.text(text)
     for pattern in [
       SearchPattern.all(of: text), .any(of: text), .phrase(text), .prefix(text),
@@ -292,7 +291,7 @@ private struct Unsearched: MagicObject {
         .all(of: "milk"), marks: SearchMarks(start: text, end: text)))
   }
 
-  @Test func `three hundred random patterns find what they find in memory`() throws {
+  @Test func `300 random patterns match the same objects as in memory`() throws {
     var random = SplitMix64(seed: 20_261_123)
     let words = ["milk", "bread", "mil", "rose", "roses", "tea", "ä", "x1"]
     func text() -> [String] {
@@ -342,7 +341,7 @@ private struct Unsearched: MagicObject {
     }
   }
 
-  @Test func `a filter searches the texts of objects that relations lead to`() throws {
+  @Test func `a filter can search related objects`() throws {
     let found = try magic.objects(
       of: Binder.self, where: (\Binder.$notes).contains(where: .matching(.all(of: "milk"))))
     #expect(found.isEmpty)

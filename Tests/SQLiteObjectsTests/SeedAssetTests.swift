@@ -3,9 +3,9 @@ import Foundation
 import MagicData
 import Testing
 
-/// What the seeds say of assets and images, snippet by snippet, beyond ``SeedSnippetTests``.
+/// Snippets about assets and images from the seeds' READMEs, in addition to ``SeedSnippetTests``.
 @Suite(.everyEngine) struct SeedAssetTests {
-  /// An image, as far as the snippets need one: something that has bytes of its own form.
+  /// A stand-in for an image: a type with its own binary form.
   struct Image: AssetConvertible, Equatable {
     let pixels: [UInt8]
 
@@ -23,7 +23,7 @@ import Testing
     let title: String
   }
 
-  /// The elements that the MagicData seed lists for `MagicAsset`, and those for `AsyncMagical`.
+  /// All element types that the MagicData seed lists for `MagicAsset` and `AsyncMagical`.
   struct TestModel: MagicObject {
     @PrimaryMagicValue var uuid: UUID
 
@@ -52,7 +52,7 @@ import Testing
 
   init() throws { magic = try MagicData.fresh(.temporary) }
 
-  @Test func `every element that the seed lists is kept in a file of its own`() async throws {
+  @Test func `every element type that the seed lists is stored in its own asset`() async throws {
     let instance = TestModel()
     instance.string = .init(value: "a")
     instance.data = .init(value: Data([1]))
@@ -75,7 +75,7 @@ import Testing
     #expect(try await magic.assets.records().count == 8)
   }
 
-  @Test func `an image is saved, and its ID inserted`() async throws {
+  @Test func `an image is stored, and its ID is inserted in a table`() async throws {
     let assets = magic.assets
     let image = Image([1, 2, 3])
     try await magic.database.executeChange(
@@ -95,7 +95,7 @@ import Testing
     await #expect(throws: AssetError.noAsset(imageID)) { try await assets.bytes(of: imageID) }
   }
 
-  @Test func `saving and inserting are one, so that a failed insert leaves no image`() throws {
+  @Test func `a failed insert in the same transaction leaves no image`() throws {
     let assets = magic.assets
     #expect(throws: SQLiteError.self) {
       try magic.database.write { connection in
@@ -112,7 +112,7 @@ import Testing
   @Test(arguments: [
     "../SwiftData.sqlite", "a98af5ca-7700-4abc-97fb-60737a7b6583", "", "/etc/passwd",
   ])
-  func `a text that is not an ID names no image`(text: String) {
+  func `a string that isn't an asset ID is rejected`(text: String) {
     #expect(AssetID(text) == nil)
   }
 }

@@ -143,7 +143,7 @@ private enum Seed {
   init() async throws { magic = try await MagicData.fresh() }
 
   @Test(.requires(.files))
-  func `stores are made in four places`() async throws {
+  func `stores can be created at every kind of location`() async throws {
     let folder = try TestFolder()
     unsafe setenv("XDG_DATA_HOME", folder.path, 1)
     defer { unsafe unsetenv("XDG_DATA_HOME") }
@@ -161,7 +161,7 @@ private enum Seed {
   }
 
   @Test(.requires(.files))
-  func `a temporary store takes its files with it`() async throws {
+  func `a temporary store deletes its files`() async throws {
     var magic: MagicData? = try await MagicData.fresh(.temporary)
     let path = try #require(magic?.database.path)
     #expect(FileManager.default.fileExists(atPath: path))
@@ -179,7 +179,7 @@ private enum Seed {
     #expect(test.petName == nil)
   }
 
-  @Test func `a fetched object is another one`() async throws {
+  @Test func `a fetched object is a separate object`() async throws {
     let test = Seed.TestModel(name: "hi")
     test.age = 3
     let id = test.id
@@ -202,7 +202,7 @@ private enum Seed {
     #expect(found.hight == 1.75)
   }
 
-  @Test func `an asset is kept in a file`() async throws {
+  @Test func `an asset is stored and fetched`() async throws {
     let instance = Seed.AssetModel()
     try await magic.update(instance)
     instance.asset = .init(value: "Hello")
@@ -211,7 +211,7 @@ private enum Seed {
     #expect(try await found.asset.get() == "Hello")
   }
 
-  @Test func `a lazy asset is read when it is asked for`() async throws {
+  @Test func `a lazy asset is read on demand`() async throws {
     let instance = Seed.LazyModel(.init(value: "Hi"))
     try await magic.update(instance)
     instance.asset.set(.init(value: "Hello"))
@@ -221,7 +221,7 @@ private enum Seed {
     #expect(try await asset.get() == "Hello")
   }
 
-  @Test func `objects are removed, fetched and looked up`() async throws {
+  @Test func `objects can be saved, removed and looked up`() async throws {
     let test1 = Seed.Sub("1")
     let object = Seed.Sub("2")
     try await magic.update(test1)
@@ -237,14 +237,14 @@ private enum Seed {
     #expect(try await magic.object(of: Seed.Sub.self).isEmpty)
   }
 
-  @Test func `one leads to one`() async throws {
+  @Test func `a to-one relation is saved and fetched`() async throws {
     let model = Seed.OneModel(Seed.Sub("child"))
     try await magic.update(model)
     let found = try await magic.object(of: Seed.OneModel.self, primary: model.uuid)
     #expect(found.sub.text == "child")
   }
 
-  @Test func `a set, its reverse, and what is inserted and removed`() async throws {
+  @Test func `a set and its reverse relation follow insertions and removals`() async throws {
     let instance = Seed.SetModel()
     let sub1 = Seed.KeylessSub("1")
     instance.set.insert(sub1)
@@ -263,7 +263,7 @@ private enum Seed {
     #expect(instanceCopy2.set.isEmpty)
   }
 
-  @Test func `a lazy array is fetched, streamed, and drawn from`() async throws {
+  @Test func `a lazy array can be fetched, streamed and sampled`() async throws {
     let (first, second) = (Seed.Sub("1"), Seed.Sub("2"))
     let instance = Seed.LazyArrayModel(first)
     instance.array.set([first, second])
@@ -282,7 +282,7 @@ private enum Seed {
     #expect(instanceCopy.sub == nil)
   }
 
-  @Test func `an array and a dictionary of objects`() async throws {
+  @Test func `an array and a dictionary of objects are saved and fetched`() async throws {
     let array = Seed.ArrayModel()
     array.arrary = [Seed.Sub("b"), Seed.Sub("a")]
     let dictionary = Seed.DictionaryModel()

@@ -16,9 +16,9 @@ private struct Numbered: MagicObject {
   }
 }
 
-/// What objects and the store know of each other after saves and removals that go together.
+/// The state of objects after saves and removals in one batch, one transaction or concurrently.
 @Suite(.everyEngine) struct SettlingTests {
-  @Test(arguments: [1, 3, 15, 20, 40]) func `keys of their own are kept for those who bring them`(
+  @Test(arguments: [1, 3, 15, 20, 40]) func `generated keys skip explicit keys of the same save`(
     count: Int
   ) throws {
     let magic = try MagicData.fresh()
@@ -29,13 +29,13 @@ private struct Numbered: MagicObject {
     #expect(own.map(\.id) == [2, 7])
     let stored = try magic.objects(of: Numbered.self)
     #expect(stored.map(\.name).sorted() == (objects + own).map(\.name).sorted())
-    // And so if nothing may be overwritten.
+    // The same is true for inserts, which never overwrite.
     let other = try MagicData.fresh()
     try other.insert((0..<count).map { Numbered("\($0)") } + [Numbered("two", id: 2)])
     #expect(try other.count(of: Numbered.self) == count + 1)
   }
 
-  @Test func `a removal forgets no save that came after it`() async throws {
+  @Test func `an object has one row after a concurrent removal and save`() async throws {
     var options = Database.Options()
     options.groupCommit.includesAsyncWrites = true
     let folder = try TestFolder()
@@ -55,7 +55,7 @@ private struct Numbered: MagicObject {
     }
   }
 
-  @Test func `what was removed in a transaction can be saved again in it`() throws {
+  @Test func `an object removed in a transaction can be saved again in it`() throws {
     let magic = try MagicData.fresh()
     let object = Numbered("a")
     try magic.update(object)
@@ -73,7 +73,7 @@ private struct Numbered: MagicObject {
     #expect(try magic.objects(of: Numbered.self).map(\.name) == ["b"])
   }
 
-  @Test func `what is undone is no conflict`() throws {
+  @Test func `a rolled-back save causes no conflict`() throws {
     let magic = try MagicData.fresh()
     try magic.update(Numbered("a", id: 1))
     let object = try magic.object(of: Numbered.self, primary: 1)

@@ -2,7 +2,7 @@ import SQLiteObjects
 import TestSupport
 import Testing
 
-/// One object in several tasks, as the article on transactions describes it.
+/// One object that several tasks use, as in the article on transactions.
 @Suite struct SharedObjectTests {
   private struct Counter: MagicObject {
     @PrimaryMagicValue var id: Int
@@ -34,7 +34,7 @@ import Testing
     #expect(stored.count == 400)
   }
 
-  @Test func `a property that tasks write at once always has one of their values`() async throws {
+  @Test func `a property that several tasks set always has one of their values`() async throws {
     let counter = Counter()
     let texts = (0..<4).map { String(repeating: "\($0)", count: 100) }
     counter.text = texts[0]
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `an object that a background task fetched is used on the main actor`() async throws {
+  @Test func `an object fetched by a background task can be used on the main actor`() async throws {
     let magic = try await MagicData(type: .memory)
     let counter = Counter()
     counter.text = "shown"
