@@ -22,7 +22,7 @@ private struct ClosingPage: MagicObject {
 
   init() throws { folder = try TestFolder() }
 
-  @Test func `a closed store has no file of its folder open`() throws {
+  @Test func `a closed store has no open files`() throws {
     let magic = try MagicData(path: folder.path)
     let page = ClosingPage("a")
     try magic.update(page)
@@ -32,7 +32,7 @@ private struct ClosingPage: MagicObject {
     withExtendedLifetime((magic, page)) {}
   }
 
-  @Test func `a store is closed without blocking the task`() async throws {
+  @Test func `a store can be closed asynchronously`() async throws {
     let magic = try await MagicData(path: folder.path)
     try await magic.update(ClosingPage("a"))
     try await magic.close()
@@ -53,7 +53,7 @@ private struct ClosingPage: MagicObject {
     withExtendedLifetime(magic) {}
   }
 
-  @Test func `a folder is deleted though files come and go in it`() async throws {
+  @Test func `a folder is deleted although files are created and removed in it`() async throws {
     for _ in 0..<20 {
       let magic = try await MagicData(type: .temporary)
       let path = (magic.assets.path as NSString).deletingLastPathComponent
@@ -74,7 +74,7 @@ private struct ClosingPage: MagicObject {
     }
   }
 
-  @Test func `each call on a closed store throws one error`() async throws {
+  @Test func `every call on a closed store throws MagicError.closed`() async throws {
     let magic = try await MagicData(path: folder.path)
     let page = ClosingPage("a")
     try await magic.update(page)
@@ -104,7 +104,7 @@ private struct ClosingPage: MagicObject {
     _ = links
   }
 
-  @Test func `calls in progress end with a result or with the one error`() async throws {
+  @Test func `calls in progress succeed or throw closed when the store is closed`() async throws {
     let magic = try await MagicData(path: folder.path)
     try await magic.update(ClosingPage("first"))
     let results = try await withThrowingTaskGroup(of: (any Error)?.self) { group in
@@ -134,7 +134,7 @@ private struct ClosingPage: MagicObject {
     #expect(try await again.count(of: ClosingPage.self) >= 1)
   }
 
-  @Test func `a call inside a transaction cannot close its store`() throws {
+  @Test func `a call inside a transaction can't close its store`() throws {
     let magic = try MagicData(path: folder.path)
     try magic.transaction {
       #expect(throws: SQLiteError.self) { try magic.close() }
@@ -143,7 +143,7 @@ private struct ClosingPage: MagicObject {
     #expect(try magic.count(of: ClosingPage.self) == 1)
   }
 
-  @Test func `closing ends the loops of observers`() async throws {
+  @Test func `closing a store ends the loops of its observers`() async throws {
     let magic = try await MagicData(path: folder.path)
     let (started, start) = AsyncStream.makeStream(of: Void.self)
     let loops = (0..<2).map { number in
@@ -169,7 +169,7 @@ private struct ClosingPage: MagicObject {
   }
 
   @Test(arguments: [MagicData.StoreType.temporary, .memory])
-  func `many calls at once may close a store`(type: MagicData.StoreType) async throws {
+  func `many concurrent calls may close a store`(type: MagicData.StoreType) async throws {
     for _ in 0..<5 {
       let magic = try await MagicData(type: type)
       let path = (magic.assets.path as NSString).deletingLastPathComponent
@@ -181,14 +181,12 @@ private struct ClosingPage: MagicObject {
             return FileManager.default.fileExists(atPath: path)
           }
         }
-        for try await isThere in group { #expect(!isThere) }
+        for try await exists in group { #expect(!exists) }
       }
     }
   }
 
-  @Test func `lazy values are read in the store that is opened again, once they are saved there`()
-    throws
-  {
+  @Test func `lazy values of a closed store can be read after a save in a reopened one`() throws {
     let first = try MagicData(path: folder.path)
     let page = ClosingPage("a")
     page.links.set([page, ClosingPage("b")])
@@ -202,7 +200,7 @@ private struct ClosingPage: MagicObject {
     #expect(try links.get().map(\.text) == ["a", "b"])
   }
 
-  @Test func `objects of a closed store are saved in one that is opened again`() throws {
+  @Test func `objects of a closed store can be saved in a reopened one`() throws {
     let first = try MagicData(path: folder.path)
     let page = ClosingPage("a")
     try first.update(page)
@@ -214,7 +212,7 @@ private struct ClosingPage: MagicObject {
     #expect(try second.object(of: ClosingPage.self, primary: page.id).file?.get() == Data("a".utf8))
   }
 
-  @Test func `an object does not keep its store open`() throws {
+  @Test func `an object doesn't keep its store open`() throws {
     let page: ClosingPage
     weak var store: MagicData?
     do {

@@ -12,9 +12,9 @@ private struct Plain: MagicObject {
   init(_ text: String) { self.text = text }
 }
 
-/// Where a store opens what.
+/// The files and connections that a store opens for its path.
 @Suite(.everyEngine, .requires(.files)) struct StorePathTests {
-  @Test func `a file that is there is the database of a store, whatever its name`() throws {
+  @Test func `an existing file is opened as the database, whatever its name`() throws {
     let folder = try TestFolder()
     let path = folder.file("people")
     try Database.at(path).executeChange("CREATE TABLE other (a)")
@@ -25,9 +25,7 @@ private struct Plain: MagicObject {
     #expect(try Database.at(path).read { try $0.tableExists("other") })
   }
 
-  @Test func `a store that exists is opened and read by one connection, which writes nothing`()
-    throws
-  {
+  @Test func `an existing store is opened and read by one connection without writes`() throws {
     let folder = try TestFolder()
     let path = folder.file("people.sqlite3")
     let first = try MagicData(path: path)
@@ -41,7 +39,7 @@ private struct Plain: MagicObject {
     #expect(try magic.count(of: Plain.self) == 1)
     #expect(try magic.object(of: Plain.self).count == 1)
     #expect(opened.withLock { $0 } == 1)
-    // Without assets there is no folder for them.
+    // Without assets, no folder is created for them.
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(!names.contains { $0.hasSuffix("assets") })
     try magic.database.close()
@@ -52,7 +50,7 @@ private struct Plain: MagicObject {
     #expect(opened.withLock { $0 } == 3)
   }
 
-  @Test func `a new store is made by one connection`() throws {
+  @Test func `creating a store and an asset takes at most two connections`() throws {
     let folder = try TestFolder()
     let opened = Mutex(0)
     var options = Database.Options()
@@ -67,7 +65,7 @@ private struct Plain: MagicObject {
     #expect(try again.assets.bytes(of: asset.id) == [1, 2, 3])
   }
 
-  @Test func `a folder that cannot be made is told in the words of the system`() throws {
+  @Test func `a folder that can't be created throws the system's error`() throws {
     let error = try #require(throws: SQLiteError.self) { try MagicData.at("/dev/null/store") }
     #expect(error.code == .cannotOpen)
     #expect(error.message == "/dev/null/store: the folder cannot be made: Not a directory")

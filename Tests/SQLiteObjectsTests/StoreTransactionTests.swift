@@ -20,7 +20,7 @@ private struct Plain: MagicObject {
   init(_ text: String) { self.text = text }
 }
 
-/// A property that came later.
+/// A later version of `Plain` with two more properties.
 private enum Later {
   struct Plain: MagicObject {
     static let tableName = "Plain"
@@ -33,13 +33,13 @@ private enum Later {
 
 private struct Stop: Error {}
 
-/// Several calls as one.
+/// Transactions and reads that combine several calls.
 @Suite(.everyEngine) struct StoreTransactionTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh(.temporary) }
 
-  @Test func `tasks that read, change and write lose nothing`() async throws {
+  @Test func `concurrent transactions lose no updates`() async throws {
     let magic = magic
     try await magic.update(Account(0))
     try await withThrowingTaskGroup { group in
@@ -58,7 +58,7 @@ private struct Stop: Error {}
     try await magic.close()
   }
 
-  @Test func `what is thrown undoes everything, and is thrown on`() async throws {
+  @Test func `a thrown error rolls back the transaction and is rethrown`() async throws {
     let magic = magic
     let (old, new) = (Account(1), Account(2))
     old.note = MagicAsset(value: "old")
@@ -79,7 +79,8 @@ private struct Stop: Error {}
     }
     #expect(try await magic.objects(of: Account.self).map(\.balance) == [1])
     #expect(try await magic.objects(of: Account.self)[0].note?.get() == "old")
-    // The objects are what they were: new, changed and unsaved. Another has their number meanwhile.
+    // The objects are as before: `old` is changed, and `new` is unsaved. Another gets the key of
+    // `new`.
     try await magic.update(Account(3))
     try await magic.update(new)
     #expect((old.id, new.id) == (1, 3))
@@ -91,7 +92,7 @@ private struct Stop: Error {}
     #expect(try files().count == 1)
   }
 
-  @Test func `an object that was fetched in what is undone is not taken for another`() throws {
+  @Test func `an object fetched in a rolled-back transaction isn't taken for another`() throws {
     try magic.update([Account(1), Account(2)])
     var fetched: [Account] = []
     let plain = try #require(
@@ -106,7 +107,7 @@ private struct Stop: Error {}
         return try magic.objects(of: Plain.self).first
       })
     try magic.update(Account(5))
-    // The first two are there; the third is not the one that has its number now.
+    // The first two exist. The others aren't the object that has their key now.
     for (place, account) in fetched[..<2].enumerated() { account.balance = 11 + place }
     try magic.update(Array(fetched[..<2]))
     #expect(try magic.objects(of: Account.self).map(\.balance) == [11, 12, 5])
@@ -118,11 +119,11 @@ private struct Stop: Error {}
     #expect(try magic.objects(of: Plain.self).map(\.text) == ["x"])
   }
 
-  @Test func `a transaction in another is undone by itself, or with it`() async throws {
+  @Test func `a nested transaction can be rolled back alone`() async throws {
     let magic = magic
     let (kept, undone) = (Plain("kept"), Plain("undone"))
     let count = try await magic.transaction {
-      // A cluster runs the body again if it loses its leader.
+      // Needed because a cluster runs the body again if it loses its leader.
       kept.text = "kept"
       try magic.update(kept)
       try? magic.transaction {
@@ -143,7 +144,7 @@ private struct Stop: Error {}
     #expect(try await magic.objects(of: Plain.self).map(\.text) == ["set in it", "undone"])
   }
 
-  @Test func `cancelling half way undoes it`() async throws {
+  @Test func `cancelling a task rolls back its transaction`() async throws {
     let magic = magic
     let new = Plain("new")
     try await magic.update(Plain("old"))
@@ -169,12 +170,12 @@ private struct Stop: Error {}
     #expect(try await magic.objects(of: Plain.self).map(\.text) == ["old", "new"])
   }
 
-  @Test func `a read sees one moment, whatever others save`() async throws {
+  @Test func `a read sees one snapshot, whatever others save`() async throws {
     let magic = magic
     try await magic.update([Plain("a")])
     let seen = try await magic.read {
       let before = try magic.count(of: Plain.self)
-      // As another task would.
+      // Saves like another task.
       let done = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
         _ = try? magic.update([Plain("b"), Plain("c")])
@@ -187,14 +188,14 @@ private struct Stop: Error {}
     #expect(try await magic.count(of: Plain.self) == 3)
   }
 
-  @Test func `a read refuses to save, and reads what later properties will be`() throws {
+  @Test func `a read can't save, and returns the defaults of properties added later`() throws {
     let folder = try TestFolder()
     let path = folder.file("store")
     let magic = try MagicData.at(path)
     try magic.update(Plain("a"))
     #expect(throws: SQLiteError.self) { try magic.read { try magic.update(Plain("b")) } }
     #expect(throws: SQLiteError.self) { try magic.read { try magic.transaction {} } }
-    // The programs run one after the other: in one process a table belongs to one type.
+    // One after the other, because in one process a table belongs to one type.
     try magic.database.close()
     let later = try MagicData.at(path)
     let numbers = try later.read {
@@ -205,7 +206,7 @@ private struct Stop: Error {}
     #expect(try later.objects(of: Later.Plain.self, where: \.$number == 7).count == 1)
   }
 
-  @Test func `a transaction of a task is never merged and runs once`() async throws {
+  @Test func `an async transaction is never merged with others and runs once`() async throws {
     var options = Database.Options()
     options.groupCommit.includesAsyncWrites = true
     let folder = try TestFolder()
@@ -216,7 +217,7 @@ private struct Stop: Error {}
       for number in 0..<30 {
         group.addTask {
           if number % 3 == 0 {
-            // What ends the whole transaction has its group run again.
+            // A statement that rolls back the whole transaction makes its group run again.
             _ = try? await magic.database.write {
               try $0.executeChange("INSERT OR ROLLBACK INTO Account (id, balance) VALUES (1, 1)")
             }
@@ -235,7 +236,7 @@ private struct Stop: Error {}
     try await magic.close()
   }
 
-  @Test func `a closed store says so`() async throws {
+  @Test func `calls on a closed store throw closed`() async throws {
     let magic = magic
     try await magic.database.close()
     await #expect(throws: MagicError.closed) { try await magic.read {} }

@@ -10,15 +10,15 @@ private class Animal: MagicObject {
   init(_ name: String) { self.name = name }
 }
 
-/// Has a property that the inherited `encode(to:)` does not know.
+/// A subclass with a property that the inherited `encode(to:)` doesn't encode.
 private final class Dog: Animal {
   @MagicValue var tricks: Int = 3
 }
 
-/// Has nothing of its own.
+/// A subclass that adds no properties.
 private final class Cat: Animal {}
 
-/// Encodes what it has.
+/// A subclass that encodes its own property.
 private final class Bird: Animal {
   @MagicValue var wings: Int = 2
 
@@ -48,7 +48,7 @@ private struct Owner: MagicObject {
   init() {}
 }
 
-/// A wrapper that is left out of the coding is left out of the table.
+/// A type that doesn't encode one of its wrappers.
 private struct Forgetful: MagicObject {
   @MagicValue var kept: Int = 1
   @MagicValue var lost: Int = 2
@@ -56,7 +56,7 @@ private struct Forgetful: MagicObject {
   private enum CodingKeys: CodingKey { case kept }
 }
 
-/// A subclass is a type and a table of its own, or is refused by name; nothing of it is dropped.
+/// Tests that a subclass either has its own table or is rejected, so no property is lost silently.
 @Suite(.everyEngine) struct SubclassTests {
   let magic: MagicData
 
@@ -68,7 +68,7 @@ private struct Forgetful: MagicObject {
     return "\(type): \(reason)"
   }
 
-  @Test func `a subclass whose properties are not encoded is refused when it is met`() throws {
+  @Test func `a type that doesn't encode all of its properties throws when first used`() throws {
     let expected =
       "Dog: its encode(to:) leaves out “tricks”; a subclass must encode its own properties"
     #expect(refusal { try magic.update(Dog()) } == expected)
@@ -77,7 +77,7 @@ private struct Forgetful: MagicObject {
     #expect(refusal { try magic.update(Forgetful()) }.contains("leaves out “lost”"))
   }
 
-  @Test func `an object of a subclass is not saved as one of its base`() throws {
+  @Test func `an object of a subclass isn't saved as an object of its base class`() throws {
     for animal in [Dog(), Cat(), Bird()] as [Animal] {
       animal.name = "x"
       #expect(refusal { try magic.update(animal) }.contains("is a subclass of Animal"))
@@ -103,7 +103,7 @@ private struct Forgetful: MagicObject {
     #expect(refusal { try magic.update(fetched) }.contains("is a subclass of Animal"))
   }
 
-  @Test func `a subclass that encodes its properties is a type of its own`() throws {
+  @Test func `a subclass that encodes its properties is a separate type`() throws {
     try magic.update(Animal("animal"))
     let bird = Bird("bird")
     bird.wings = 4
@@ -113,7 +113,7 @@ private struct Forgetful: MagicObject {
     #expect(try magic.objects(of: Bird.self).map(\.wings) == [4])
     #expect(try magic.objects(of: Bird.self, where: \.$wings > 3).map(\.name) == ["bird"])
     #expect(try magic.objects(of: Cat.self).map(\.name) == ["cat"])
-    // As its base it is not the animal with its number.
+    // Cast to its base class, it isn't the animal with the same key.
     #expect(throws: MagicError.notSaved(type: "Animal")) { try magic.remove(bird as Animal) }
     #expect(try magic.count(of: Animal.self) == 1)
     try magic.remove(bird)

@@ -43,7 +43,7 @@ private struct TownName: Record, Sendable, Equatable {
   private func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
   @Test(.requires(.sharedClaims))
-  func `two types of objects on one table are refused, also by another store`() throws {
+  func `two object types on one table throw, also from another store`() throws {
     defer { remove() }
     let magic = try MagicData.at(folder)
     let second = try MagicData.at(folder)
@@ -60,7 +60,7 @@ private struct TownName: Record, Sendable, Equatable {
     #expect(try second.count(of: One.Town.self) == 1)
   }
 
-  @Test func `an object and a record on one table are refused, whichever comes first`() throws {
+  @Test func `an object type and a record type can't share a table, in either order`() throws {
     defer { remove() }
     let magic = try MagicData.at(folder)
     try magic.update(One.Town())
@@ -79,7 +79,7 @@ private struct TownName: Record, Sendable, Equatable {
     #expect(try memory.database.read { try $0.count(of: TownRow.self) } == 1)
   }
 
-  @Test func `of two types of objects used at once one is refused in every task`() async throws {
+  @Test func `when two types claim a table concurrently, one of them always throws`() async throws {
     for _ in 0..<20 {
       let magic = try await MagicData.fresh()
       let refusals = await withTaskGroup(of: (Bool, Bool).self) { group in

@@ -48,21 +48,21 @@ private struct SearchedAsset: MagicObject {
 
   init() throws { magic = try MagicData.fresh() }
 
-  @Test func `a unique property refuses a second object with the same value`() throws {
+  @Test func `a unique property rejects a second object with the same value`() throws {
     try magic.update(Account("a@b.ch"))
     let error = #expect(throws: SQLiteError.self) { try magic.update(Account("a@b.ch")) }
     #expect(error?.code == .uniqueConstraint)
     #expect(try magic.count(of: Account.self) == 1)
   }
 
-  @Test func `a cascade removes what refers to a removed object`() throws {
+  @Test func `a cascade removes objects that reference a removed object`() throws {
     let owner = Account("owner")
     try magic.update(Account("pet", owner: owner))
     try magic.remove(owner)
     #expect(try magic.count(of: Account.self) == 0)
   }
 
-  @Test func `a declared index is made`() throws {
+  @Test func `a declared index is created`() throws {
     try magic.update(Account("a"))
     let names = try magic.database.read {
       try $0.rows("SELECT name FROM pragma_index_list('Account') ORDER BY name", as: String.self)
@@ -70,14 +70,14 @@ private struct SearchedAsset: MagicObject {
     #expect(names.contains("Account(country,email)"))
   }
 
-  @Test func `a trait of another type's property is refused by name`() throws {
+  @Test func `a trait for another type's property throws an error that names the type`() throws {
     let mistaken = Mistaken()
     mistaken.text = "x"
     let error = #expect(throws: MagicError.self) { try magic.update(mistaken) }
     #expect(error?.description.contains("Mistaken") == true)
   }
 
-  @Test func `a search of what is no text is refused by name when the type is met`() throws {
+  @Test func `searching a property that isn't text throws when the type is first used`() throws {
     let uses: [() throws -> Void] = [
       { _ = try magic.objects(of: Searched.self) }, { _ = try magic.count(of: Searched.self) },
       { try magic.update(Searched()) }, { _ = try magic.check(of: Searched.self) },

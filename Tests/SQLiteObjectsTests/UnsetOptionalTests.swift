@@ -24,7 +24,7 @@ private struct Bough: MagicObject {
   @OptionalMagicValue var lazyAsset: AsyncMagical<MagicAsset<String>>?
   init() {}
 
-  /// The names of the optional properties with a value, without lazy collections.
+  /// The names of the optional properties that aren't nil, except lazy collections.
   var present: [String] {
     let all: [(String, Any?)] = [
       ("one", one), ("list", list), ("set", set), ("named", named), ("asset", asset),
@@ -35,9 +35,7 @@ private struct Bough: MagicObject {
 }
 
 @Suite(.everyEngine) struct UnsetOptionalTests {
-  @Test func `an object whose optional properties were never set is saved, and they are nil`()
-    throws
-  {
+  @Test func `an object with unset optional properties is saved with nil`() throws {
     let magic = try MagicData.fresh()
     let branch = Bough()
     #expect(branch.present == [])
@@ -48,13 +46,13 @@ private struct Bough: MagicObject {
     let fetched = try magic.object(of: Bough.self, primary: branch.id)
     #expect(fetched.text == "again")
     #expect(fetched.present == [])
-    // A lazy collection is not read before it is asked for.
+    // The fetch doesn't read lazy collections, so they may be empty instead of nil.
     #expect(try fetched.lazyList?.get().count ?? 0 == 0)
     #expect(try fetched.lazySet?.count() ?? 0 == 0)
     #expect(try fetched.lazyNamed?.get().count ?? 0 == 0)
   }
 
-  @Test func `optional properties are set after the object was saved without them`() async throws {
+  @Test func `optional properties can be set after a save without them`() async throws {
     let magic = try await MagicData.fresh()
     let branch = Bough()
     try await magic.update(branch)

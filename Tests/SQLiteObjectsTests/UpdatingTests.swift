@@ -56,7 +56,7 @@ private struct Chained: MagicObject {
 
   private func all() throws -> [Article] { try magic.objects(of: Article.self) }
 
-  @Test func `properties of the objects that a filter holds for are changed`() async throws {
+  @Test func `updateAll changes the properties of matching objects`() async throws {
     let count = try await magic.updateAll(
       Article.where(\.$stock > 0), set: [\.$stock -= 1, \.$price *= 1.5, \.$title += "!"])
     #expect(count == 2)
@@ -72,7 +72,7 @@ private struct Chained: MagicObject {
     #expect(try all().map(\.note) == ["x", "x", "x"])
   }
 
-  @Test func `all values are calculated of what was there before`() throws {
+  @Test func `all values are computed from the values before the update`() throws {
     try magic.updateAll(
       Article.all,
       set: [\.$stock += 100, .set(\.$code, to: \.$stock), .set(\.$price, to: \.$price * 2)])
@@ -80,9 +80,7 @@ private struct Chained: MagicObject {
     #expect(try all().map(\.stock) == [103, 100, 107])
   }
 
-  @Test func `values of the objects that relations lead to are those from before, in a chain too`()
-    throws
-  {
+  @Test func `values read through relations are from before the update, even in chains`() throws {
     let first = Chained(1, before: nil)
     let second = Chained(2, before: first)
     let third = Chained(4, before: second)
@@ -94,7 +92,7 @@ private struct Chained: MagicObject {
     #expect(values == [1, 3, 6])
   }
 
-  @Test func `relations and nil are set, and the target must be there`() throws {
+  @Test func `relations and nil can be assigned, and the target must be saved`() throws {
     let group = Group("g", 5)
     #expect(throws: MagicError.notSaved(type: "Group")) {
       try magic.updateAll(Article.all, set: [.set(\.$group, to: group)])
@@ -108,7 +106,7 @@ private struct Chained: MagicObject {
     #expect(try all().map(\.stock) == [3, 0, 12])
   }
 
-  @Test func `an object that others have removed is named where it is set`() throws {
+  @Test func `assigning a removed object throws an error that names it`() throws {
     let group = Group("g", 5)
     let key = try magic.update(group)
     try magic.removeAll(Group.all)
@@ -119,15 +117,14 @@ private struct Chained: MagicObject {
   }
 
   @Test(.requires(.functions))
-  func `decimals are calculated exactly`() throws {
+  func `decimals are computed exactly`() throws {
     try magic.updateAll(Article.all, set: [.set(\.$cost, to: Decimal(string: "0.1")!)])
     try magic.updateAll(Article.all, set: [\.$cost *= 3])
     try magic.updateAll(Article.all, set: [\.$cost += Decimal(string: "0.00000000000000000001")!])
     #expect(try all().first?.cost == Decimal(string: "0.30000000000000000001"))
   }
 
-  @Test func `a number that does not fit its property is refused, and nothing has changed`() throws
-  {
+  @Test func `a number out of a property's range throws and changes nothing`() throws {
     #expect(
       try magic.updateAll(Article.where(\.$title == "c"), set: [.set(\.$stock, to: .max)])
         == 1)
@@ -150,7 +147,7 @@ private struct Chained: MagicObject {
     #expect(try all().map(\.code) == [nil, nil, nil])
   }
 
-  @Test func `what cannot be set of many objects is refused by name`() throws {
+  @Test func `assignments that updateAll doesn't support throw`() throws {
     let group = Group("g", 1)
     try magic.update(group)
     let assignments: [(String, Assignment<Article>)] = [
@@ -172,7 +169,7 @@ private struct Chained: MagicObject {
     #expect(try magic.updateAll(Chained.all, set: [\.$value += 1]) == 0)
   }
 
-  @Test func `the search index and the assets follow`() throws {
+  @Test func `updateAll and removeAll update the search index and the assets`() throws {
     let first = try #require(try all().first)
     first.photo = MagicAsset(value: Data(count: 100))
     try magic.update(first)
@@ -187,7 +184,7 @@ private struct Chained: MagicObject {
     #expect(try magic.fetch(Article.all.search(.all(of: "milk"))).isEmpty)
   }
 
-  @Test func `objects in memory keep what they were fetched with, and conflicts are seen`() throws {
+  @Test func `fetched objects keep their values, and conflicts are detected`() throws {
     let first = try #require(try all().first)
     try magic.updateAll(Article.all, set: [\.$stock += 10])
     #expect(first.stock == 3)
@@ -204,7 +201,7 @@ private struct Chained: MagicObject {
     }
   }
 
-  @Test func `a write by query is observed, and undone with its transaction`() async throws {
+  @Test func `updateAll is observed and is rolled back with its transaction`() async throws {
     struct Undo: Error {}
     var total = magic.observe(Article.all.aggregate(.sum(\.$stock))).makeAsyncIterator()
     #expect(try await total.next() == 10)
@@ -220,7 +217,7 @@ private struct Chained: MagicObject {
     #expect(try await total.next() == 5)
   }
 
-  @Test func `tasks that add at once lose nothing`() async throws {
+  @Test func `concurrent increments are never lost`() async throws {
     let magic = magic
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<20 {
@@ -234,7 +231,7 @@ private struct Chained: MagicObject {
   }
 
   @Test(arguments: ["'", "\"; DROP TABLE Article --", "a\0b", "", "?", "é\u{301}"])
-  func `hostile texts are values`(text: String) throws {
+  func `hostile strings are treated as values`(text: String) throws {
     let text = Engine.text(text)
     #expect(
       try magic.updateAll(Article.where(\.$title == text), set: [.set(\.$note, to: text)])
@@ -244,7 +241,7 @@ private struct Chained: MagicObject {
     #expect(try all().map(\.title) == ["a\(text)", "b\(text)", "c\(text)"])
   }
 
-  @Test func `random updates do what they do in memory`() throws {
+  @Test func `random updates have the same results as in memory`() throws {
     var random = SplitMix64(seed: 20_261_122)
     var models = (1...40).map { (id: $0, value: $0 % 7, note: $0 % 3 == 0 ? nil : "\($0 % 5)") }
     try magic.removeAll(Article.all)
@@ -273,7 +270,7 @@ private struct Chained: MagicObject {
         case 3: (.set(\.$stock, to: a), { _ in a })
         default: (\.$stock /= 3, { $0 / 3 })
         }
-      // A product stays small.
+      // Keeps products small.
       try magic.updateAll(
         Article.where(\.$stock > 1000 || \.$stock < -1000), set: [.set(\.$stock, to: 1)])
       for index in models.indices where abs(models[index].value) > 1000 { models[index].value = 1 }

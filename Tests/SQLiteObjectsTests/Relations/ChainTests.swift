@@ -2,7 +2,7 @@ import Conformance
 import MagicData
 import Testing
 
-/// A class that leads to one of its own.
+/// A class whose objects reference objects of the same class.
 final class Segment: MagicObject {
   @OptionalMagicValue var next: Segment?
   @MagicValue var others: [Segment]
@@ -15,7 +15,7 @@ final class Segment: MagicObject {
 }
 
 @Suite struct ChainTests {
-  /// What leads to the next object of a chain.
+  /// The kind of relation that connects the objects of a chain.
   enum Shape: String, CaseIterable, Codable, Sendable {
     case object
     case list
@@ -63,7 +63,7 @@ final class Segment: MagicObject {
 
   @Test(.everyEngine, arguments: Shape.allCases)
   func `a chain of new objects is saved and freed without recursion`(shape: Shape) async throws {
-    // The nodes of a cluster are those of this process.
+    // A cluster's nodes belong to this process, so the test can't run in another one.
     guard Engine.current == .local else { return try save(shape, 2_000) }
     await #expect(processExitsWith: .success) { [shape] in try ChainTests().save(shape, 50_000) }
   }

@@ -3,7 +3,7 @@ import MagicData
 import Testing
 import TestSupport
 
-/// The types of a program, and of its next version with other delete rules.
+/// The types of a program before its delete rules change.
 private enum Old {
   struct Boss: MagicObject {
     @MagicValue var name: String
@@ -63,7 +63,8 @@ private enum New {
 @Suite(.everyEngine) struct DeleteRuleChangeTests {
   let folder: TestFolder
 
-  /// A store of the old program: three workers, two of one boss, who is a friend of the third.
+  /// Creates a store of the old types: three workers, two of whom have the same boss. The boss is a
+  /// friend of the third.
   init() throws {
     folder = try TestFolder()
     let magic = try MagicData.at(folder.path)
@@ -82,17 +83,17 @@ private enum New {
 
   private func open() throws -> MagicData { try MagicData.at(folder.path) }
 
-  @Test func `a changed rule is told`() throws {
+  @Test func `check reports a changed delete rule`() throws {
     let magic = try open()
     #expect(try !magic.check(of: New.Worker.self).isEmpty)
   }
 
-  @Test func `the same rules are no difference`() throws {
+  @Test func `check reports no difference if the rules are the same`() throws {
     let magic = try open()
     #expect(try magic.check(of: Old.Worker.self) == [])
   }
 
-  @Test func `the next save gives the tables the new rules and keeps what they have`() throws {
+  @Test func `the next save applies the new rules and keeps the data`() throws {
     let magic = try open()
     let worker = try #require(try magic.objects(of: New.Worker.self, where: \.$name == "x").first)
     worker.name = "X"
@@ -111,7 +112,7 @@ private enum New {
     #expect(integrity == ["ok"])
   }
 
-  @Test func `the new rules hold`() throws {
+  @Test func `the new rules are enforced`() throws {
     let magic = try open()
     let workers = try magic.object(of: New.Worker.self)
     let anna = try #require(workers[0].boss)
@@ -124,12 +125,12 @@ private enum New {
     try magic.update(workers[2])
     try magic.remove(anna)
     #expect(try magic.object(of: New.Worker.self).map(\.name) == ["z"])
-    // The assets of those that went by cascade went too.
+    // Assets of workers that the cascade removed are deleted, too.
     let assets = try magic.database.rows("SELECT count(*) FROM magicdata_asset", as: Int.self)
     #expect(assets == [1])
   }
 
-  @Test func `indexes and triggers are there again`() throws {
+  @Test func `indexes and triggers are recreated`() throws {
     func objects(_ magic: MagicData) throws -> [String] {
       try magic.database.rows(
         "SELECT type || ' ' || name FROM sqlite_schema WHERE type IN ('index', 'trigger') AND name NOT LIKE 'sqlite_%' ORDER BY 1",
@@ -142,7 +143,7 @@ private enum New {
     #expect(try objects(magic) == before)
   }
 
-  @Test func `a failed save leaves the rules as they were`() throws {
+  @Test func `a failed save leaves the rules unchanged`() throws {
     let magic = try open()
     #expect(throws: MagicError.self) { try magic.update(New.Worker()) }
     #expect(try !magic.check(of: New.Worker.self).isEmpty)
