@@ -104,7 +104,7 @@ struct KeyText: Hashable {
 public struct SPONSyntaxError: Error, Hashable, CustomStringConvertible {
   /// The offset of the error, in bytes from the beginning of the text.
   public let offset: Int
-  /// A description of what was expected or found at ``offset``.
+  /// A description of the error at ``offset``.
   public let reason: String
 
   package init(_ offset: Int, _ reason: String) {

@@ -2,40 +2,52 @@
 ///
 ///     let grammar = SQLGrammar(version: 3_046_001, options: ["ENABLE_UPDATE_DELETE_LIMIT"])
 ///
-/// The plain `SQLGrammar()` is that of SQLite 3.40 with LIMIT for UPDATE and DELETE, as Debian
-/// builds it.
+/// `SQLGrammar()` is the grammar of SQLite 3.40 with LIMIT for UPDATE and DELETE, as in Debian's
+/// build.
 public struct SQLGrammar: Hashable, Sendable {
-  /// CROSS, FULL, INNER, LEFT, NATURAL, OUTER and RIGHT may name functions. From 3.42 on.
+  /// A Boolean value that indicates whether CROSS, FULL, INNER, LEFT, NATURAL, OUTER and RIGHT can
+  /// be function names. True from SQLite 3.42 on.
   public var joinWordsNameFunctions = false
-  /// `f(x ORDER BY y)`. From 3.44 on.
+  /// A Boolean value that indicates whether calls can contain ORDER BY, as in `f(x ORDER BY y)`.
+  /// True from SQLite 3.44 on.
   public var orderByInCalls = false
-  /// `1_000`, and letters behind a hexadecimal number are an error. From 3.46 on.
+  /// A Boolean value that indicates whether numbers can contain underscores, as in `1_000`. Letters
+  /// after a hexadecimal number are then an error. True from SQLite 3.46 on.
   public var digitSeparators = false
-  /// `RAISE(ABORT, expression)`. From 3.47 on.
+  /// A Boolean value that indicates whether the message of RAISE can be any expression. True from
+  /// SQLite 3.47 on.
   public var raiseTakesExpression = false
-  /// `ALTER TABLE … ADD CHECK`, `DROP CONSTRAINT`, `ALTER COLUMN`. From 3.53 on.
+  /// A Boolean value that indicates whether ALTER TABLE supports `ADD CHECK`, `DROP CONSTRAINT` and
+  /// `ALTER COLUMN`. True from SQLite 3.53 on.
   public var alterConstraints = false
-  /// Schemas and aliases of the tables that a trigger changes. From 3.53 on.
+  /// A Boolean value that indicates whether statements in a trigger can use a schema name and an
+  /// alias for the table that they change. True from SQLite 3.53 on.
   public var qualifiedTablesInTriggers = false
-  /// ORDER BY and LIMIT of UPDATE and DELETE: ENABLE_UPDATE_DELETE_LIMIT.
+  /// A Boolean value that indicates whether UPDATE and DELETE support ORDER BY and LIMIT. True for
+  /// builds with ENABLE_UPDATE_DELETE_LIMIT.
   public var limitsChanges = true
-  /// `WITHIN GROUP (ORDER BY …)`: ENABLE_ORDERED_SET_AGGREGATES, from 3.47 on.
+  /// A Boolean value that indicates whether calls support `WITHIN GROUP (ORDER BY …)`. True from
+  /// SQLite 3.47 on for builds with ENABLE_ORDERED_SET_AGGREGATES.
   public var withinGroup = false
-  /// Comments. Off by SQLITE_DBCONFIG_ENABLE_COMMENTS, from 3.49 on.
+  /// A Boolean value that indicates whether SQL can contain comments. From SQLite 3.49 on,
+  /// SQLITE_DBCONFIG_ENABLE_COMMENTS can turn them off. The parser doesn't use this property and
+  /// always accepts comments.
   public var comments = true
-  /// The greatest number of a placeholder such as `?5`.
+  /// The largest number that a numbered parameter such as `?5` can have.
   public var maximumParameterNumber = 32_766
-  /// COLLATE, ASC and DESC in lists of plain names, as SQLite takes them from a stored schema.
+  /// A Boolean value that indicates whether the parser accepts COLLATE, ASC and DESC in column
+  /// lists, which SQLite allows only when it reads a stored schema.
   public var readsStoredSchema = false
 
-  /// Makes the grammar of SQLite 3.40.
+  /// Creates the grammar of SQLite 3.40 with LIMIT for UPDATE and DELETE.
   public init() {}
 
-  /// Makes the grammar of a version of SQLite.
+  /// Creates the grammar of a version and build of SQLite.
   ///
   /// - Parameters:
-  ///   - version: The number that `sqlite3_libversion_number` returns, such as 3040001.
-  ///   - options: The options that `sqlite3_compileoption_get` returns, without `SQLITE_`.
+  ///   - version: The version number that `sqlite3_libversion_number` returns, such as 3040001.
+  ///   - options: The compile-time options that `sqlite3_compileoption_get` returns, without the
+  ///     prefix `SQLITE_`.
   public init(version: Int, options: some Sequence<String>) {
     joinWordsNameFunctions = version >= 3_042_000
     orderByInCalls = version >= 3_044_000

@@ -1,30 +1,31 @@
-/// The refusal of a text, in SQLite's own words.
+/// An error in SQL text, with the same message that SQLite reports.
 ///
 ///     near "FORM": syntax error
 public struct SQLSyntaxError: Error, Hashable, Sendable {
-  /// The kinds of refusals.
+  /// The kinds of syntax errors.
   public enum Kind: Hashable, Sendable {
-    /// The grammar has no place for a token.
+    /// A token that the grammar doesn't allow at its position.
     case syntax
-    /// A text or a comment without its end, a letter behind a number, or a byte that begins nothing.
+    /// A string or quoted name without its end, a malformed number, or an invalid character.
     case unrecognizedToken
-    /// The text ends before the statement.
+    /// A statement that is incomplete at the end of the text.
     case incomplete
-    /// The grammar holds, but a clause makes no sense whatever the schema is.
+    /// A clause that matches the grammar, but that SQLite rejects for every schema.
     case structure
-    /// Parentheses, calls and queries stand too deep in each other.
+    /// Parentheses, calls or queries that are nested too deep.
     case tooDeep
     /// A text of more than 1,000,000,000 bytes.
     case tooLong
   }
 
-  /// What is wrong.
+  /// The kind of the error.
   public let kind: Kind
-  /// SQLite's message.
+  /// The message that SQLite reports.
   public let message: String
-  /// The offset of the first byte that is wrong, in UTF-8; for an incomplete text its length.
+  /// The UTF-8 offset of the invalid token or clause. If the text is incomplete, the offset of its
+  /// end.
   public let offset: Int
-  /// How many bytes the message is about.
+  /// The number of bytes that the message refers to.
   public let length: Int
 
   init(_ kind: Kind, _ message: String, offset: Int, length: Int) {
@@ -36,6 +37,6 @@ public struct SQLSyntaxError: Error, Hashable, Sendable {
 }
 
 extension SQLSyntaxError: CustomStringConvertible {
-  /// The message and the offset.
+  /// The message, followed by the offset.
   public var description: String { "\(message) at byte \(offset)" }
 }

@@ -1,19 +1,23 @@
-/// The replacement of some bytes of a text. All other bytes stay.
+/// A replacement of some bytes of a text. All other bytes stay unchanged.
 public struct SQLEdit: Hashable, Sendable {
-  /// The bytes that are replaced, counted in UTF-8. An empty range inserts.
+  /// The UTF-8 offsets of the bytes to replace. An empty range inserts.
   public var range: Range<Int>
-  /// The text that takes their place.
+  /// The text that replaces the bytes.
   public var replacement: String
 
-  /// Makes an edit.
+  /// Creates an edit that replaces the UTF-8 bytes in `range` with `replacement`.
   public init(_ range: Range<Int>, _ replacement: String) {
     self.range = range
     self.replacement = replacement
   }
 
-  /// Returns `text` with all `edits` made, or nil if two of them overlap or one leaves the text.
+  /// Returns `text` with all edits applied.
   ///
-  /// - Complexity: O(n + m log m) for n bytes and m edits.
+  /// The order of the edits doesn't matter: all ranges refer to the original text.
+  ///
+  /// - Returns: The new text, or nil if two edits overlap, an edit is outside of the text, or the
+  ///   result isn't valid UTF-8.
+  /// - Complexity: O(*n* + *m* log *m*) for *n* bytes and *m* edits.
   public static func apply(_ edits: [SQLEdit], to text: String) -> String? {
     let old = Array(text.utf8)
     var new: [UInt8] = []

@@ -1,36 +1,43 @@
 import SQLLexer
 
-/// The text of a CREATE TABLE that is changed in places: every byte that no change names stays as it
-/// is, comments and blanks included.
+/// The text of a CREATE TABLE statement that you can change in place.
+///
+/// All bytes that a change doesn't affect stay the same, including comments and blanks.
 ///
 ///     var table = try SQLTableText("CREATE TABLE note (id INTEGER, -- the key\n title TEXT)")
 ///     try table.setType(of: "title", to: "VARCHAR(80)")
 ///     table.text   // … the comment is still there
+///
+/// Every change parses the text again. It throws ``SQLSyntaxError``, and changes nothing, if the
+/// result isn't valid.
 public struct SQLTableText: Sendable {
-  /// Why a change is refused.
+  /// The reasons why a change is not possible.
   public enum Refusal: Error, Hashable, Sendable {
-    /// The text is no CREATE TABLE with columns.
+    /// The text isn't a CREATE TABLE statement with columns.
     case noTable
-    /// The table has no such column.
+    /// The table has no column with this name.
     case noColumn(String)
-    /// The table or the column has no such constraint.
+    /// The table or column doesn't have the constraint, or edits overlap.
     case noConstraint
-    /// A table needs a column.
+    /// The column is the only one of the table, so it can't be removed.
     case lastColumn
   }
 
-  /// The text with all changes.
+  /// The text, including all changes.
   public private(set) var text: String
-  /// What the text says.
+  /// The statement, parsed from ``text``.
   public private(set) var table: SQLCreateTable
-  /// The columns, constraints and options of the table.
+  /// The columns, constraints and options of the table, parsed from ``text``.
   public private(set) var definition: SQLTableDefinition
   private let grammar: SQLGrammar
 
-  /// Reads the text of a table.
+  /// Creates an editable table from the text of a CREATE TABLE statement.
   ///
-  /// - Throws: ``SQLSyntaxError`` if it is not valid, ``Refusal/noTable`` if it makes no table of
-  ///   columns.
+  /// - Parameters:
+  ///   - text: The text of the statement.
+  ///   - grammar: The grammar of the SQLite library that reads the text.
+  /// - Throws: ``SQLSyntaxError`` if the text isn't valid, or ``Refusal/noTable`` if it isn't a
+  ///   CREATE TABLE statement with columns.
   public init(_ text: String, grammar: SQLGrammar = SQLGrammar()) throws {
     self.text = text
     self.grammar = grammar
@@ -46,14 +53,20 @@ public struct SQLTableText: Sendable {
     return (table, definition)
   }
 
-  /// Makes the changes and reads the text again; throws if it is no longer valid.
+  /// Applies edits to the text and parses it again.
+  ///
+  /// - Throws: ``SQLSyntaxError`` if the result isn't valid, ``Refusal/noTable`` if it isn't a
+  ///   CREATE TABLE statement with columns, or ``Refusal/noConstraint`` if edits overlap or are
+  ///   outside of the text.
   public mutating func apply(_ edits: [SQLEdit]) throws {
     guard let text = SQLEdit.apply(edits, to: text) else { throw Refusal.noConstraint }
     (table, definition) = try SQLTableText.read(text, grammar)
     self.text = text
   }
 
-  /// Returns the column that is called `name`, letters A to Z taken for a to z.
+  /// Returns the column with a name. ASCII letters match in either case.
+  ///
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no such column.
   public func column(_ name: String) throws -> SQLColumnDefinition {
     guard let column = definition.columns.first(where: { $0.name.matches(name) }) else {
       throw Refusal.noColumn(name)
@@ -63,25 +76,30 @@ public struct SQLTableText: Sendable {
 
   // MARK: The table
 
-  /// Gives the table another name.
+  /// Renames the table in this statement only. Indexes, views, triggers and foreign keys are not
+  /// updated.
   public mutating func rename(to name: SQLName) throws {
     try apply([SQLEdit(table.name.name.span.range, name.description)])
   }
 
-  /// Adds a constraint of the table behind the last one.
+  /// Adds a table constraint after the existing ones.
   public mutating func add(_ constraint: SQLTableConstraint) throws {
     let last = definition.constraints.last?.span ?? definition.columns.last?.span ?? .none
     try apply([SQLEdit(behind(last), ", \(constraint)")])
   }
 
-  /// Replaces a constraint of the table.
+  /// Replaces a table constraint with another one.
+  ///
+  /// - Throws: ``Refusal/noConstraint`` if the table has no constraint that equals `constraint`.
   public mutating func replace(
     _ constraint: SQLTableConstraint, by other: SQLTableConstraint
   ) throws {
     try apply([SQLEdit(try found(constraint).span.range, other.description)])
   }
 
-  /// Removes a constraint of the table, and a comma beside it.
+  /// Removes a table constraint and an adjacent comma.
+  ///
+  /// - Throws: ``Refusal/noConstraint`` if the table has no constraint that equals `constraint`.
   public mutating func remove(_ constraint: SQLTableConstraint) throws {
     try apply(removal(of: try found(constraint).span.range))
   }
@@ -95,17 +113,22 @@ public struct SQLTableText: Sendable {
 
   // MARK: Columns
 
-  /// Adds a column behind the last one.
+  /// Adds a column after the existing ones.
   public mutating func add(_ column: SQLColumnDefinition) throws {
     try apply([SQLEdit(behind(definition.columns.last?.span ?? .none), ", \(column)")])
   }
 
-  /// Replaces all of a column.
+  /// Replaces the definition of the column `name` with `column`.
+  ///
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
   public mutating func replace(_ name: String, by column: SQLColumnDefinition) throws {
     try apply([SQLEdit(try self.column(name).span.range, column.description)])
   }
 
-  /// Removes a column, and a comma beside it. Constraints that name it stay.
+  /// Removes a column and an adjacent comma. Constraints that use the column are not changed.
+  ///
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`, or
+  ///   ``Refusal/lastColumn`` if it has no other column.
   public mutating func dropColumn(_ name: String) throws {
     guard definition.columns.count > 1 else {
       _ = try column(name)
@@ -114,12 +137,17 @@ public struct SQLTableText: Sendable {
     try apply(removal(of: try column(name).span.range))
   }
 
-  /// Gives a column another name. What refers to it keeps the old one.
+  /// Renames a column in its definition only. Constraints, indexes, views, triggers and foreign
+  /// keys that use the old name are not updated.
+  ///
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
   public mutating func renameColumn(_ name: String, to other: SQLName) throws {
     try apply([SQLEdit(try column(name).name.span.range, other.description)])
   }
 
-  /// Gives a column another type, or none.
+  /// Changes the type of a column, or removes it if `type` is nil.
+  ///
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
   public mutating func setType(of name: String, to type: SQLTypeName?) throws {
     let column = try column(name)
     guard let old = column.type else {
@@ -134,12 +162,17 @@ public struct SQLTableText: Sendable {
     try apply([SQLEdit(old.span.range, type.text)])
   }
 
-  /// Adds a constraint to a column, behind the others.
+  /// Adds a constraint to a column, after the existing ones.
+  ///
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
   public mutating func add(_ constraint: SQLColumnConstraint, to name: String) throws {
     try apply([SQLEdit(behind(try column(name).span), " \(constraint)")])
   }
 
-  /// Replaces a constraint of a column.
+  /// Replaces a constraint of a column with another one.
+  ///
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`, or
+  ///   ``Refusal/noConstraint`` if the column has no constraint that equals `constraint`.
   public mutating func replace(
     _ constraint: SQLColumnConstraint, of name: String, by other: SQLColumnConstraint
   ) throws {
@@ -147,6 +180,9 @@ public struct SQLTableText: Sendable {
   }
 
   /// Removes a constraint of a column.
+  ///
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`, or
+  ///   ``Refusal/noConstraint`` if the column has no constraint that equals `constraint`.
   public mutating func remove(_ constraint: SQLColumnConstraint, of name: String) throws {
     let range = try found(constraint, of: name).span.range
     let start = withoutBlanks(before: range.lowerBound)
@@ -162,9 +198,11 @@ public struct SQLTableText: Sendable {
     return found
   }
 
-  /// Puts the columns into the order of `names`; those that are not named follow.
+  /// Reorders the columns. Columns that are not in `names` follow in their current order.
   ///
-  /// Each column takes its own bytes along; comments between columns stay where they are.
+  /// Each column keeps its own text. Comments between columns keep their positions.
+  ///
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column with one of the names.
   public mutating func reorder(_ names: [String]) throws {
     let first = try names.map(column)
     let rest = definition.columns.filter { column in
@@ -177,7 +215,7 @@ public struct SQLTableText: Sendable {
       })
   }
 
-  // MARK: Places
+  // MARK: Positions
 
   private func behind(_ span: SQLSpan) -> Range<Int> {
     span.range.upperBound..<span.range.upperBound
@@ -187,7 +225,7 @@ public struct SQLTableText: Sendable {
     let bytes = Array(text.utf8)
     var start = offset
     while start > 0, isBlank(bytes[start - 1]) { start -= 1 }
-    // A line comment in front needs its line end.
+    // A preceding line comment needs its line break.
     return isInLineComment(start) ? offset : start
   }
 
@@ -197,7 +235,7 @@ public struct SQLTableText: Sendable {
     }
   }
 
-  /// The edits that take `range` out, with the blanks before it and a comma beside it.
+  /// Returns the edits that remove `range`, the blanks before it, and an adjacent comma.
   private func removal(of range: Range<Int>) -> [SQLEdit] {
     var before: SQLToken?
     var after: SQLToken?

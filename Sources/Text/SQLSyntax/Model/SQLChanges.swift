@@ -1,47 +1,48 @@
-/// What happens where a constraint would be broken.
+/// The action if a row violates a constraint.
 public enum SQLConflict: String, Hashable, Sendable, CaseIterable {
-  /// The transaction is rolled back.
+  /// Rolls back the transaction.
   case rollback = "ROLLBACK"
-  /// The statement is undone, as without a word.
+  /// Undoes the statement. This is the default.
   case abort = "ABORT"
-  /// The statement stops, what it did stays.
+  /// Stops the statement, but keeps the rows that it has already changed.
   case fail = "FAIL"
-  /// The row is left out.
+  /// Skips the row.
   case ignore = "IGNORE"
-  /// The rows in the way are removed.
+  /// Deletes the existing rows that conflict with the row.
   case replace = "REPLACE"
 }
 
-/// INSERT or REPLACE.
+/// An INSERT or REPLACE statement.
 public struct SQLInsert: Hashable, Sendable {
-  /// Where the rows come from.
+  /// The source of the inserted rows.
   public enum Source: Hashable, Sendable {
-    /// A query, mostly VALUES.
+    /// A query, usually VALUES.
     case select(SQLSelect)
-    /// DEFAULT VALUES.
+    /// DEFAULT VALUES, which inserts one row.
     case defaultValues
   }
 
-  /// The common tables before it.
+  /// The WITH clause.
   public var with: SQLWith?
-  /// Whether it is written REPLACE, which means INSERT OR REPLACE.
+  /// A Boolean value that indicates whether the statement is written as REPLACE, which means INSERT
+  /// OR REPLACE.
   public var isReplace: Bool
-  /// The word behind OR.
+  /// The conflict action after OR.
   public var conflict: SQLConflict?
-  /// The table.
+  /// The table to insert into.
   public var table: SQLQualifiedName
-  /// The name of the table in the statement.
+  /// The alias of the table in this statement.
   public var alias: SQLName?
-  /// The columns that get a value; all if empty.
+  /// The columns that receive values. If empty, all columns.
   public var columns: [SQLName]
-  /// The rows.
+  /// The source of the inserted rows.
   public var source: Source
-  /// ON CONFLICT clauses in their order.
+  /// The ON CONFLICT clauses, in order.
   public var upserts: [SQLUpsert]
-  /// RETURNING.
+  /// The columns of the RETURNING clause.
   public var returning: [SQLResultColumn]
 
-  /// Makes an INSERT.
+  /// Creates an INSERT statement from its clauses.
   public init(
     with: SQLWith? = nil, isReplace: Bool = false, or conflict: SQLConflict? = nil,
     into table: SQLQualifiedName, as alias: SQLName? = nil, columns: [SQLName] = [],
@@ -59,24 +60,24 @@ public struct SQLInsert: Hashable, Sendable {
   }
 }
 
-/// `ON CONFLICT (columns) WHERE … DO …`.
+/// An `ON CONFLICT (columns) WHERE … DO …` clause of an INSERT statement.
 public struct SQLUpsert: Hashable, Sendable {
-  /// What is done with the row in the way.
+  /// The action for a row that conflicts with an existing row.
   public enum Action: Hashable, Sendable {
-    /// DO NOTHING.
+    /// DO NOTHING, which skips the row.
     case nothing
-    /// `DO UPDATE SET … WHERE …`.
+    /// `DO UPDATE SET … WHERE …`, which updates the existing row.
     case update([SQLAssignment], where: SQLExpression?)
   }
 
-  /// The columns of the index that may be in the way; any if empty.
+  /// The columns of the unique index to which the clause applies. If empty, any conflict.
   public var target: [SQLOrderTerm]
-  /// The condition of a partial index.
+  /// The condition of the partial index to which the clause applies.
   public var targetWhere: SQLExpression?
-  /// What is done.
+  /// The action if there is a conflict.
   public var action: Action
 
-  /// Makes an ON CONFLICT clause.
+  /// Creates an ON CONFLICT clause for conflicts in the index on `target`, or for any conflict.
   public init(
     _ target: [SQLOrderTerm] = [], where targetWhere: SQLExpression? = nil, do action: Action
   ) {
@@ -86,23 +87,23 @@ public struct SQLUpsert: Hashable, Sendable {
   }
 }
 
-/// `column = value`, or `(columns) = row`.
+/// An assignment after SET: `column = value` or `(columns) = row`.
 public struct SQLAssignment: Hashable, Sendable {
-  /// The columns.
+  /// The columns that receive the value.
   public var columns: [SQLName]
-  /// Whether the columns stand in parentheses.
+  /// A Boolean value that indicates whether the columns are in parentheses.
   public var isParenthesized: Bool
-  /// The value.
+  /// The value, or the row of values, to assign.
   public var value: SQLExpression
 
-  /// Makes the assignment of `value` to `column`.
+  /// Creates the assignment `column = value`.
   public init(_ column: SQLName, _ value: SQLExpression) {
     columns = [column]
     isParenthesized = false
     self.value = value
   }
 
-  /// Makes the assignment of a row to columns.
+  /// Creates the assignment `(columns) = value`, whose value is a row.
   public init(_ columns: [SQLName], _ value: SQLExpression) {
     self.columns = columns
     isParenthesized = true
@@ -110,28 +111,28 @@ public struct SQLAssignment: Hashable, Sendable {
   }
 }
 
-/// UPDATE.
+/// An UPDATE statement.
 public struct SQLUpdate: Hashable, Sendable {
-  /// The common tables before it.
+  /// The WITH clause.
   public var with: SQLWith?
-  /// The word behind OR.
+  /// The conflict action after OR.
   public var conflict: SQLConflict?
-  /// The table.
+  /// The table to update.
   public var table: SQLTableReference
-  /// The assignments behind SET.
+  /// The assignments after SET.
   public var assignments: [SQLAssignment]
-  /// The tables that values come from.
+  /// The FROM clause, whose tables provide values for the assignments.
   public var from: SQLFrom?
-  /// The condition behind WHERE.
+  /// The condition after WHERE.
   public var `where`: SQLExpression?
-  /// RETURNING.
+  /// The columns of the RETURNING clause.
   public var returning: [SQLResultColumn]
-  /// ORDER BY, which only goes with LIMIT.
+  /// The terms of the ORDER BY clause, which requires LIMIT.
   public var orderBy: [SQLOrderTerm]
-  /// LIMIT.
+  /// The LIMIT clause.
   public var limit: SQLLimit?
 
-  /// Makes an UPDATE.
+  /// Creates an UPDATE statement from its clauses.
   public init(
     with: SQLWith? = nil, or conflict: SQLConflict? = nil, _ table: SQLTableReference,
     set assignments: [SQLAssignment], from: SQLFrom? = nil, where: SQLExpression? = nil,
@@ -149,22 +150,22 @@ public struct SQLUpdate: Hashable, Sendable {
   }
 }
 
-/// DELETE.
+/// A DELETE statement.
 public struct SQLDelete: Hashable, Sendable {
-  /// The common tables before it.
+  /// The WITH clause.
   public var with: SQLWith?
-  /// The table.
+  /// The table to delete from.
   public var table: SQLTableReference
-  /// The condition behind WHERE.
+  /// The condition after WHERE.
   public var `where`: SQLExpression?
-  /// RETURNING.
+  /// The columns of the RETURNING clause.
   public var returning: [SQLResultColumn]
-  /// ORDER BY, which only goes with LIMIT.
+  /// The terms of the ORDER BY clause, which requires LIMIT.
   public var orderBy: [SQLOrderTerm]
-  /// LIMIT.
+  /// The LIMIT clause.
   public var limit: SQLLimit?
 
-  /// Makes a DELETE.
+  /// Creates a DELETE statement from its clauses.
   public init(
     with: SQLWith? = nil, from table: SQLTableReference, where: SQLExpression? = nil,
     returning: [SQLResultColumn] = [], orderBy: [SQLOrderTerm] = [], limit: SQLLimit? = nil

@@ -1,23 +1,23 @@
-/// CREATE TABLE.
+/// A CREATE TABLE statement.
 public struct SQLCreateTable: Hashable, Sendable {
-  /// What the table is made from.
+  /// The content of a CREATE TABLE statement.
   public enum Body: Hashable, Sendable {
-    /// Columns and constraints.
+    /// Columns, constraints and options.
     case definition(SQLTableDefinition)
-    /// `AS SELECT …`.
+    /// `AS SELECT …`, a query that determines the columns and rows.
     case select(SQLSelect)
   }
 
-  /// Whether TEMP is written.
+  /// A Boolean value that indicates whether the statement contains TEMP or TEMPORARY.
   public var isTemporary: Bool
-  /// Whether IF NOT EXISTS is written.
+  /// A Boolean value that indicates whether the statement contains IF NOT EXISTS.
   public var ifNotExists: Bool
   /// The name of the table.
   public var name: SQLQualifiedName
-  /// The columns, or the query.
+  /// The columns and constraints, or the query.
   public var body: Body
 
-  /// Makes a CREATE TABLE.
+  /// Creates a CREATE TABLE statement for the table `name`.
   public init(
     isTemporary: Bool = false, ifNotExists: Bool = false, _ name: SQLQualifiedName, _ body: Body
   ) {
@@ -30,16 +30,16 @@ public struct SQLCreateTable: Hashable, Sendable {
 
 /// The columns, constraints and options of a table.
 public struct SQLTableDefinition: Hashable, Sendable {
-  /// The columns, at least one.
+  /// The columns. There is at least one.
   public var columns: [SQLColumnDefinition]
-  /// The constraints behind the columns.
+  /// The table constraints after the columns.
   public var constraints: [SQLTableConstraint]
-  /// WITHOUT ROWID and STRICT, in the order of the text.
+  /// The options after the parentheses, in the order of the text.
   public var options: [SQLTableOption]
-  /// The parentheses and what is in them.
+  /// The source range of the parentheses and their content, without the options.
   public var span: SQLSpan
 
-  /// Makes a table of `columns`.
+  /// Creates the definition of a table from its columns, constraints and options.
   public init(
     _ columns: [SQLColumnDefinition], constraints: [SQLTableConstraint] = [],
     options: [SQLTableOption] = [], span: SQLSpan = .none
@@ -51,26 +51,26 @@ public struct SQLTableDefinition: Hashable, Sendable {
   }
 }
 
-/// An option behind the parentheses of a table.
+/// An option after the parentheses of a CREATE TABLE statement.
 public enum SQLTableOption: String, Hashable, Sendable, CaseIterable {
-  /// The rows are stored by their primary key.
+  /// WITHOUT ROWID: rows are stored by primary key.
   case withoutRowID = "WITHOUT ROWID"
-  /// Columns hold values of their type only.
+  /// STRICT: columns accept only values of their type.
   case strict = "STRICT"
 }
 
-/// A column of a table: its name, its type and its constraints.
+/// A column definition: a name, a type and constraints.
 public struct SQLColumnDefinition: Hashable, Sendable {
-  /// The name.
+  /// The name of the column.
   public var name: SQLName
-  /// The type, if there is one.
+  /// The type, or nil if none is declared.
   public var type: SQLTypeName?
-  /// The constraints in the order of the text.
+  /// The constraints, in the order of the text.
   public var constraints: [SQLColumnConstraint]
-  /// Where the column was read.
+  /// The source range of the column definition.
   public var span: SQLSpan
 
-  /// Makes a column.
+  /// Creates a column definition from a name, a type and constraints.
   public init(
     _ name: SQLName, _ type: SQLTypeName? = nil, constraints: [SQLColumnConstraint] = [],
     span: SQLSpan = .none
@@ -82,42 +82,44 @@ public struct SQLColumnDefinition: Hashable, Sendable {
   }
 }
 
-/// A constraint of a column, with the name before it.
+/// A column constraint, including its name.
 public struct SQLColumnConstraint: Hashable, Sendable {
-  /// The kinds of constraints of a column.
+  /// The kinds of column constraints.
   public enum Kind: Hashable, Sendable {
     /// A name without a constraint, `CONSTRAINT name`, which SQLite accepts and ignores.
     case nameOnly
-    /// NULL, which says nothing.
+    /// NULL, which has no effect.
     case null(SQLConflict?)
-    /// NOT NULL.
+    /// NOT NULL, with the action for violations.
     case notNull(SQLConflict?)
-    /// PRIMARY KEY.
+    /// PRIMARY KEY, with the direction, the action for violations, and whether AUTOINCREMENT
+    /// follows.
     case primaryKey(SQLOrderTerm.Direction?, SQLConflict?, isAutoincrement: Bool)
-    /// UNIQUE.
+    /// UNIQUE, with the action for violations.
     case unique(SQLConflict?)
-    /// CHECK.
+    /// CHECK, with its condition.
     case check(SQLExpression)
-    /// DEFAULT.
+    /// DEFAULT, with the default value.
     case `default`(SQLDefault)
-    /// REFERENCES.
+    /// REFERENCES, with the parent table and its columns.
     case references(SQLReference)
-    /// DEFERRABLE, which belongs to the REFERENCES before it.
+    /// DEFERRABLE or NOT DEFERRABLE, which applies to the preceding REFERENCES.
     case deferrable(SQLDeferral)
-    /// COLLATE.
+    /// COLLATE, with the name of the collation.
     case collate(SQLName)
-    /// `GENERATED ALWAYS AS (expression) STORED`; the last word is VIRTUAL or STORED.
+    /// `GENERATED ALWAYS AS (expression) STORED`. The storage is VIRTUAL or STORED. The short form
+    /// omits GENERATED ALWAYS.
     case generated(SQLExpression, storage: SQLName?, isShort: Bool)
   }
 
-  /// The name behind CONSTRAINT.
+  /// The name after CONSTRAINT.
   public var name: SQLName?
-  /// What the constraint says.
+  /// The kind of the constraint, with its content.
   public var kind: Kind
-  /// Where the constraint was read, its name included.
+  /// The source range of the constraint, including its name.
   public var span: SQLSpan
 
-  /// Makes a constraint.
+  /// Creates a column constraint, optionally with a name.
   public init(name: SQLName? = nil, _ kind: Kind, span: SQLSpan = .none) {
     self.name = name
     self.kind = kind
@@ -125,40 +127,41 @@ public struct SQLColumnConstraint: Hashable, Sendable {
   }
 }
 
-/// What stands behind DEFAULT: a literal, a signed number, a name, or an expression in parentheses.
+/// The value after DEFAULT: a literal, a signed number, a name, or an expression in parentheses.
 public struct SQLDefault: Hashable, Sendable {
-  /// The value.
+  /// The default value.
   public var value: SQLExpression {
     didSet { written.text = nil }
   }
-  /// The text of the value, which `PRAGMA table_xinfo` tells byte for byte.
+  /// The source text of the value, which `PRAGMA table_xinfo` returns byte for byte.
   var written = WrittenText()
 
-  /// Makes the default `value`.
+  /// Creates a default value. When printed, it gets parentheses if it needs them.
   public init(_ value: SQLExpression) { self.value = value }
 }
 
-/// `REFERENCES table (columns) ON DELETE …`.
+/// The parent table of a foreign key: `REFERENCES table (columns) ON DELETE …`.
 public struct SQLReference: Hashable, Sendable {
-  /// What happens to the rows that refer to a row that changes.
+  /// The action for the rows that reference a row that is updated or deleted.
   public enum Action: String, Hashable, Sendable, CaseIterable {
-    /// They refer to nothing.
+    /// Sets their foreign key to NULL.
     case setNull = "SET NULL"
-    /// They get their default.
+    /// Sets their foreign key to its default value.
     case setDefault = "SET DEFAULT"
-    /// They are changed or removed too.
+    /// Updates or deletes them, too.
     case cascade = "CASCADE"
-    /// The change fails at once.
+    /// Fails the change immediately, even if the foreign key is deferred.
     case restrict = "RESTRICT"
-    /// The change fails at the end of the statement or the transaction.
+    /// Fails the change at the end of the statement, or of the transaction if the foreign key is
+    /// deferred.
     case noAction = "NO ACTION"
   }
 
-  /// A clause behind the columns.
+  /// A clause after the columns.
   public enum Clause: Hashable, Sendable {
-    /// ON DELETE.
+    /// ON DELETE, with the action if the referenced row is deleted.
     case onDelete(Action)
-    /// ON UPDATE.
+    /// ON UPDATE, with the action if the referenced key changes.
     case onUpdate(Action)
     /// ON INSERT, which SQLite accepts and ignores.
     case onInsert(Action)
@@ -166,14 +169,14 @@ public struct SQLReference: Hashable, Sendable {
     case match(SQLName)
   }
 
-  /// The table that is referred to.
+  /// The referenced table.
   public var table: SQLName
-  /// Its columns; its primary key if empty.
+  /// The referenced columns. If empty, the primary key.
   public var columns: [SQLName]
-  /// The clauses in the order of the text.
+  /// The clauses after the columns, in the order of the text.
   public var clauses: [Clause]
 
-  /// Makes a reference.
+  /// Creates a reference to the columns of a table, or to its primary key.
   public init(_ table: SQLName, columns: [SQLName] = [], _ clauses: [Clause] = []) {
     self.table = table
     self.columns = columns
@@ -181,9 +184,9 @@ public struct SQLReference: Hashable, Sendable {
   }
 }
 
-/// `NOT DEFERRABLE INITIALLY …`.
+/// A `DEFERRABLE` or `NOT DEFERRABLE INITIALLY …` clause of a foreign key.
 public struct SQLDeferral: Hashable, Sendable {
-  /// When a foreign key is checked.
+  /// The time at which a foreign key is checked.
   public enum Initially: String, Hashable, Sendable, CaseIterable {
     /// At the end of the transaction.
     case deferred = "DEFERRED"
@@ -191,42 +194,43 @@ public struct SQLDeferral: Hashable, Sendable {
     case immediate = "IMMEDIATE"
   }
 
-  /// Whether NOT stands before it.
+  /// A Boolean value that indicates whether the clause begins with NOT.
   public var isNegated: Bool
-  /// What stands behind INITIALLY.
+  /// The time after INITIALLY, or nil if it isn't written.
   public var initially: Initially?
 
-  /// Makes a DEFERRABLE clause.
+  /// Creates a DEFERRABLE or NOT DEFERRABLE clause.
   public init(isNegated: Bool = false, initially: Initially? = nil) {
     self.isNegated = isNegated
     self.initially = initially
   }
 }
 
-/// A constraint of a table, with the name before it.
+/// A table constraint, including its name.
 public struct SQLTableConstraint: Hashable, Sendable {
-  /// The kinds of constraints of a table.
+  /// The kinds of table constraints.
   public enum Kind: Hashable, Sendable {
     /// A name without a constraint, which SQLite accepts and ignores.
     case nameOnly
-    /// PRIMARY KEY.
+    /// PRIMARY KEY, with its columns, whether AUTOINCREMENT follows them, and the action for
+    /// violations.
     case primaryKey([SQLOrderTerm], isAutoincrement: Bool, SQLConflict?)
-    /// UNIQUE.
+    /// UNIQUE, with its columns and the action for violations.
     case unique([SQLOrderTerm], SQLConflict?)
-    /// CHECK.
+    /// CHECK, with its condition and the action for violations.
     case check(SQLExpression, SQLConflict?)
-    /// FOREIGN KEY.
+    /// FOREIGN KEY, with its columns, the parent table, and the DEFERRABLE clause.
     case foreignKey([SQLName], SQLReference, SQLDeferral?)
   }
 
-  /// The name behind CONSTRAINT.
+  /// The name after CONSTRAINT.
   public var name: SQLName?
-  /// What the constraint says.
+  /// The kind of the constraint, with its content.
   public var kind: Kind
-  /// Where the constraint was read, its name included.
+  /// The source range of the constraint, including its name.
   public var span: SQLSpan
 
-  /// Makes a constraint.
+  /// Creates a table constraint, optionally with a name.
   public init(name: SQLName? = nil, _ kind: Kind, span: SQLSpan = .none) {
     self.name = name
     self.kind = kind

@@ -1,9 +1,9 @@
-// A chain such as `a + b + c` nests its left sides up to a thousand levels deep, and parentheses nest
-// too. Equality and hashing go through expressions by a list of what is left to do, since recursion
-// would need more stack than a thread may have.
+// A chain such as `a + b + c` nests its left operands up to a thousand levels deep, and parentheses
+// nest as well. Equality and hashing therefore use a work list. Recursion could exceed the stack of
+// a thread.
 
 extension SQLExpression.Node: Hashable {
-  /// Returns whether both nodes say the same.
+  /// Returns whether both nodes have the same content.
   public static func == (left: Self, right: Self) -> Bool {
     var rest = Pairs()
     guard left.equals(right, &rest) else { return false }
@@ -13,13 +13,13 @@ extension SQLExpression.Node: Hashable {
     return true
   }
 
-  /// Adds what the node says to `hasher`.
+  /// Adds the content of the node to `hasher`.
   public func hash(into hasher: inout Hasher) {
     var rest = [self]
     while let node = rest.popLast() { node.hash(into: &hasher, &rest) }
   }
 
-  /// The operand before an operator.
+  /// The left operand of the operator, or nil if the node has none.
   var leftSide: SQLExpression? {
     switch self {
     case .binary(let value, _, _), .like(let value, _), .between(let value, _, _, _),
@@ -30,7 +30,7 @@ extension SQLExpression.Node: Hashable {
   }
 }
 
-/// The pairs of expressions that are still to be compared.
+/// The pairs of expressions that remain to be compared.
 private struct Pairs {
   var pairs: [(SQLExpression.Node, SQLExpression.Node)] = []
 
@@ -52,7 +52,7 @@ private struct Pairs {
 }
 
 extension SQLExpression.Node {
-  /// Compares all but the expressions in both nodes, which it adds to `rest`.
+  /// Compares the nodes without their operands, and adds the operands to `rest`.
   private func equals(_ other: Self, _ rest: inout Pairs) -> Bool {
     switch (self, other) {
     case (.literal(let value), .literal(let other)): value == other
@@ -130,7 +130,7 @@ extension SQLFunctionCall {
 // MARK: Hashing
 
 extension SQLExpression.Node {
-  /// Adds all but the expressions in the node to `hasher`; those it adds to `rest`.
+  /// Adds the node without its operands to `hasher`, and the operands to `rest`.
   private func hash(into hasher: inout Hasher, _ rest: inout [Self]) {
     switch self {
     case .literal(let value): hasher.combine(value)

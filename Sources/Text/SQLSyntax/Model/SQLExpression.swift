@@ -1,14 +1,15 @@
-/// An expression: a value, a column, an operator with its operands, a call, a query as a value.
+/// An expression: a value, a column, an operator with its operands, a call, or a query that is used
+/// as a value.
 ///
 ///     let sum = try SQLExpression(parsing: "a + 2 * b")
 ///     if case .binary(_, let operation, _) = sum.node { print(operation) }  // add
 public struct SQLExpression: Hashable, Sendable {
-  /// What the expression is.
+  /// The kind of the expression, with its operands.
   public var node: Node
-  /// Where the expression was read.
+  /// The source range of the expression.
   public var span: SQLSpan
 
-  /// Makes the expression `node`.
+  /// Creates an expression from a node, usually without a source range.
   public init(_ node: Node, span: SQLSpan = .none) {
     self.node = node
     self.span = span
@@ -16,157 +17,159 @@ public struct SQLExpression: Hashable, Sendable {
 
   /// The kinds of expressions.
   public indirect enum Node: Sendable {
-    /// A number, a text, a blob, NULL or the present time.
+    /// A number, a string, a blob, NULL or the current time.
     case literal(SQLLiteral)
-    /// A placeholder as it is written: `?`, `?1`, `:name`, `@name`, `$name`.
+    /// A parameter, including its prefix: `?`, `?1`, `:name`, `@name`, `$name`.
     case parameter(String)
-    /// A name alone: a column, or a text if it is in double quotes and no column has the name.
+    /// An unqualified name: a column, or a string if the name is in double quotes and no column has
+    /// it.
     case column(SQLName)
-    /// A column of a table, as in `note.title` or `main.note.title`.
+    /// A qualified column, such as `note.title` or `main.note.title`.
     case qualifiedColumn(schema: SQLName?, table: SQLName, column: SQLName)
-    /// An operator before its operand.
+    /// A prefix operator with its operand.
     case unary(SQLUnaryOperator, SQLExpression)
-    /// An operator between two operands.
+    /// A binary operator between its operands.
     case binary(SQLExpression, SQLBinaryOperator, SQLExpression)
-    /// LIKE, GLOB, REGEXP or MATCH.
+    /// A pattern match with LIKE, GLOB, REGEXP or MATCH.
     case like(SQLExpression, SQLLike)
-    /// `value BETWEEN low AND high`.
+    /// A range test, `value BETWEEN low AND high`.
     case between(SQLExpression, isNegated: Bool, low: SQLExpression, high: SQLExpression)
-    /// `value IN (…)`.
+    /// A membership test, `value IN (…)`.
     case `in`(SQLExpression, isNegated: Bool, SQLInSet)
-    /// `value ISNULL`. `value IS NULL` is ``SQLBinaryOperator/is`` with NULL.
+    /// `value ISNULL`. The form `value IS NULL` is ``SQLBinaryOperator/is`` with NULL.
     case isNull(SQLExpression)
-    /// `value NOTNULL` or `value NOT NULL`.
+    /// `value NOTNULL` in one word, or `value NOT NULL`.
     case notNull(SQLExpression, isOneWord: Bool)
-    /// `value COLLATE a COLLATE b`: the collations in the order of the text.
+    /// `value COLLATE a COLLATE b`, with the collations in the order of the text.
     case collate(SQLExpression, [SQLName])
-    /// `CAST(value AS type)`; without words the type is empty.
+    /// `CAST(value AS type)`. The type can be empty.
     case cast(SQLExpression, SQLTypeName)
-    /// `CASE base WHEN … THEN … ELSE … END`.
+    /// A CASE expression, `CASE base WHEN … THEN … ELSE … END`.
     case `case`(SQLCase)
-    /// A call of a function.
+    /// A function call.
     case call(SQLFunctionCall)
-    /// `EXISTS (SELECT …)`.
+    /// `EXISTS (SELECT …)`, which tests whether a query returns rows.
     case exists(SQLSelect)
-    /// `(SELECT …)` as a value or a row.
+    /// `(SELECT …)`, used as a value or a row.
     case subquery(SQLSelect)
-    /// `(a, b)`: two values or more.
+    /// `(a, b)`, a row of two or more values.
     case row([SQLExpression])
-    /// `(a)`. SQLite evaluates the same without the parentheses; they count in a column's name.
+    /// `(a)`. The parentheses don't change the value, but they are part of the name of a result
+    /// column.
     case parenthesized(SQLExpression)
-    /// `RAISE(…)`, in triggers.
+    /// `RAISE(…)`, which is allowed only in triggers.
     case raise(SQLRaise)
   }
 }
 
-/// A value that is written out.
+/// A literal value.
 public enum SQLLiteral: Hashable, Sendable {
-  /// NULL.
+  /// The value NULL.
   case null
-  /// An integer as it is written: `17`, `0x1F`, `1_000`.
+  /// An integer in its original notation: `17`, `0x1F`, `1_000`.
   case integer(String)
-  /// A floating-point number as it is written: `1.5`, `.5e3`.
+  /// A floating-point number in its original notation: `1.5`, `.5e3`.
   case real(String)
-  /// A text, without its quotes.
+  /// A string, without its quotes.
   case string(String)
-  /// The hexadecimal digits of a blob.
+  /// A blob, as hexadecimal digits.
   case blob(String)
-  /// CURRENT_TIME.
+  /// The current time in UTC, CURRENT_TIME.
   case currentTime
-  /// CURRENT_DATE.
+  /// The current date in UTC, CURRENT_DATE.
   case currentDate
-  /// CURRENT_TIMESTAMP.
+  /// The current date and time in UTC, CURRENT_TIMESTAMP.
   case currentTimestamp
 }
 
-/// An operator before its operand.
+/// A prefix operator.
 public enum SQLUnaryOperator: UInt8, Hashable, Sendable, CaseIterable {
-  /// `-`
+  /// Negative sign, `-`.
   case minus
-  /// `+`
+  /// Positive sign, `+`.
   case plus
-  /// `~`
+  /// Bitwise negation, `~`.
   case bitNot
-  /// `NOT`
+  /// Logical negation, `NOT`.
   case not
 }
 
 /// An operator between two operands.
 public enum SQLBinaryOperator: UInt8, Hashable, Sendable, CaseIterable {
-  /// `OR`
+  /// Logical OR.
   case or
-  /// `AND`
+  /// Logical AND.
   case and
-  /// `=`, also written `==`
+  /// Equality, `=` or `==`.
   case equal
-  /// `<>`, also written `!=`
+  /// Inequality, `<>` or `!=`.
   case notEqual
-  /// `IS`
+  /// `IS`, an equality test that treats two NULLs as equal.
   case `is`
-  /// `IS NOT`
+  /// `IS NOT`, an inequality test that treats two NULLs as equal.
   case isNot
-  /// `IS DISTINCT FROM`
+  /// `IS DISTINCT FROM`, which means the same as `IS NOT`.
   case isDistinctFrom
-  /// `IS NOT DISTINCT FROM`
+  /// `IS NOT DISTINCT FROM`, which means the same as `IS`.
   case isNotDistinctFrom
-  /// `<`
+  /// Less than, `<`.
   case less
-  /// `<=`
+  /// Less than or equal, `<=`.
   case lessOrEqual
-  /// `>`
+  /// Greater than, `>`.
   case greater
-  /// `>=`
+  /// Greater than or equal, `>=`.
   case greaterOrEqual
-  /// `&`
+  /// Bitwise AND, `&`.
   case bitAnd
-  /// `|`
+  /// Bitwise OR, `|`.
   case bitOr
-  /// `<<`
+  /// Shift to the left, `<<`.
   case shiftLeft
-  /// `>>`
+  /// Shift to the right, `>>`.
   case shiftRight
-  /// `+`
+  /// Addition, `+`.
   case add
-  /// `-`
+  /// Subtraction, `-`.
   case subtract
-  /// `*`
+  /// Multiplication, `*`.
   case multiply
-  /// `/`
+  /// Division, `/`.
   case divide
-  /// `%`
+  /// Remainder of a division, `%`.
   case remainder
-  /// `||`
+  /// Concatenation of text, `||`.
   case concatenate
-  /// `->`
+  /// Extraction of a part of JSON as JSON, `->`.
   case extract
-  /// `->>`
+  /// Extraction of a part of JSON as an SQL value, `->>`.
   case extractText
 }
 
-/// What stands behind the value in `value NOT LIKE pattern ESCAPE escape`.
+/// The operator, pattern and escape of a match such as `value NOT LIKE pattern ESCAPE escape`.
 public struct SQLLike: Hashable, Sendable {
   /// The operators that match a pattern.
   public enum Operator: String, Hashable, Sendable, CaseIterable {
-    /// LIKE.
+    /// The LIKE operator.
     case like = "LIKE"
-    /// GLOB.
+    /// The GLOB operator.
     case glob = "GLOB"
-    /// REGEXP.
+    /// The REGEXP operator.
     case regexp = "REGEXP"
-    /// MATCH.
+    /// The MATCH operator.
     case match = "MATCH"
   }
 
-  /// The operator.
+  /// The operator that matches the pattern.
   public var `operator`: Operator
-  /// Whether NOT stands before it.
+  /// A Boolean value that indicates whether NOT precedes the operator.
   public var isNegated: Bool
-  /// The pattern.
+  /// The pattern to match.
   public var pattern: SQLExpression
-  /// What stands behind ESCAPE.
+  /// The escape character after ESCAPE.
   public var escape: SQLExpression?
 
-  /// Makes the match of a value with `pattern`.
+  /// Creates a match with a pattern. The default operator is LIKE.
   public init(
     _ operator: Operator = .like, isNegated: Bool = false, pattern: SQLExpression,
     escape: SQLExpression? = nil
@@ -178,28 +181,28 @@ public struct SQLLike: Hashable, Sendable {
   }
 }
 
-/// What IN looks into.
+/// The set that IN searches.
 public enum SQLInSet: Hashable, Sendable {
-  /// `(1, 2)`, which may be empty.
+  /// A list such as `(1, 2)`, which can be empty.
   case list([SQLExpression])
-  /// `(SELECT …)`.
+  /// The rows of `(SELECT …)`.
   case select(SQLSelect)
-  /// A table with one column.
+  /// The rows of a table.
   case table(SQLQualifiedName)
-  /// A table-valued function.
+  /// The rows of a table-valued function.
   case function(SQLQualifiedName, [SQLExpression])
 }
 
-/// `CASE base WHEN condition THEN result … ELSE otherwise END`.
+/// A CASE expression: `CASE base WHEN condition THEN result … ELSE otherwise END`.
 public struct SQLCase: Hashable, Sendable {
-  /// The value that the conditions are compared with.
+  /// The value to compare with the conditions, or nil if each condition is a Boolean expression.
   public var base: SQLExpression?
-  /// The branches, at least one.
+  /// The WHEN branches. There is at least one.
   public var branches: [Branch]
-  /// What stands behind ELSE.
+  /// The result after ELSE.
   public var otherwise: SQLExpression?
 
-  /// Makes a CASE of `branches`.
+  /// Creates a CASE expression from its branches.
   public init(
     _ base: SQLExpression? = nil, branches: [Branch], otherwise: SQLExpression? = nil
   ) {
@@ -208,14 +211,14 @@ public struct SQLCase: Hashable, Sendable {
     self.otherwise = otherwise
   }
 
-  /// `WHEN condition THEN result`.
+  /// A branch of a CASE expression: `WHEN condition THEN result`.
   public struct Branch: Hashable, Sendable {
-    /// What stands behind WHEN.
+    /// The condition after WHEN.
     public var condition: SQLExpression
-    /// What stands behind THEN.
+    /// The result after THEN.
     public var result: SQLExpression
 
-    /// Makes a branch.
+    /// Creates a branch that returns `result` if `condition` holds.
     public init(when condition: SQLExpression, then result: SQLExpression) {
       self.condition = condition
       self.result = result
@@ -223,24 +226,24 @@ public struct SQLCase: Hashable, Sendable {
   }
 }
 
-/// A call of a function, of an aggregate or of a window function.
+/// A call of a scalar, aggregate or window function.
 public struct SQLFunctionCall: Hashable, Sendable {
   /// The name of the function.
   public var name: SQLName
-  /// Whether DISTINCT or ALL stands before the arguments.
+  /// The keyword DISTINCT or ALL before the arguments.
   public var quantifier: SQLQuantifier?
-  /// The arguments; nil is the star of `count(*)`.
+  /// The arguments, or nil for the star in `count(*)`.
   public var arguments: [SQLExpression]?
-  /// ORDER BY behind the arguments. From SQLite 3.44 on.
+  /// The terms of ORDER BY after the arguments. Requires SQLite 3.44.
   public var orderBy: [SQLOrderTerm]
-  /// The expression of `WITHIN GROUP (ORDER BY …)`, which few builds of SQLite know.
+  /// The expression of `WITHIN GROUP (ORDER BY …)`, which few builds of SQLite support.
   public var withinGroup: SQLExpression?
   /// The condition of `FILTER (WHERE …)`.
   public var filter: SQLExpression?
-  /// The window behind OVER.
+  /// The window after OVER.
   public var over: SQLOver?
 
-  /// Makes a call of `name`; nil for `arguments` is a star.
+  /// Creates a call of the function `name`. If `arguments` is nil, the argument is a star.
   public init(
     _ name: SQLName, quantifier: SQLQuantifier? = nil, _ arguments: [SQLExpression]? = [],
     orderBy: [SQLOrderTerm] = [], withinGroup: SQLExpression? = nil,
@@ -256,34 +259,34 @@ public struct SQLFunctionCall: Hashable, Sendable {
   }
 }
 
-/// DISTINCT or ALL.
+/// The keyword DISTINCT or ALL before result columns or arguments.
 public enum SQLQuantifier: String, Hashable, Sendable, CaseIterable {
-  /// Equal rows count once.
+  /// Removes duplicates.
   case distinct = "DISTINCT"
-  /// All rows count, as they do without a word.
+  /// Keeps duplicates. This is the default.
   case all = "ALL"
 }
 
-/// What RAISE does in a trigger.
+/// A RAISE function in a trigger.
 public struct SQLRaise: Hashable, Sendable {
-  /// The ways to stop.
+  /// The effects of RAISE.
   public enum Action: String, Hashable, Sendable, CaseIterable {
-    /// The rest of the trigger and the change that fired it are left out.
+    /// Skips the rest of the trigger and the change that fired it.
     case ignore = "IGNORE"
-    /// The transaction is rolled back.
+    /// Rolls back the transaction.
     case rollback = "ROLLBACK"
-    /// The statement is undone.
+    /// Undoes the statement.
     case abort = "ABORT"
-    /// The statement stops, what it did stays.
+    /// Stops the statement, but keeps the rows that it has already changed.
     case fail = "FAIL"
   }
 
-  /// What happens.
+  /// The effect of the call.
   public var action: Action
-  /// The message of the error; nil for IGNORE. Before SQLite 3.47 a text or a name.
+  /// The error message, or nil for IGNORE. Before SQLite 3.47, it must be a string or a name.
   public var message: SQLExpression?
 
-  /// Makes a RAISE.
+  /// Creates a RAISE function. Every action except IGNORE requires a message.
   public init(_ action: Action, message: SQLExpression? = nil) {
     self.action = action
     self.message = message

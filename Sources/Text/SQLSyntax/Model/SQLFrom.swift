@@ -1,61 +1,61 @@
-/// What FROM reads: a table, joined with others.
+/// The tables after FROM and their joins.
 public struct SQLFrom: Hashable, Sendable {
   /// The first table.
   public var first: SQLTableSource
-  /// The further tables, each with the words of its join.
+  /// The other tables, each with its join operator.
   public var joins: [SQLJoin]
 
-  /// Makes a FROM.
+  /// Creates a FROM clause from a table and its joins.
   public init(_ first: SQLTableSource, joins: [SQLJoin] = []) {
     self.first = first
     self.joins = joins
   }
 }
 
-/// A further table of FROM.
+/// A join with another table.
 public struct SQLJoin: Hashable, Sendable {
-  /// What joins a table with those before it.
+  /// The operators that join a table with the preceding ones.
   public enum Operator: Hashable, Sendable {
-    /// A comma.
+    /// A comma, which means the same as JOIN.
     case comma
-    /// JOIN, with the words before it in the order of the text.
+    /// JOIN, with the keywords before it in the order of the text.
     case join([Word])
   }
 
-  /// A word before JOIN.
+  /// A keyword before JOIN.
   public enum Word: String, Hashable, Sendable, CaseIterable {
-    /// Columns of one name are compared.
+    /// Compares the columns that have the same name in both tables.
     case natural = "NATURAL"
-    /// Rows of the left side stay.
+    /// Keeps rows of the left table that have no match.
     case left = "LEFT"
-    /// Rows of the right side stay.
+    /// Keeps rows of the right table that have no match.
     case right = "RIGHT"
-    /// Rows of both sides stay.
+    /// Keeps rows of both tables that have no match.
     case full = "FULL"
-    /// Says nothing beside LEFT, RIGHT or FULL.
+    /// An optional keyword after LEFT, RIGHT or FULL, without an effect.
     case outer = "OUTER"
-    /// The plain join.
+    /// Keeps only pairs of matching rows. This is the default.
     case inner = "INNER"
-    /// The plain join; SQLite keeps the order of the tables.
+    /// Like ``inner``, but SQLite doesn't reorder the tables.
     case cross = "CROSS"
   }
 
-  /// What limits the pairs of rows.
+  /// The condition that a pair of rows must match.
   public enum Constraint: Hashable, Sendable {
-    /// `ON condition`.
+    /// A condition, `ON condition`.
     case on(SQLExpression)
-    /// `USING (columns)`.
+    /// The columns to compare, `USING (columns)`.
     case using([SQLName])
   }
 
-  /// The comma, or JOIN with its words.
+  /// The operator: a comma, or JOIN with the keywords before it.
   public var `operator`: Operator
-  /// The table behind it.
+  /// The table after the operator.
   public var source: SQLTableSource
-  /// ON or USING.
+  /// The ON or USING clause.
   public var constraint: Constraint?
 
-  /// Makes a join.
+  /// Creates a join with a table. The default operator is JOIN.
   public init(
     _ operator: Operator = .join([]), _ source: SQLTableSource, _ constraint: Constraint? = nil
   ) {
@@ -65,36 +65,36 @@ public struct SQLJoin: Hashable, Sendable {
   }
 }
 
-/// One table of FROM.
+/// A source of rows in a FROM clause.
 public indirect enum SQLTableSource: Hashable, Sendable {
   /// A table or view.
   case table(SQLTableReference)
   /// A table-valued function with its arguments.
   case function(SQLQualifiedName, [SQLExpression], alias: SQLName?)
-  /// A query.
+  /// A query in parentheses.
   case subquery(SQLSelect, alias: SQLName?)
-  /// Tables in parentheses.
+  /// Joined tables in parentheses.
   case group(SQLFrom, alias: SQLName?)
 }
 
-/// A table that is read or written, with its alias and the index to use.
+/// A table that a statement reads or writes, with its alias and index hint.
 public struct SQLTableReference: Hashable, Sendable {
-  /// INDEXED BY or NOT INDEXED.
+  /// An index hint: INDEXED BY or NOT INDEXED.
   public enum Indexing: Hashable, Sendable {
-    /// `INDEXED BY name`: the query fails without this index.
+    /// `INDEXED BY name`: the statement fails if it can't use this index.
     case by(SQLName)
-    /// `NOT INDEXED`: no index but the rowid.
+    /// `NOT INDEXED`: the statement can use no index except the rowid.
     case none
   }
 
-  /// The table.
+  /// The name of the table.
   public var name: SQLQualifiedName
-  /// Its name in the statement.
+  /// The alias of the table in this statement.
   public var alias: SQLName?
-  /// INDEXED BY or NOT INDEXED.
+  /// The index hint.
   public var indexing: Indexing?
 
-  /// Makes a reference to the table `name`.
+  /// Creates a reference to the table `name`.
   public init(_ name: SQLQualifiedName, as alias: SQLName? = nil, indexing: Indexing? = nil) {
     self.name = name
     self.alias = alias
@@ -102,40 +102,40 @@ public struct SQLTableReference: Hashable, Sendable {
   }
 }
 
-/// What stands behind OVER.
+/// The window after OVER.
 public indirect enum SQLOver: Hashable, Sendable {
-  /// The name of a window behind WINDOW.
+  /// The name of a window that the WINDOW clause defines.
   case name(SQLName)
-  /// A window of its own.
+  /// A window in parentheses.
   case window(SQLWindow)
 }
 
-/// `name AS (window)` behind WINDOW.
+/// A window definition in a WINDOW clause: `name AS (window)`.
 public struct SQLNamedWindow: Hashable, Sendable {
-  /// The name.
+  /// The name of the window.
   public var name: SQLName
-  /// The window.
+  /// The definition of the window.
   public var window: SQLWindow
 
-  /// Makes a named window.
+  /// Creates a window definition with a name.
   public init(_ name: SQLName, _ window: SQLWindow) {
     self.name = name
     self.window = window
   }
 }
 
-/// `(base PARTITION BY … ORDER BY … ROWS …)`.
+/// The rows that a window function reads: `(base PARTITION BY … ORDER BY … ROWS …)`.
 public struct SQLWindow: Hashable, Sendable {
-  /// The window that this one goes on from.
+  /// The named window that this one extends.
   public var base: SQLName?
-  /// PARTITION BY.
+  /// The expressions of PARTITION BY.
   public var partitionBy: [SQLExpression]
-  /// ORDER BY.
+  /// The terms of ORDER BY.
   public var orderBy: [SQLOrderTerm]
-  /// ROWS, RANGE or GROUPS.
+  /// The frame: ROWS, RANGE or GROUPS, with its bounds.
   public var frame: SQLFrame?
 
-  /// Makes a window.
+  /// Creates a window from its clauses.
   public init(
     base: SQLName? = nil, partitionBy: [SQLExpression] = [], orderBy: [SQLOrderTerm] = [],
     frame: SQLFrame? = nil
@@ -147,54 +147,54 @@ public struct SQLWindow: Hashable, Sendable {
   }
 }
 
-/// The rows around the present one that a window function reads.
+/// The rows around the current row that a window function reads.
 public struct SQLFrame: Hashable, Sendable {
-  /// What a bound counts.
+  /// The units in which the bounds of a frame are measured.
   public enum Unit: String, Hashable, Sendable, CaseIterable {
-    /// Rows.
+    /// A number of rows.
     case rows = "ROWS"
-    /// The value of the one ORDER BY term.
+    /// A difference between values of the ORDER BY term.
     case range = "RANGE"
-    /// Groups of rows that are equal for ORDER BY.
+    /// A number of groups of rows that have equal ORDER BY values.
     case groups = "GROUPS"
   }
 
-  /// One end of a frame.
+  /// The start or end of a frame.
   public enum Bound: Hashable, Sendable {
-    /// UNBOUNDED PRECEDING.
+    /// The first row of the partition, UNBOUNDED PRECEDING.
     case unboundedPreceding
-    /// `count PRECEDING`.
+    /// A number of units before the current row, `count PRECEDING`.
     case preceding(SQLExpression)
-    /// CURRENT ROW.
+    /// The current row, CURRENT ROW.
     case currentRow
-    /// `count FOLLOWING`.
+    /// A number of units after the current row, `count FOLLOWING`.
     case following(SQLExpression)
-    /// UNBOUNDED FOLLOWING.
+    /// The last row of the partition, UNBOUNDED FOLLOWING.
     case unboundedFollowing
   }
 
-  /// The rows that are left out.
+  /// The rows of the frame that the function skips.
   public enum Exclusion: String, Hashable, Sendable, CaseIterable {
-    /// None, as without EXCLUDE.
+    /// No rows. This is the default.
     case noOthers = "NO OTHERS"
-    /// The present row.
+    /// The current row.
     case currentRow = "CURRENT ROW"
-    /// The present row and its equals.
+    /// The current row and the rows with equal ORDER BY values.
     case group = "GROUP"
-    /// The equals of the present row.
+    /// The other rows with the same ORDER BY values as the current row.
     case ties = "TIES"
   }
 
-  /// ROWS, RANGE or GROUPS.
+  /// The unit of the bounds.
   public var unit: Unit
-  /// The first bound.
+  /// The start of the frame.
   public var start: Bound
-  /// The bound behind AND; nil without BETWEEN.
+  /// The end of the frame after AND, or nil without BETWEEN.
   public var end: Bound?
-  /// EXCLUDE.
+  /// The rows after EXCLUDE.
   public var exclusion: Exclusion?
 
-  /// Makes a frame.
+  /// Creates a frame. If `end` is nil, the frame ends at the current row.
   public init(_ unit: Unit, _ start: Bound, and end: Bound? = nil, exclude: Exclusion? = nil) {
     self.unit = unit
     self.start = start

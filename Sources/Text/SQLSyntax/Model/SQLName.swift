@@ -1,50 +1,51 @@
 import SQLLexer
 
-/// A name of a table, a column, an index, a function and so on, with the way it was quoted.
+/// A name of a table, column, index, function or other object, including how it is quoted.
 ///
 ///     SQLName("note").text      // note
 ///     SQLName("my note")        // printed as "my note"
 ///
-/// The quoting is part of equality, since SQLite reads `"x"` as a text where no column is named x.
-/// Two names mean the same object of a database if `matches(_:)` says so.
+/// Equality includes the quoting, because SQLite reads `"x"` as a string if no column has this
+/// name. Use `matches(_:)` to find out whether two names refer to the same object.
 public struct SQLName: Hashable, Sendable {
-  /// The marks around a name.
+  /// The quotation marks around a name.
   public enum Quoting: UInt8, Hashable, Sendable, CaseIterable {
-    /// No marks.
+    /// No quotation marks.
     case none
-    /// `"name"`, the form of the standard.
+    /// `"name"`, the form of the SQL standard.
     case double
-    /// In back quotes, as MySQL has it.
+    /// Back quotes, the form of MySQL.
     case back
-    /// `[name]`, as SQL Server has it. The name cannot hold a `]`.
+    /// `[name]`, the form of SQL Server. The name can't contain `]`.
     case bracket
-    /// `'name'`, which SQLite takes for a name where nothing else may stand.
+    /// `'name'`, which SQLite accepts as a name if only a name is allowed.
     case single
   }
 
-  /// The name itself, without marks; doubled marks in it are single ones here.
+  /// The name without quotation marks. Doubled marks inside the name are single.
   public var text: String
   /// How the name is quoted.
   public var quoting: Quoting
-  /// Where the name was read.
+  /// The source range of the name.
   public var span: SQLSpan
 
-  /// Makes a name, quoted as `quoting` says.
+  /// Creates a name with a specific quoting.
   public init(_ text: String, quoting: Quoting, span: SQLSpan = .none) {
     self.text = text
     self.quoting = quoting
     self.span = span
   }
 
-  /// Makes a name, in double quotes if it is a keyword or has other letters than a plain word.
+  /// Creates a name that is in double quotes if it is a keyword or not a single word.
   public init(_ text: String) {
     self.init(text, quoting: SQLName.needsQuotes(text) ? .double : .none)
   }
 
-  /// Returns whether both names mean the same object: letters A to Z are equal to a to z.
+  /// Returns whether both names refer to the same object. ASCII letters match in either case, and
+  /// the quoting is ignored.
   public func matches(_ other: SQLName) -> Bool { matches(other.text) }
 
-  /// Returns whether the name means the object called `name`.
+  /// Returns whether the name refers to the object `name`. ASCII letters match in either case.
   public func matches(_ name: String) -> Bool {
     text.utf8.count == name.utf8.count
       && zip(text.utf8, name.utf8).allSatisfy { lowercased($0) == lowercased($1) }
@@ -52,24 +53,24 @@ public struct SQLName: Hashable, Sendable {
 }
 
 extension SQLName: ExpressibleByStringLiteral {
-  /// Makes a name, in double quotes if it needs them.
+  /// Creates a name that is in double quotes if it is a keyword or not a single word.
   public init(stringLiteral text: String) { self.init(text) }
 }
 
-/// A name that may stand behind the name of a schema: `note`, `main.note`.
+/// A name with an optional schema: `note` or `main.note`.
 public struct SQLQualifiedName: Hashable, Sendable {
   /// The schema, such as `main` or `temp`.
   public var schema: SQLName?
-  /// The name in the schema.
+  /// The name without the schema.
   public var name: SQLName
 
-  /// Makes the name `name` in `schema`.
+  /// Creates a name, optionally in a schema.
   public init(schema: SQLName? = nil, _ name: SQLName) {
     self.schema = schema
     self.name = name
   }
 
-  /// Where the name was read, the schema included.
+  /// The source range of the name, including the schema.
   public var span: SQLSpan {
     guard let schema else { return name.span }
     return SQLSpan(schema.span.range.lowerBound..<name.span.range.upperBound)
@@ -77,26 +78,27 @@ public struct SQLQualifiedName: Hashable, Sendable {
 }
 
 extension SQLQualifiedName: ExpressibleByStringLiteral {
-  /// Makes a name without a schema.
+  /// Creates a name without a schema. It is in double quotes if it is a keyword or not a single
+  /// word.
   public init(stringLiteral text: String) { self.init(SQLName(text)) }
 }
 
-/// The type of a column or of a CAST, such as `VARCHAR(10)`, byte for byte as it was written.
+/// The type of a column or a CAST, such as `VARCHAR(10)`, with its exact source text.
 ///
-/// SQLite stores this text and derives the affinity from it; any words are a type.
+/// SQLite stores this text and derives the affinity from it. A type can be any sequence of words.
 public struct SQLTypeName: Hashable, Sendable {
   /// The text of the type.
   public var text: String
-  /// Where the type was read.
+  /// The source range of the type.
   public var span: SQLSpan
 
-  /// Makes the type that is written `text`.
+  /// Creates a type from its text.
   public init(_ text: String, span: SQLSpan = .none) {
     self.text = text
     self.span = span
   }
 
-  /// The words before the parenthesis.
+  /// The words before the parentheses.
   public var words: [SQLName] {
     var words: [SQLName] = []
     var tokens = SQLTokens(text)
@@ -106,7 +108,7 @@ public struct SQLTypeName: Hashable, Sendable {
     return words
   }
 
-  /// The numbers in the parentheses, at most two, with their signs.
+  /// The numbers in the parentheses with their signs, at most two.
   public var arguments: [String] {
     var arguments: [String] = []
     var sign = ""
@@ -134,22 +136,23 @@ public struct SQLTypeName: Hashable, Sendable {
     return .numeric
   }
 
-  /// What a column does to a value that it is given.
+  /// The conversion that a column applies to the values that it stores.
   public enum Affinity: String, Hashable, Sendable, CaseIterable {
-    /// Numbers and texts that are numbers become integers if nothing is lost.
+    /// Like ``numeric``. The two differ only in CAST.
     case integer
-    /// Numbers become texts.
+    /// Numbers become text.
     case text
-    /// Values stay as they are.
+    /// Values are stored unchanged.
     case blob
-    /// Numbers become floating-point numbers.
+    /// Like ``numeric``, but integers become floating-point numbers.
     case real
-    /// Texts that are numbers become numbers.
+    /// Text that represents a number becomes a number, and floating-point numbers become integers
+    /// if the conversion is lossless.
     case numeric
   }
 }
 
 extension SQLTypeName: ExpressibleByStringLiteral {
-  /// Makes the type that is written `text`.
+  /// Creates a type from its text.
   public init(stringLiteral text: String) { self.init(text) }
 }

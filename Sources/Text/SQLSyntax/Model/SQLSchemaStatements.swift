@@ -1,15 +1,15 @@
-/// CREATE VIRTUAL TABLE.
+/// A CREATE VIRTUAL TABLE statement.
 public struct SQLCreateVirtualTable: Hashable, Sendable {
-  /// Whether IF NOT EXISTS is written.
+  /// A Boolean value that indicates whether the statement contains IF NOT EXISTS.
   public var ifNotExists: Bool
   /// The name of the table.
   public var name: SQLQualifiedName
-  /// The module that makes it, such as `fts5`.
+  /// The module that implements the table, such as `fts5`.
   public var module: SQLName
-  /// The texts between the commas, as SQLite hands them to the module; nil without parentheses.
+  /// The texts between the commas, as SQLite passes them to the module, or nil without parentheses.
   public var arguments: [String]?
 
-  /// Makes a CREATE VIRTUAL TABLE.
+  /// Creates a CREATE VIRTUAL TABLE statement for a table that `module` implements.
   public init(
     ifNotExists: Bool = false, _ name: SQLQualifiedName, using module: SQLName,
     _ arguments: [String]? = nil
@@ -21,22 +21,22 @@ public struct SQLCreateVirtualTable: Hashable, Sendable {
   }
 }
 
-/// CREATE INDEX.
+/// A CREATE INDEX statement.
 public struct SQLCreateIndex: Hashable, Sendable {
-  /// Whether UNIQUE is written.
+  /// A Boolean value that indicates whether the statement contains UNIQUE.
   public var isUnique: Bool
-  /// Whether IF NOT EXISTS is written.
+  /// A Boolean value that indicates whether the statement contains IF NOT EXISTS.
   public var ifNotExists: Bool
   /// The name of the index.
   public var name: SQLQualifiedName
-  /// The table.
+  /// The table to index.
   public var table: SQLName
-  /// The columns and expressions.
+  /// The columns and expressions to index.
   public var columns: [SQLOrderTerm]
   /// The condition of a partial index.
   public var `where`: SQLExpression?
 
-  /// Makes a CREATE INDEX.
+  /// Creates a CREATE INDEX statement for columns of a table.
   public init(
     isUnique: Bool = false, ifNotExists: Bool = false, _ name: SQLQualifiedName,
     on table: SQLName, _ columns: [SQLOrderTerm], where: SQLExpression? = nil
@@ -50,20 +50,20 @@ public struct SQLCreateIndex: Hashable, Sendable {
   }
 }
 
-/// CREATE VIEW.
+/// A CREATE VIEW statement.
 public struct SQLCreateView: Hashable, Sendable {
-  /// Whether TEMP is written.
+  /// A Boolean value that indicates whether the statement contains TEMP or TEMPORARY.
   public var isTemporary: Bool
-  /// Whether IF NOT EXISTS is written.
+  /// A Boolean value that indicates whether the statement contains IF NOT EXISTS.
   public var ifNotExists: Bool
   /// The name of the view.
   public var name: SQLQualifiedName
-  /// The names of its columns.
+  /// The column names. If empty, the query determines them.
   public var columns: [SQLName]
-  /// The query.
+  /// The query that produces the rows of the view.
   public var select: SQLSelect
 
-  /// Makes a CREATE VIEW.
+  /// Creates a CREATE VIEW statement for the rows of a query.
   public init(
     isTemporary: Bool = false, ifNotExists: Bool = false, _ name: SQLQualifiedName,
     columns: [SQLName] = [], as select: SQLSelect
@@ -76,48 +76,48 @@ public struct SQLCreateView: Hashable, Sendable {
   }
 }
 
-/// CREATE TRIGGER.
+/// A CREATE TRIGGER statement.
 public struct SQLCreateTrigger: Hashable, Sendable {
-  /// When a trigger runs.
+  /// The time at which a trigger runs.
   public enum Time: String, Hashable, Sendable, CaseIterable {
-    /// Before the row changes, as without a word.
+    /// Before the row changes. This is the default.
     case before = "BEFORE"
-    /// After the row changed.
+    /// After the row has changed.
     case after = "AFTER"
-    /// In place of a change to a view.
+    /// Instead of a change to a view.
     case insteadOf = "INSTEAD OF"
   }
 
-  /// What fires a trigger.
+  /// The change that fires a trigger.
   public enum Event: Hashable, Sendable {
-    /// DELETE.
+    /// A DELETE.
     case delete
-    /// INSERT.
+    /// An INSERT.
     case insert
-    /// `UPDATE OF columns`; of any column if empty.
+    /// `UPDATE OF columns`. If empty, an update of any column.
     case update(of: [SQLName])
   }
 
-  /// Whether TEMP is written.
+  /// A Boolean value that indicates whether the statement contains TEMP or TEMPORARY.
   public var isTemporary: Bool
-  /// Whether IF NOT EXISTS is written.
+  /// A Boolean value that indicates whether the statement contains IF NOT EXISTS.
   public var ifNotExists: Bool
   /// The name of the trigger.
   public var name: SQLQualifiedName
-  /// BEFORE, AFTER or INSTEAD OF.
+  /// The time at which the trigger runs, if it is written.
   public var time: Time?
-  /// What fires it.
+  /// The change that fires the trigger.
   public var event: Event
-  /// The table or view.
+  /// The table or view to which the trigger belongs.
   public var table: SQLQualifiedName
-  /// Whether FOR EACH ROW is written.
+  /// A Boolean value that indicates whether the statement contains FOR EACH ROW.
   public var forEachRow: Bool
-  /// The condition behind WHEN.
+  /// The condition after WHEN.
   public var when: SQLExpression?
-  /// The statements between BEGIN and END: SELECT, INSERT, UPDATE, DELETE.
+  /// The SELECT, INSERT, UPDATE and DELETE statements between BEGIN and END.
   public var body: [SQLStatement]
 
-  /// Makes a CREATE TRIGGER.
+  /// Creates a CREATE TRIGGER statement that runs `body` for each change of a table or view.
   public init(
     isTemporary: Bool = false, ifNotExists: Bool = false, _ name: SQLQualifiedName,
     _ time: Time? = nil, _ event: Event, on table: SQLQualifiedName, forEachRow: Bool = false,
@@ -135,34 +135,34 @@ public struct SQLCreateTrigger: Hashable, Sendable {
   }
 }
 
-/// ALTER TABLE.
+/// An ALTER TABLE statement.
 public struct SQLAlterTable: Hashable, Sendable {
-  /// What is changed.
+  /// The change that an ALTER TABLE statement makes.
   public enum Action: Hashable, Sendable {
-    /// `RENAME TO name`.
+    /// Renames the table: `RENAME TO name`.
     case rename(SQLName)
-    /// `RENAME COLUMN name TO name`.
+    /// Renames a column: `RENAME COLUMN name TO name`.
     case renameColumn(SQLName, to: SQLName)
-    /// `ADD COLUMN …`.
+    /// Adds a column: `ADD COLUMN definition`.
     case addColumn(SQLColumnDefinition)
-    /// `DROP COLUMN name`.
+    /// Drops a column: `DROP COLUMN name`.
     case dropColumn(SQLName)
-    /// `ADD CONSTRAINT name CHECK (…)`. From SQLite 3.53 on.
+    /// Adds a constraint: `ADD CONSTRAINT name CHECK (…)`. Requires SQLite 3.53.
     case addCheck(name: SQLName?, SQLExpression, SQLConflict?)
-    /// `DROP CONSTRAINT name`. From SQLite 3.53 on.
+    /// Drops a constraint: `DROP CONSTRAINT name`. Requires SQLite 3.53.
     case dropConstraint(SQLName)
-    /// `ALTER COLUMN name SET NOT NULL`. From SQLite 3.53 on.
+    /// Adds NOT NULL to a column: `ALTER COLUMN name SET NOT NULL`. Requires SQLite 3.53.
     case setNotNull(SQLName, SQLConflict?)
-    /// `ALTER COLUMN name DROP NOT NULL`. From SQLite 3.53 on.
+    /// Removes NOT NULL from a column: `ALTER COLUMN name DROP NOT NULL`. Requires SQLite 3.53.
     case dropNotNull(SQLName)
   }
 
-  /// The table.
+  /// The table to change.
   public var table: SQLQualifiedName
-  /// The change.
+  /// The change to make.
   public var action: Action
 
-  /// Makes an ALTER TABLE.
+  /// Creates an ALTER TABLE statement that makes one change to a table.
   public init(_ table: SQLQualifiedName, _ action: Action) {
     self.table = table
     self.action = action

@@ -1,19 +1,19 @@
-/// A query: SELECT or VALUES, or several of them joined by UNION, INTERSECT and EXCEPT.
+/// A query: a SELECT or VALUES clause, or several of them combined with UNION, INTERSECT or EXCEPT.
 public struct SQLSelect: Hashable, Sendable {
-  /// The common tables before the query.
+  /// The WITH clause.
   public var with: SQLWith?
-  /// The first, and mostly the only, SELECT or VALUES.
+  /// The first SELECT or VALUES clause, which is usually the only one.
   public var body: SQLSelectBody
-  /// The further ones with the operators before them.
+  /// The other SELECT or VALUES clauses, each with the operator that precedes it.
   public var compounds: [SQLCompound]
-  /// ORDER BY, for all of them.
+  /// The terms of the ORDER BY clause, which sorts the combined rows.
   public var orderBy: [SQLOrderTerm]
-  /// LIMIT, for all of them.
+  /// The LIMIT clause, which applies to the combined rows.
   public var limit: SQLLimit?
-  /// Where the query was read.
+  /// The source range of the query.
   public var span: SQLSpan
 
-  /// Makes a query.
+  /// Creates a query from its clauses.
   public init(
     with: SQLWith? = nil, _ body: SQLSelectBody, compounds: [SQLCompound] = [],
     orderBy: [SQLOrderTerm] = [], limit: SQLLimit? = nil, span: SQLSpan = .none
@@ -27,58 +27,58 @@ public struct SQLSelect: Hashable, Sendable {
   }
 }
 
-/// One SELECT or one VALUES.
+/// A SELECT or VALUES clause.
 public indirect enum SQLSelectBody: Hashable, Sendable {
-  /// `SELECT … FROM …`.
+  /// A clause `SELECT … FROM …`.
   case select(SQLSelectCore)
-  /// `VALUES (…), (…)`.
+  /// A clause `VALUES (…), (…)`, with one array of values per row.
   case values([[SQLExpression]])
 }
 
-/// A further SELECT of a compound one.
+/// A SELECT or VALUES clause that follows UNION, INTERSECT or EXCEPT.
 public struct SQLCompound: Hashable, Sendable {
-  /// The ways to join two queries.
+  /// The operators that combine the rows of two queries.
   public enum Operator: String, Hashable, Sendable, CaseIterable {
-    /// The rows of either, each once.
+    /// The rows of both queries, without duplicates.
     case union = "UNION"
-    /// The rows of both.
+    /// The rows of both queries, with duplicates.
     case unionAll = "UNION ALL"
-    /// The rows that are in both.
+    /// The rows that both queries have in common.
     case intersect = "INTERSECT"
-    /// The rows of the first that are not in the second.
+    /// The rows of the first query that are not in the second.
     case except = "EXCEPT"
   }
 
-  /// The operator.
+  /// The operator before the clause.
   public var `operator`: Operator
-  /// The query behind it.
+  /// The SELECT or VALUES clause.
   public var body: SQLSelectBody
 
-  /// Makes a further part of a query.
+  /// Creates a SELECT or VALUES clause that `operator` combines with the preceding ones.
   public init(_ operator: Operator, _ body: SQLSelectBody) {
     self.operator = `operator`
     self.body = body
   }
 }
 
-/// `SELECT columns FROM … WHERE … GROUP BY … HAVING … WINDOW …`.
+/// The clause `SELECT columns FROM … WHERE … GROUP BY … HAVING … WINDOW …`.
 public struct SQLSelectCore: Hashable, Sendable {
-  /// DISTINCT or ALL.
+  /// The keyword DISTINCT or ALL.
   public var quantifier: SQLQuantifier?
-  /// The columns of the result, at least one.
+  /// The result columns. There is at least one.
   public var columns: [SQLResultColumn]
-  /// FROM.
+  /// The FROM clause.
   public var from: SQLFrom?
-  /// The condition behind WHERE.
+  /// The condition after WHERE.
   public var `where`: SQLExpression?
-  /// GROUP BY.
+  /// The expressions of the GROUP BY clause.
   public var groupBy: [SQLExpression]
-  /// The condition behind HAVING.
+  /// The condition after HAVING.
   public var having: SQLExpression?
-  /// The windows behind WINDOW.
+  /// The windows that the WINDOW clause defines.
   public var windows: [SQLNamedWindow]
 
-  /// Makes a SELECT.
+  /// Creates a SELECT clause from its parts.
   public init(
     quantifier: SQLQuantifier? = nil, _ columns: [SQLResultColumn], from: SQLFrom? = nil,
     where: SQLExpression? = nil, groupBy: [SQLExpression] = [], having: SQLExpression? = nil,
@@ -94,65 +94,65 @@ public struct SQLSelectCore: Hashable, Sendable {
   }
 }
 
-/// A column of a result.
+/// A result column of a query or a RETURNING clause.
 public struct SQLResultColumn: Hashable, Sendable {
   /// The kinds of result columns.
   public enum Kind: Hashable, Sendable {
-    /// `*`
+    /// `*`, all columns of all tables.
     case all
-    /// `table.*`
+    /// `table.*`, all columns of one table.
     case allOf(SQLName)
-    /// An expression.
+    /// The value of an expression.
     case expression(SQLExpression)
   }
 
-  /// What the column is.
+  /// The kind of the column.
   public var kind: Kind {
     didSet { written.text = nil }
   }
-  /// The name that it is given, with AS or without.
+  /// The name after AS, which can be written without AS.
   public var alias: SQLName?
-  /// Where the column was read.
+  /// The source range of the column.
   public var span = SQLSpan.none
-  /// The text of an expression that names a column of a view or a table by its own text.
+  /// The source text of an expression that becomes the name of a column of a view or table.
   var written = WrittenText()
 
-  /// Makes the column `expression AS alias`.
+  /// Creates the result column `expression AS alias`.
   public init(_ expression: SQLExpression, as alias: SQLName? = nil) {
     kind = .expression(expression)
     self.alias = alias
   }
 
-  /// Makes a column, `*` or `table.*` included.
+  /// Creates a result column without an alias, such as `*` or `table.*`.
   public init(_ kind: Kind) { self.kind = kind }
 }
 
-/// `WITH RECURSIVE a AS (…), b AS (…)`.
+/// A WITH clause: `WITH RECURSIVE a AS (…), b AS (…)`.
 public struct SQLWith: Hashable, Sendable {
-  /// Whether RECURSIVE is written.
+  /// A Boolean value that indicates whether the clause contains RECURSIVE.
   public var isRecursive: Bool
-  /// The common tables.
+  /// The common table expressions, in order.
   public var tables: [SQLCommonTable]
 
-  /// Makes a WITH.
+  /// Creates a WITH clause from common table expressions.
   public init(isRecursive: Bool = false, _ tables: [SQLCommonTable]) {
     self.isRecursive = isRecursive
     self.tables = tables
   }
 }
 
-/// `name(columns) AS NOT MATERIALIZED (query)`.
+/// A common table expression: `name(columns) AS NOT MATERIALIZED (query)`.
 public struct SQLCommonTable: Hashable, Sendable {
-  /// The name of the table.
+  /// The name of the common table.
   public var name: SQLName
-  /// The names of its columns.
+  /// The column names. If empty, the query determines them.
   public var columns: [SQLName]
-  /// Whether MATERIALIZED (true) or NOT MATERIALIZED (false) is written.
+  /// True for MATERIALIZED, false for NOT MATERIALIZED, nil for neither.
   public var isMaterialized: Bool?
-  /// The query.
+  /// The query that produces the rows.
   public var select: SQLSelect
 
-  /// Makes a common table.
+  /// Creates a common table with the rows of a query.
   public init(
     _ name: SQLName, columns: [SQLName] = [], isMaterialized: Bool? = nil, _ select: SQLSelect
   ) {
@@ -163,32 +163,32 @@ public struct SQLCommonTable: Hashable, Sendable {
   }
 }
 
-/// A term of ORDER BY, or a column of an index or a key.
+/// A term of an ORDER BY clause, or a column of an index or key.
 public struct SQLOrderTerm: Hashable, Sendable {
-  /// ASC or DESC.
+  /// The sort directions.
   public enum Direction: String, Hashable, Sendable, CaseIterable {
-    /// Small values first.
+    /// From the smallest value to the largest.
     case ascending = "ASC"
-    /// Great values first.
+    /// From the largest value to the smallest.
     case descending = "DESC"
   }
 
-  /// Where NULL stands.
+  /// The positions of NULL in the sort order.
   public enum Nulls: String, Hashable, Sendable, CaseIterable {
-    /// Before all values.
+    /// Before all other values.
     case first = "NULLS FIRST"
-    /// Behind all values.
+    /// After all other values.
     case last = "NULLS LAST"
   }
 
-  /// What is sorted by.
+  /// The expression or column to sort by.
   public var expression: SQLExpression
-  /// ASC or DESC.
+  /// The sort direction, if ASC or DESC is written.
   public var direction: Direction?
-  /// NULLS FIRST or NULLS LAST.
+  /// The position of NULL, if NULLS FIRST or NULLS LAST is written.
   public var nulls: Nulls?
 
-  /// Makes a term.
+  /// Creates a term that sorts by an expression.
   public init(_ expression: SQLExpression, _ direction: Direction? = nil, nulls: Nulls? = nil) {
     self.expression = expression
     self.direction = direction
@@ -196,16 +196,16 @@ public struct SQLOrderTerm: Hashable, Sendable {
   }
 }
 
-/// `LIMIT count OFFSET offset`.
+/// A LIMIT clause: `LIMIT count OFFSET offset`.
 public struct SQLLimit: Hashable, Sendable {
-  /// How many rows.
+  /// The maximum number of rows.
   public var count: SQLExpression
-  /// How many rows are left out first.
+  /// The number of rows to skip.
   public var offset: SQLExpression?
-  /// Whether it is written `LIMIT offset, count`.
+  /// A Boolean value that indicates whether the clause is written `LIMIT offset, count`.
   public var offsetStandsFirst: Bool
 
-  /// Makes a limit.
+  /// Creates a LIMIT clause that returns at most `count` rows, after skipping `offset` rows.
   public init(
     _ count: SQLExpression, offset: SQLExpression? = nil, offsetStandsFirst: Bool = false
   ) {

@@ -1,34 +1,35 @@
-/// The bytes of a text that a node was read from, counted in UTF-8 from the start of the text.
+/// The source range of a node, in UTF-8 offsets from the start of the text.
 ///
-/// A span says where a node stands, not what it is: two spans are always equal, so that two trees
-/// are equal if they say the same, wherever they were read. Compare ``range`` to compare places.
+/// Two spans are always equal. Two trees are therefore equal if they have the same content,
+/// regardless of their positions in the text. To compare positions, compare ``range``.
 public struct SQLSpan: Hashable, Sendable {
   private(set) var start: UInt32
   private var end: UInt32
 
-  /// Makes the span of `range`.
+  /// Creates the span of a range of UTF-8 offsets.
   public init(_ range: Range<Int>) {
     start = UInt32(clamping: range.lowerBound)
     end = UInt32(clamping: range.upperBound)
   }
 
-  /// The span of a node that was not read from a text.
+  /// The span of a node that was not parsed from text.
   public static var none: SQLSpan { SQLSpan(0..<0) }
 
-  /// The offsets of the first byte and of the byte after the last one.
+  /// The offset of the first byte, and the offset after the last byte.
   public var range: Range<Int> { Int(start)..<Int(end) }
 
-  /// Whether the node was not read from a text.
+  /// A Boolean value that indicates whether the node was not parsed from text.
   public var isEmpty: Bool { start == end }
 
-  /// Returns true: places take no part in equality.
+  /// Returns true, because positions don't affect equality.
   public static func == (_: SQLSpan, _: SQLSpan) -> Bool { true }
 
-  /// Adds nothing to `hasher`.
+  /// Adds nothing to `hasher`, because positions don't affect equality.
   public func hash(into hasher: inout Hasher) {}
 }
 
-/// Source text kept to print a node as it was written. It takes no part in equality.
+/// The source text of a node, stored to print the node unchanged. Like a span, it doesn't affect
+/// equality.
 struct WrittenText: Hashable, Sendable {
   var text: String?
 

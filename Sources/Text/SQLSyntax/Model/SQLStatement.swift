@@ -1,89 +1,89 @@
-/// One statement of SQL.
+/// A parsed SQL statement.
 ///
 ///     let statement = try SQLStatement(parsing: "SELECT title FROM note WHERE id = ?")
 ///     if case .select(let query) = statement { print(query.printed()) }
 ///
-/// Each kind of statement has a structure of its own. What a statement says is in it entirely, but
-/// for comments, blanks and words without meaning, such as TRANSACTION in `BEGIN TRANSACTION`.
+/// Each kind of statement has its own structure. It contains the whole statement, except for
+/// comments, blanks and keywords without a meaning, such as TRANSACTION in `BEGIN TRANSACTION`.
 public indirect enum SQLStatement: Hashable, Sendable {
-  /// SELECT or VALUES.
+  /// A query: SELECT or VALUES.
   case select(SQLSelect)
-  /// INSERT or REPLACE.
+  /// An INSERT or REPLACE statement.
   case insert(SQLInsert)
-  /// UPDATE.
+  /// An UPDATE statement.
   case update(SQLUpdate)
-  /// DELETE.
+  /// A DELETE statement.
   case delete(SQLDelete)
-  /// CREATE TABLE.
+  /// A CREATE TABLE statement.
   case createTable(SQLCreateTable)
-  /// CREATE VIRTUAL TABLE.
+  /// A CREATE VIRTUAL TABLE statement.
   case createVirtualTable(SQLCreateVirtualTable)
-  /// CREATE INDEX.
+  /// A CREATE INDEX statement.
   case createIndex(SQLCreateIndex)
-  /// CREATE VIEW.
+  /// A CREATE VIEW statement.
   case createView(SQLCreateView)
-  /// CREATE TRIGGER.
+  /// A CREATE TRIGGER statement.
   case createTrigger(SQLCreateTrigger)
-  /// ALTER TABLE.
+  /// An ALTER TABLE statement.
   case alterTable(SQLAlterTable)
-  /// DROP TABLE, INDEX, VIEW or TRIGGER.
+  /// A DROP statement for a table, index, view or trigger.
   case drop(SQLDrop)
-  /// BEGIN.
+  /// A BEGIN statement. SQLite ignores the name.
   case begin(SQLTransactionMode?, name: SQLName?)
-  /// COMMIT or END.
+  /// A COMMIT or END statement. SQLite ignores the name.
   case commit(name: SQLName?)
-  /// ROLLBACK.
+  /// A ROLLBACK statement that ends the transaction. SQLite ignores the name.
   case rollback(name: SQLName?)
-  /// `ROLLBACK TO savepoint`.
+  /// A `ROLLBACK TO savepoint` statement. SQLite ignores the name of the transaction.
   case rollbackTo(savepoint: SQLName, transaction: SQLName?)
-  /// SAVEPOINT.
+  /// A SAVEPOINT statement with the name of the savepoint.
   case savepoint(SQLName)
-  /// RELEASE.
+  /// A RELEASE statement with the name of the savepoint.
   case release(SQLName)
-  /// PRAGMA.
+  /// A PRAGMA statement.
   case pragma(SQLPragma)
-  /// `ATTACH file AS schema KEY key`.
+  /// An `ATTACH file AS schema KEY key` statement.
   case attach(SQLExpression, as: SQLExpression, key: SQLExpression?)
-  /// DETACH.
+  /// A DETACH statement with the schema name.
   case detach(SQLExpression)
-  /// `VACUUM schema INTO file`.
+  /// A `VACUUM schema INTO file` statement.
   case vacuum(SQLName?, into: SQLExpression?)
-  /// REINDEX of a table, an index or a collation, or of all.
+  /// A REINDEX statement for a table, an index or a collation, or for all indexes.
   case reindex(SQLQualifiedName?)
-  /// ANALYZE of a schema, a table or an index, or of all.
+  /// An ANALYZE statement for a schema, a table or an index, or for all of them.
   case analyze(SQLQualifiedName?)
-  /// EXPLAIN, or EXPLAIN QUERY PLAN.
+  /// An EXPLAIN or EXPLAIN QUERY PLAN statement.
   case explain(SQLStatement, isQueryPlan: Bool)
 }
 
-/// The word behind BEGIN.
+/// The locking mode after BEGIN.
 public enum SQLTransactionMode: String, Hashable, Sendable, CaseIterable {
-  /// Nothing is locked before it is used, as without a word.
+  /// Locks nothing until it is used. This is the default.
   case deferred = "DEFERRED"
-  /// The right to write is taken at once.
+  /// Acquires the write lock immediately.
   case immediate = "IMMEDIATE"
-  /// As immediate; without WAL also readers are kept out.
+  /// Acquires the write lock immediately and, outside of WAL mode, also blocks readers.
   case exclusive = "EXCLUSIVE"
 }
 
-/// `PRAGMA schema.name = value` or `PRAGMA schema.name(value)`.
+/// A PRAGMA statement: `PRAGMA schema.name = value` or `PRAGMA schema.name(value)`.
 public struct SQLPragma: Hashable, Sendable {
-  /// What a pragma may be given.
+  /// The kinds of pragma values.
   public enum Value: Hashable, Sendable {
-    /// A number as it is written, with its sign.
+    /// A number in its original notation, including the sign.
     case number(String)
-    /// A name, a text or a word such as ON.
+    /// A name, a string, or a word such as ON.
     case name(SQLName)
   }
 
-  /// The name, with the schema that it is for.
+  /// The name of the pragma, optionally with a schema.
   public var name: SQLQualifiedName
-  /// The value.
+  /// The value, or nil if there is none.
   public var value: Value?
-  /// Whether the value stands in parentheses.
+  /// A Boolean value that indicates whether the value is in parentheses.
   public var isCall: Bool
 
-  /// Makes a pragma.
+  /// Creates a PRAGMA statement that reads or sets a pragma.
   public init(_ name: SQLQualifiedName, _ value: Value? = nil, isCall: Bool = false) {
     self.name = name
     self.value = value
@@ -91,11 +91,11 @@ public struct SQLPragma: Hashable, Sendable {
   }
 }
 
-/// DROP TABLE, INDEX, VIEW or TRIGGER.
+/// A DROP TABLE, DROP INDEX, DROP VIEW or DROP TRIGGER statement.
 public struct SQLDrop: Hashable, Sendable {
-  /// What can be dropped.
+  /// The kinds of objects that can be dropped.
   public enum Target: String, Hashable, Sendable, CaseIterable {
-    /// A table, also a virtual one.
+    /// A table or virtual table.
     case table = "TABLE"
     /// An index.
     case index = "INDEX"
@@ -105,14 +105,14 @@ public struct SQLDrop: Hashable, Sendable {
     case trigger = "TRIGGER"
   }
 
-  /// What is dropped.
+  /// The kind of the object to drop.
   public var target: Target
-  /// Whether IF EXISTS is written.
+  /// A Boolean value that indicates whether the statement contains IF EXISTS.
   public var ifExists: Bool
-  /// Its name.
+  /// The name of the object to drop.
   public var name: SQLQualifiedName
 
-  /// Makes a DROP.
+  /// Creates a DROP statement for an object.
   public init(_ target: Target, ifExists: Bool = false, _ name: SQLQualifiedName) {
     self.target = target
     self.ifExists = ifExists

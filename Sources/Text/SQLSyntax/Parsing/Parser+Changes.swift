@@ -1,7 +1,7 @@
 import SQLLexer
 
 extension Parser {
-  /// Reads a statement that begins with WITH.
+  /// Parses a statement that begins with WITH.
   @inline(never)
   mutating func parseBehindWith() throws(Refusal) -> SQLStatement {
     let start = start
@@ -47,7 +47,7 @@ extension Parser {
     return insert
   }
 
-  /// Reads `OR REPLACE` and its like.
+  /// Parses the conflict action of a statement, such as `OR REPLACE`.
   private mutating func parseOrConflict() throws(Refusal) -> SQLConflict? {
     try take(.or) ? try parseConflict() : nil
   }
@@ -137,7 +137,7 @@ extension Parser {
     return delete
   }
 
-  /// Reads the table of UPDATE or DELETE, with the index to use.
+  /// Parses the table of UPDATE or DELETE, with its alias and index hint.
   private mutating func parseTarget() throws(Refusal) -> SQLTableReference {
     guard !isInTrigger else { return try parseTargetInTrigger() }
     var table = SQLTableReference(try parseQualifiedName())

@@ -69,7 +69,8 @@ extension Parser {
     return table
   }
 
-  /// Reads any tokens up to the parenthesis that closes this one, semicolons included.
+  /// Parses the arguments of a module, which can contain any tokens, even semicolons, up to the
+  /// closing parenthesis.
   private mutating func parseModuleArguments() throws(Refusal) -> [String] {
     var arguments: [String] = []
     var depth = 0
@@ -149,7 +150,7 @@ extension Parser {
     var body: [SQLStatement] = []
     repeat {
       body.append(try parseTriggerStatement())
-      // SQLite reads a semicolon at the end of the text, which completes the statement here.
+      // SQLite reads a semicolon at the end of the text. It completes the statement here.
       if token.code == .endOfText { try throwPending() }
       try expect(.semicolon)
     } while token.code != .end

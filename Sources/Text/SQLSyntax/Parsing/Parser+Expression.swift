@@ -1,30 +1,30 @@
 import SQLLexer
 
-/// An operator or a parenthesis whose right side is being read.
+/// An operator or a parenthesis with a right operand that isn't parsed yet.
 struct Waiting {
   enum Kind: UInt8 {
     case prefix, binary, like, escape, low, high, parenthesis
   }
 
   var kind: Kind
-  /// How tightly it binds: a following operator that binds as tightly or less completes it.
-  /// Zero holds until the token that ends it.
+  /// The precedence. A following operator of the same or a lower precedence completes this one.
+  /// Zero means that only its closing token completes it.
   var power: UInt8
   var operation: UInt8 = 0
   var isNegated = false
-  /// Where the node begins.
+  /// The offset at which the node begins.
   var start: UInt32
-  /// The height of what was read already.
+  /// The height of the operands that are already parsed.
   var height: Int32 = 0
-  /// The left side.
+  /// The left operand.
   var value: SQLExpression?
-  /// The pattern behind LIKE, or the low bound behind BETWEEN.
+  /// The pattern after LIKE, or the low bound after BETWEEN.
   var second: SQLExpression?
-  /// The values of a row that were read already.
+  /// The values of a row that are already parsed.
   var row: [SQLExpression] = []
 }
 
-/// How tightly the operators bind.
+/// The precedences of the operators.
 enum Power {
   static let or: UInt8 = 1
   static let and: UInt8 = 2
@@ -37,7 +37,7 @@ enum Power {
   static let concatenation: UInt8 = 10
   static let collate: UInt8 = 11
   static let sign: UInt8 = 12
-  /// What no operator takes apart.
+  /// The precedence of expressions that aren't operators.
   static let value: UInt8 = 13
 }
 
@@ -50,17 +50,17 @@ extension Parser {
     return expression
   }
 
-  /// Reads an expression as far as it goes.
+  /// Parses an expression.
   ///
-  /// Operators and parentheses stand on a stack of their own, so that no chain and no heap of
-  /// parentheses recurses; calls, CASE, IN and queries do.
+  /// Operators and parentheses are on an explicit stack, so long chains and nested parentheses
+  /// don't recurse. Calls, CASE, IN and queries do.
   mutating func parseExpression() throws(Refusal) -> SQLExpression {
     let base = stack.count
     let operand = try parseOperand()
     return try parseExpression(from: operand, base)
   }
 
-  /// Goes on behind the first operand of an expression.
+  /// Parses the rest of an expression after its first operand.
   mutating func parseExpression(
     from first: SQLExpression, _ base: Int
   ) throws(Refusal) -> SQLExpression {
@@ -70,7 +70,7 @@ extension Parser {
     return operand
   }
 
-  /// Reads up to the first operand; the signs and parentheses before it wait.
+  /// Parses an operand. Pushes the prefix operators and parentheses before it on the stack.
   private mutating func parseOperand() throws(Refusal) -> SQLExpression {
     while true {
       switch token.code {
@@ -113,7 +113,7 @@ extension Parser {
     if level + stack.count > Parser.maximumLevel { try refuseDepth() }
   }
 
-  /// Counts one level above the expression read last.
+  /// Increases the height of the last parsed expression by one level.
   @inline(__always)
   mutating func heighten() throws(Refusal) {
     height += 1
@@ -122,7 +122,7 @@ extension Parser {
 
   // MARK: Operators
 
-  /// Reads the operators behind `operand`; returns whether one of them wants another operand.
+  /// Parses the operators after `operand`. Returns whether one of them requires another operand.
   private mutating func readOperators(
     _ operand: inout SQLExpression, _ base: Int
   ) throws(Refusal) -> Bool {
@@ -205,7 +205,7 @@ extension Parser {
     return true
   }
 
-  /// AND, of BETWEEN if a low bound waits.
+  /// Parses AND, which belongs to BETWEEN if a low bound is on the stack.
   @inline(never)
   private mutating func readAnd(
     _ operand: inout SQLExpression, _ base: Int
@@ -218,7 +218,8 @@ extension Parser {
     return try keepSecond(operand, as: .high)
   }
 
-  /// Takes a word that stands before the third part of BETWEEN or LIKE, and keeps the second.
+  /// Consumes the keyword before the third operand of BETWEEN or LIKE, and stores the second
+  /// operand.
   private mutating func keepSecond(
     _ operand: SQLExpression, as kind: Waiting.Kind
   ) throws(Refusal) -> Bool {
@@ -245,7 +246,7 @@ extension Parser {
     return true
   }
 
-  /// ESCAPE belongs to the nearest LIKE whose right side was read.
+  /// Parses ESCAPE, which belongs to the nearest LIKE with a parsed pattern.
   @inline(never)
   private mutating func pushEscape(
     _ first: SQLExpression, _ base: Int
@@ -272,7 +273,7 @@ extension Parser {
     return true
   }
 
-  /// NOT behind a value: NOT LIKE, NOT BETWEEN, NOT IN or NOT NULL.
+  /// Parses NOT after a value: NOT LIKE, NOT BETWEEN, NOT IN or NOT NULL.
   @inline(never)
   private mutating func readNot(
     _ operand: inout SQLExpression, _ base: Int
@@ -319,16 +320,16 @@ extension Parser {
       .collate(operand, names), span: span(from: operand.span.range.lowerBound))
   }
 
-  /// Completes what binds as tightly as IN, which is read elsewhere.
+  /// Completes the operators with at least the precedence of IN, which another file parses.
   mutating func reduceForIn(
     _ operand: inout SQLExpression, _ base: Int
   ) throws(Refusal) {
     try reduce(&operand, Power.equality, base)
   }
 
-  // MARK: Parentheses and ends
+  // MARK: Parentheses and the end of an expression
 
-  /// Closes the parenthesis that waits; returns false if none does.
+  /// Closes the parenthesis on the stack. Returns false if there is none.
   @inline(never)
   private mutating func closeParenthesis(
     _ operand: inout SQLExpression, _ base: Int
@@ -349,7 +350,8 @@ extension Parser {
     return true
   }
 
-  /// A comma in parentheses makes a row.
+  /// Parses a comma in parentheses, which separates the values of a row. Returns false if there are
+  /// no parentheses.
   @inline(never)
   private mutating func pushRow(
     _ operand: inout SQLExpression, _ base: Int
@@ -363,7 +365,7 @@ extension Parser {
     return true
   }
 
-  /// Completes the expression before a token that goes on with none.
+  /// Completes the expression before a token that can't continue it.
   @inline(never)
   private mutating func finish(
     _ operand: inout SQLExpression, _ base: Int, isComma: Bool = false
@@ -373,7 +375,7 @@ extension Parser {
     guard isComma, stack[stack.count - 1].kind == .parenthesis else { try refuse() }
   }
 
-  /// Completes what waits and binds as tightly as `power` or more.
+  /// Completes the operators on the stack that have at least the precedence `power`.
   @inline(__always)
   private mutating func reduce(
     _ operand: inout SQLExpression, _ power: UInt8, _ base: Int
@@ -383,7 +385,7 @@ extension Parser {
     }
   }
 
-  /// Takes what waits off the stack and joins it with its right side.
+  /// Removes the top of the stack, and combines it with its right operand.
   private mutating func combine(
     _ waiting: Waiting, _ right: SQLExpression
   ) throws(Refusal) -> SQLExpression {

@@ -1,7 +1,7 @@
 import SQLLexer
 
 extension Parser {
-  /// Reads the tables behind FROM: `seltablist`.
+  /// Parses the tables after FROM: `seltablist`.
   @inline(never)
   mutating func parseFrom() throws(Refusal) -> SQLFrom {
     try enter(1)
@@ -15,7 +15,7 @@ extension Parser {
     return from
   }
 
-  /// ON and USING behind the first table are an error once they are complete.
+  /// Parses ON or USING after the first table. Both are an error, reported after the clause.
   @inline(never)
   private mutating func refuseConstraint() throws(Refusal) {
     let word = token.code.keyword
@@ -56,7 +56,8 @@ extension Parser {
     }
   }
 
-  /// Reads up to three words before JOIN. The grammar takes any names behind the first word.
+  /// Parses up to three keywords before JOIN. The grammar accepts any names after the first
+  /// keyword.
   @inline(never)
   private mutating func parseJoinWords() throws(Refusal) -> SQLJoin.Operator {
     let start = start
@@ -82,7 +83,7 @@ extension Parser {
     return !isOuter || words.isDisjoint(with: [.inner, .cross])
   }
 
-  // MARK: One table
+  // MARK: Table sources
 
   private mutating func parseSource() throws(Refusal) -> SQLTableSource {
     if token.code == .leftParenthesis { return try parseSourceInParentheses() }
@@ -116,7 +117,7 @@ extension Parser {
     return .group(group, alias: try parseAlias())
   }
 
-  /// Reads INDEXED BY or NOT INDEXED.
+  /// Parses INDEXED BY or NOT INDEXED, or returns nil if there is neither.
   mutating func parseIndexing() throws(Refusal) -> SQLTableReference.Indexing? {
     switch token.code {
     case .indexed:
@@ -146,13 +147,13 @@ extension Parser {
     return windows
   }
 
-  /// Goes on behind OVER.
+  /// Parses the rest of a window after OVER.
   mutating func parseOver() throws(Refusal) -> SQLOver {
     if try take(.leftParenthesis) { return .window(try parseWindow()) }
     return .name(try parseName())
   }
 
-  /// Goes on behind the parenthesis of a window.
+  /// Parses the rest of a window after its opening parenthesis.
   @inline(never)
   private mutating func parseWindow() throws(Refusal) -> SQLWindow {
     var window = SQLWindow()
@@ -222,7 +223,7 @@ extension Parser {
 }
 
 extension SQLFrame {
-  /// Whether the first bound may stand before the second one.
+  /// Whether the first bound can precede the second one.
   fileprivate var makesSense: Bool {
     switch (start, end ?? .currentRow) {
     case (.currentRow, .preceding), (.following, .preceding), (.following, .currentRow): false

@@ -1,7 +1,7 @@
 import SQLLexer
 
 extension Parser {
-  /// Reads a name where nothing but a name may stand: `nm` in SQLite's grammar.
+  /// Parses a name at a position where only a name is allowed: `nm` in SQLite's grammar.
   mutating func parseName() throws(Refusal) -> SQLName {
     guard token.code.isName else { try refuse() }
     let name = takeName()
@@ -9,7 +9,7 @@ extension Parser {
     return name
   }
 
-  /// Reads a name or a text, but no word of a join: `ids` in SQLite's grammar.
+  /// Parses a name or a string, but not a join keyword: `ids` in SQLite's grammar.
   mutating func parseIdentifierOrText() throws(Refusal) -> SQLName {
     guard token.code.isIdentifierOrText else { try refuse() }
     let name = takeName()
@@ -17,21 +17,21 @@ extension Parser {
     return name
   }
 
-  /// Reads `name` or `schema.name`.
+  /// Parses `name` or `schema.name`.
   mutating func parseQualifiedName() throws(Refusal) -> SQLQualifiedName {
     let name = try parseName()
     guard try take(.dot) else { return SQLQualifiedName(name) }
     return SQLQualifiedName(schema: name, try parseName())
   }
 
-  /// Reads names with commas between them: `idlist`.
+  /// Parses names that are separated by commas: `idlist`.
   mutating func parseNames() throws(Refusal) -> [SQLName] {
     var names: [SQLName] = []
     repeat { names.append(try parseName()) } while try take(.comma)
     return names
   }
 
-  /// Reads names in parentheses, if a parenthesis stands here: `idlist_opt`.
+  /// Parses names in parentheses. Returns an empty array if there is no parenthesis: `idlist_opt`.
   mutating func parseNamesInParentheses() throws(Refusal) -> [SQLName] {
     guard try take(.leftParenthesis) else { return [] }
     let names = try parseNames()
@@ -39,14 +39,17 @@ extension Parser {
     return names
   }
 
-  /// Reads names in parentheses, if a parenthesis stands here: `eidlist_opt`.
+  /// Parses column names in parentheses. Returns an empty array if there is no parenthesis:
+  /// `eidlist_opt`.
   mutating func parseColumnNamesInParentheses() throws(Refusal) -> [SQLName] {
     guard token.code == .leftParenthesis else { return [] }
     return try parseColumnNames()
   }
 
-  /// Reads names in parentheses. The grammar takes COLLATE, ASC and DESC behind them, as old
-  /// versions of SQLite wrote them into schemas; a statement with them is refused.
+  /// Parses column names in parentheses.
+  ///
+  /// The grammar accepts COLLATE, ASC and DESC after a name, because old versions of SQLite wrote
+  /// them into schemas. In a new statement, they are an error.
   mutating func parseColumnNames() throws(Refusal) -> [SQLName] {
     try expect(.leftParenthesis)
     var names: [SQLName] = []
@@ -71,7 +74,7 @@ extension Parser {
     return names
   }
 
-  /// Reads the words and numbers of a type, if there are any: `typetoken`.
+  /// Parses the words and numbers of a type, or returns nil if there are none: `typetoken`.
   mutating func parseTypeName() throws(Refusal) -> SQLTypeName? {
     guard token.code.isIdentifierOrText else { return nil }
     let start = start
@@ -91,7 +94,7 @@ extension Parser {
     try advance()
   }
 
-  /// Reads `AS name`, or a name without AS.
+  /// Parses `AS name`, or a name without AS. Returns nil if there is neither.
   mutating func parseAlias() throws(Refusal) -> SQLName? {
     if try take(.as) { return try parseName() }
     guard token.code.isIdentifierOrText else { return nil }
@@ -100,12 +103,12 @@ extension Parser {
 }
 
 extension TokenCode {
-  /// A name where nothing but a name may stand.
+  /// Whether the token is a name at a position where only a name is allowed.
   var isName: Bool {
     isIdentifier || self == .string || isJoinWord || self == .indexed
   }
 
-  /// A name or a text, but no word of a join.
+  /// Whether the token is a name or a string, but not a join keyword.
   @inline(__always)
   var isIdentifierOrText: Bool { isIdentifier || self == .string }
 }

@@ -1,7 +1,7 @@
 import SQLLexer
 
 extension Parser {
-  /// Reads a value, a column, a call, CASE, CAST, EXISTS or RAISE.
+  /// Parses a value, a column, a call, CASE, CAST, EXISTS or RAISE.
   mutating func parsePrimary() throws(Refusal) -> SQLExpression {
     height = 1
     switch token.code {
@@ -28,11 +28,12 @@ extension Parser {
     }
   }
 
-  /// The name that the token spells; the caller takes the token.
+  /// Returns the current token as a name. The caller consumes the token.
   @inline(__always)
   func takeName() -> SQLName { tokens.name(token) }
 
-  /// Goes on behind a name at the start of an expression: a call, a qualified column, or nothing.
+  /// Parses the rest of an expression that begins with a name: a call, a qualified column, or
+  /// nothing.
   mutating func parseBehindName(
     _ name: SQLName, _ code: SQLToken.Code
   ) throws(Refusal) -> SQLExpression {
@@ -49,7 +50,7 @@ extension Parser {
     }
   }
 
-  /// Goes on behind `name.`.
+  /// Parses the rest of a qualified column after `name.`.
   mutating func parseQualified(_ name: SQLName) throws(Refusal) -> SQLExpression {
     let second = try parseName()
     guard token.code == .dot else {
@@ -137,7 +138,7 @@ extension Parser {
     return SQLExpression(.parameter(text), span: SQLSpan(range))
   }
 
-  // MARK: Forms with words
+  // MARK: Expressions that begin with a keyword
 
   @inline(never)
   private mutating func parseCase() throws(Refusal) -> SQLExpression {
@@ -163,7 +164,7 @@ extension Parser {
       .case(SQLCase(base, branches: branches, otherwise: otherwise)), span: span(from: start))
   }
 
-  /// Reads an expression in one that counts `levels`, and raises `height` to its height.
+  /// Parses a nested expression at a depth of `levels`, and sets `height` to at least its height.
   private mutating func parsePart(
     _ levels: Int, _ height: inout Int
   ) throws(Refusal) -> SQLExpression {
@@ -275,13 +276,14 @@ extension Parser {
     return .function(table, arguments)
   }
 
-  /// Reads expressions up to a closing parenthesis, none if it stands here.
+  /// Parses expressions up to a closing parenthesis. Returns an empty array if the parenthesis is
+  /// the current token.
   mutating func parseExpressions() throws(Refusal) -> [SQLExpression] {
     if token.code == .rightParenthesis { return [] }
     return try parseExpressionList()
   }
 
-  /// Reads one expression or more, with commas between them.
+  /// Parses one or more expressions that are separated by commas.
   mutating func parseExpressionList() throws(Refusal) -> [SQLExpression] {
     var expressions: [SQLExpression] = []
     var height = 0
@@ -370,7 +372,8 @@ extension SQLTokens {
   func name(_ token: SQLToken) -> SQLName {
     let range = token.range
     let byte = self[range.lowerBound]
-    // Letters, digits and `_` lie above every quoting mark but the back quote and the bracket.
+    // The codes of letters, digits and `_` are above those of all quotation marks, except back
+    // quotes and brackets.
     if byte > UInt8(ascii: "'"), byte != UInt8(ascii: "`"), byte != UInt8(ascii: "[") {
       return SQLName(text(range), quoting: .none, span: SQLSpan(range))
     }

@@ -1,7 +1,7 @@
 import SQLLexer
 
 extension Parser {
-  /// Reads a query that begins with SELECT, VALUES or WITH.
+  /// Parses a query that begins with SELECT, VALUES or WITH.
   mutating func parseSelect() throws(Refusal) -> SQLSelect {
     let start = start
     try enter(2)
@@ -29,7 +29,8 @@ extension Parser {
     if token.code == .limit { select.limit = try parseLimit() }
   }
 
-  /// Reads a further SELECT. ORDER BY and LIMIT before it are an error once the query is complete.
+  /// Parses another SELECT or VALUES clause. ORDER BY and LIMIT before it are an error, reported
+  /// after the query.
   @inline(never)
   private mutating func readCompound(
     _ select: inout SQLSelect, _ misplaced: inout String?
@@ -93,7 +94,7 @@ extension Parser {
 
   // MARK: Result columns
 
-  /// Reads the columns of a result, also those behind RETURNING.
+  /// Parses the result columns of a query or a RETURNING clause.
   mutating func parseResultColumns() throws(Refusal) -> [SQLResultColumn] {
     var columns: [SQLResultColumn] = []
     repeat {
@@ -181,7 +182,7 @@ extension Parser {
     return try parseOrderTerms()
   }
 
-  /// Reads expressions with their directions: `sortlist`.
+  /// Parses expressions with sort directions: `sortlist`.
   mutating func parseOrderTerms() throws(Refusal) -> [SQLOrderTerm] {
     var terms: [SQLOrderTerm] = []
     var height = 0
@@ -217,10 +218,10 @@ extension Parser {
 }
 
 extension TokenCode {
-  /// Begins a query.
+  /// Whether the token begins a query.
   var beginsSelect: Bool { self == .select || self == .values || self == .with }
 
-  /// Begins a value or a form at the start of an expression, where it is no name.
+  /// Whether the token isn't a name at the start of an expression, although it is one elsewhere.
   var beginsForm: Bool {
     switch self {
     case .cast, .raise, .currentDate, .currentTime, .currentTimestamp: true

@@ -1,7 +1,7 @@
 import SQLLexer
 
 extension Parser {
-  /// Reads the next statement and its semicolon. Semicolons before it are passed over.
+  /// Parses the next statement up to its semicolon. Skips semicolons before it.
   mutating func parseNextStatement() throws(Refusal) -> SQLParsedStatement {
     try read(behind: .endOfText)
     while token.code == .semicolon { try advance() }
@@ -89,7 +89,7 @@ extension Parser {
     return try take(.exclusive) ? .exclusive : nil
   }
 
-  /// Reads TRANSACTION and the name behind it, which means nothing.
+  /// Parses TRANSACTION and the name after it. SQLite ignores both.
   private mutating func parseTransactionName() throws(Refusal) -> SQLName? {
     guard try take(.transaction), token.code.isName else { return nil }
     return try parseName()

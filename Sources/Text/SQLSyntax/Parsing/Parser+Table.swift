@@ -81,7 +81,8 @@ extension Parser {
     return column
   }
 
-  /// SQLite reads GENERATED ALWAYS behind a name as words of the type, and takes them off later.
+  /// Removes GENERATED ALWAYS from the end of a type, and returns its offset. Like SQLite, the
+  /// parser first reads both keywords as words of the type.
   private func withoutGeneratedAlways(_ type: SQLTypeName) -> (SQLTypeName?, Int?) {
     let range = type.span.range
     var words: [Range<Int>] = []
@@ -100,7 +101,7 @@ extension Parser {
     return (SQLTypeName(tokens.text(rest), span: SQLSpan(rest)), start)
   }
 
-  /// Reads a constraint of a column, if one begins here.
+  /// Parses a column constraint, or returns nil if the current token doesn't begin one.
   private mutating func parseColumnConstraint(
     generatedAt generated: Int?
   ) throws(Refusal) -> SQLColumnConstraint? {
@@ -219,7 +220,7 @@ extension Parser {
     }
   }
 
-  /// Reads a literal, which a point does not make a qualified name.
+  /// Parses a literal. A dot after a string doesn't make it a qualified name.
   private mutating func parseLiteral() throws(Refusal) -> SQLExpression {
     guard token.code == .string else { return try parsePrimary() }
     let name = takeName()
@@ -272,7 +273,7 @@ extension Parser {
     return .immediate
   }
 
-  // MARK: Constraints of the table
+  // MARK: Table constraints
 
   private mutating func parseTableConstraints() throws(Refusal) -> [SQLTableConstraint] {
     var constraints: [SQLTableConstraint] = []
@@ -290,7 +291,7 @@ extension Parser {
     return SQLTableConstraint(name: name, kind, span: span(from: start))
   }
 
-  /// Reads one constraint of a table and nothing else.
+  /// Parses a text that consists of one table constraint.
   mutating func parseOnlyTableConstraint() throws(Refusal) -> SQLTableConstraint {
     try read(behind: .endOfText)
     let constraint = try parseTableConstraint()
@@ -299,7 +300,7 @@ extension Parser {
     return constraint
   }
 
-  /// Reads constraints of a column, at least one, and nothing else.
+  /// Parses a text that consists of one or more column constraints.
   mutating func parseOnlyColumnConstraints() throws(Refusal) -> [SQLColumnConstraint] {
     try read(behind: .endOfText)
     var constraints: [SQLColumnConstraint] = []
@@ -340,7 +341,7 @@ extension Parser {
     }
   }
 
-  /// Goes on behind CHECK.
+  /// Parses the rest of a CHECK constraint of a table after CHECK.
   mutating func parseTableCheck() throws(Refusal) -> (SQLExpression, SQLConflict?) {
     let condition = try parseExpressionInParentheses()
     return (condition, try parseOnConflict())
@@ -370,7 +371,7 @@ extension TokenCode {
     }
   }
 
-  /// NULL, a number, a text, a blob or the present time.
+  /// Whether the token is NULL, a number, a string, a blob or the current time.
   fileprivate var isLiteral: Bool {
     switch self {
     case .null, .integer, .real, .string, .blob, .currentDate, .currentTime, .currentTimestamp:

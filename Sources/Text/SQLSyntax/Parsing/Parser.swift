@@ -1,32 +1,34 @@
 import SQLLexer
 
-/// Stands for the error that ``Parser/error`` holds: throwing it costs no more than a return.
+/// An error without content. ``Parser/error`` stores the details, so throwing costs no more than a
+/// return.
 struct Refusal: Error {}
 
-/// A parser by descent: one method for each rule of SQLite's grammar.
+/// A recursive descent parser with one method for each rule of SQLite's grammar.
 ///
-/// Every token is checked before it is taken, so that a refusal names the token at which no
-/// statement could go on, which is also where SQLite's own parser stops.
+/// It checks each token before consuming it. An error therefore names the first token that can't
+/// continue the statement, which is also where SQLite's own parser stops.
 struct Parser {
   var tokens: SQLTokens
   let grammar: SQLGrammar
-  /// The token that is looked at.
+  /// The current token, which isn't consumed yet.
   var token = SQLToken(.endOfText, 0, 0)
-  /// The end of the token before it.
+  /// The offset of the end of the last consumed token.
   var previousEnd = 0
   var error: SQLSyntaxError?
-  /// An error in the meaning of a clause, thrown when the token at `token` is taken: a syntax error
-  /// at that token is the one that SQLite tells.
+  /// An error in a complete clause, thrown when the current token is consumed. If that token is a
+  /// syntax error, SQLite reports the syntax error instead.
   var pending: SQLSyntaxError?
-  /// How deep the rule stands in others, counted as places on the stack of SQLite's parser.
+  /// The nesting depth of the current rule, measured in entries on the stack of SQLite's parser.
   var level = 0
-  /// The height of the expression read last.
+  /// The height of the last parsed expression.
   var height = 0
-  /// The height of the tallest expression of the query that is read.
+  /// The height of the tallest expression in the current query.
   var tallest = 0
-  /// The operators and parentheses that wait for their right side.
+  /// The operators and parentheses with a right operand that isn't parsed yet.
   var stack: [Waiting] = []
-  /// Whether the texts of result columns are kept, since they name columns of a view or a table.
+  /// Whether to store the source text of result columns, which become the column names of a view or
+  /// table.
   var keepsColumnTexts = false
   var isInTrigger = false
 
@@ -45,7 +47,7 @@ struct Parser {
     previousEnd = self.tokens.position
   }
 
-  /// Runs `rule` and throws the error that it left.
+  /// Runs `rule` and throws the error that it recorded.
   mutating func reporting<Result>(
     _ rule: (inout Parser) throws(Refusal) -> Result
   ) throws(SQLSyntaxError) -> Result {
@@ -58,7 +60,7 @@ struct Parser {
 
   // MARK: Tokens
 
-  /// Takes the token that is looked at and looks at the next one.
+  /// Consumes the current token and reads the next one.
   mutating func advance() throws(Refusal) {
     if pending != nil { try throwPending() }
     let last = token.code
@@ -66,7 +68,8 @@ struct Parser {
     try read(behind: last)
   }
 
-  /// Looks at the next token behind `position`.
+  /// Reads the next token that is neither blank nor a comment. `last` is the code of the token
+  /// before it.
   mutating func read(behind last: SQLToken.Code) throws(Refusal) {
     repeat { token = tokens.token() } while token.code == .blank || token.code == .comment
     if token.code.rawValue <= SQLToken.Code.illegal.rawValue {
@@ -79,7 +82,8 @@ struct Parser {
     }
   }
 
-  /// WINDOW, OVER and FILTER are keywords only where their neighbours say so.
+  /// Returns WINDOW, OVER or FILTER as a keyword if the adjacent tokens require it, and as an
+  /// identifier otherwise.
   private func word(_ word: SQLToken, behind last: SQLToken.Code) -> SQLToken {
     var isKeyword = true
     switch word.code {
@@ -112,7 +116,7 @@ struct Parser {
       || code == .over
   }
 
-  /// Takes the token if it is `code`.
+  /// Consumes the current token if it is `code`, and returns whether it was.
   @inline(__always)
   mutating func take(_ code: SQLToken.Code) throws(Refusal) -> Bool {
     guard token.code == code else { return false }
@@ -120,7 +124,7 @@ struct Parser {
     return true
   }
 
-  /// Takes the token, which must be `code`.
+  /// Consumes the current token, and throws if it isn't `code`.
   @inline(__always)
   mutating func expect(_ code: SQLToken.Code) throws(Refusal) {
     guard token.code == code else { try refuse() }
@@ -129,12 +133,12 @@ struct Parser {
 
   var start: Int { Int(token.start) }
 
-  /// The span from `start` to the last token that was taken.
+  /// Returns the span from `start` to the end of the last consumed token.
   func span(from start: Int) -> SQLSpan { SQLSpan(start..<max(start, previousEnd)) }
 
   // MARK: Errors
 
-  /// Refuses the token that is looked at.
+  /// Throws a syntax error at the current token.
   @inline(never)
   mutating func refuse() throws(Refusal) -> Never {
     if token.code == .endOfText {
@@ -165,15 +169,16 @@ struct Parser {
     throw Refusal()
   }
 
-  /// Throws the error of a clause that is complete.
+  /// Throws the pending error of a complete clause, if there is one.
   @inline(never)
   mutating func throwPending() throws(Refusal) {
     if let pending { try fail(pending) }
   }
 
-  /// Notes that the clause from `range` on is wrong, unless the next token is.
+  /// Records an error in the clause at `range`, which is thrown unless the next token is a syntax
+  /// error.
   ///
-  /// Of two such errors before one token the later one counts, as SQLite's message does.
+  /// If two such errors occur before one token, the later one is thrown, as in SQLite.
   @inline(never)
   mutating func object(
     _ message: String, _ range: Range<Int>, _ kind: SQLSyntaxError.Kind = .structure
@@ -181,7 +186,7 @@ struct Parser {
     pending = SQLSyntaxError(kind, message, offset: range.lowerBound, length: range.count)
   }
 
-  /// Counts `levels` more, which the caller takes off behind the rule.
+  /// Increases the depth by `levels`. The caller decreases it after the rule.
   @inline(__always)
   mutating func enter(_ levels: Int) throws(Refusal) {
     level += levels
@@ -205,7 +210,7 @@ struct Parser {
 }
 
 extension SQLTokens {
-  /// The code of the next token that is neither blank nor a comment.
+  /// Returns the code of the next token that is neither blank nor a comment.
   mutating func nextCode() -> SQLToken.Code {
     nextSolid()?.code ?? .endOfText
   }

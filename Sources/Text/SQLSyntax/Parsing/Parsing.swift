@@ -1,34 +1,36 @@
-/// What was read from the beginning of a text: one statement and where the next one begins.
+/// The first statement of a text, and the position of the next one.
 public struct SQLParsedStatement: Hashable, Sendable {
-  /// The statement; nil if the rest of the text is blanks, comments and semicolons.
+  /// The statement, or nil if the rest of the text contains only blanks, comments and semicolons.
   public var statement: SQLStatement?
-  /// From the first to the last token of the statement, without the semicolon.
+  /// The source range from the first to the last token of the statement, without the semicolon.
   public var span: SQLSpan
-  /// The offset behind the semicolon, where `sqlite3_prepare_v2` leaves its tail.
+  /// The offset after the semicolon, which is where the tail of `sqlite3_prepare_v2` begins.
   public var end: Int
 }
 
 extension SQLStatement {
-  /// Reads one statement, which a semicolon may end.
+  /// Creates a statement by parsing a text that contains exactly one. A semicolon can end it.
   ///
   /// - Parameters:
-  ///   - sql: A text with one statement.
-  ///   - grammar: What the linked library accepts.
-  /// - Throws: ``SQLSyntaxError`` where SQLite refuses the text, if there is no statement, and if
-  ///   something stands behind it.
-  /// - Complexity: O(n).
+  ///   - sql: The text of the statement.
+  ///   - grammar: The grammar of the linked SQLite library.
+  /// - Throws: ``SQLSyntaxError`` if SQLite rejects the text, or if the text contains no statement
+  ///   or more than one.
+  /// - Complexity: O(*n*) in the length of the text.
   public init(parsing sql: String, grammar: SQLGrammar = SQLGrammar()) throws(SQLSyntaxError) {
     var parser = try Parser(SQLTokens(sql, grammar: grammar), grammar)
     self = try parser.reporting { (parser) throws(Refusal) in try parser.parseOnlyStatement() }
   }
 
-  /// Reads the first statement at or behind `offset`, as `sqlite3_prepare_v2` does.
+  /// Parses the first statement at or after `offset`, like `sqlite3_prepare_v2`.
   ///
   /// - Parameters:
-  ///   - bytes: A text, which need not be UTF-8. A NUL ends it.
-  ///   - offset: Where to begin, in bytes.
-  ///   - grammar: What the linked library accepts.
-  /// - Throws: ``SQLSyntaxError`` where SQLite refuses the text. Its offset counts from the start of
+  ///   - bytes: The text, which doesn't have to be valid UTF-8. A NUL ends it.
+  ///   - offset: The offset at which to begin, in bytes.
+  ///   - grammar: The grammar of the linked SQLite library.
+  /// - Returns: The statement, its source range, and the offset after it. All offsets are from the
+  ///   start of `bytes`.
+  /// - Throws: ``SQLSyntaxError`` if SQLite rejects the statement. Its offset is from the start of
   ///   `bytes`.
   public static func parseFirst(
     in bytes: [UInt8], from offset: Int = 0, grammar: SQLGrammar = SQLGrammar()
@@ -39,9 +41,12 @@ extension SQLStatement {
 }
 
 extension SQLExpression {
-  /// Reads one expression.
+  /// Creates an expression by parsing a text that contains exactly one.
   ///
-  /// - Throws: ``SQLSyntaxError`` if `sql` is not one expression and nothing else.
+  /// - Parameters:
+  ///   - sql: The text of the expression.
+  ///   - grammar: The grammar of the linked SQLite library.
+  /// - Throws: ``SQLSyntaxError`` if the text isn't a single valid expression.
   public init(parsing sql: String, grammar: SQLGrammar = SQLGrammar()) throws(SQLSyntaxError) {
     var parser = try Parser(SQLTokens(sql, grammar: grammar), grammar)
     self = try parser.reporting { (parser) throws(Refusal) in try parser.parseOnlyExpression() }
@@ -49,9 +54,12 @@ extension SQLExpression {
 }
 
 extension SQLTableConstraint {
-  /// Reads one constraint of a table, such as `CONSTRAINT positive CHECK (size > 0)`.
+  /// Creates a table constraint by parsing a text such as `CONSTRAINT positive CHECK (size > 0)`.
   ///
-  /// - Throws: ``SQLSyntaxError`` if `sql` is not one constraint and nothing else.
+  /// - Parameters:
+  ///   - sql: The text of the constraint.
+  ///   - grammar: The grammar of the linked SQLite library.
+  /// - Throws: ``SQLSyntaxError`` if the text isn't a single valid table constraint.
   public init(parsing sql: String, grammar: SQLGrammar = SQLGrammar()) throws(SQLSyntaxError) {
     var parser = try Parser(SQLTokens(sql, grammar: grammar), grammar)
     self = try parser.reporting { (parser) throws(Refusal) in
@@ -61,9 +69,14 @@ extension SQLTableConstraint {
 }
 
 extension SQLColumnConstraint {
-  /// Reads the constraints of a column, such as `NOT NULL DEFAULT 3`, in the order of the text.
+  /// Parses column constraints such as `NOT NULL DEFAULT 3`.
   ///
-  /// - Throws: ``SQLSyntaxError`` if `sql` is not one constraint or more and nothing else.
+  /// - Parameters:
+  ///   - sql: The text of the constraints.
+  ///   - grammar: The grammar of the linked SQLite library.
+  /// - Returns: The constraints, in the order of the text.
+  /// - Throws: ``SQLSyntaxError`` if the text doesn't consist of one or more valid column
+  ///   constraints.
   public static func list(
     parsing sql: String, grammar: SQLGrammar = SQLGrammar()
   ) throws(SQLSyntaxError) -> [SQLColumnConstraint] {

@@ -1,5 +1,5 @@
 extension SQLExpression.Node {
-  /// How tightly the node holds together: a value more tightly than any operator.
+  /// The precedence of the node. Values have a higher one than every operator.
   var power: UInt8 {
     switch self {
     case .binary(_, let operation, _): operation.power
@@ -10,8 +10,8 @@ extension SQLExpression.Node {
     }
   }
 
-  /// The least power of the signs and NOTs at the right end, which would take what follows for
-  /// themselves.
+  /// The lowest precedence of the prefix operators at the right end, which would also apply to a
+  /// following operator.
   fileprivate var powerAtRight: UInt8 {
     var least = Power.value
     var node = self
@@ -28,8 +28,8 @@ extension SQLExpression.Node {
     }
   }
 
-  /// Whether nothing behind the node can be taken for a part of it: `1 ISNULL % 2` is
-  /// `(1 ISNULL) % 2`, although `%` holds more tightly.
+  /// Whether a following operator can't apply to a part of the node: `1 ISNULL % 2` is `(1 ISNULL)
+  /// % 2`, although `%` has a higher precedence.
   fileprivate var isClosed: Bool {
     switch self {
     case .in, .isNull, .notNull: true
@@ -37,12 +37,12 @@ extension SQLExpression.Node {
     }
   }
 
-  /// Whether the node stays whole before an operator of `power`, without parentheses.
+  /// Whether the node needs no parentheses before an operator of precedence `power`.
   fileprivate func isBare(before power: UInt8) -> Bool {
     (isClosed || self.power >= power) && powerAtRight >= power
   }
 
-  /// The least power of the operators that are written one behind the other, from the left end on.
+  /// The lowest precedence in the chain of left operands that are written without parentheses.
   fileprivate var powerAtLeft: UInt8 {
     var least = power
     var node = self
@@ -53,7 +53,7 @@ extension SQLExpression.Node {
     return least
   }
 
-  /// Whether a LIKE at the right end would take an ESCAPE that follows.
+  /// Whether the node ends in a LIKE to which a following ESCAPE would apply.
   fileprivate var endsInLike: Bool {
     var node = self
     while true {
@@ -88,7 +88,7 @@ extension SQLBinaryOperator {
     }
   }
 
-  /// The operator with blanks around it.
+  /// The operator with a space on either side.
   fileprivate var spaced: StaticString {
     switch self {
     case .or: " OR "
@@ -120,7 +120,7 @@ extension SQLBinaryOperator {
 }
 
 extension Printer {
-  /// Writes an expression. Left sides are written by a loop, since chains are long.
+  /// Writes an expression. A loop writes the left operands, because chains can be long.
   mutating func expression(_ expression: SQLExpression) {
     guard expression.node.leftSide != nil else { return leaf(expression.node) }
     var operators: [SQLExpression.Node] = []
@@ -135,7 +135,7 @@ extension Printer {
     for node in operators.reversed() { behindLeftSide(node) }
   }
 
-  /// Writes an operand, in parentheses unless it is `isBare`.
+  /// Writes an operand, in parentheses unless `isBare` is true.
   private mutating func operand(_ operand: SQLExpression, isBare: Bool) {
     if isBare {
       expression(operand)
@@ -144,7 +144,8 @@ extension Printer {
     }
   }
 
-  /// Writes the right side of an operator: a sign or NOT may stand behind every operator.
+  /// Writes the right operand of an operator. A prefix operator needs no parentheses after any
+  /// operator.
   private mutating func rightSide(_ value: SQLExpression, above power: UInt8) {
     operand(value, isBare: value.node.powerAtLeft > power || value.node.isPrefix)
   }
@@ -153,7 +154,7 @@ extension Printer {
     switch node {
     case .binary(_, let operation, let value):
       write(operation.spaced)
-      // `a IS (NOT b)` is not `a IS NOT b`.
+      // `a IS (NOT b)` differs from `a IS NOT b`.
       if operation == .is, case .unary(.not, _) = value.node {
         operand(value, isBare: false)
       } else {
@@ -207,7 +208,7 @@ extension Printer {
     }
   }
 
-  // MARK: Without a left side
+  // MARK: Expressions without a left operand
 
   private mutating func leaf(_ node: SQLExpression.Node) {
     switch node {
@@ -274,7 +275,7 @@ extension Printer {
     case .bitNot: write("~")
     case .not: write("NOT ")
     }
-    // Two signs side by side would begin a comment.
+    // Two adjacent minus signs would begin a comment.
     if operation == .minus, case .unary(.minus, _) = value.node { write(" ") }
     let power = operation == .not ? Power.not : Power.sign
     operand(value, isBare: value.node.powerAtLeft >= power || value.node.isPrefix)

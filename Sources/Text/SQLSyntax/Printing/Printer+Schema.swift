@@ -102,7 +102,7 @@ extension Printer {
     }
   }
 
-  /// Anything but a literal, a signed one and a name wants parentheses.
+  /// Writes a default value, in parentheses unless it is a literal, a signed literal or a name.
   private mutating func defaultValue(_ value: SQLExpression) {
     switch value.node {
     case .literal, .column, .parenthesized: expression(value)
@@ -172,7 +172,7 @@ extension Printer {
     }
   }
 
-  // MARK: Others
+  // MARK: Other objects
 
   mutating func createVirtualTable(_ table: SQLCreateVirtualTable) {
     create("VIRTUAL TABLE", table.ifNotExists, table.name)

@@ -1,6 +1,6 @@
 import SQLLexer
 
-/// Writes a tree as text.
+/// A printer that writes a tree as SQL text.
 struct Printer {
   private var bytes: [UInt8] = []
   let style: SQLStyle
@@ -19,12 +19,12 @@ struct Printer {
 
   mutating func write(_ part: String) { bytes.append(contentsOf: part.utf8) }
 
-  /// Writes a part that is known when the program is compiled.
+  /// Writes a part that is a compile-time constant.
   mutating func write(_ part: StaticString) {
     part.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
   }
 
-  /// A blank, or a new line where clauses stand on lines of their own.
+  /// Writes a space or, in the indented style, a line break.
   mutating func clause() {
     if style == .compact {
       write(" ")
@@ -38,7 +38,7 @@ struct Printer {
     for _ in 0..<depth { write("  ") }
   }
 
-  /// What `body` writes in parentheses, indented if clauses stand on lines of their own.
+  /// Writes the output of `body` in parentheses, on indented lines in the indented style.
   mutating func block(_ body: (inout Printer) -> Void) {
     write("(")
     depth += 1
@@ -66,7 +66,7 @@ struct Printer {
     }
   }
 
-  /// The elements, each on a line of its own where clauses are.
+  /// Writes elements that are separated by commas, each on its own line in the indented style.
   mutating func lines<Element>(
     _ elements: [Element], _ body: (inout Printer, Element) -> Void
   ) {
@@ -121,7 +121,7 @@ struct Printer {
     parentheses { $0.list(names) { $0.name($1) } }
   }
 
-  /// Names in parentheses behind a blank, or nothing.
+  /// Writes a space and names in parentheses, or nothing if there are no names.
   mutating func optionalNames(_ names: [SQLName]) {
     guard !names.isEmpty else { return }
     write(" ")
@@ -136,7 +136,7 @@ struct Printer {
 }
 
 extension SQLName {
-  /// Whether the text is one word of letters, digits, `_` and `$`.
+  /// Whether the text is a single word of letters, digits, `_` and `$`.
   fileprivate var isPlainWord: Bool {
     var isFirst = true
     for byte in text.utf8 {

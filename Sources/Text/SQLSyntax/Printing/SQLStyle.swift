@@ -1,66 +1,69 @@
-/// How a tree is printed.
+/// The layout of printed SQL.
 public enum SQLStyle: Hashable, Sendable {
-  /// On one line.
+  /// Everything on one line.
   case compact
-  /// One clause a line, queries in parentheses indented by two blanks.
+  /// One clause per line. Queries in parentheses are indented by two spaces.
   case indented
 }
 
 extension SQLStatement: CustomStringConvertible {
-  /// Returns the statement as text, without a semicolon, with no more parentheses than it needs.
+  /// Returns the statement as SQL, without a semicolon.
   ///
-  /// Parentheses that were read stay, and so does the way names are quoted.
+  /// Parentheses of the original text are kept. Others are added only where they are necessary.
+  /// Names keep their quotation marks.
   ///
-  /// - Complexity: O(n).
+  /// - Parameter style: The layout of the text. By default, it is on one line.
+  /// - Complexity: O(*n*) in the size of the statement.
   public func printed(_ style: SQLStyle = .compact) -> String {
     Printer.text(style) { $0.statement(self) }
   }
 
-  /// The statement on one line.
+  /// The statement as SQL on one line.
   public var description: String { printed() }
 }
 
 extension SQLExpression: CustomStringConvertible {
-  /// Returns the expression as text.
+  /// Returns the expression as SQL, with parentheses only where they are necessary or were in the
+  /// original text.
   public func printed(_ style: SQLStyle = .compact) -> String {
     Printer.text(style) { $0.expression(self) }
   }
 
-  /// The expression on one line.
+  /// The expression as SQL on one line.
   public var description: String { printed() }
 }
 
 extension SQLSelect: CustomStringConvertible {
-  /// Returns the query as text.
+  /// Returns the query as SQL, without a semicolon.
   public func printed(_ style: SQLStyle = .compact) -> String {
     Printer.text(style) { $0.select(self) }
   }
 
-  /// The query on one line.
+  /// The query as SQL on one line.
   public var description: String { printed() }
 }
 
 extension SQLName: CustomStringConvertible {
-  /// The name with its quotes.
+  /// The name as SQL, with its quotation marks.
   public var description: String { Printer.text(.compact) { $0.name(self) } }
 }
 
 extension SQLQualifiedName: CustomStringConvertible {
-  /// The name with its schema and its quotes.
+  /// The name as SQL, with its schema and quotation marks.
   public var description: String { Printer.text(.compact) { $0.name(self) } }
 }
 
 extension SQLColumnDefinition: CustomStringConvertible {
-  /// The column as it stands in CREATE TABLE.
+  /// The column definition as SQL, the way CREATE TABLE contains it.
   public var description: String { Printer.text(.compact) { $0.column(self) } }
 }
 
 extension SQLColumnConstraint: CustomStringConvertible {
-  /// The constraint as it stands in CREATE TABLE.
+  /// The constraint as SQL, the way CREATE TABLE contains it.
   public var description: String { Printer.text(.compact) { $0.columnConstraint(self) } }
 }
 
 extension SQLTableConstraint: CustomStringConvertible {
-  /// The constraint as it stands in CREATE TABLE.
+  /// The constraint as SQL, the way CREATE TABLE contains it.
   public var description: String { Printer.text(.compact) { $0.tableConstraint(self) } }
 }

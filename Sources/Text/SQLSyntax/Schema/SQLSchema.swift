@@ -1,47 +1,49 @@
-/// The schema of a database as a model: its tables with their constraints, its indexes, views and
-/// triggers, as `sqlite_schema` holds their texts.
+/// A model of the schema of a database: its tables with their constraints, and its indexes, views
+/// and triggers, parsed from the texts in `sqlite_schema`.
 ///
 ///     let rows = try database.rows(
 ///       "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", as: String.self, String.self)
 ///     let schema = SQLSchema(rows)
 ///     for check in schema.table("note")?.checks ?? [] { print(check) }
 ///
-/// PRAGMAs tell less: no CHECK, no name of a constraint, no ON CONFLICT, no collation of a column,
-/// no condition of an index. Two schemas are compared by ``changes(to:)``.
+/// It contains information that PRAGMAs don't return: CHECK constraints, constraint names, ON
+/// CONFLICT clauses, collations of columns, and conditions of indexes. Use ``changes(to:)`` to
+/// compare two schemas.
 public struct SQLSchema: Hashable, Sendable {
-  /// An object whose text is not understood: a newer SQLite made it, or the schema is damaged.
+  /// An object with a text that can't be parsed, because a newer SQLite created it or the schema is
+  /// damaged.
   public struct Unread: Hashable, Sendable {
     /// The name in `sqlite_schema`.
     public let name: String
-    /// The text.
+    /// The text in `sqlite_schema`.
     public let sql: String
-    /// Why it is not understood; nil for a statement that makes no object.
+    /// The syntax error, or nil if the text is a valid statement that doesn't create an object.
     public let error: SQLSyntaxError?
   }
 
-  /// The tables, in the order of their rows.
+  /// The tables, in the order of their rows in `sqlite_schema`.
   public var tables: [SQLCreateTable] = []
   /// The virtual tables, with the texts of their arguments.
   public var virtualTables: [SQLCreateVirtualTable] = []
-  /// The indexes that CREATE INDEX made; those of constraints belong to their tables.
+  /// The indexes that CREATE INDEX created. Indexes of constraints are part of their tables.
   public var indexes: [SQLCreateIndex] = []
-  /// The views.
+  /// The views, with their queries.
   public var views: [SQLCreateView] = []
-  /// The triggers.
+  /// The triggers of tables and views.
   public var triggers: [SQLCreateTrigger] = []
-  /// What was not understood.
+  /// The objects with texts that can't be parsed.
   public var unread: [Unread] = []
 
-  /// Makes an empty schema.
+  /// Creates an empty schema.
   public init() {}
 
-  /// Reads a schema.
+  /// Creates a model of a schema from the rows of `sqlite_schema`.
   ///
   /// - Parameters:
-  ///   - objects: Name and text of each row of `sqlite_schema` that has a text. SQLite's own tables,
-  ///     such as `sqlite_sequence`, are left out.
-  ///   - grammar: What the linked library accepts.
-  /// - Complexity: O(n) in the bytes of all texts.
+  ///   - objects: The name and text of each row of `sqlite_schema` that has a text. SQLite's own
+  ///     tables, such as `sqlite_sequence`, are ignored.
+  ///   - grammar: The grammar of the linked SQLite library.
+  /// - Complexity: O(*n*) in the length of all texts.
   public init(_ objects: some Sequence<(String, String)>, grammar: SQLGrammar = SQLGrammar()) {
     var stored = grammar
     stored.readsStoredSchema = true
@@ -61,12 +63,13 @@ public struct SQLSchema: Hashable, Sendable {
     }
   }
 
-  /// Returns the columns and constraints of a table, letters A to Z taken for a to z.
+  /// Returns the columns and constraints of a table, or nil if there is no table `name` with a
+  /// definition. ASCII letters match in either case.
   public func table(_ name: String) -> SQLTableDefinition? {
     tables.first { $0.name.name.matches(name) }?.definition
   }
 
-  /// Returns the indexes that CREATE INDEX made on a table.
+  /// Returns the indexes that CREATE INDEX created on a table.
   public func indexes(on table: String) -> [SQLCreateIndex] {
     indexes.filter { $0.table.matches(table) }
   }
@@ -78,16 +81,16 @@ public struct SQLSchema: Hashable, Sendable {
 }
 
 extension SQLCreateTable {
-  /// The columns and constraints; nil for a table that a query makes.
+  /// The columns, constraints and options, or nil if the statement creates the table from a query.
   public var definition: SQLTableDefinition? {
     if case .definition(let definition) = body { definition } else { nil }
   }
 }
 
-// MARK: - What a table says
+// MARK: - Content of a table
 
 extension SQLTableDefinition {
-  /// The conditions of all CHECK constraints, those of columns first.
+  /// The conditions of all CHECK constraints. Those of columns come first.
   public var checks: [SQLExpression] {
     columns.flatMap(\.checks)
       + constraints.compactMap {
@@ -95,7 +98,7 @@ extension SQLTableDefinition {
       }
   }
 
-  /// The names of the primary key's columns, in its order; empty without one.
+  /// The names of the columns in the primary key, in its order. Empty if the table has none.
   public var primaryKey: [String] {
     for column in columns where column.isPrimaryKey { return [column.name.text] }
     for constraint in constraints {
@@ -105,7 +108,7 @@ extension SQLTableDefinition {
     return []
   }
 
-  /// The columns that refer to other tables, with what they refer to.
+  /// The foreign keys: the names of their columns, and the tables and columns that they reference.
   public var references: [(columns: [String], reference: SQLReference)] {
     let own = columns.flatMap { column in
       column.constraints.compactMap { constraint in
@@ -126,44 +129,46 @@ extension SQLTableDefinition {
       }
   }
 
-  /// Whether the rows are stored by their primary key.
+  /// A Boolean value that indicates whether the table is WITHOUT ROWID, so that rows are stored by
+  /// primary key.
   public var isWithoutRowID: Bool { options.contains(.withoutRowID) }
 
-  /// Whether columns hold values of their type only.
+  /// A Boolean value that indicates whether the table is STRICT, so that columns accept only values
+  /// of their type.
   public var isStrict: Bool { options.contains(.strict) }
 }
 
 extension SQLColumnDefinition {
-  /// Whether NOT NULL is written.
+  /// A Boolean value that indicates whether the column has a NOT NULL constraint.
   public var isNotNull: Bool {
     constraints.contains { if case .notNull = $0.kind { true } else { false } }
   }
 
-  /// Whether PRIMARY KEY is written.
+  /// A Boolean value that indicates whether the column has a PRIMARY KEY constraint.
   public var isPrimaryKey: Bool {
     constraints.contains { if case .primaryKey = $0.kind { true } else { false } }
   }
 
-  /// Whether UNIQUE is written.
+  /// A Boolean value that indicates whether the column has a UNIQUE constraint.
   public var isUnique: Bool {
     constraints.contains { if case .unique = $0.kind { true } else { false } }
   }
 
-  /// The value behind DEFAULT; of several SQLite takes the last.
+  /// The value of the last DEFAULT constraint, which is the one that SQLite uses.
   public var defaultValue: SQLExpression? {
     constraints.reversed().lazy.compactMap {
       if case .default(let value) = $0.kind { value.value } else { nil }
     }.first
   }
 
-  /// The collation; of several SQLite takes the last.
+  /// The collation of the last COLLATE constraint, which is the one that SQLite uses.
   public var collation: SQLName? {
     constraints.reversed().lazy.compactMap {
       if case .collate(let name) = $0.kind { name } else { nil }
     }.first
   }
 
-  /// The conditions of its CHECK constraints.
+  /// The conditions of the column's CHECK constraints.
   public var checks: [SQLExpression] {
     constraints.compactMap { if case .check(let condition) = $0.kind { condition } else { nil } }
   }
@@ -178,7 +183,7 @@ extension SQLColumnDefinition {
 }
 
 extension SQLOrderTerm {
-  /// The name of the column, if the term is one, with a collation or without.
+  /// The name of the column, if the term is a column with or without a collation.
   var columnName: String? {
     switch expression.node {
     case .column(let name): return name.text

@@ -1,53 +1,54 @@
-/// One step from a schema to another.
+/// One step that converts a schema into another one.
 public struct SQLSchemaChange: Hashable, Sendable {
   /// The kinds of steps.
   public enum Kind: Hashable, Sendable {
-    /// A table, index, view or trigger is made.
+    /// Creates a table, index, view or trigger.
     case create
-    /// A table, index, view or trigger is dropped.
+    /// Drops a table, index, view or trigger.
     case drop
-    /// A column is added behind the others.
+    /// Adds a column after the existing ones.
     case addColumn(String)
-    /// A column is dropped.
+    /// Drops a column.
     case dropColumn(String)
-    /// A column gets another type or other constraints.
+    /// Changes the type or the constraints of a column.
     case changeColumn(String)
-    /// The columns get another order.
+    /// Changes the order of the columns.
     case reorder
-    /// A constraint of the table is added.
+    /// Adds a table constraint.
     case addConstraint
-    /// A constraint of the table is dropped.
+    /// Drops a table constraint.
     case dropConstraint
-    /// STRICT or WITHOUT ROWID is added or taken away.
+    /// Adds or removes STRICT or WITHOUT ROWID.
     case changeOptions
   }
 
   /// The kind of the step.
   public let kind: Kind
-  /// The table, index, view or trigger that changes.
+  /// The name of the table, index, view or trigger that changes.
   public let name: String
-  /// The statement that does it; nil where SQLite has none, and the table must be rebuilt
-  /// (<https://www.sqlite.org/lang_altertable.html#otheralter>).
+  /// The statement that performs the step, or nil if SQLite has no statement for it and the table
+  /// must be rebuilt (<https://www.sqlite.org/lang_altertable.html#otheralter>).
   public let statement: SQLStatement?
-  /// The step as a sentence.
+  /// A description of the step as a sentence.
   public let description: String
 }
 
 extension SQLSchemaChange: CustomStringConvertible {}
 
 extension SQLSchema {
-  /// Returns the steps from this schema to `other`, in an order in which they can be done; none if
-  /// both say the same but for blanks, comments, quotes, and the case of letters.
+  /// Returns the steps that convert this schema into `other`, in an order in which they can be
+  /// performed.
   ///
   ///     for change in stored.changes(to: wanted) { print(change) }
   ///
-  /// A name that is gone and a new one are a drop and a creation: that something was renamed cannot
-  /// be told. Texts that were not understood take no part.
+  /// There are no steps if the schemas differ only in blanks, comments, quotation marks and the
+  /// case of letters. A renamed object is a drop and a creation, because a rename can't be
+  /// detected. Texts that can't be parsed are ignored.
   ///
-  /// - Complexity: O(n) in the size of both schemas, and O(c²) in the columns of each table.
+  /// - Complexity: O(*n*) in the size of both schemas, and O(*c*²) in the columns of each table.
   public func changes(to other: SQLSchema) -> [SQLSchemaChange] {
     var differ = Differ()
-    // What stands on tables goes first, and comes last.
+    // Objects that depend on tables are dropped first and created last.
     differ.drop(.trigger, triggers, other.triggers, \.name) { .createTrigger($0) }
     differ.drop(.view, views, other.views, \.name) { .createView($0) }
     differ.drop(.index, indexes, other.indexes, \.name) { .createIndex($0) }
@@ -163,7 +164,7 @@ private struct Differ {
   private mutating func compareConstraints(
     _ table: SQLName, _ old: [SQLTableConstraint], _ new: [SQLTableConstraint]
   ) {
-    // A constraint may stand there twice.
+    // The same constraint may occur twice.
     var left = new.map { meaning($0.description) }
     for constraint in old {
       if let place = left.firstIndex(of: meaning(constraint.description)) {
@@ -182,7 +183,7 @@ private struct Differ {
   private mutating func drop(
     _ column: SQLColumnDefinition, of table: SQLName, _ definition: SQLTableDefinition
   ) {
-    // SQLite refuses a column that a key, a constraint or another column needs.
+    // DROP COLUMN fails for a column that a key, a constraint or another column uses.
     let isNeeded =
       column.isPrimaryKey || column.isUnique
       || definition.references.contains { reference in
@@ -207,7 +208,7 @@ private struct Differ {
       "\(table) gets the column \(column)")
   }
 
-  /// Whether ALTER TABLE adds the column to a table with rows.
+  /// Whether ALTER TABLE can add the column to a table that has rows.
   private func canAdd(_ column: SQLColumnDefinition) -> Bool {
     if column.isPrimaryKey || column.isUnique || column.generated?.isStored == true { return false }
     let refers = column.constraints.contains {
@@ -227,13 +228,14 @@ private struct Differ {
 
 private func folded(_ name: SQLName) -> String { folded(name.text) }
 
-/// The letters A to Z as a to z, and no others: that is what SQLite does.
+/// Returns the text with ASCII letters in lowercase. SQLite ignores the case of these letters only.
 private func folded(_ text: String) -> String {
   String(
     decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
 }
 
-/// The words of a text without blanks, comments, quotes, and the case of letters.
+/// Returns the tokens of a text without blanks, comments, quotation marks and the case of letters.
+/// Strings are unchanged.
 private func meaning(_ sql: String) -> [String] {
   var words: [String] = []
   var tokens = SQLTokens(sql)

@@ -1,19 +1,21 @@
 import SQLLexer
 
-/// A statement without its values: two statements that differ in values only have one fingerprint.
+/// The normalized text of a statement without its values. Statements that differ only in their
+/// values have the same fingerprint.
 ///
 ///     SQLFingerprint("select * from note where id = 17").text   // SELECT * FROM note WHERE id = ?
 ///
-/// Numbers with their signs, texts, blobs, NULL and placeholders are `?`; lists behind IN and further rows of VALUES count
-/// once. Comments and blanks are gone, keywords are in capitals, names that are not quoted in small
-/// letters. A double-quoted name stays, although SQLite may read it as a text.
+/// Numbers with their signs, strings, blobs, NULL and parameters become `?`. A list of values after
+/// IN becomes one `?`, and several rows of VALUES become one row. Comments are removed, keywords
+/// are in uppercase, and unquoted names in lowercase. Double-quoted names are kept, although SQLite
+/// may read them as strings.
 public struct SQLFingerprint: Hashable, Sendable {
-  /// The text without values.
+  /// The normalized text.
   public let text: String
 
-  /// Makes the fingerprint of `sql`, which need not be valid.
+  /// Creates the fingerprint of a statement. The SQL isn't parsed and doesn't have to be valid.
   ///
-  /// - Complexity: O(n); the text is not parsed.
+  /// - Complexity: O(*n*) in the length of the text.
   public init(_ sql: String, grammar: SQLGrammar = SQLGrammar()) {
     var writer = Writer(SQLTokens(sql, grammar: grammar))
     text = writer.write()
@@ -21,12 +23,12 @@ public struct SQLFingerprint: Hashable, Sendable {
 }
 
 extension SQLFingerprint: CustomStringConvertible {
-  /// The text without values.
+  /// The normalized text.
   public var description: String { text }
 }
 
 extension SQLStatement {
-  /// The statement without its values.
+  /// The normalized text of the statement, without its values.
   public var fingerprint: SQLFingerprint { SQLFingerprint(printed()) }
 }
 
@@ -35,11 +37,11 @@ private struct Writer {
   private var text = ""
   private var last = SQLToken.Code.leftParenthesis
   private var beforeLast = SQLToken.Code.endOfText
-  /// Whether the values belong to a list behind IN.
+  /// Whether the current values are in a list after IN.
   private var isInList = false
-  /// Whether the values belong to a row behind VALUES.
+  /// Whether the current values are in a row of VALUES.
   private var isInRow = false
-  /// Whether such a row has just ended.
+  /// Whether the last token closed a row of VALUES.
   private var isBehindRow = false
 
   init(_ tokens: SQLTokens) { self.tokens = tokens }
@@ -58,7 +60,7 @@ private struct Writer {
     return text
   }
 
-  /// Leaves out a further value of a list.
+  /// Skips another value of a list, and returns whether there was one.
   private mutating func skipsValue() -> Bool {
     var ahead = tokens
     guard Writer.takesValue(&ahead) else { return false }
@@ -66,7 +68,7 @@ private struct Writer {
     return true
   }
 
-  /// Leaves out a further row of values.
+  /// Skips another row of VALUES, and returns whether there was one that contains only values.
   private mutating func skipsRow() -> Bool {
     var ahead = tokens
     guard ahead.nextSolid()?.code == .leftParenthesis else { return false }
@@ -86,7 +88,7 @@ private struct Writer {
     return token.map { $0.isValue || $0.code == .null } ?? false
   }
 
-  /// Whether a sign belongs to the number behind it.
+  /// Whether the current sign is the sign of the following value, not a binary operator.
   private func isSign() -> Bool {
     switch last {
     case .parameter, .identifier, .rightParenthesis, .null, .end: return false
@@ -109,7 +111,7 @@ private struct Writer {
     last = code
   }
 
-  /// `IS NULL`, `NOT NULL` and `SET NULL` are no values.
+  /// Whether a following NULL is part of `IS NULL`, `NOT NULL` or `SET NULL`, and not a value.
   private var isTest: Bool { last == .is || last == .not || last == .set }
 
   private mutating func note(_ code: SQLToken.Code) {

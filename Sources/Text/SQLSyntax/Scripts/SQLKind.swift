@@ -1,27 +1,27 @@
 import SQLLexer
 
-/// What a statement is for, as its first words say.
+/// The kind of a statement, determined by its first keywords.
 ///
-/// Whether a statement writes cannot be told from its text alone: a pragma may, and CREATE … IF NOT
-/// EXISTS may not. Ask `sqlite3_stmt_readonly` for that.
+/// The text alone doesn't determine whether a statement writes. For example, a pragma may write,
+/// and CREATE … IF NOT EXISTS may not. Use `sqlite3_stmt_readonly` instead.
 public enum SQLKind: String, Hashable, Sendable, CaseIterable {
-  /// SELECT or VALUES.
+  /// A query: SELECT or VALUES.
   case query
-  /// INSERT, REPLACE, UPDATE or DELETE.
+  /// A change of rows: INSERT, REPLACE, UPDATE or DELETE.
   case change
-  /// CREATE, ALTER or DROP.
+  /// A change of the schema: CREATE, ALTER or DROP.
   case schema
-  /// BEGIN, COMMIT, END, ROLLBACK, SAVEPOINT or RELEASE.
+  /// Transaction control: BEGIN, COMMIT, END, ROLLBACK, SAVEPOINT or RELEASE.
   case transaction
-  /// PRAGMA.
+  /// A PRAGMA statement.
   case pragma
-  /// ATTACH or DETACH.
+  /// A change of the attached databases: ATTACH or DETACH.
   case attachment
-  /// VACUUM, REINDEX or ANALYZE.
+  /// Maintenance of the database: VACUUM, REINDEX or ANALYZE.
   case maintenance
-  /// EXPLAIN.
+  /// An EXPLAIN statement, whatever statement follows.
   case explanation
-  /// None of these.
+  /// Any other text.
   case unknown
 
   init(_ code: SQLToken.Code) {
@@ -38,9 +38,9 @@ public enum SQLKind: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Reads what the first statement of `sql` is for, by its tokens alone.
+  /// Creates the kind of the first statement in `sql`. The statement isn't parsed.
   ///
-  /// - Complexity: O(1); behind WITH as far as the statement proper.
+  /// - Complexity: O(*n*) in the length of the text.
   public init(of sql: String) {
     var script = SQLScript(sql)
     self = script.next()?.kind ?? .unknown
@@ -48,7 +48,7 @@ public enum SQLKind: String, Hashable, Sendable, CaseIterable {
 }
 
 extension SQLStatement {
-  /// What the statement is for.
+  /// The kind of the statement.
   public var kind: SQLKind {
     switch self {
     case .select: .query

@@ -1,44 +1,45 @@
 import SQLLexer
 
-/// A text of several statements, cut at their semicolons.
+/// A sequence of the statements in a text, split at their semicolons.
 ///
 ///     let script = SQLScript("CREATE TABLE a (x); INSERT INTO a VALUES (';');")
 ///     for part in script { print(part.kind, script.text(of: part)) }
 ///
-/// The statements are not parsed: semicolons in texts, comments, triggers and the arguments of
-/// modules end none. Where a statement is wrong, its part ends at the next semicolon.
+/// Statements aren't parsed, but semicolons in strings, comments, triggers and module arguments
+/// don't end a statement. An invalid statement ends at the next semicolon.
 public struct SQLScript: Sequence, IteratorProtocol, Sendable {
-  /// One statement.
+  /// One statement of a script.
   public struct Part: Hashable, Sendable {
-    /// Its bytes, from the first token up to the semicolon.
+    /// The UTF-8 offsets from the first token of the statement up to the semicolon.
     public let range: Range<Int>
-    /// The offset behind the semicolon.
+    /// The offset after the semicolon.
     public let end: Int
-    /// What it is for.
+    /// The kind of the statement.
     public let kind: SQLKind
 
-    /// Whether a semicolon ends it. Without one, at the end of the text, it may be incomplete.
+    /// A Boolean value that indicates whether a semicolon ends the statement. If false, the
+    /// statement is at the end of the text and may be incomplete.
     public var hasSemicolon: Bool { end > range.upperBound }
   }
 
   private var tokens: SQLTokens
 
-  /// Makes the statements of `sql`.
+  /// Creates the sequence of statements in a string.
   public init(_ sql: String, grammar: SQLGrammar = SQLGrammar()) {
     tokens = SQLTokens(sql, grammar: grammar)
   }
 
-  /// Makes the statements of bytes that need not be UTF-8.
+  /// Creates the sequence of statements in bytes, which don't have to be valid UTF-8.
   public init(bytes: [UInt8], grammar: SQLGrammar = SQLGrammar()) {
     tokens = SQLTokens(bytes: bytes, grammar: grammar)
   }
 
-  /// Returns the text of a statement, without its semicolon.
+  /// Returns the text of a statement without its semicolon.
   public func text(of part: Part) -> String { tokens.text(part.range) }
 
-  /// Returns the next statement, or nil behind the last one.
+  /// Returns the next statement, or nil after the last one.
   ///
-  /// - Complexity: O(n) in the bytes of the statement.
+  /// - Complexity: O(*n*) in the length of the statement.
   public mutating func next() -> Part? {
     var first = tokens.solidToken()
     while first.code == .semicolon { first = tokens.solidToken() }
@@ -49,7 +50,8 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
       range: first.range.lowerBound..<(isEnded ? end - 1 : end), end: end, kind: kind)
   }
 
-  /// Goes behind the semicolon of the statement that begins with `first`; returns whether it has one.
+  /// Advances past the semicolon of the statement that begins with `first`. Returns its kind and
+  /// whether it has a semicolon.
   private mutating func skipStatement(_ first: SQLToken) -> (SQLKind, Bool) {
     switch first.code {
     case .with:
@@ -62,7 +64,8 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
     }
   }
 
-  /// Goes up to the word behind WITH and its queries, which is the first one behind a parenthesis.
+  /// Advances past WITH and its queries. Returns the next token, which is the first statement
+  /// keyword that follows a closing parenthesis.
   private mutating func skipCommonTables() -> SQLToken {
     var depth = 0
     var isBehindParenthesis = false
@@ -103,7 +106,8 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
     }
   }
 
-  /// A trigger ends at the semicolon behind the END that stands behind another semicolon.
+  /// Advances past the semicolon of a trigger, which follows the END that itself follows a
+  /// semicolon.
   private mutating func skipTrigger() -> Bool {
     repeat {
       guard tokens.lexer.skipBehindSemicolon() else { return false }
@@ -133,7 +137,8 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
 }
 
 extension SQLTokens {
-  /// The next token that is neither blank nor a comment; an empty one at the end of the text.
+  /// Returns the next token that is neither blank nor a comment. At the end of the text, returns an
+  /// empty token.
   mutating func solidToken() -> SQLToken {
     while true {
       let token = token()

@@ -1,5 +1,5 @@
 extension SQLName {
-  /// Makes the name that `token` spells in `bytes`.
+  /// Creates the name that `token` represents in `bytes`.
   init(_ token: SQLToken, in bytes: ArraySlice<UInt8>) {
     let range = token.range
     let quoting = SQLName.quoting(bytes[range.lowerBound])
@@ -20,7 +20,7 @@ extension SQLName {
     }
   }
 
-  /// Whether `text` is no plain word, or a keyword.
+  /// Returns whether `text` must be quoted as a name, because it is a keyword or not a single word.
   static func needsQuotes(_ text: String) -> Bool {
     var tokens = SQLTokens(text)
     guard let token = tokens.next(), tokens.position == tokens.utf8Count else { return true }
@@ -36,7 +36,7 @@ extension SQLToken {
   func text(in tokens: SQLTokens) -> String { tokens.text(of: self) }
 }
 
-/// The text between two marks, with doubled marks made single.
+/// Returns the text between two quotation marks, with doubled marks replaced by single ones.
 func unquoted(_ bytes: ArraySlice<UInt8>, _ quoting: SQLName.Quoting) -> String {
   let mark = quoting.mark
   guard quoting != .bracket, bytes.contains(mark) else {
@@ -52,7 +52,7 @@ func unquoted(_ bytes: ArraySlice<UInt8>, _ quoting: SQLName.Quoting) -> String 
 }
 
 extension SQLName.Quoting {
-  /// The mark that begins the name.
+  /// The opening quotation mark, or 0 for an unquoted name.
   var mark: UInt8 {
     switch self {
     case .none: 0

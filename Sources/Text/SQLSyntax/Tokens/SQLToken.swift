@@ -1,34 +1,34 @@
 import SQLLexer
 
-/// One token of a text: a word, a mark, a value, a comment or blanks.
+/// A token of SQL text: a word, an operator or punctuation mark, a value, a comment or blanks.
 public struct SQLToken: Hashable, Sendable {
   /// The kinds of tokens.
   public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
-    /// Blanks and line ends; a byte order mark is a blank too.
+    /// Spaces, tabs and line breaks. A byte order mark is also blank.
     case blank
-    /// `-- …` or `/* … */`.
+    /// A comment: `-- …` or `/* … */`.
     case comment
-    /// A word that is no keyword, or a name in double quotes, back quotes or brackets.
+    /// A word that isn't a keyword, or a name in double quotes, back quotes or brackets.
     case identifier
-    /// One of the words that SQLite's grammar knows, though it may be used as a name.
+    /// A keyword of SQLite's grammar. It may be used as a name.
     case keyword
-    /// A text in single quotes.
+    /// A string in single quotes.
     case string
-    /// `x'…'`.
+    /// A blob literal, `x'…'`.
     case blob
-    /// A number without a fraction.
+    /// A number without a decimal point or exponent.
     case integer
-    /// A number with a point or an exponent.
+    /// A number with a decimal point or an exponent.
     case real
-    /// A placeholder: `?`, `?1`, `:name`, `@name`, `$name`.
+    /// A parameter: `?`, `?1`, `:name`, `@name`, `$name`.
     case parameter
-    /// A comma, a parenthesis, a point, an operator.
+    /// A comma, a parenthesis, a dot or an operator.
     case mark
-    /// The end of a statement.
+    /// A semicolon, which ends a statement.
     case semicolon
-    /// What is no token, such as a text without its end.
+    /// Text that isn't a valid token, such as an unterminated string.
     case illegal
-    /// A NUL and all behind it, which SQLite does not read.
+    /// A NUL and everything after it, which SQLite doesn't read.
     case unread
   }
 
@@ -44,10 +44,10 @@ public struct SQLToken: Hashable, Sendable {
     self.length = UInt32(truncatingIfNeeded: end - start)
   }
 
-  /// The offsets of its bytes in the text.
+  /// The UTF-8 offsets of the token in its text.
   public var range: Range<Int> { Int(start)..<Int(start) + Int(length) }
 
-  /// What the token is.
+  /// The kind of the token.
   public var kind: Kind {
     switch code {
     case .blank, .endOfText: .blank
@@ -65,7 +65,7 @@ public struct SQLToken: Hashable, Sendable {
     }
   }
 
-  /// The keyword in capitals, if the token is one.
+  /// The keyword in uppercase, or nil if the token isn't a keyword.
   public var keyword: String? { kind == .keyword ? code.keyword : nil }
 }
 

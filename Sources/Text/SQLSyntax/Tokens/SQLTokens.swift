@@ -1,20 +1,20 @@
 import SQLLexer
 
-/// The tokens of a text, as SQLite's lexer cuts them.
+/// A sequence of the tokens in a text, the same ones that SQLite's lexer produces.
 ///
 ///     for token in SQLTokens("SELECT 1") where token.kind == .keyword { … }
 ///
-/// The tokens cover the text without a gap: blanks, comments and what is no token are among them.
-/// The lexer knows nothing of the grammar; WINDOW, OVER and FILTER are always keywords here.
+/// The tokens cover the whole text, including blanks, comments and invalid text. The lexer doesn't
+/// use the grammar: WINDOW, OVER and FILTER are always keywords.
 public struct SQLTokens: Sequence, IteratorProtocol, Sendable {
   var lexer: Lexer
 
-  /// Makes the tokens of `sql`.
+  /// Creates the sequence of tokens in a string.
   public init(_ sql: String, grammar: SQLGrammar = SQLGrammar()) {
     lexer = Lexer(sql, digitSeparators: grammar.digitSeparators)
   }
 
-  /// Makes the tokens of bytes that need not be UTF-8.
+  /// Creates the sequence of tokens in bytes, which don't have to be valid UTF-8.
   public init(bytes: [UInt8], grammar: SQLGrammar = SQLGrammar()) {
     lexer = Lexer(bytes: bytes, digitSeparators: grammar.digitSeparators)
   }
@@ -22,16 +22,16 @@ public struct SQLTokens: Sequence, IteratorProtocol, Sendable {
   /// The bytes of the text.
   public var bytes: ArraySlice<UInt8> { lexer.bytes }
 
-  /// How many bytes the text has.
+  /// The number of bytes in the text.
   public var utf8Count: Int { lexer.count }
 
-  /// Where the next token begins.
+  /// The offset of the next token.
   var position: Int {
     @inline(__always) get { lexer.position }
     @inline(__always) set { lexer.position = newValue }
   }
 
-  /// The text of `token`, with replacement characters for what is not UTF-8.
+  /// Returns the text of a token, with replacement characters for invalid UTF-8.
   public func text(of token: SQLToken) -> String { text(token.range) }
 
   func text(_ range: Range<Int>) -> String { lexer.text(range) }
@@ -53,7 +53,7 @@ public struct SQLTokens: Sequence, IteratorProtocol, Sendable {
     return nil
   }
 
-  /// The next token; at the end of the text an empty one.
+  /// Returns the next token. At the end of the text, returns an empty token.
   @inline(__always)
   mutating func token() -> SQLToken {
     let start = lexer.position

@@ -1,21 +1,23 @@
-/// A part of a statement, as walking and rewriting tell it.
+/// A part of a statement that `forEachPart` and `rewrite` pass to their closure.
 public enum SQLPart: Hashable, Sendable {
-  /// An expression.
+  /// An expression, either a whole one or an operand.
   case expression(SQLExpression)
-  /// A query, as a statement or in one.
+  /// A query, either the statement itself or nested in it.
   case select(SQLSelect)
-  /// A table that is read, written or referred to.
+  /// A table that is read, written or referenced.
   case table(SQLQualifiedName)
 }
 
 extension SQLStatement {
-  /// Tells every part: those inside another one before it.
+  /// Calls `body` with every part of the statement. Nested parts come before the part that contains
+  /// them.
   ///
   ///     try statement.forEachPart { part in
   ///       if case .table(let name) = part { print(name) }
   ///     }
   ///
-  /// - Complexity: O(n).
+  /// - Throws: Any error that `body` throws.
+  /// - Complexity: O(*n*) in the size of the statement.
   public func forEachPart(_ body: (SQLPart) throws -> Void) rethrows {
     try withoutActuallyEscaping(body) { body in
       var walker = Walker(rewrites: false) { (part: inout SQLPart) throws in try body(part) }
@@ -24,7 +26,8 @@ extension SQLStatement {
     }
   }
 
-  /// Lets `body` change every part: those inside another one before it.
+  /// Calls `body` with every part of the statement and replaces the part with the result. Nested
+  /// parts come before the part that contains them.
   ///
   ///     statement.rewrite { part in
   ///       if case .expression(let value) = part, case .parameter = value.node {
@@ -32,9 +35,10 @@ extension SQLStatement {
   ///       }
   ///     }
   ///
-  /// A part that becomes one of another kind is left as it was. Spans stay those of the old text.
+  /// A replacement of another kind is ignored. Spans keep the positions in the original text.
   ///
-  /// - Complexity: O(n).
+  /// - Throws: Any error that `body` throws. The statement is then unchanged.
+  /// - Complexity: O(*n*) in the size of the statement.
   public mutating func rewrite(_ body: (inout SQLPart) throws -> Void) rethrows {
     var statement = self
     try withoutActuallyEscaping(body) { body in
@@ -46,7 +50,9 @@ extension SQLStatement {
 }
 
 extension SQLExpression {
-  /// Tells the parts of the expression and then the expression.
+  /// Calls `body` with every part of the expression, and last with the expression itself.
+  ///
+  /// - Throws: Any error that `body` throws.
   public func forEachPart(_ body: (SQLPart) throws -> Void) rethrows {
     try withoutActuallyEscaping(body) { body in
       var walker = Walker(rewrites: false) { (part: inout SQLPart) throws in try body(part) }
@@ -55,7 +61,12 @@ extension SQLExpression {
     }
   }
 
-  /// Lets `body` change the parts of the expression and then the expression.
+  /// Calls `body` with every part of the expression, and last with the expression itself, and
+  /// replaces the part with the result.
+  ///
+  /// A replacement of another kind is ignored.
+  ///
+  /// - Throws: Any error that `body` throws. The expression is then unchanged.
   public mutating func rewrite(_ body: (inout SQLPart) throws -> Void) rethrows {
     var expression = self
     try withoutActuallyEscaping(body) { body in

@@ -1,4 +1,5 @@
-/// Goes through a tree and hands each part to a closure; a tree is only made anew if it `rewrites`.
+/// A visitor that passes each part of a tree to a closure. It rebuilds the tree only if `rewrites`
+/// is true.
 struct Walker {
   let rewrites: Bool
   let body: (inout SQLPart) throws -> Void
@@ -42,7 +43,7 @@ struct Walker {
 
   // MARK: Expressions
 
-  /// Left sides are gone through by a loop, since chains are long.
+  /// Visits an expression. A loop visits the left operands, because chains can be long.
   mutating func expression(_ expression: inout SQLExpression) throws {
     var chain: [SQLExpression] = []
     var current = expression
