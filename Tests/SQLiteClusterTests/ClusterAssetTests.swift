@@ -23,7 +23,7 @@ private struct Film: MagicObject {
   }
 }
 
-/// Assets of a cluster's store, in rows and in a folder that all clients share.
+/// Tests the assets of a cluster's store, in rows and in a folder that all clients share.
 @Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterAssetTests {
   let folder: TestFolder
@@ -32,28 +32,28 @@ struct ClusterAssetTests {
 
   private func store(_ name: String = #function, folder: String?) throws -> MagicData {
     var options = ClusterOptions()
-    // So long a file stays once its object is gone.
+    // How long a file is kept after its object is removed.
     options.leaderTimeout = .seconds(600)
     return try MagicData(
       cluster: TestCluster.shared.get().addresses, name: name, assetFolder: folder,
       options: options)
   }
 
-  /// The files of contents in the folder.
+  /// Returns the names of the content files in the shared folder.
   private func files() throws -> [String] {
     let path = folder.path + "/files"
-    // A store makes its folder when it writes the first content.
+    // A store creates its folder when it writes its first content.
     guard FileManager.default.fileExists(atPath: path) else { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: path)
   }
 
-  /// Notes when objects of files were deleted, and puts it back by an hour.
-  private func letFilesAge(_ magic: MagicData) async throws {
+  /// Records the deletion times of the removed objects' files and moves them an hour into the past.
+  private func ageDeletedFiles(_ magic: MagicData) async throws {
     try await magic.assets.removeDeletedFiles()
     try await magic.database.executeChange("UPDATE magicdata_asset_seen SET since = since - 3600")
   }
 
-  @Test func `files in a shared folder go after their objects, whichever client removes these`()
+  @Test func `files in a shared folder are deleted whichever client removes their objects`()
     async throws
   {
     let one = try store(folder: folder.path)
@@ -65,15 +65,15 @@ struct ClusterAssetTests {
     for id in 0..<3 {
       try await one.remove(try await one.object(of: Film.self, primary: "\(id)"))
     }
-    try await letFilesAge(two)
+    try await ageDeletedFiles(two)
     try await two.assets.removeDeletedFiles()
     #expect(try files().count == 6)
-    // A content that is replaced is another file.
+    // Replacing a content creates another file.
     let film = try await two.object(of: Film.self, primary: "5")
     film.script = MagicAsset(value: "another", pathExtension: "txt")
     try await two.update(film)
     #expect(try await one.object(of: Film.self, primary: "5").script.get() == "another")
-    try await letFilesAge(one)
+    try await ageDeletedFiles(one)
     let report = try await one.assets.sweep()
     #expect(report.kept.isEmpty && report.foreign.isEmpty)
     #expect(try files().count == 6)
@@ -85,7 +85,7 @@ struct ClusterAssetTests {
     }
   }
 
-  @Test func `a file is kept as long as others may read it, and a store with marks opens`()
+  @Test func `a deleted object's files are kept for readers and removed by a later opening`()
     async throws
   {
     let magic = try store(folder: folder.path)
@@ -96,26 +96,27 @@ struct ClusterAssetTests {
     _ = try await other.assets.sweep()
     #expect(try files().count == 4)
     withExtendedLifetime(film) {}
-    try await letFilesAge(magic)
+    try await ageDeletedFiles(magic)
     _ = try store(folder: folder.path)
     #expect(try files().count == 2)
   }
 
-  @Test func `a file that no row names is marked, and goes another time`() async throws {
+  @Test func `an unreferenced file is marked first and deleted by a later sweep`() async throws {
     let magic = try store(folder: folder.path)
     try await magic.update(Film("a", poster: 10))
-    // As a program does that drops the triggers.
+    // Simulates a program that drops the triggers.
     try await magic.database.executeChange("DROP TRIGGER magicdata_asset_deleted")
     try await magic.database.executeChange("DELETE FROM magicdata_asset")
     let report = try await magic.assets.sweep()
     #expect(report.kept.count == 2)
     #expect(report.removed.isEmpty)
-    try await letFilesAge(magic)
+    try await ageDeletedFiles(magic)
     _ = try await magic.assets.sweep()
     #expect(try files().isEmpty)
   }
 
-  @Test func `contents in rows are whole, and one that is too large is refused`() async throws {
+  @Test func `large content in rows is complete, and content above the limit throws`() async throws
+  {
     let magic = try store(folder: nil)
     try await magic.update(Film("a", poster: 3 << 20))
     let other = try store(folder: nil)
@@ -134,7 +135,7 @@ struct ClusterAssetTests {
     #expect(try await magic.assets.records().isEmpty)
   }
 
-  @Test func `a backup is refused before anything is written`() async throws {
+  @Test func `a backup throws before it writes anything`() async throws {
     let magic = try store(folder: nil)
     let path = folder.path + "/backup"
     let error = await #expect(throws: SQLiteError.self) { try await magic.backup(to: path) }
@@ -142,7 +143,7 @@ struct ClusterAssetTests {
     #expect(try folder.names().isEmpty)
   }
 
-  @Test func `a store with files moves to a cluster and back, by a dump and a copy of the folder`()
+  @Test func `a store with files moves to a cluster and back by dump and folder copy`()
     throws
   {
     let file = try MagicData(path: folder.path + "/before")

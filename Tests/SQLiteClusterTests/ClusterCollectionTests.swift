@@ -6,7 +6,7 @@ import SQLitePortable
 import Testing
 import TestSupport
 
-/// Collections of plain values in a cluster's database.
+/// Tests collections of plain values in a cluster's database.
 @Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterCollectionTests {
   private struct Person: Codable, Hashable, Sendable {
@@ -19,7 +19,9 @@ struct ClusterCollectionTests {
     CodableStore(database: try TestCluster.shared.get().database(name))
   }
 
-  @Test func `several clients keep collections, which go to a file and back`() async throws {
+  @Test func `several clients share collections, which can be saved to a file and loaded`()
+    async throws
+  {
     let stores = [try store(), try store()]
     try await withThrowingTaskGroup { group in
       for (client, store) in stores.enumerated() {

@@ -10,7 +10,7 @@ struct ClusterDatabaseTests {
     try TestCluster.shared.get().database(name)
   }
 
-  @Test func `values come back as they were sent`() throws {
+  @Test func `values are returned as they were sent`() throws {
     let database = try database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, v)")
     let values: [Value] = [
@@ -29,7 +29,7 @@ struct ClusterDatabaseTests {
     }
   }
 
-  @Test func `many rows come in several messages`() throws {
+  @Test func `many rows arrive in several messages`() throws {
     let database = try database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)")
     try database.write { connection in
@@ -40,7 +40,7 @@ struct ClusterDatabaseTests {
     let rows = try database.executeQuery("SELECT * FROM t ORDER BY id")
     #expect(rows.count == 3_000)
     #expect(rows.last?["text"]?.value == .text("row 2999"))
-    // A query that is left, and another inside one.
+    // Runs queries inside another one and abandons queries before their end.
     try database.read { connection in
       var count = 0
       try connection.forEachRow("SELECT id FROM t ORDER BY id") { row in
@@ -58,7 +58,7 @@ struct ClusterDatabaseTests {
     }
   }
 
-  @Test func `changes and rowids are counted`() throws {
+  @Test func `change counts and rowids are reported`() throws {
     let database = try database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
     try database.write { connection in
@@ -70,7 +70,7 @@ struct ClusterDatabaseTests {
       #expect(rows.map { $0[0]?.value } == [.integer(3)])
       #expect(connection.lastInsertedRowID == 3)
     }
-    // Outside a transaction of ours.
+    // Outside an explicit transaction.
     try database.withoutTransaction { connection in
       let rows = try connection.executeQuery("UPDATE t SET n = 0 RETURNING id")
       #expect(rows.count == 3)
@@ -78,7 +78,7 @@ struct ClusterDatabaseTests {
     #expect(try database.executeQuery("SELECT sum(n) FROM t")[0][0]?.value == .integer(0))
   }
 
-  @Test func `what fails is undone, and named`() throws {
+  @Test func `failed writes and savepoints are rolled back and throw SQLite's error`() throws {
     let database = try database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER UNIQUE)")
     try database.executeChange("INSERT INTO t VALUES (1, 1)")
@@ -110,7 +110,7 @@ struct ClusterDatabaseTests {
     #expect(wrong?.offset == 0)
   }
 
-  @Test func `what rolls back all of a transaction is noticed`() throws {
+  @Test func `a statement that rolls back the whole transaction makes the write throw`() throws {
     let database = try database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     #expect(throws: SQLiteError.self) {
@@ -131,7 +131,9 @@ struct ClusterDatabaseTests {
       "ALTER TABLE t ADD COLUMN x Timestamp", "VACUUM INTO 'x'",
       "CREATE VIRTUAL TABLE f USING fts5(z, tokenize='trigram case_sensitive')",
     ])
-  func `what would end or fool a node is refused by name`(_ sql: String) throws {
+  func `statements that would crash or confuse a node throw an authorization error`(_ sql: String)
+    throws
+  {
     let database = try TestCluster.shared.get().database("refusals")
     try database.executeChange("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY)")
     let error = #expect(throws: SQLiteError.self) {
@@ -141,7 +143,7 @@ struct ClusterDatabaseTests {
     try database.executeChange("INSERT INTO t VALUES (NULL)")
   }
 
-  @Test func `savepoints of one name are those of SQLite`() throws {
+  @Test func `savepoints with equal names work like in SQLite`() throws {
     for database in [try database(), try Database.memory()] {
       try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
       try database.withoutTransaction { connection in
@@ -152,7 +154,8 @@ struct ClusterDatabaseTests {
         #expect(!connection.isAutocommit)
         for sql in [
           "SAVEPOINT b", "INSERT INTO t VALUES (3)", "SAVEPOINT a", "ROLLBACK TO b",
-          // The one that began the transaction: the others of its name are gone.
+          // Releases the savepoint that began the transaction; the later ones with this name are
+          // gone.
           "RELEASE a",
         ] { try connection.executeChange(SQL(unchecked: sql)) }
         #expect(connection.isAutocommit)
@@ -162,7 +165,7 @@ struct ClusterDatabaseTests {
     }
   }
 
-  @Test func `too many values and texts with a NUL are refused`() throws {
+  @Test func `too many arguments and text with a NUL character throw`() throws {
     let database = try database()
     let marks = Array(repeating: "?", count: 256).joined(separator: ", ")
     let values = (0..<256).map { $0 as (any Bindable)? }
@@ -175,7 +178,7 @@ struct ClusterDatabaseTests {
     #expect(try database.executeQuery("SELECT \("ab")")[0][0]?.value == .text("ab"))
   }
 
-  @Test func `what is explained again and again does not keep a reader in the past`() throws {
+  @Test func `repeated EXPLAIN statements don't keep a reader on an old snapshot`() throws {
     let database = try database()
     try database.executeChange("CREATE TABLE t (a)")
     for count in 0..<4 {
@@ -200,7 +203,7 @@ struct ClusterDatabaseTests {
     #expect(try database.executeQuery("SELECT id FROM t WHERE id IN \(ids)").count == 3)
   }
 
-  @Test func `tasks add up`() async throws {
+  @Test func `concurrent increments add up`() async throws {
     let database = try database()
     try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
     try await database.executeChange("INSERT INTO t VALUES (1, 0)")

@@ -28,7 +28,7 @@ private final class Book: MagicObject {
   init(_ title: String) { self.title = title }
 }
 
-/// Databases that move between files and clusters.
+/// Tests databases that move between files and clusters.
 @Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterDumpTests {
   private let folder = FileManager.default.temporaryDirectory
@@ -38,7 +38,7 @@ struct ClusterDumpTests {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
 
-  /// A database of all that a dump knows.
+  /// Creates a database with every kind of object that a dump supports.
   private func source(rows: Int = 3_000) throws -> Database {
     let database = try Database(path: "\(folder)/source.sqlite3")
     try database.executeMultipleChanges(
@@ -82,7 +82,7 @@ struct ClusterDumpTests {
     return database
   }
 
-  /// What can be asked of both.
+  /// Returns the results of queries that both databases must agree on.
   private func content(of database: Database) throws -> [[Value]] {
     try [
       "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'magicdata_%' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%\\_%' ESCAPE '\\' ORDER BY name",
@@ -101,7 +101,7 @@ struct ClusterDumpTests {
   }
 
   @Test(arguments: ["sqlite", "spon", "json"])
-  func `a database goes to a cluster and back, and is the same`(_ kind: String) throws {
+  func `a database moves to a cluster and back unchanged`(_ kind: String) throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let cluster = try TestCluster()
     let source = try source()
@@ -132,7 +132,7 @@ struct ClusterDumpTests {
     "CREATE TABLE flag (id INTEGER PRIMARY KEY, isSet BOOLEAN)",
     "CREATE INDEX parent_v ON parent (v COLLATE magicdata_decimal)",
   ])
-  func `a file whose schema a cluster refuses leaves nothing there`(_ sql: String) throws {
+  func `a file with a schema that the cluster rejects leaves no tables`(_ sql: String) throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let cluster = try TestCluster(count: 1)
     let source = try source(rows: 1_500)
@@ -145,12 +145,12 @@ struct ClusterDumpTests {
       try database.restore(from: .spon(path: "\(folder)/bad.spon"))
     }
     #expect(try database.read { try $0.existingTables() }.allSatisfy { $0 == "magicdata_token" })
-    // Neither does it stand in the way of another file.
+    // It doesn't prevent the restore of another file, either.
     try database.restore(from: .spon(path: "\(folder)/good.spon"))
     #expect(try database.rows("SELECT count(*) FROM parent", as: Int.self).first == 1_499)
   }
 
-  @Test func `a database with something in it is not overwritten`() throws {
+  @Test func `a database that isn't empty isn't overwritten`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let cluster = try TestCluster(count: 1)
     let file = DataFile.sqlite(path: "\(folder)/source.sqlite3")
@@ -162,7 +162,7 @@ struct ClusterDumpTests {
     #expect(try database.read { try $0.existingTables() }.contains("mine"))
   }
 
-  @Test func `what was interrupted goes on where it stopped, for the same file only`() throws {
+  @Test func `an interrupted restore resumes, but only with the same file`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let cluster = try TestCluster(count: 1)
     let source = try source()
@@ -184,7 +184,7 @@ struct ClusterDumpTests {
         try database.restore(from: file) { step in
           calls += 1
           if calls == 1, step.rows > 0 { first.append(step.rows) }
-          // Reading the text tells its progress too: only what is copied counts here.
+          // Reading the file reports progress, too, but only copied rows count here.
           if step.totalBytes == nil { throw Stop() }
         }
         isDone = true
@@ -203,7 +203,7 @@ struct ClusterDumpTests {
     #expect(try content(of: database) == expected)
   }
 
-  @Test func `nodes that are killed do not interrupt it`() throws {
+  @Test func `killed nodes don't interrupt a restore or a dump`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let cluster = try TestCluster()
     let source = try source(rows: 6_000)
@@ -220,7 +220,7 @@ struct ClusterDumpTests {
     #expect(kills > 3)
     #expect(try content(of: database) == expected)
 
-    // And the other way.
+    // The same for a dump.
     var isKilled = false
     try database.dump(to: .spon(path: "\(folder)/back.spon")) { step in
       guard !isKilled, step.rows > 1_000 else { return }
@@ -250,7 +250,7 @@ struct ClusterDumpTests {
     #expect(try await magic.fetch(Author.all.search(.all(of: "anna"))).count == 1)
   }
 
-  @Test func `two that restore the same database do not double its rows`() async throws {
+  @Test func `concurrent restores of the same file don't duplicate rows`() async throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let cluster = try TestCluster(count: 1)
     let source = try source()
@@ -258,7 +258,7 @@ struct ClusterDumpTests {
     let file = DataFile.sqlite(path: "\(folder)/source.sqlite3")
     await withTaskGroup { group in
       for _ in 0..<2 {
-        // One of them may be told that the other one is there.
+        // One of them may throw because the other one is restoring.
         group.addTask { try? await cluster.database().restore(from: file) }
       }
       await group.waitForAll()

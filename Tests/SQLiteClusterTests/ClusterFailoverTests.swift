@@ -7,15 +7,15 @@ import TestSupport
 
 @testable import SQLiteCluster
 
-/// Nodes that are killed, stopped and started again while clients write.
+/// Tests nodes that are killed, stopped and restarted while clients write.
 @Suite(
   .serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterFailoverTests {
-  /// How many nodes are killed: 30, or as many as the environment says.
+  /// The number of disturbances: `MAGICDATA_KILLS`, or 30 by default.
   private static let kills =
     ProcessInfo.processInfo.environment["MAGICDATA_KILLS"].flatMap { Int($0) } ?? 30
 
-  @Test func `a client goes on when the leader is killed`() async throws {
+  @Test func `a client continues when the leader is killed`() async throws {
     let cluster = try TestCluster()
     let database = try cluster.database()
     try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
@@ -31,7 +31,7 @@ struct ClusterFailoverTests {
     #expect(nodes.count { $0.isLeader } == 1)
   }
 
-  @Test func `a client goes on when the leader is killed, with 20 milliseconds each way`() throws {
+  @Test func `a client continues when the leader is killed, with 20 milliseconds latency`() throws {
     let cluster = try TestCluster(hasNetwork: true)
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
@@ -49,7 +49,7 @@ struct ClusterFailoverTests {
     print("after a kill of the leader, at 20 ms: \(times.sorted())")
   }
 
-  @Test func `a connection that is lost while it is prepared is opened again`() throws {
+  @Test func `a connection that is lost during its preparation is opened again`() throws {
     let cluster = try TestCluster()
     let leader = try cluster.leader()
     let isKilled = Flag()
@@ -82,7 +82,7 @@ struct ClusterFailoverTests {
     #expect(try database.executeQuery("SELECT n FROM t")[0][0]?.value == .integer(11))
   }
 
-  @Test func `a transaction runs again when the lead is handed on within it`() throws {
+  @Test func `a transaction runs again when leadership is transferred during it`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
@@ -98,8 +98,7 @@ struct ClusterFailoverTests {
     #expect(try database.executeQuery("SELECT id FROM t").count == 2)
   }
 
-  @Test func `a client goes on when the leader is stopped or cut off, and not only killed`() throws
-  {
+  @Test func `a client continues when the leader is stopped or cut off`() throws {
     let cluster = try TestCluster(hasNetwork: true)
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
@@ -115,7 +114,8 @@ struct ClusterFailoverTests {
     #expect(try database.executeQuery("SELECT id FROM t").count == 2)
     cluster.network?.change { $0.cutFromNodes = [] }
 
-    // A leader that no client reaches, though the others follow it: nothing can be done until it is back.
+    // The other nodes still follow a leader that no client can reach, so writes fail until it is
+    // reachable again.
     leader = try cluster.leader()
     cluster.network?.change { $0.cutFromClients = [leader] }
     #expect(throws: SQLiteError.self) {
@@ -128,7 +128,7 @@ struct ClusterFailoverTests {
     #expect(try database.executeQuery("SELECT id FROM t WHERE id <> 3").count == 3)
   }
 
-  @Test func `a write without a majority is unknown, and says so`() throws {
+  @Test func `a write that loses its majority throws an unknown-outcome error`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database { options in
       options.leaderTimeout = .seconds(5)
@@ -144,7 +144,7 @@ struct ClusterFailoverTests {
     }
     #expect(error?.code == .outcomeUnknown)
     for index in 0..<3 where index != leader { try cluster.start(index) }
-    // It may be there or not, but not more than once, and the cluster works on.
+    // The row may or may not be stored, and the cluster continues to work.
     let later = try cluster.database()
     try later.executeChange("INSERT INTO t VALUES (2)")
     let count = try later.executeQuery("SELECT count(*) FROM t")[0][0]?.asInt() ?? 0
@@ -152,7 +152,7 @@ struct ClusterFailoverTests {
   }
 
   @Test(.timeLimit(.minutes(40)))
-  func `nothing is lost or doubled while nodes are killed, stopped, cut off and deposed`()
+  func `no write is lost or applied twice while nodes are killed, stopped or cut off`()
     async throws
   {
     let cluster = try TestCluster(hasNetwork: true)
@@ -172,13 +172,13 @@ struct ClusterFailoverTests {
     let isOver = Flag()
     let acknowledged = Names()
     let unknown = Names()
-    let refused = Names()
+    let rejected = Names()
     let orders = Names()
-    let ends = Names()
+    let crashes = Names()
     try await withThrowingTaskGroup { group in
       for writer in 0..<4 {
         group.addTask {
-          // The machine may be slow, and others hold the lock.
+          // The machine may be slow, and other clients hold the lock.
           let database = try cluster.database {
             $0.leaderTimeout = .seconds(30)
             $0.database.busyTimeout = .seconds(60)
@@ -202,12 +202,13 @@ struct ClusterFailoverTests {
               }
               acknowledged.add(id)
             } catch let error as SQLiteError where error.code == .checkConstraint {
-              // The account was empty.
+              // The account's balance was too low.
             } catch let error as SQLiteError where error.code == .outcomeUnknown {
               unknown.add(id)
             } catch let error as SQLiteError where error.code == .leadershipLost {
-              // The node was silent for `attemptTimeout`, as on an overloaded machine: nothing may be stored then.
-              refused.add(id)
+              // The node was silent for `attemptTimeout`, for example on an overloaded machine.
+              // Nothing may be stored then.
+              rejected.add(id)
             }
           }
         }
@@ -229,7 +230,7 @@ struct ClusterFailoverTests {
           } catch let error as SQLiteError where error.code == .outcomeUnknown {
             unknown.add(order.id)
           } catch let error as SQLiteError where error.code == .leadershipLost {
-            refused.add(order.id)
+            rejected.add(order.id)
           }
         }
       }
@@ -240,7 +241,7 @@ struct ClusterFailoverTests {
           let node = Int.random(in: 0..<3, using: &random)
           switch kill % 5 {
           case 1:
-            // Perhaps none of them leads just now, or it cannot hand on the lead: then nothing happens.
+            // Fails harmlessly if no node leads or the leader can't transfer its leadership.
             try? cluster.transferLead(to: node)
           case 2:
             cluster.network?.change { $0.cutFromNodes = [node] }
@@ -260,10 +261,11 @@ struct ClusterFailoverTests {
             try cluster.start(node)
           }
           try await Task.sleep(for: .milliseconds(500))
-          // One more disturbance: nodes of version 1.11 have faults by which they end when the lead changes.
+          // Nodes of version 1.11 have bugs that can crash them when the leader changes, so restart
+          // them.
           for other in 0..<3 {
             guard let end = try cluster.revive(other) else { continue }
-            ends.add("after disturbance \(kill) node \(other) has ended by itself, \(end)")
+            crashes.add("after disturbance \(kill) node \(other) crashed, \(end)")
           }
         }
       }
@@ -301,9 +303,9 @@ struct ClusterFailoverTests {
     print(
       "\(ClusterFailoverTests.kills) disturbances: \(acknowledged.all.count) payments and "
         + "\(orders.all.count) orders acknowledged, \(stored.count) and \(ids.count) stored, "
-        + "\(unknown.all.count) unknown, \(refused.all.count) refused, \(ends.all.count) nodes ended by themselves"
+        + "\(unknown.all.count) unknown, \(rejected.all.count) rejected, \(crashes.all.count) nodes crashed"
     )
-    for end in ends.all.sorted() { print(end) }
+    for end in crashes.all.sorted() { print(end) }
   }
 }
 

@@ -6,10 +6,10 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// One node for what needs no more, with a database for each test.
+/// A single-node cluster for tests that need no more, with a database for each test.
 private let shared = Result { try TestCluster(count: 1) }
 
-/// Writes of many tasks that share a transaction on a cluster.
+/// Tests writes of many tasks that share a transaction on a cluster.
 @Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterGroupTests {
   private struct Refusal: Error, Equatable {
@@ -31,7 +31,7 @@ struct ClusterGroupTests {
     case cancelled
   }
 
-  /// Runs a closure in a group for each number at once, and returns their outcomes in order.
+  /// Runs a closure in a group for each number concurrently, and returns the outcomes in order.
   private func outcomes(
     _ ids: Range<Int>, on database: Database,
     _ body: @escaping @Sendable (Connection, Int) throws -> Void
@@ -57,7 +57,7 @@ struct ClusterGroupTests {
     }
   }
 
-  /// A database whose groups wait long enough for all tasks.
+  /// Returns a database with groups that wait long enough for all tasks.
   private func database(
     _ cluster: TestCluster, _ name: String = #function
   ) throws -> Database {
@@ -67,7 +67,7 @@ struct ClusterGroupTests {
     }
   }
 
-  @Test func `of a group only those fail that fail, each with its own error`() async throws {
+  @Test func `only the failing writes of a group throw, each with its own error`() async throws {
     let database = try database(shared.get())
     try await database.executeMultipleChanges(
       """
@@ -79,7 +79,7 @@ struct ClusterGroupTests {
     for round in 0..<3 {
       let first = round * 100
       let outcomes = await outcomes(first..<first + 40, on: database) { connection, id in
-        // One statement, or several, of which a later one fails.
+        // Executes one to three inserts. A later statement may fail.
         for part in 0...(id % 3) {
           try connection.executeChange("INSERT INTO t (n) VALUES (\(id * 10 + part))")
         }
@@ -141,7 +141,7 @@ struct ClusterGroupTests {
     #expect(stored == expected)
   }
 
-  @Test func `the numbers of changes and rowids are those of the write`() async throws {
+  @Test func `change counts and returned rows are those of the write`() async throws {
     let database = try database(shared.get())
     try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
     let outcomes = await outcomes(1..<40, on: database) { connection, id in
@@ -157,7 +157,7 @@ struct ClusterGroupTests {
     #expect(try await database.rows("SELECT sum(n) FROM t", as: Int.self).first == 39 * 3)
   }
 
-  @Test func `a grouped write that is cancelled takes effect or does not, and leaves the others`()
+  @Test func `a cancelled grouped write is atomic and doesn't affect the others`()
     async throws
   {
     let database = try database(shared.get())
@@ -172,7 +172,7 @@ struct ClusterGroupTests {
         }
       }
     }
-    // In the midst of the group, most likely.
+    // Waits until the group is most likely in progress.
     try await waitUntil { running.value >= 3 }
     for (id, task) in tasks.enumerated() where id % 3 == 0 { task.cancel() }
     var done: [Int] = []
@@ -188,7 +188,7 @@ struct ClusterGroupTests {
     #expect(stored == done + done.map { $0 + 100 })
   }
 
-  @Test func `closing while groups run ends each with its outcome`() async throws {
+  @Test func `closing during grouped writes ends each write with its true outcome`() async throws {
     let database = try database(shared.get())
     try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     let started = Count()
@@ -207,7 +207,7 @@ struct ClusterGroupTests {
     #expect(stored == done)
   }
 
-  @Test func `the closures of a group run again when the leader is lost, and take effect once`()
+  @Test func `grouped closures run again when the leader is lost, and take effect once`()
     async throws
   {
     let cluster = try TestCluster()
@@ -238,7 +238,9 @@ struct ClusterGroupTests {
   }
 
   @Test(arguments: 1...7)
-  func `a commit whose answer is lost ends no other write of its group`(number: Int) async throws {
+  func `a commit with a lost response doesn't affect other writes of its group`(number: Int)
+    async throws
+  {
     let transport = LostAnswer(toCommit: number)
     let database = try shared.get().database("answer \(number)") { options in
       options.transport = transport
@@ -252,7 +254,7 @@ struct ClusterGroupTests {
       """)
     transport.isCounting.store(true, ordering: .relaxed)
     let outcomes = await outcomes(0..<6, on: database) { connection, id in
-      // One of them fails in the commit, so that each runs alone.
+      // One write fails in the commit, so each write runs in its own transaction.
       let parent: Int? = id == 1 ? 5 : nil
       try connection.executeChange("INSERT INTO t VALUES (\(id), \(parent))")
     }
@@ -262,7 +264,7 @@ struct ClusterGroupTests {
   }
 
   @Test(arguments: ["", ";", " ; ;", " -- comment", " /* comment */", " /* open", "; -- comment"])
-  func `a statement in a savepoint may end in any way`(_ end: String) throws {
+  func `a statement in a savepoint can end with semicolons or comments`(_ end: String) throws {
     let cluster = try shared.get()
     let database = try cluster.database("end \(end.utf8.map(String.init).joined())")
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
@@ -285,7 +287,7 @@ struct ClusterGroupTests {
   }
 
   @Test(arguments: seeds(0..<12))
-  func `savepoints, writes and their undoing are those of SQLite`(seed: UInt64) throws {
+  func `writes, savepoints and rollbacks have the same results as in SQLite`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let remote = try shared.get().database("savepoints \(seed)")
     let local = try Database.memory()
@@ -326,7 +328,7 @@ struct ClusterGroupTests {
     }
   }
 
-  @Test func `a hundred savepoints one after the other, and in each other, can be undone`() throws {
+  @Test func `hundreds of sequential or nested savepoints can be rolled back`() throws {
     let database = try shared.get().database(#function)
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     func nest(_ depth: Int, _ connection: Connection) throws {
@@ -351,7 +353,7 @@ struct ClusterGroupTests {
   }
 }
 
-/// Streams of which one is cut when the answer to a certain COMMIT has come.
+/// A transport that closes one stream after it has received the response to the nth COMMIT.
 private final class LostAnswer: ClusterTransport {
   let isCounting = Atomic(false)
   private let number: Int

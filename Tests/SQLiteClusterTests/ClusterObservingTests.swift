@@ -17,10 +17,10 @@ private struct Note: MagicObject {
   }
 }
 
-/// Results that are followed while others write and nodes are lost.
+/// Tests results that are observed while other clients write and nodes are lost.
 @Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterObservingTests {
-  @Test func `an observer follows what all clients write, over the loss of leaders`() async throws {
+  @Test func `an observer sees the writes of all clients although leaders are lost`() async throws {
     let cluster = try TestCluster()
     let one = try await MagicData(cluster: cluster.addresses, name: "notes")
     let two = try await MagicData(cluster: cluster.addresses, name: "notes")
@@ -59,7 +59,7 @@ struct ClusterObservingTests {
     #expect(counts == counts.sorted() && counts.first == 1 && counts.last == 5)
   }
 
-  @Test func `an observer whose store is closed ends with an error, and a cancelled one without`()
+  @Test func `an observer of a closed store throws, and a cancelled one ends`()
     async throws
   {
     let magic = try await MagicData(
@@ -82,7 +82,7 @@ struct ClusterObservingTests {
   }
 
   @Test(.timeLimit(.minutes(2)))
-  func `an observer without a leader blocks no thread of the tasks`() async throws {
+  func `an observer without a leader blocks no thread of the concurrency pool`() async throws {
     let cluster = try TestCluster()
     var options = ClusterOptions()
     options.leaderTimeout = .seconds(600)
@@ -93,7 +93,7 @@ struct ClusterObservingTests {
     let watching = (0..<20).map { _ in
       Task { for try await _ in magic.observe(Note.all.count) {} }
     }
-    // More than there are threads: tasks go on nevertheless.
+    // There are more observers than threads, but this task still runs.
     try await Task.sleep(for: .milliseconds(50))
     for task in watching { task.cancel() }
     for task in watching { _ = await task.result }

@@ -6,11 +6,11 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Opening a database of a cluster without blocking the task.
+/// Tests opening a cluster's database without blocking the task.
 @Suite struct ClusterOpeningTests {
-  /// Nodes that take every request and answer none.
+  /// Nodes that accept every request and never respond.
   private final class SilentNodes: ClusterTransport {
-    let isAsked = Flag()
+    let hasRequest = Flag()
     let openStreams = Mutex(0)
 
     func connect(
@@ -26,7 +26,7 @@ import TestSupport
       init(_ nodes: SilentNodes) { self.nodes = nodes }
 
       func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
-        nodes.isAsked.set()
+        nodes.hasRequest.set()
       }
 
       func receive(
@@ -49,20 +49,19 @@ import TestSupport
     return options
   }
 
-  @Test func `a task that is cancelled during the opening does not wait for a leader`() async throws
-  {
+  @Test func `cancelling the opening of a database doesn't wait for a leader`() async throws {
     let nodes = SilentNodes()
     let options = options(nodes)
     let opening = Task {
       _ = try await Database(cluster: ["a:1", "b:1"], name: "test", options: options)
     }
-    try await waitUntil { nodes.isAsked.isSet }
+    try await waitUntil { nodes.hasRequest.isSet }
     opening.cancel()
     await #expect(throws: CancellationError.self) { try await opening.value }
     #expect(nodes.openStreams.withLock { $0 } == 0)
   }
 
-  @Test func `a task that is cancelled during the opening of a store does not wait for a leader`()
+  @Test func `cancelling the opening of a store doesn't wait for a leader`()
     async throws
   {
     let nodes = SilentNodes()
@@ -70,13 +69,13 @@ import TestSupport
     let opening = Task {
       _ = try await MagicData(cluster: ["a:1"], name: "test", options: options)
     }
-    try await waitUntil { nodes.isAsked.isSet }
+    try await waitUntil { nodes.hasRequest.isSet }
     opening.cancel()
     await #expect(throws: CancellationError.self) { try await opening.value }
     #expect(nodes.openStreams.withLock { $0 } == 0)
   }
 
-  @Test func `a task that was cancelled before asks no node`() async throws {
+  @Test func `a task that is already cancelled contacts no node`() async throws {
     let nodes = SilentNodes()
     let options = options(nodes)
     let opening = Task {
@@ -84,13 +83,13 @@ import TestSupport
       _ = try await Database(cluster: ["a:1"], name: "test", options: options)
     }
     await #expect(throws: CancellationError.self) { try await opening.value }
-    #expect(!nodes.isAsked.isSet)
+    #expect(!nodes.hasRequest.isSet)
   }
 
   @Test(arguments: [
     ["127.0.0.1:1"], ["[::1", "127.0.0.1:1"], ["/no/such/socket", "a:b:c"],
   ])
-  func `addresses that lead nowhere are named`(_ addresses: [String]) async throws {
+  func `unreachable addresses are named in the error`(_ addresses: [String]) async throws {
     var options = ClusterOptions()
     options.leaderTimeout = .milliseconds(20)
     let error = await #expect(throws: SQLiteError.self) {
@@ -100,7 +99,7 @@ import TestSupport
     #expect(addresses.allSatisfy { error?.message.contains($0) == true })
   }
 
-  @Test func `what is no address is not tried again`() async throws {
+  @Test func `invalid addresses throw without retries`() async throws {
     var options = ClusterOptions()
     options.leaderTimeout = .seconds(36_000)
     let addresses = ["", "no port", "/\(String(repeating: "long", count: 100))"]
@@ -115,7 +114,7 @@ import TestSupport
     "0", "65536", "99999", "-1", "+1", "", "1x", " 1", "http", "4294967297",
     "99999999999999999999",
   ])
-  func `what is no port is refused`(_ port: String) throws {
+  func `an invalid port throws`(_ port: String) throws {
     for host in ["127.0.0.1", "localhost", "[::1]"] {
       let error = #expect(throws: SQLiteError.self) {
         try SocketTransport().connect(to: "\(host):\(port)", before: .now)
@@ -126,7 +125,7 @@ import TestSupport
   }
 
   @Test(arguments: [":9001", "[]:9001", "::1:9001", "fe80::1:9001", "9001"])
-  func `what is no host is refused`(_ address: String) throws {
+  func `an invalid host throws`(_ address: String) throws {
     let error = #expect(throws: SQLiteError.self) {
       try SocketTransport().connect(to: address, before: .now)
     }
@@ -134,7 +133,7 @@ import TestSupport
     #expect(error?.message.hasPrefix("\(address): ") == true)
   }
 
-  @Test func `garbage in the file of known nodes is not repeated in an error`() throws {
+  @Test func `garbage in the file of known nodes isn't repeated in an error`() throws {
     let folder = try TestFolder()
     let path = folder.file("nodes")
     var options = ClusterOptions()
@@ -160,7 +159,7 @@ import TestSupport
     }
   }
 
-  @Test func `what can never be opened is refused before a node is asked`() async throws {
+  @Test func `invalid addresses and names throw before any node is contacted`() async throws {
     let nodes = SilentNodes()
     let options = options(nodes)
     for (addresses, name) in [([], "test"), (["a:1"], ""), (["a:1"], "a\0b")] {
@@ -169,10 +168,10 @@ import TestSupport
       }
       #expect(error?.code == .misuse)
     }
-    #expect(!nodes.isAsked.isSet)
+    #expect(!nodes.hasRequest.isSet)
   }
 
-  @Test func `without an answer the opening ends at the deadline for a leader`() async throws {
+  @Test func `without a response, opening throws at the leader timeout`() async throws {
     let nodes = SilentNodes()
     let options = options(nodes, leaderTimeout: .milliseconds(20))
     let error = await #expect(throws: SQLiteError.self) {
@@ -183,13 +182,13 @@ import TestSupport
   }
 }
 
-/// The same on real nodes.
+/// Tests opening and closing with real nodes.
 @Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterClosingTests {
-  @Test func `a database that was opened by a task and closed opens again`() async throws {
+  @Test func `a database can be opened by a task, closed and opened again`() async throws {
     let cluster = try TestCluster(count: 1)
     let addresses = cluster.addresses
-    // At once: each has a session of its own.
+    // Concurrently, so each task has its own session.
     try await withThrowingTaskGroup { group in
       for id in 0..<5 {
         group.addTask {
@@ -209,7 +208,7 @@ struct ClusterClosingTests {
       try await database.rows("SELECT id FROM t ORDER BY id", as: Int.self) == Array(0..<5))
   }
 
-  @Test func `a task that asks for the nodes can be cancelled`() async throws {
+  @Test func `a task that requests the list of nodes can be cancelled`() async throws {
     let cluster = try TestCluster(count: 1)
     var options = ClusterOptions()
     options.leaderTimeout = .seconds(600)

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What programs do with a database of a cluster, and what becomes of it when they are disturbed.
+/// Tests typical uses of a cluster's database, and the results of disturbing them.
 @Suite(
   .serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterProgramTests {
@@ -14,7 +14,7 @@ struct ClusterProgramTests {
     try TestCluster.shared.get().database(name)
   }
 
-  @Test func `a list holds any values, each as it is`() throws {
+  @Test func `a list can contain any values, which are compared exactly`() throws {
     let database = try database()
     let reals = [
       0.1, 1.0 / 3, .leastNonzeroMagnitude, 0x1.fffffffffffffp-1022, .leastNormalMagnitude, 1e22,
@@ -30,7 +30,7 @@ struct ClusterProgramTests {
     for (index, value) in list.enumerated() {
       try database.executeChange("INSERT INTO t VALUES (?, ?)", withArgs: [index, value])
     }
-    // NULL is like nothing, and zero is zero.
+    // NULL equals nothing, and 0 equals 0.0.
     let found = try database.rows("SELECT id FROM t WHERE v IN \(list) ORDER BY id", as: Int.self)
     #expect(found == Array(0..<list.count - 1))
     for (index, value) in list.dropLast().enumerated() {
@@ -40,7 +40,7 @@ struct ClusterProgramTests {
     #expect(try database.rows("SELECT id FROM t WHERE v IN \([Value]())", as: Int.self).isEmpty)
   }
 
-  @Test func `all columns are those that the table has, whoever has changed it`() throws {
+  @Test func `SELECT * returns the current columns, whichever client changed the table`() throws {
     let (one, other) = (try database(), try database())
     func columns() throws -> [[String]] {
       let query: SQL = "SELECT * FROM t"
@@ -62,7 +62,7 @@ struct ClusterProgramTests {
   }
 
   @Test(arguments: [1, 2, 5, 10, 12, 40], [0, 3, 700])
-  func `a query that fails at some row says why`(columns: Int, rows: Int) throws {
+  func `a query that fails at any row throws SQLite's error`(columns: Int, rows: Int) throws {
     let database = try TestCluster.shared.get().database("failing rows")
     let names = (0..<columns - 1).map { ", \($0) AS \"column \($0)\"" }.joined()
     let sql = """
@@ -77,7 +77,7 @@ struct ClusterProgramTests {
     #expect(try database.rows("SELECT 7", as: Int.self).first == 7)
   }
 
-  @Test func `a change that gives rows and fails says why, and what became of the others`() throws {
+  @Test func `a failing change with RETURNING throws SQLite's error and is rolled back`() throws {
     let database = try TestCluster.shared.get().database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER UNIQUE)")
     try database.executeChange("INSERT INTO t VALUES (1, 1)")
@@ -93,7 +93,7 @@ struct ClusterProgramTests {
   }
 
   @Test(arguments: [1, 15, 16, 17, 32, 33, 200])
-  func `rows may have many columns`(count: Int) throws {
+  func `rows can have many columns`(count: Int) throws {
     let database = try database("columns \(count)")
     let names = (0..<count).map { "c\($0)" }.joined(separator: ", ")
     try database.executeChange(SQL(unchecked: "CREATE TABLE t (\(names))"))
@@ -107,7 +107,7 @@ struct ClusterProgramTests {
   }
 
   @Test(arguments: [600, 1_900])
-  func `a row whose names fill a page comes, or is an error`(count: Int) throws {
+  func `a row with column names that fill a page is returned or throws`(count: Int) throws {
     let database = try TestCluster.shared.get().database("names of \(count)")
     let names = (0..<count).map { "1 AS n\($0)" }.joined(separator: ", ")
     for _ in 0..<2 {
@@ -121,7 +121,7 @@ struct ClusterProgramTests {
     #expect(try database.executeQuery("SELECT 1").count == 1)
   }
 
-  @Test func `100,000 rows and 10 MB come back whole`() throws {
+  @Test func `100,000 rows and a 10 MB value are returned completely`() throws {
     let database = try database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, v)")
     try database.executeChange(
@@ -143,7 +143,7 @@ struct ClusterProgramTests {
   }
 
   @Test(arguments: ["a \"b\"", "it's", "[x]", "select", "ü", "a;b", "--", "名前"])
-  func `names may be any`(name: String) throws {
+  func `tables and columns can have any name`(name: String) throws {
     let database = try database("names \(name)")
     try database.executeChange("CREATE TABLE \(identifier: name) (\(identifier: name))")
     try database.executeChange("INSERT INTO \(identifier: name) VALUES (1)")
@@ -184,30 +184,30 @@ struct ClusterProgramTests {
     }
   }
 
-  private final class Made: Sendable {}
+  private final class Tracked: Sendable {}
 
-  @Test func `the result of a run that is made anew is let go`() throws {
+  @Test func `the result of a run that is repeated is released`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
-    weak var first: Made?
+    weak var first: Tracked?
     var runs = 0
     let result = try database.write { connection in
       runs += 1
       try connection.executeChange("INSERT INTO t VALUES (1)")
-      let made = Made()
+      let tracked = Tracked()
       if runs == 1 {
-        first = made
+        first = tracked
         cluster.signal(try cluster.leader(), SIGKILL)
       }
-      return made
+      return tracked
     }
     #expect(runs > 1)
     #expect(first == nil)
     withExtendedLifetime(result) {}
   }
 
-  @Test func `a task that is cancelled while it waits for a commit leaves all or nothing`()
+  @Test func `cancelling a task that waits for its commit leaves all rows or none`()
     async throws
   {
     let cluster = try TestCluster()
@@ -221,7 +221,7 @@ struct ClusterProgramTests {
     let task = Task {
       try await database.write { connection in
         try connection.executeChange("INSERT INTO t VALUES (1), (2)")
-        // No majority is left for the commit.
+        // The commit can't reach a majority.
         for node in 0..<3 where node != leader { cluster.signal(node, SIGSTOP) }
         hasWritten.set()
       }
@@ -240,7 +240,7 @@ struct ClusterProgramTests {
     try await database.executeChange("INSERT INTO t VALUES (3)")
   }
 
-  @Test func `closing ends those who wait, and nothing is left open`() async throws {
+  @Test func `closing ends waiting writes and leaves no session open`() async throws {
     let database = try database()
     try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     let done = try await withThrowingTaskGroup(of: Bool.self) { group in

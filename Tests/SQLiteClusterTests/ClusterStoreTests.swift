@@ -90,7 +90,7 @@ struct ClusterStoreTests {
     #expect(try await magic.assets.verify().isEmpty)
   }
 
-  @Test func `records, transactions and migrations work`() throws {
+  @Test func `records and transactions work`() throws {
     let database = try TestCluster.shared.get().database()
     let readings = (1...500).map { Reading(id: $0, place: "p\($0 % 7)", value: Double($0) / 3) }
     try database.write { try $0.insert(contentsOf: readings) }
@@ -105,7 +105,7 @@ struct ClusterStoreTests {
     #expect(try database.read { try $0.count(of: Reading.self) } == 500)
   }
 
-  @Test func `a store tells what others have committed`() async throws {
+  @Test func `an observer is notified of other clients' commits`() async throws {
     let magic = try store()
     try await magic.update(Town("a", "Aarau"))
     let other = try store()
@@ -118,7 +118,7 @@ struct ClusterStoreTests {
     #expect(counts == [1, 2])
   }
 
-  @Test func `clients that open a new store and save at once make its tables once`() async throws {
+  @Test func `clients that concurrently open a new store create its tables once`() async throws {
     try await withThrowingTaskGroup { group in
       for writer in 0..<6 {
         group.addTask {
@@ -139,7 +139,8 @@ struct ClusterStoreTests {
     #expect(try await magic.database.executeQuery("PRAGMA foreign_key_check").isEmpty)
   }
 
-  @Test func `of clients that migrate at once one makes each migration, and says so`() async throws
+  @Test func `of several concurrent clients, only one runs and reports each migration`()
+    async throws
   {
     let magic = try store("migrations")
     try await magic.update((0..<10).map { Town("\($0)", "Town") })
@@ -160,7 +161,7 @@ struct ClusterStoreTests {
     #expect(titles.count == 10)
   }
 
-  @Test func `numbers of many objects are calculated, and those that do not fit are refused`()
+  @Test func `updateAll computes new numbers, and an overflow throws`()
     async throws
   {
     let magic = try store()
@@ -176,7 +177,7 @@ struct ClusterStoreTests {
     #expect(try await magic.count(of: Town.self, where: \.$founded < 20) == 5)
   }
 
-  @Test func `what a cluster cannot do is named`() throws {
+  @Test func `using a feature that clusters don't support throws`() throws {
     let database = try TestCluster.shared.get().database()
     #expect(Database.Feature.allCases.allSatisfy { !database.has($0) })
     let memory = try Database.memory()
@@ -198,7 +199,7 @@ struct ClusterStoreTests {
     #expect(throws: SQLiteError.self) { try database.vacuum(into: "/tmp/never") }
   }
 
-  @Test func `a query that needs a function of the library's own names what the cluster lacks`()
+  @Test func `a query that needs a library function throws an error that names it`()
     throws
   {
     let magic = try store()
@@ -210,7 +211,7 @@ struct ClusterStoreTests {
     #expect(
       error?.message.hasSuffix(
         "functions of the program's own, nor this library's magicdata_text_prefix") == true)
-    // A slip of the user's is SQLite's matter.
+    // A typo throws SQLite's own error.
     let slip = #expect(throws: SQLiteError.self) {
       try magic.database.executeQuery("SELECT uper(name) FROM Town")
     }
@@ -218,8 +219,7 @@ struct ClusterStoreTests {
     #expect(try magic.objects(of: Town.self, where: \Town.$name == "Zürich").count == 1)
   }
 
-  @Test func `decimals are found by an index, and their order names what the cluster lacks`() throws
-  {
+  @Test func `decimals are looked up by index, and comparing their order throws`() throws {
     let magic = try store()
     try magic.update([Ware(1, 2.5), Ware(2, 10), Ware(3, 2.5)])
     #expect(try magic.objects(of: Ware.self, where: \.$price == 2.5).map(\.id) == [1, 3])
@@ -234,7 +234,7 @@ struct ClusterStoreTests {
     #expect(
       error?.message.hasSuffix(
         "collations of the program's own, nor this library's magicdata_decimal") == true)
-    // Another client finds nothing that is to be made.
+    // Another client finds nothing to change in the schema.
     let other = try store()
     #expect(try other.check(of: Ware.self).isEmpty)
     try other.update(Ware(4, 1))
@@ -260,13 +260,13 @@ struct ClusterStoreTests {
     #expect(try moved.check(of: Ware.self).isEmpty)
     try moved.database.dump(to: .spon(path: folder + "/back.spon"))
     try source.database.restore(from: .spon(path: folder + "/back.spon"))
-    // The first use gives the index its order again.
+    // The first use recreates the index with the decimal collation.
     #expect(try source.objects(of: Ware.self, where: \.$price > 5).map(\.id) == [2])
     try source.update(Ware(3, 1))
     #expect(try source.check(of: Ware.self).isEmpty)
   }
 
-  @Test func `the rows of a table that is made anew take no others along`() throws {
+  @Test func `a migration that recreates a table doesn't delete the referencing rows`() throws {
     let database = try TestCluster.shared.get().database()
     try database.executeMultipleChanges(
       """
@@ -284,7 +284,7 @@ struct ClusterStoreTests {
     #expect(try database.executeQuery("SELECT * FROM person").isEmpty)
   }
 
-  @Test func `what needs the values of changed rows is refused, and not recorded as nothing`()
+  @Test func `journals and patches, which need the old values of changed rows, throw`()
     throws
   {
     let database = try TestCluster.shared.get().database()

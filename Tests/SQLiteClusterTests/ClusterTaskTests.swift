@@ -6,17 +6,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tasks that are cancelled, wait, or come late.
+/// Tests tasks that are cancelled, wait, or exceed their deadline.
 @Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterTaskTests {
-  @Test func `a task that waits for another client's lock can be cancelled, and leaves nothing`()
+  @Test func `a task that waits for another client's lock can be cancelled`()
     async throws
   {
     let cluster = try TestCluster(count: 1)
     let holder = try cluster.database()
     let waiter = try cluster.database { $0.database.busyTimeout = .seconds(600) }
     try await holder.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
-    // The lock is held while the other one waits, by a thread that Swift's tasks do not need.
+    // Holds the lock on a thread that doesn't belong to the concurrency pool while the other client
+    // waits.
     let isWaiting = Flag()
     let isCancelled = Flag()
     let holding = Task.detached {
@@ -38,7 +39,7 @@ struct ClusterTaskTests {
     #expect(ids == [1, 3])
   }
 
-  @Test func `a lock that another value of this process holds is not said to be another process's`()
+  @Test func `a lock of another Database value isn't reported as another process's lock`()
     throws
   {
     let cluster = try TestCluster.shared.get()
@@ -56,7 +57,7 @@ struct ClusterTaskTests {
     #expect(error?.message.contains("this Database value") == true)
   }
 
-  @Test func `a task that is cancelled, or late, between two rows says so`() async throws {
+  @Test func `cancellation or a passed deadline between two rows throws`() async throws {
     let cluster = try TestCluster(count: 1)
     let database = try cluster.database()
     let sql: SQL =
@@ -106,7 +107,7 @@ struct ClusterTaskTests {
     #expect(try await database.executeQuery("SELECT id FROM t").map { $0[0]?.asInt() } == [2])
   }
 
-  @Test func `a read that began before the leader was lost is whole, of one moment`() throws {
+  @Test func `a read that loses its leader runs again and returns a single snapshot`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
@@ -124,13 +125,13 @@ struct ClusterTaskTests {
       }
       return [first, try connection.firstRow("SELECT sum(n) FROM t", as: Int.self)]
     }
-    // Both of the run that counts, and it came after the change.
+    // Both sums come from the second run, which started after the update.
     #expect(runs == 2)
     #expect(sums == [4_000, 4_000])
   }
 
-  /// A database whose connections can be cut, with an empty table.
-  private func databaseToCut() throws -> (TestCluster, CutTransport, Database) {
+  /// Returns a database with an empty table, and a transport that can cut its connections.
+  private func makeDatabase() throws -> (TestCluster, CutTransport, Database) {
     let cluster = try TestCluster(count: 1)
     let transport = CutTransport()
     let database = try cluster.database {
@@ -141,8 +142,8 @@ struct ClusterTaskTests {
     return (cluster, transport, database)
   }
 
-  @Test func `an access that has taken long runs again when its connection is lost`() throws {
-    let (cluster, transport, database) = try databaseToCut()
+  @Test func `a long access runs again when its connection is lost`() throws {
+    let (cluster, transport, database) = try makeDatabase()
     defer { withExtendedLifetime(cluster) {} }
     var runs = 0
     let count = try database.read { connection in
@@ -166,8 +167,8 @@ struct ClusterTaskTests {
     #expect(runs == 4)
   }
 
-  @Test func `an access that loses its session again and again says so`() throws {
-    let (cluster, transport, database) = try databaseToCut()
+  @Test func `an access that loses its session four times throws`() throws {
+    let (cluster, transport, database) = try makeDatabase()
     defer { withExtendedLifetime(cluster) {} }
     var runs = 0
     let error = #expect(throws: SQLiteError.self) {
@@ -175,7 +176,7 @@ struct ClusterTaskTests {
         runs += 1
         usleep(500_000)
         transport.cut()
-        // Another statement each time: it is not to blame.
+        // Uses a different statement each time, so that none of them is blamed for the losses.
         try connection.executeChange(SQL(unchecked: "INSERT INTO t VALUES (\(runs))"))
       }
     }
@@ -184,7 +185,7 @@ struct ClusterTaskTests {
     #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 0)
   }
 
-  @Test func `rows that are left half read do not disturb the next access`() throws {
+  @Test func `rows that were only partly read don't disturb the next access`() throws {
     let cluster = try TestCluster(count: 1)
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT)")
@@ -208,11 +209,11 @@ struct ClusterTaskTests {
   }
 }
 
-/// Streams that can be cut.
+/// A transport with streams that can be cut.
 private final class CutTransport: ClusterTransport {
   private let cuts = Atomic(0)
 
-  /// Ends all streams that are open.
+  /// Ends all open streams.
   func cut() { cuts.add(1, ordering: .relaxed) }
 
   func connect(

@@ -6,22 +6,22 @@ import SQLiteCore
 import Terminal
 import Testing
 
-/// The tool `magicdata` on a cluster.
+/// Tests the `magicdata` tool on a cluster.
 @Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterToolTests {
-  private final class Shown {
+  private final class CapturedText {
     var text = ""
   }
 
   private func run(_ words: String...) -> (status: Int32, output: String, errors: String) {
-    let (output, errors) = (Shown(), Shown())
+    let (output, errors) = (CapturedText(), CapturedText())
     let status = Tool.run(
       words, output: Output(isTerminal: false) { output.text += $0 },
       errors: Output(isTerminal: false) { errors.text += $0 })
     return (status, output.text, errors.text)
   }
 
-  @Test func `info shows the nodes, what they do, who leads, and the tables`() throws {
+  @Test func `info shows the nodes with their roles, the leader and the tables`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database("shop")
     try database.executeChange("CREATE TABLE item (id INTEGER PRIMARY KEY)")
@@ -39,7 +39,7 @@ struct ClusterToolTests {
     #expect(lines.contains { $0.hasPrefix("database,shop,") })
   }
 
-  @Test func `a database goes out of a cluster and into another one`() throws {
+  @Test func `a database can be dumped and restored into an empty database`() throws {
     let cluster = try TestCluster(count: 1)
     let database = try cluster.database("shop")
     try database.executeChange("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)")
@@ -54,13 +54,13 @@ struct ClusterToolTests {
     #expect(run("restore", path, "--cluster=\(address)", "--name=copy").status == 0)
     let rows = try cluster.database("copy").executeQuery("SELECT name FROM item ORDER BY id")
     #expect(rows.map { $0[0]?.asString() } == ["a", "b"])
-    // It is not empty any more.
+    // It isn't empty any more.
     let again = run("restore", path, "--cluster", address, "--name", "copy")
     #expect(again.status == 1)
     #expect(again.errors.contains("item"))
   }
 
-  @Test func `a name that no database has gives no empty dump`() throws {
+  @Test func `dumping an unknown database fails and writes no file`() throws {
     let cluster = try TestCluster(count: 1)
     let path = FileManager.default.temporaryDirectory
       .appending(path: "magicdata-\(UUID().uuidString).spon").path(percentEncoded: false)
@@ -77,8 +77,8 @@ struct ClusterToolTests {
     ["dump", "--cluster", "a:1", "--name", "a"],
     ["restore", "a.spon"], ["restore", "a.spon", "b", "--cluster", "a:1", "--name", "a"],
   ])
-  func `a wrong command line is told`(_ words: [String]) {
-    let errors = Shown()
+  func `an invalid command line exits with status 2`(_ words: [String]) {
+    let errors = CapturedText()
     let status = Tool.run(
       words, output: Output(isTerminal: false) { _ in },
       errors: Output(isTerminal: false) { errors.text += $0 })

@@ -6,10 +6,10 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Streams of a program's own, and what a test's cluster leaves.
+/// Tests a custom transport and the cleanup of stale test clusters.
 @Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterTransportTests {
-  @Test func `the parts of an answer on a program's own socket are acknowledged at once`() throws {
+  @Test func `parts of a response on a custom socket are acknowledged immediately`() throws {
     let cluster = try TestCluster(count: 1)
     let transport = PlainTransport()
     let database = try cluster.database { $0.transport = transport }
@@ -27,7 +27,7 @@ struct ClusterTransportTests {
     #expect(counts.late == 0)
   }
 
-  @Test func `what a killed run of the tests has left is removed by the next one`() throws {
+  @Test func `stale files of a killed test run are removed by the next run`() throws {
     let folder = try TestFolder()
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
@@ -47,12 +47,12 @@ struct ClusterTransportTests {
   }
 }
 
-/// Streams on sockets of their own, as a library for TLS has.
+/// A transport that opens its own sockets, like a TLS library would.
 private final class PlainTransport: ClusterTransport {
   private let state = Mutex((parts: 0, late: 0))
 
-  /// How many parts of answers were received behind the first, and which of them without an acknowledgement of
-  /// those before.
+  /// The number of response parts received after a first part, and how many of them were received
+  /// while `TCP_QUICKACK` was off.
   var counts: (parts: Int, late: Int) { state.withLock { $0 } }
 
   func connect(
@@ -69,7 +69,7 @@ private final class PlainTransport: ClusterTransport {
         unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    guard code == 0 else { throw SQLiteError(.cannotOpen, "\(address) is away") }
+    guard code == 0 else { throw SQLiteError(.cannotOpen, "\(address) is unreachable") }
     return Stream(self, descriptor)
   }
 
@@ -88,23 +88,23 @@ private final class PlainTransport: ClusterTransport {
     func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
       hasReceived = false
       guard unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
-      else { throw SQLiteError(.cannotOpen, "the node is away") }
+      else { throw SQLiteError(.cannotOpen, "the node is unreachable") }
     }
 
     func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
       if hasReceived {
-        var isAtOnce: Int32 = 0
+        var isQuick: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
-        unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, &isAtOnce, &size)
+        unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, &isQuick, &size)
         transport.state.withLock { state in
           state.parts += 1
-          if isAtOnce == 0 { state.late += 1 }
+          if isQuick == 0 { state.late += 1 }
         }
       }
       hasReceived = true
       var bytes = [UInt8](repeating: 0, count: count)
       let received = unsafe recv(descriptor, &bytes, count, 0)
-      guard received >= 0 else { throw SQLiteError(.cannotOpen, "the node is away") }
+      guard received >= 0 else { throw SQLiteError(.cannotOpen, "the node is unreachable") }
       return Array(bytes[..<received])
     }
 

@@ -6,17 +6,17 @@ import TestSupport
 
 @testable import SQLiteCluster
 
-/// A node that says what a test wants: bytes as they are.
+/// A node that sends the raw bytes that a test specifies.
 private final class FakeNode: ClusterTransport {
-  /// Answers, one for each request that comes.
+  /// The responses, one per request.
   private let answers: Mutex<[[UInt8]]>
-  /// What happens behind the last answer.
+  /// Whether the stream is closed after the last response.
   private let isClosedAtEnd: Bool
-  /// What comes behind the last answer, again and again.
+  /// Bytes that are sent repeatedly after the last response.
   private let endless: [UInt8]
-  /// Whether the last answer comes byte by byte, with pauses.
+  /// Whether the last response is sent byte by byte, with pauses.
   private let isSlowAtEnd: Bool
-  /// Runs when a request is sent for which there is no answer.
+  /// Runs when a request is sent and no response is left.
   private let sendAtEnd: @Sendable () throws -> Void
 
   init(
@@ -49,7 +49,7 @@ private final class FakeNode: ClusterTransport {
 
     func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
       sentCount += 1
-      // The first eight bytes are the version, and have no answer.
+      // The first eight bytes are the protocol version, which has no response.
       guard sentCount > 1 else { return }
       guard let answer = node.next() else { return try node.sendAtEnd() }
       pending += answer
@@ -61,7 +61,7 @@ private final class FakeNode: ClusterTransport {
       guard !pending.isEmpty else { return node.isClosedAtEnd ? [] : nil }
       let isSlow = isAtEnd && node.isSlowAtEnd
       if isSlow { usleep(3_000) }
-      // In small pieces, as a network may bring them.
+      // Sends small pieces, like a network might.
       let part = Array(pending.prefix(isSlow ? 1 : min(count, 7)))
       pending.removeFirst(part.count)
       return part
@@ -88,12 +88,12 @@ private func text(_ text: String) -> [UInt64] {
   }
 }
 
-/// Three voters, a:1, b:1 and c:1, that answer questions for the leader and open databases.
+/// Three voters, a:1, b:1 and c:1, that respond to leader queries and open databases.
 private final class FakeNodes: ClusterTransport {
   private struct State {
     var events: [String] = []
     var counts: [String: Int] = [:]
-    var patience: [String: Duration] = [:]
+    var timeout: [String: Duration] = [:]
     var leads: @Sendable (_ address: String, _ count: Int) -> String? = { _, _ in nil }
     var isSilent: @Sendable (String) -> Bool = { _ in false }
     var stopsAtOpening: @Sendable (String) -> Bool = { _ in false }
@@ -101,34 +101,35 @@ private final class FakeNodes: ClusterTransport {
 
   private let state = Mutex(State())
 
-  /// What was asked, in order.
+  /// The leader queries, in order.
   var events: [String] { state.withLock { $0.events } }
-  /// Returns the leader that a node names when it is asked for the nth time; empty if it knows of none.
+  /// Returns the leader that a node names when it is queried for the nth time, or an empty string
+  /// if it knows none.
   var leads: @Sendable (_ address: String, _ count: Int) -> String? {
     get { state.withLock { $0.leads } }
     set { state.withLock { $0.leads = newValue } }
   }
-  /// Whether a node never answers.
+  /// Whether a node never responds.
   var isSilent: @Sendable (String) -> Bool {
     get { state.withLock { $0.isSilent } }
     set { state.withLock { $0.isSilent = newValue } }
   }
-  /// Whether a node answers only who leads.
+  /// Whether a node responds only to leader queries.
   var stopsAtOpening: @Sendable (String) -> Bool {
     get { state.withLock { $0.stopsAtOpening } }
     set { state.withLock { $0.stopsAtOpening = newValue } }
   }
 
-  /// The longest time that connecting to a node might have taken.
-  func longestPatience(for address: String) -> Duration {
-    state.withLock { $0.patience[address] ?? .zero }
+  /// Returns the longest timeout of a connection attempt to a node.
+  func longestTimeout(for address: String) -> Duration {
+    state.withLock { $0.timeout[address] ?? .zero }
   }
 
   func connect(
     to address: String, before deadline: ContinuousClock.Instant
   ) throws -> any ClusterStream {
-    let patience = deadline - .now
-    state.withLock { $0.patience[address] = max($0.patience[address] ?? .zero, patience) }
+    let timeout = deadline - .now
+    state.withLock { $0.timeout[address] = max($0.timeout[address] ?? .zero, timeout) }
     return Stream(self, address)
   }
 
@@ -160,7 +161,7 @@ private final class FakeNodes: ClusterTransport {
     }
 
     func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
-      // The version has no answer.
+      // The protocol version has no response.
       if bytes.count > 8 { pending += nodes.answer(bytes[4], address) }
     }
 
@@ -177,20 +178,20 @@ private final class FakeNodes: ClusterTransport {
   }
 }
 
-/// Servers that say anything.
+/// Tests servers that send arbitrary responses.
 @Suite struct FakeServerTests {
   private static let address = "node:1"
-  /// The answers of a leader up to an open session.
+  /// The responses of a leader until the session is open.
   private static let opening: [[UInt8]] = [
     message(1, [1] + text(address)), message(2, [15_000]), message(4, [1]),
     message(3, [1, 1] + text(address) + [0]),
-    // No column of a type that is refused; the settings; the table of tokens, and the removal of old ones.
+    // No column has a rejected type; the settings; the token table and the deletion of old tokens.
     message(7, [1] + text("c") + [.max]), message(6, [0, 0]),
     message(7, [1] + text("c") + [0x1, 1, .max]), message(6, [0, 0]),
   ]
-  /// The voters, before something is read.
+  /// The list of voters, which a linearizable read requests first.
   private static let voters = message(3, [1, 1] + text(address) + [0])
-  /// Two rows of an integer and a text.
+  /// Two rows with an integer and a text.
   private static let rows = message(
     7,
     [2] + text("id") + text("name") + [0x31, 1] + text("one") + [0x31, 2] + text("two") + [.max])
@@ -210,27 +211,27 @@ private final class FakeNodes: ClusterTransport {
     return try database.executeQuery("SELECT id, name FROM t")
   }
 
-  @Test func `rows are read as they are sent`() throws {
+  @Test func `rows are returned as they were sent`() throws {
     let rows = try query(FakeServerTests.opening + [FakeServerTests.rows])
     #expect(rows.map { $0["id"]?.asInt() } == [1, 2])
     #expect(rows.map { $0["name"]?.asString() } == ["one", "two"])
   }
 
-  /// What a node of version 1.11 says when it does not lead any more: a number of Raft's, and SQLite's words
-  /// for success.
-  private static let leak = message(0, [7] + text("not an error"))
+  /// The response of a node of version 1.11 that has lost leadership: a Raft error code with
+  /// SQLite's message for success.
+  private static let raftError = message(0, [7] + text("not an error"))
   private static let done = message(6, [1, 1])
-  /// The answers of a leader that is found again, and to the settings of another session.
+  /// The responses to finding the leader again and opening another session.
   private static let reopening = Array(opening[..<3])
 
-  @Test func `a failure of Raft's at the beginning is none of SQLite's, and the write runs again`()
+  @Test func `a Raft error at the start isn't reported as SQLite's, and the write runs again`()
     throws
   {
     var options = ClusterOptions()
     let opening = FakeServerTests.opening
     let done = FakeServerTests.done
     options.transport = FakeNode(
-      opening + [FakeServerTests.leak] + FakeServerTests.reopening + [done, done, done, done])
+      opening + [FakeServerTests.raftError] + FakeServerTests.reopening + [done, done, done, done])
     let database = try Database(
       cluster: [FakeServerTests.address], name: "test", options: options)
     #expect(try database.executeChange("INSERT INTO t VALUES (1)").rows == 1)
@@ -238,19 +239,19 @@ private final class FakeNodes: ClusterTransport {
 
   @Test(arguments: [
     [message(0, [7] + text("no more rows available"))],
-    // Then it is asked whether the transaction is still open.
+    // Then the client checks whether the transaction is still open.
     [
       message(0, [10] + text("disk I/O error")),
       message(0, [1] + text("cannot start a transaction within a transaction")),
     ],
     [message(0, [10506] + text("leadership lost"))], [[]],
   ])
-  func `a failure at the end is looked up`(_ failure: [[UInt8]]) throws {
+  func `the outcome of a failed commit is looked up by its token`(_ failure: [[UInt8]]) throws {
     for isFence in [UInt64(0), 1] {
       var options = ClusterOptions()
       let opening = FakeServerTests.opening
       let done = FakeServerTests.done
-      // The token is there: the transaction's own, or a fence, after which the closure runs again.
+      // The token exists: the transaction's own, or a fence, after which the closure runs again.
       let found = message(7, [1] + text("is_fence") + [0x1, isFence, .max])
       options.transport = FakeNode(
         opening + [done, done] + failure + FakeServerTests.reopening + [done, found]
@@ -266,7 +267,7 @@ private final class FakeNodes: ClusterTransport {
     }
   }
 
-  @Test func `before something is read the voters are asked whom they follow`() throws {
+  @Test func `a linearizable read first asks the voters which leader they follow`() throws {
     let answers = FakeServerTests.opening + [FakeServerTests.voters, FakeServerTests.rows]
     #expect(try query(answers) { $0.reads = .linearizable }.count == 2)
     #expect(throws: SQLiteError.self) {
@@ -274,7 +275,7 @@ private final class FakeNodes: ClusterTransport {
     }
   }
 
-  @Test func `an answer that is cut anywhere is an error`() throws {
+  @Test func `a response that is truncated anywhere throws`() throws {
     let whole = FakeServerTests.opening + [FakeServerTests.rows]
     for index in whole.indices {
       for count in stride(from: 0, to: whole[index].count, by: 3) {
@@ -285,32 +286,32 @@ private final class FakeNodes: ClusterTransport {
     }
   }
 
-  @Test func `each changed byte of the rows gives rows or an error`() throws {
+  @Test func `changing any byte of the rows never crashes or hangs the client`() throws {
     var random = SplitMix64(seed: 5)
     for index in FakeServerTests.rows.indices {
       for _ in 0..<6 {
         var rows = FakeServerTests.rows
         rows[index] = UInt8.random(in: 0...255, using: &random)
-        // Nothing but an error or some rows: no crash, no hang.
+        // Returns rows or throws.
         _ = try? query(FakeServerTests.opening + [rows])
       }
     }
   }
 
   @Test(arguments: [UInt8(0), 1, 3, 6, 7, 8, 9, 77, 255])
-  func `an answer of another kind is an error`(_ kind: UInt8) throws {
+  func `a response of the wrong kind throws`(_ kind: UInt8) throws {
     var rows = FakeServerTests.rows
     rows[4] = kind
     guard kind != 7 else { return }
     #expect(throws: SQLiteError.self) { try query(FakeServerTests.opening + [rows]) }
   }
 
-  @Test func `a length without bounds takes no memory`() throws {
+  @Test func `an oversized length field throws and allocates no memory`() throws {
     var rows = FakeServerTests.rows
     for index in 0..<4 { rows[index] = 255 }
     let error = #expect(throws: SQLiteError.self) { try query(FakeServerTests.opening + [rows]) }
     #expect(error?.message.contains("words") == true)
-    // Below the limit the bytes are waited for.
+    // Below the limit, the client waits for the bytes.
     rows[3] = 0
     rows[2] = 0x7f
     #expect(throws: SQLiteError.self) { try query(FakeServerTests.opening + [rows]) }
@@ -321,14 +322,14 @@ private final class FakeNodes: ClusterTransport {
     [1] + text("a") + [0x4, .max - 1], [1] + text("a") + [0x4, 1 << 40, .max],
     [1] + text("a") + [0xf, 1, .max], [1] + text("a") + [0x3, 0x4141_4141_4141_4141],
   ])
-  func `counts and lengths that lead outside the message are errors`(_ words: [UInt64]) throws {
+  func `counts and lengths that exceed the message throw`(_ words: [UInt64]) throws {
     #expect(throws: SQLiteError.self) {
       let rows = try query(FakeServerTests.opening + [message(7, words)])
       if rows.isEmpty { throw SQLiteError(.lockingProtocol, "no rows") }
     }
   }
 
-  @Test func `every node is asked before the answer of any is awaited`() throws {
+  @Test func `every node is queried before any response is awaited`() throws {
     let nodes = FakeNodes()
     nodes.leads = { address, _ in address == "c:1" ? "c:1" : nil }
     nodes.isSilent = { $0 == "a:1" || $0 == "b:1" }
@@ -339,11 +340,11 @@ private final class FakeNodes: ClusterTransport {
     #expect(found.connection.address == "c:1")
     let events = nodes.events
     #expect(Array(events.prefix(3)) == ["ask a:1", "ask b:1", "ask c:1"])
-    // Silent ones are not asked again while their answers are outstanding, nor waited for.
+    // Silent nodes aren't queried again while their responses are outstanding, nor waited for.
     #expect(events.filter { $0.hasPrefix("ask") }.count == 3)
   }
 
-  @Test func `a node that leads after many questions is found while another one is silent`() throws
+  @Test func `a leader elected after many queries is found although another node is silent`() throws
   {
     let nodes = FakeNodes()
     nodes.leads = { address, count in address == "b:1" && count > 30 ? "b:1" : "" }
@@ -354,11 +355,11 @@ private final class FakeNodes: ClusterTransport {
     let cluster = try Cluster(["a:1", "b:1"], database: "test", options)
     let found = try cluster.openAtLeader(before: .now + .seconds(3_600))
     #expect(found.connection.address == "b:1")
-    // Whoever answers is given no longer than at first.
-    #expect(nodes.longestPatience(for: "b:1") <= .milliseconds(200))
+    // The timeout of a responding node isn't increased.
+    #expect(nodes.longestTimeout(for: "b:1") <= .milliseconds(200))
   }
 
-  @Test func `a read waits for a majority, and for no silent voter beside it`() throws {
+  @Test func `a read waits for a majority but not for the remaining silent voters`() throws {
     let nodes = FakeNodes()
     nodes.leads = { _, _ in "a:1" }
     nodes.isSilent = { $0 == "b:1" }
@@ -371,17 +372,17 @@ private final class FakeNodes: ClusterTransport {
     try check.begin()
     try check.finish()
     #expect(nodes.events.filter { $0 == "ask c:1" }.count == 1)
-    // The one that answered is asked first from then on.
+    // The voter that responded is queried first from then on.
     try check.begin()
     try check.finish()
     #expect(nodes.events.filter { $0 == "ask b:1" }.count == 1)
     #expect(nodes.events.filter { $0 == "ask c:1" }.count == 2)
   }
 
-  @Test func `another leader is found while the one that is asked stands still`() throws {
+  @Test func `a new leader is found while the queried one hangs`() throws {
     let nodes = FakeNodes()
     nodes.leads = { address, count in address == "a:1" && count == 1 ? "a:1" : "c:1" }
-    // It has led, and is stopped when its database is opened.
+    // The node was the leader and is stopped when its database is opened.
     nodes.stopsAtOpening = { $0 == "a:1" }
     var options = ClusterOptions()
     options.transport = nodes
@@ -391,14 +392,14 @@ private final class FakeNodes: ClusterTransport {
     #expect(found.connection.address == "c:1")
   }
 
-  @Test func `a node that never answers is given up`() throws {
+  @Test func `a query throws if the node never responds`() throws {
     let error = #expect(throws: SQLiteError.self) {
       try query([]) { $0.transport = FakeNode([], isClosedAtEnd: false) }
     }
     #expect(error?.message.contains(FakeServerTests.address) == true)
   }
 
-  @Test func `nodes that name each other in a circle are given up`() throws {
+  @Test func `a query throws if the nodes only name another leader`() throws {
     let other = message(1, [1] + text("other:1"))
     let error = #expect(throws: SQLiteError.self) {
       try query(Array(repeating: other, count: 1_000))
@@ -406,7 +407,7 @@ private final class FakeNodes: ClusterTransport {
     #expect(error?.message.contains("leads") == true)
   }
 
-  @Test func `rows without an end are given up`() throws {
+  @Test func `endless rows throw when another query must buffer them`() throws {
     let endless = message(
       7, [2] + text("id") + text("name") + [0x31, 1] + text("one") + [0xeeee_eeee_eeee_eeee])
     var options = ClusterOptions()
@@ -423,24 +424,24 @@ private final class FakeNodes: ClusterTransport {
       try database.withoutTransaction { connection in
         var rows = try connection.statement("SELECT id, name FROM t")
         #expect(try rows.step())
-        // Another question, before the rows have ended.
+        // Another query before the end of the rows.
         _ = try connection.executeQuery("SELECT 1")
       }
     }
   }
 
-  @Test func `a node that sends a byte now and then is given up`() throws {
+  @Test func `a query throws if the node sends bytes very slowly`() throws {
     let answers = FakeServerTests.opening + [FakeServerTests.rows]
     #expect(throws: SQLiteError.self) {
       try query(answers) { $0.transport = FakeNode(answers, isSlowAtEnd: true) }
     }
   }
 
-  /// Rows behind which others follow, again and again.
+  /// Rows that are followed by more rows, repeatedly.
   private static let endlessRows = message(
     7, [2] + text("id") + text("name") + [0x31, 1] + text("one") + [0xeeee_eeee_eeee_eeee])
 
-  @Test func `rows without an end may be left`() throws {
+  @Test func `endless rows can be abandoned, and the next query throws`() throws {
     var options = ClusterOptions()
     options.reads = .leader
     options.transport = FakeNode(
@@ -459,7 +460,7 @@ private final class FakeNodes: ClusterTransport {
     #expect(throws: SQLiteError.self) { try database.executeQuery("SELECT 1") }
   }
 
-  @Test func `messages without rows, behind which others follow, are an error`() throws {
+  @Test func `messages without rows that announce more rows throw`() throws {
     let empty = message(7, [2] + text("id") + text("name") + [0xeeee_eeee_eeee_eeee])
     let answers = FakeServerTests.opening + [empty]
     for isFirst in [true, false] {
@@ -473,7 +474,7 @@ private final class FakeNodes: ClusterTransport {
     }
   }
 
-  @Test func `what nobody asked for is no answer to the next question`() throws {
+  @Test func `surplus rows aren't used as the response to the next query`() throws {
     var options = ClusterOptions()
     options.reads = .leader
     let surplus = FakeServerTests.rows + FakeServerTests.rows
@@ -494,7 +495,7 @@ private final class FakeNodes: ClusterTransport {
   }
 
   @Test(arguments: [1_000, 1_001, 5_000])
-  func `a node that names very many others is not believed`(_ count: Int) throws {
+  func `a list of more than a thousand nodes throws`(_ count: Int) throws {
     var nodes = [UInt64(count)]
     for index in 0..<count { nodes += [UInt64(index)] + text("n:\(index)") + [0] }
     var options = ClusterOptions()
@@ -509,10 +510,10 @@ private final class FakeNodes: ClusterTransport {
   }
 
   @Test(arguments: [64, 65])
-  func `a cluster with more voters than would be asked is not believed`(_ count: Int) throws {
+  func `a cluster with more than 64 voters throws`(_ count: Int) throws {
     var nodes = [UInt64(count)] + [1] + text(FakeServerTests.address) + [0]
     for index in 1..<count { nodes += [UInt64(index + 1)] + text("other:\(index)") + [0] }
-    // Each of them says whom it follows.
+    // Each voter names the leader that it follows.
     let leader = message(1, [1] + text(FakeServerTests.address))
     let answers =
       FakeServerTests.opening + [message(3, nodes)] + Array(repeating: leader, count: 32)
@@ -533,26 +534,26 @@ private final class FakeNodes: ClusterTransport {
 
   private struct Reset: Error {}
 
-  private func databaseThatIsReset(
-    _ whenAsked: @escaping @Sendable () -> Void
+  private func databaseWithReset(
+    _ onRequest: @escaping @Sendable () -> Void
   ) throws -> Database {
     var options = ClusterOptions()
     options.reads = .leader
     options.database.maximumReaderCount = 0
     options.transport = FakeNode(FakeServerTests.opening) {
-      whenAsked()
+      onRequest()
       throw Reset()
     }
     return try Database(cluster: [FakeServerTests.address], name: "test", options: options)
   }
 
   @Test(arguments: [false, true])
-  func `a task that is cancelled while its connection is lost ends by the cancellation`(
+  func `a task that is cancelled while its connection is lost throws CancellationError`(
     isInGroup: Bool
   ) async throws {
-    let (isAsked, isCancelled) = (Flag(), Flag())
-    let database = try databaseThatIsReset {
-      isAsked.set()
+    let (hasRequest, isCancelled) = (Flag(), Flag())
+    let database = try databaseWithReset {
+      hasRequest.set()
       while !isCancelled.isSet { usleep(1_000) }
     }
     let asking = Task {
@@ -562,17 +563,17 @@ private final class FakeNodes: ClusterTransport {
         _ = try await database.executeQuery("SELECT 1")
       }
     }
-    try await waitUntil { isAsked.isSet }
+    try await waitUntil { hasRequest.isSet }
     asking.cancel()
     isCancelled.set()
     await #expect(throws: CancellationError.self) { try await asking.value }
   }
 
-  @Test func `an access whose deadline passes while its connection is lost ends by the deadline`()
+  @Test func `an access that passes its deadline while its connection is lost throws interrupt`()
     throws
   {
     let deadline = ContinuousClock.now + .milliseconds(100)
-    let database = try databaseThatIsReset {
+    let database = try databaseWithReset {
       while .now < deadline { usleep(1_000) }
     }
     let error = #expect(throws: SQLiteError.self) {
@@ -581,7 +582,7 @@ private final class FakeNodes: ClusterTransport {
     #expect(error?.code == .interrupt)
   }
 
-  @Test func `random bytes give errors`() throws {
+  @Test func `random bytes never crash the client`() throws {
     var random = SplitMix64(seed: 9)
     for _ in 0..<300 {
       var answers = FakeServerTests.opening + [FakeServerTests.rows]

@@ -4,7 +4,7 @@ import SQLiteCluster
 import SQLiteCore
 import Testing
 
-/// The nodes that a client learns and keeps.
+/// Tests the nodes that a client learns and stores in a file.
 @Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct KnownNodesTests {
   private let path = FileManager.default.temporaryDirectory
@@ -23,7 +23,7 @@ struct KnownNodesTests {
     Set(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init))
   }
 
-  @Test func `a client that starts when the node it is given is dead finds the others`() throws {
+  @Test func `a client finds the other nodes although its only configured node is dead`() throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let cluster = try TestCluster()
     let named = cluster.addresses[0]
@@ -35,7 +35,7 @@ struct KnownNodesTests {
     let later = try open([named])
     try later.executeChange("INSERT INTO t VALUES (1)")
     #expect(try later.clusterNodes()?.count == 3)
-    // Without the file it is lost.
+    // Without the file, the client doesn't find the cluster.
     let lost = #expect(throws: SQLiteError.self) {
       try open([named]) {
         $0.knownNodes = nil
@@ -45,7 +45,7 @@ struct KnownNodesTests {
     #expect(lost?.message.contains(named) == true)
   }
 
-  @Test func `nonsense in the file does not hide the nodes that are named`() throws {
+  @Test func `garbage in the file doesn't hide the configured nodes`() throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let cluster = try TestCluster(count: 1)
     for text in ["", "\n\n", "no address\n127.0.0.1:1\n", "a\0b\n\u{1}:x"] {
@@ -55,7 +55,7 @@ struct KnownNodesTests {
     }
   }
 
-  @Test func `a file that cannot be written is told when the database is opened`() throws {
+  @Test func `opening throws if the file can't be written`() throws {
     let cluster = try TestCluster(count: 1)
     for path in ["/nowhere/at/all", "/", ""] {
       #expect(throws: SQLiteError.self) {
@@ -64,19 +64,20 @@ struct KnownNodesTests {
     }
   }
 
-  @Test func `a node that does not answer does not hold up the others`() throws {
+  @Test func `a silent node doesn't delay the others`() throws {
     let cluster = try TestCluster(hasNetwork: true)
     let leader = try cluster.leader()
     let silent = (leader + 1) % 3
     cluster.network?.change { $0.cutFromClients = [silent] }
-    // It is asked first, and given little time, though it might have ten seconds.
+    // The silent node is queried first but gets little time, though the limit is ten seconds.
     let database = try Database(
       cluster: [cluster.addresses[silent], cluster.addresses[leader]], name: "test")
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     #expect(try database.executeQuery("SELECT * FROM t").isEmpty)
   }
 
-  @Test func `accesses end at their deadlines, while a leader is looked for too`() throws {
+  @Test func `accesses end at their deadlines even while the client searches for a leader`() throws
+  {
     let cluster = try TestCluster(hasNetwork: true)
     let database = try cluster.database { $0.leaderTimeout = .seconds(600) }
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")

@@ -4,12 +4,13 @@ import SQLiteCluster
 import SQLiteCore
 import Testing
 
-/// Reads from a leader that was cut off.
+/// Tests reads from a leader that was cut off.
 @Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct LinearizableReadTests {
-  /// Reads at a leader that was stopped and cut off from the others, after these have stored another value.
+  /// Reads from a leader that was stopped and cut off, after the other nodes have stored another
+  /// value.
   ///
-  /// - Returns: What is read.
+  /// - Returns: The value that was read.
   private func valueReadAtDeposedLeader(
     _ reads: ClusterOptions.Reads,
     by read: @escaping @Sendable (Database) throws -> Int?
@@ -25,39 +26,40 @@ struct LinearizableReadTests {
     cluster.network?.change { $0.cutFromNodes = [old] }
     let other = try cluster.database()
     try await other.executeChange("UPDATE t SET n = 2")
-    // The question waits at the old leader when it wakes, and no other node has told it anything.
+    // The request waits until the old leader resumes. No other node has informed that leader of its
+    // deposition.
     async let value = Task.detached { try read(database) }.value
     try await Task.sleep(for: .milliseconds(100))
     cluster.signal(old, SIGCONT)
     return try await value
   }
 
-  @Test func `a leader that was cut off may answer from its last state, if that is asked for`()
+  @Test func `a leader that was cut off may return its last state with reads from the leader`()
     async throws
   {
     let value = try await valueReadAtDeposedLeader(.leader) { database in
       try database.executeQuery("SELECT n FROM t")[0][0]?.asInt()
     }
-    // Which of both depends on what it notices first.
+    // Depends on whether the leader handles the request before it notices its deposition.
     #expect(value == 1 || value == 2)
     print("a read of a leader that was cut off: \(value == 1 ? "stale" : "fresh")")
   }
 
-  @Test func `a query misses nothing that was acknowledged`() async throws {
+  @Test func `a linearizable query sees all acknowledged writes`() async throws {
     let value = try await valueReadAtDeposedLeader(.linearizable) { database in
       try database.executeQuery("SELECT n FROM t")[0][0]?.asInt()
     }
     #expect(value == 2)
   }
 
-  @Test func `a transaction that reads misses nothing that was acknowledged`() async throws {
+  @Test func `a linearizable read transaction sees all acknowledged writes`() async throws {
     let value = try await valueReadAtDeposedLeader(.linearizable) { database in
       try database.read { try $0.firstRow("SELECT n FROM t", as: Int.self) }
     }
     #expect(value == 2)
   }
 
-  @Test func `a transaction that could write and did not misses nothing that was acknowledged`()
+  @Test func `a write transaction that only reads sees all acknowledged writes`()
     async throws
   {
     let value = try await valueReadAtDeposedLeader(.linearizable) { database in
@@ -66,13 +68,13 @@ struct LinearizableReadTests {
     #expect(value == 2)
   }
 
-  @Test func `a read that was late before it began leaves no transaction open`() throws {
+  @Test func `a read that times out before it begins leaves no transaction open`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     for _ in 0..<5 {
       _ = try database.read { try $0.executeQuery("SELECT * FROM t") }
-      // The leader answers, and those who are asked whom they follow do not.
+      // The leader responds, but the voters don't confirm that they follow it.
       let leader = try cluster.leader()
       let others = (0..<3).filter { $0 != leader }
       for index in others { cluster.signal(index, SIGSTOP) }
@@ -89,7 +91,7 @@ struct LinearizableReadTests {
     }
   }
 
-  @Test func `reads go on when a follower is stopped or gone`() throws {
+  @Test func `reads continue when a follower is stopped or killed`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
@@ -105,18 +107,18 @@ struct LinearizableReadTests {
     }
   }
 
-  @Test func `without a majority nothing is read`() throws {
+  @Test func `a read without a majority throws`() throws {
     let cluster = try TestCluster(hasNetwork: true)
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     let leader = try cluster.leader()
     for index in 0..<3 where index != leader { cluster.signal(index, SIGSTOP) }
     #expect(throws: SQLiteError.self) {
-      let impatient = try cluster.database {
+      let other = try cluster.database {
         $0.leaderTimeout = .milliseconds(300)
         $0.attemptTimeout = .milliseconds(300)
       }
-      return try impatient.executeQuery("SELECT * FROM t")
+      return try other.executeQuery("SELECT * FROM t")
     }
     for index in 0..<3 where index != leader { cluster.signal(index, SIGCONT) }
     #expect(try database.executeQuery("SELECT * FROM t").isEmpty)

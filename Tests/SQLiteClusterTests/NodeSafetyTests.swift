@@ -6,11 +6,12 @@ import Testing
 
 @testable import SQLiteCluster
 
-/// What would end a node of version 1.11, fool it or hang it, and what happens instead.
+/// Tests inputs that would crash, confuse or hang a node of version 1.11.
 @Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct NodeSafetyTests {
-  /// Checks that the node that led still runs, that the others have all that it had, and that it comes back.
-  private func checkIsWhole(
+  /// Checks that all nodes run, that the others have the data of the killed leader, and that it
+  /// restarts.
+  private func checkIsIntact(
     _ cluster: TestCluster, _ sql: SQL, _ expected: [Value], in name: String = "test"
   ) throws {
     for index in cluster.addresses.indices { #expect(cluster.isRunning(index)) }
@@ -23,7 +24,7 @@ struct NodeSafetyTests {
     try database.executeChange("CREATE TABLE IF NOT EXISTS later (id INTEGER PRIMARY KEY)")
   }
 
-  @Test func `rows that a change gives back reach the other nodes`() throws {
+  @Test func `changes with RETURNING reach the other nodes`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
@@ -34,10 +35,10 @@ struct NodeSafetyTests {
       #expect(try connection.executeQuery("UPDATE t SET n = n * 10 RETURNING n").count == 3)
       #expect(try connection.executeQuery("DELETE FROM t WHERE id = 2 RETURNING id").count == 1)
     }
-    try checkIsWhole(cluster, "SELECT n FROM t ORDER BY id", [.integer(10), .integer(30)])
+    try checkIsIntact(cluster, "SELECT n FROM t ORDER BY id", [.integer(10), .integer(30)])
   }
 
-  @Test func `what would end a node does not reach it, with megabytes in the database`() throws {
+  @Test func `statements that would crash a node are rejected, with megabytes of data`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, b BLOB)")
@@ -53,7 +54,7 @@ struct NodeSafetyTests {
       }
       #expect(error?.code == .authorization, "\(sql)")
     }
-    try checkIsWhole(cluster, "SELECT count(*) FROM t", [.integer(8)])
+    try checkIsIntact(cluster, "SELECT count(*) FROM t", [.integer(8)])
   }
 
   @Test(arguments: [
@@ -62,7 +63,7 @@ struct NodeSafetyTests {
     "CREATE TABLE b (x /* a */ date -- b\n)", "ALTER TABLE t ADD x DATE",
     "ALTER TABLE t ADD COLUMN x 'boolean' DEFAULT 'a'",
   ])
-  func `columns whose values would end a node are not made`(_ sql: String) throws {
+  func `columns with types that would crash a node can't be created`(_ sql: String) throws {
     let cluster = try TestCluster(count: 1)
     let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
@@ -73,11 +74,11 @@ struct NodeSafetyTests {
     #expect(try database.executeQuery("SELECT * FROM t").isEmpty)
   }
 
-  @Test func `a database with columns whose values would end a node is refused by their names`()
+  @Test func `opening a database throws an error that names columns that would crash a node`()
     throws
   {
     let cluster = try TestCluster(count: 1)
-    // As another program may make it: by the protocol.
+    // Uses the raw protocol, like another program might.
     let probe = try Cluster(cluster.addresses, database: "foreign", ClusterOptions())
     let (node, number) = try probe.openAtLeader(before: .now + .seconds(10))
     for sql in [
@@ -96,14 +97,14 @@ struct NodeSafetyTests {
     ":memory:", "file:x", "file:x?mode=memory", "x-wal", "x-journal", "x-shm", "", "a\0b",
     String(repeating: "n", count: 256),
   ])
-  func `a name that would end a node is refused`(_ name: String) throws {
+  func `a database name that would crash a node throws`(_ name: String) throws {
     let cluster = try TestCluster(count: 1)
     let error = #expect(throws: SQLiteError.self) { try cluster.database(name) }
     #expect(error?.code == .misuse)
     #expect(cluster.isRunning(0))
   }
 
-  @Test func `any other name is one of its own`() throws {
+  @Test func `any other name identifies a separate database`() throws {
     let cluster = try TestCluster(count: 1)
     let names = [
       "a b", "a/b", "../x", "/tmp/x", "é😀", "a\nb", "a?b", "%00", ":MEMORY:", "FILE:x", "x", "X",
@@ -121,8 +122,8 @@ struct NodeSafetyTests {
     #expect(cluster.isRunning(0))
   }
 
-  /// A node of version 1.11 opens the first database whose name begins with the one that it is asked for.
-  @Test func `a name that is the beginning of another one has its own database on every node`()
+  /// A node of version 1.11 opens the first database that has the requested name as a prefix.
+  @Test func `a name that is a prefix of another one has its own database on every node`()
     throws
   {
     let cluster = try TestCluster()
@@ -139,7 +140,7 @@ struct NodeSafetyTests {
     }
   }
 
-  @Test func `options of any size are kept to`() throws {
+  @Test func `very large options work, and an invalid message size throws`() throws {
     let cluster = try TestCluster.shared.get()
     let database = try cluster.database("any options") { options in
       options.leaderTimeout = .seconds(Int64.max)
@@ -170,7 +171,7 @@ struct NodeSafetyTests {
     }
   }
 
-  @Test func `a message that is too large is refused before it is sent`() throws {
+  @Test func `an oversized message throws before it is sent`() throws {
     let cluster = try TestCluster(count: 1)
     let database = try cluster.database { $0.maximumMessageSize = 1 << 20 }
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, b BLOB)")
@@ -181,7 +182,7 @@ struct NodeSafetyTests {
     #expect(error?.code == .tooBig)
     try database.executeChange("INSERT INTO t VALUES (2, \([UInt8](repeating: 1, count: 1 << 19)))")
     #expect(try database.executeQuery("SELECT id FROM t").map { $0[0]?.value } == [.integer(2)])
-    // A row that is too large is not taken either, and the session goes on.
+    // An oversized row throws, too, and the session continues.
     try cluster.database().executeChange("INSERT INTO t VALUES (3, zeroblob(3000000))")
     let answer = #expect(throws: SQLiteError.self) {
       try database.executeQuery("SELECT b FROM t WHERE id = 3")
@@ -207,7 +208,7 @@ struct NodeSafetyTests {
         count += 1
         guard row.integer(at: 0) % 400 == 0 else { return }
         try connection.executeChange("UPDATE t SET s = 'b' WHERE id = \(row.integer(at: 0))")
-        // A query that is left before its end.
+        // A query that is abandoned before its end.
         _ = try connection.firstRow("SELECT * FROM t")
       }
       #expect(count == 2_000)
@@ -219,10 +220,10 @@ struct NodeSafetyTests {
 
   @Test(arguments: [
     "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
-    // These name one table, and no node ends with them either.
+    // These are endless because of a view and a trigger, and crash no node, either.
     "SELECT count(*) FROM endless", "INSERT INTO trap VALUES (1)",
   ])
-  func `a statement without an end stops one node, and not the others`(_ sql: String) throws {
+  func `an endless statement blocks one node but not the others`(_ sql: String) throws {
     let cluster = try TestCluster()
     let database = try cluster.database()
     try database.executeMultipleChanges(
@@ -241,7 +242,7 @@ struct NodeSafetyTests {
     }
     #expect(error?.code == .leadershipLost)
     #expect(error?.message.contains("another node is not asked") == true)
-    // The others lead on.
+    // The other nodes elect a new leader.
     try database.executeChange("INSERT INTO t VALUES (2)")
     #expect(try cluster.leader() != leader)
     cluster.signal(leader, SIGKILL)
@@ -250,11 +251,11 @@ struct NodeSafetyTests {
       try database.executeQuery("SELECT id FROM t ORDER BY id").map { $0[0]?.asInt() } == [1, 2])
   }
 
-  @Test func `a statement that has ended two nodes is not given to a third`() async throws {
+  @Test func `a statement that crashed two nodes isn't sent to a third`() async throws {
     let cluster = try TestCluster()
     let probe = try Cluster(cluster.addresses, database: "foreign", ClusterOptions())
     let (node, number) = try probe.openAtLeader(before: .now + .seconds(10))
-    // Reading the value ends a node of version 1.11.
+    // Reading this value crashes a node of version 1.11.
     for sql in [
       "CREATE TABLE t (id INTEGER PRIMARY KEY, ok BOOLEAN)", "INSERT INTO t VALUES (1, 0.5)",
     ] { _ = try node.execute(.sql(sql), in: number) }
@@ -278,7 +279,7 @@ struct NodeSafetyTests {
     }
   }
 
-  @Test func `a missing value and a second statement are errors, as on a file`() throws {
+  @Test func `a missing argument or a second statement throws, as for a file`() throws {
     let cluster = try TestCluster(count: 1)
     for database in [try cluster.database(), try Database.memory()] {
       try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
@@ -297,7 +298,7 @@ struct NodeSafetyTests {
   }
 }
 
-/// A transport that counts requests which are sent before the answer to the one before has come to its end.
+/// A transport that counts the requests that are sent before the previous response is complete.
 private final class WatchedTransport: ClusterTransport {
   private let counts = Mutex((messages: 0, early: 0))
 
@@ -313,7 +314,7 @@ private final class WatchedTransport: ClusterTransport {
   private final class Stream: ClusterStream {
     private let watch: WatchedTransport
     private let stream: any ClusterStream
-    /// What has come and is no whole message yet.
+    /// The received bytes of an incomplete message.
     private var received: [UInt8] = []
     private var isWaiting = false
     private var hasSentVersion = false
@@ -341,7 +342,7 @@ private final class WatchedTransport: ClusterTransport {
       while received.count >= 8 {
         let words = received[..<4].reversed().reduce(0) { $0 << 8 | Int($1) }
         guard received.count >= 8 + words * 8 else { break }
-        // Rows end by a mark; another one says that more follow.
+        // The last word of rows marks their end or announces more rows.
         isWaiting = received[4] == 7 && received[7 + words * 8] == 0xee
         received.removeFirst(8 + words * 8)
       }

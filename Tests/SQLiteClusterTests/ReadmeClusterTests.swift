@@ -4,10 +4,10 @@ import MagicCluster
 import MagicData
 import Testing
 
-/// The code of the README and of the articles on clusters.
+/// The code examples of the README and the articles about clusters.
 @Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ReadmeClusterTests {
-  @Test func `money is moved on a cluster`() async throws {
+  @Test func `money is transferred on a cluster`() async throws {
     let cluster = try TestCluster(count: 1)
     let addresses = cluster.addresses
     let setUp = try await Database(cluster: addresses, name: "shop")
@@ -34,7 +34,7 @@ struct ReadmeClusterTests {
   }
 }
 
-/// The code of the article on what a cluster costs.
+/// The code examples of the article about the costs of a cluster.
 @Suite struct ReadmeTenantTests {
   func cluster(of tenant: String, in clusters: [[String]]) -> [String] {
     // Unlike a Hasher's values, the sum is the same on every machine and in every run.
@@ -42,7 +42,7 @@ struct ReadmeClusterTests {
     return clusters[Int(sum % UInt64(clusters.count))]
   }
 
-  @Test func `tenants are spread over clusters`() {
+  @Test func `tenants are distributed over clusters`() {
     let clusters = [["a:1"], ["b:1"], ["c:1"]]
     let counts = (0..<3_000).reduce(into: [String: Int]()) { counts, number in
       counts[cluster(of: "tenant \(number)", in: clusters)[0], default: 0] += 1
@@ -51,7 +51,7 @@ struct ReadmeClusterTests {
     #expect(counts.values.allSatisfy { $0 > 700 })
   }
 
-  @Test func `the databases that were used last stay open`() async throws {
+  @Test func `the most recently used databases stay open`() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "magicdata-tenants-\(UUID().uuidString)").path(percentEncoded: false)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -61,7 +61,7 @@ struct ReadmeClusterTests {
     do { first = try await open.database(of: "\(folder)/a") }
     #expect(first != nil)
     _ = try await open.database(of: "\(folder)/b")
-    // Used again: the other one goes.
+    // This access makes the other database the least recently used one.
     _ = try await open.database(of: "\(folder)/a")
     _ = try await open.database(of: "\(folder)/c")
     #expect(first != nil)

@@ -1,7 +1,7 @@
 import Conformance
 import Synchronization
 
-/// Names that tasks collect.
+/// A set of names that concurrent tasks add to.
 final class Names: Sendable {
   private let names = Mutex<Set<String>>([])
 
