@@ -1,21 +1,23 @@
 public import Essentials
 public import SQLiteCore
 
-// Values in the default form of their type, as `Row/get(_:as:)` reads them, which throws the reason of a
-// failure. Each reading returns nil for NULL and for what is not in that form.
+// These methods read the default form of a type, like `Row/get(_:as:)`. They return nil for NULL
+// and for any other form, where `get` throws an error with the reason.
 extension Column {
-  /// The date in UTC text such as `2024-02-29 23:59:59.5`, or nil.
+  /// Returns the date that is stored as UTC text such as `2024-02-29 23:59:59.5`, or nil for any
+  /// other value.
   public func asDate() -> Date? { try? Date(databaseValue: value) }
 
-  /// The UUID in text of either case, or nil.
+  /// Returns the UUID that is stored as text in either case, or nil for any other value.
   public func asUUID() -> UUID? { try? UUID(databaseValue: value) }
 
-  /// The bytes of a blob, or nil.
+  /// Returns the bytes of a blob, or nil for any other value.
   public func asData() -> Data? { try? Data(databaseValue: value) }
 
-  /// The number in decimal text, or nil.
+  /// Returns the number that is stored as decimal text or as an INTEGER, or nil for any other
+  /// value.
   public func asDecimal() -> Decimal? { try? Decimal(databaseValue: value) }
 
-  /// The URL in text, or nil.
+  /// Returns the URL that is stored as text, or nil for any other value.
   public func asURL() -> URL? { try? URL(databaseValue: value) }
 }

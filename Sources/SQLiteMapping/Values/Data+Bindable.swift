@@ -1,23 +1,28 @@
 public import Essentials
 public import SQLiteCore
 
-// Bound and read: by itself in the default form, and as a property in the form of the type's strategies.
+// Data that is bound or read on its own has the default form. A property has the form of its type's
+// strategies.
 
 extension Data: Bindable, ColumnValue {
-  /// The bytes: ``DataStrategy/blob``.
+  /// The bytes as a BLOB, like ``DataStrategy/blob``.
   public var databaseValue: Value { DataStrategy.blob.value(for: self) }
 
-  /// Binds the bytes: ``DataStrategy/blob``.
+  /// Binds the bytes as a BLOB, like ``DataStrategy/blob``.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(bytes, at: parameter)
   }
 
-  /// Makes data from a BLOB: ``DataStrategy/blob``.
+  /// Creates data from a BLOB, the form of ``DataStrategy/blob``.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` if the value is not a BLOB.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try DataStrategy.blob.data(from: databaseValue)
   }
 
-  /// Reads a BLOB: ``DataStrategy/blob``.
+  /// Reads the bytes of a BLOB, the form of ``DataStrategy/blob``.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` if the column doesn't contain a BLOB.
   public static func read(
     from statement: borrowing Statement, at column: Int
   ) throws(SQLiteError) -> Data {
@@ -58,7 +63,7 @@ extension Data: ScalarValue {
 }
 
 extension Data {
-  /// A copy of the bytes of a BLOB; nil if the column stores something else.
+  /// Returns a copy of the bytes of a BLOB, or nil if the column stores another type.
   package static func blob(in handle: StatementHandle, at column: Int32) -> Data? {
     guard let bytes = unsafe handle.blob(at: column) else { return nil }
     guard let start = bytes.baseAddress else { return Data() }

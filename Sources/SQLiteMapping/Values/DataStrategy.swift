@@ -4,14 +4,15 @@ package import SQLiteCore
 
 /// How `Data` is stored. Every strategy is exact.
 public enum DataStrategy: Hashable, Sendable, CaseIterable {
-  /// A BLOB of the bytes; empty data is an empty blob and not NULL.
+  /// A BLOB of the bytes. Empty data is stored as an empty blob, not as NULL.
   case blob
-  /// TEXT in base64 with padding, in one line.
+  /// TEXT in base64 with padding and without line breaks.
   case base64
-  /// TEXT in uppercase hexadecimal digits, as SQLite's `hex()`; lowercase is read too.
+  /// TEXT of uppercase hexadecimal digits, like SQLite's `hex()`. Lowercase digits can be read,
+  /// too.
   case hex
 
-  /// Returns what is stored for `data`.
+  /// Returns the stored form of `data`.
   package func value(for data: Data) -> Value {
     switch self {
     case .blob: .blob(data.byteArray)
@@ -20,9 +21,10 @@ public enum DataStrategy: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Returns the data that `value` stores.
+  /// Returns the data that `value` represents.
   ///
-  /// - Throws: `SQLiteError` with `mismatch` if `value` is of another kind or not such text.
+  /// - Throws: `SQLiteError` with `mismatch` if `value` has another storage class or is not in the
+  ///   strategy's form.
   package func data(from value: Value) throws(SQLiteError) -> Data {
     switch (self, value) {
     case (.blob, .blob(let bytes)): return Data(bytes)
@@ -59,8 +61,8 @@ public enum DataStrategy: Hashable, Sendable, CaseIterable {
 }
 
 extension Data {
-  /// The bytes as an array, copied into memory that is the array's own from the start (the plain
-  /// initializer may be freed early by Swift 6.3.1's optimizer).
+  /// A copy of the bytes in an array that owns its memory from the start. (The optimizer of Swift
+  /// 6.3.1 may free the result of the plain array initializer too early.)
   package var byteArray: [UInt8] {
     unsafe withUnsafeBytes { unsafe copiedBytes($0.baseAddress, count: $0.count) }
   }

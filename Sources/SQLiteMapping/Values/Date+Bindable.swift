@@ -2,15 +2,22 @@ public import Essentials
 import ExactText
 public import SQLiteCore
 
-// Bound and read: by itself in the default form, and as a property in the form of the type's strategies.
+// A date that is bound or read on its own has the default form. A property has the form of its
+// type's strategies.
 
 extension Date: Bindable, ColumnValue {
-  /// UTC text with as many digits as an exact round trip needs: ``DateStrategy/text``.
+  /// The date as UTC text with the digits that an exact round trip needs, like
+  /// ``DateStrategy/text``.
+  ///
+  /// - Throws: `SQLiteError` with `range` if the date cannot be stored.
   public var databaseValue: Value {
     get throws(SQLiteError) { try DateStrategy.text.value(for: self) }
   }
 
-  /// Makes a date from text such as `2024-02-29 23:59:59.5`: ``DateStrategy/text``.
+  /// Creates a date from text such as `2024-02-29 23:59:59.5`, the form of ``DateStrategy/text``.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` if the value is not such a text, and with `range` if
+  ///   the date is not in the years 0000 to 9999.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try DateStrategy.text.date(from: databaseValue)
   }

@@ -4,40 +4,45 @@ package import SQLiteCore
 
 /// How dates are stored.
 ///
-/// Every strategy holds the years 0000 to 9999 and refuses others, in both directions. Whatever it
-/// writes it reads back within the precision stated here; ``text`` and
-/// ``secondsSinceReferenceDate`` are exact. Within a strategy, stored values sort as the dates do.
+/// Every strategy supports the years 0000 to 9999. Writing or reading any other date throws. A date
+/// survives a round trip within the precision that each case documents; ``text`` and
+/// ``secondsSinceReferenceDate`` are exact. With each strategy, the stored values sort in the order
+/// of the dates.
 public enum DateStrategy: Hashable, Sendable, CaseIterable {
-  /// UTC text, `YYYY-MM-DD HH:MM:SS[.fraction]`: exact, sortable, read by people and by SQLite.
+  /// UTC text, `YYYY-MM-DD HH:MM:SS[.fraction]`: exact, sortable, and readable by people and
+  /// SQLite.
   ///
-  /// The fraction has as few digits as an exact round trip needs. Only dates closer than 1e-280
-  /// seconds to 2001-01-01 00:00:00, but not equal to it, are refused.
+  /// The fraction has only the digits that an exact round trip needs. Dates that are closer than
+  /// 1e-280 seconds to 2001-01-01 00:00:00, but not equal to it, cannot be stored.
   case text
-  /// REAL seconds since 2001-01-01, as `Date` counts them: exact.
+  /// REAL seconds since 2001-01-01, like `Date.timeIntervalSinceReferenceDate`: exact.
   case secondsSinceReferenceDate
   /// REAL seconds since 1970-01-01: not exact.
   ///
-  /// Right to 2^-23 seconds (0.12 µs) from 1901 to 2038, and to 2^-16 seconds (16 µs) everywhere.
-  /// Of today's dates with all their digits about half change.
+  /// The error is at most 2^-23 seconds (0.12 µs) from 1901 to 2038, and at most 2^-16 seconds (16
+  /// µs) in any other year. About half of all present-day dates with full precision change.
   case secondsSince1970
-  /// INTEGER seconds since 1970-01-01, as SQLite's `unixepoch()`: the whole second, downwards.
+  /// INTEGER seconds since 1970-01-01, like SQLite's `unixepoch()`. Fractions are rounded down.
   case wholeSecondsSince1970
-  /// INTEGER milliseconds since 1970-01-01: the nearest millisecond, of two the even one.
+  /// INTEGER milliseconds since 1970-01-01, rounded to the nearest millisecond. Ties are rounded to
+  /// even.
   case millisecondsSince1970
-  /// INTEGER microseconds since 1970-01-01: the nearest microsecond, of two the even one.
+  /// INTEGER microseconds since 1970-01-01, rounded to the nearest microsecond. Ties are rounded to
+  /// even.
   ///
-  /// A date comes back within 1 µs from 1729 to 2273, where whole microseconds survive. Farther
-  /// away `Date` itself is coarser: within 16 µs.
+  /// From 1729 to 2273, the error is at most 1 µs, and whole microseconds are exact. Outside these
+  /// years, the resolution of `Date` itself is lower, and the error is at most 16 µs.
   case microsecondsSince1970
-  /// REAL days since noon of November 24, 4714 BC, as SQLite's `julianday()`.
+  /// REAL days since noon of November 24, 4714 BC, like SQLite's `julianday()`.
   ///
-  /// Written to 20 µs until the year 6770 and to 40 µs later; read to the nearest millisecond, as
-  /// SQLite reads it, so that whole milliseconds survive.
+  /// The stored value has an error of at most 20 µs until the year 6770, and of at most 40 µs after
+  /// it. Reading rounds to the nearest millisecond, like SQLite, so whole milliseconds are exact.
   case julianDay
 
-  /// Returns what is stored for `date`.
+  /// Returns the stored form of `date`.
   ///
-  /// - Throws: `SQLiteError` with `range`, naming the date's seconds, if it cannot be stored.
+  /// - Throws: `SQLiteError` with `range` if the date cannot be stored. The message contains its
+  ///   seconds.
   package func value(for date: Date) throws(SQLiteError) -> Value {
     let seconds = try DateRange.seconds(of: date)
     let value: Value
@@ -52,18 +57,18 @@ public enum DateStrategy: Hashable, Sendable, CaseIterable {
       value = .integer(Self.count(of: seconds, unitsPerSecond: 1_000_000))
     case .julianDay: value = .real(Self.julianDay(of: seconds))
     }
-    // The last moments of year 9999 may have been rounded into the next one.
+    // Rounding may move the last moments of the year 9999 into the next year.
     _ = try self.date(from: value)
     return value
   }
 
-  /// Returns the date that `value` stores.
+  /// Returns the date that `value` represents.
   ///
-  /// REAL forms are read from an INTEGER too and INTEGER forms from a whole REAL, since the affinity of a
-  /// column may have changed one into the other.
+  /// The REAL strategies also accept an INTEGER, and the INTEGER strategies a whole REAL, because
+  /// the affinity of a column may have converted the value.
   ///
-  /// - Throws: `SQLiteError` with `mismatch` if `value` is of another kind or no date, with `range`
-  ///   if it is not in the years 0000 to 9999.
+  /// - Throws: `SQLiteError` with `mismatch` if `value` has another storage class or is not a date,
+  ///   and with `range` if the date is not in the years 0000 to 9999.
   package func date(from value: Value) throws(SQLiteError) -> Date {
     switch self {
     case .text:
@@ -82,14 +87,15 @@ public enum DateStrategy: Hashable, Sendable, CaseIterable {
 }
 
 extension DateStrategy {
-  /// Counts whole units since 1970, the nearest, of two the even one, without an error between.
+  /// Returns the number of units since 1970, rounded once to the nearest unit. Ties are rounded to
+  /// even.
   private static func count(of seconds: Double, unitsPerSecond: Int64) -> Int64 {
     let whole = seconds.rounded(.towardZero)
     let fraction = seconds - whole
     let units = fraction * Double(unitsPerSecond)
     var rounded = units.rounded(.toNearestOrEven)
     if (units - rounded).magnitude == 0.5 {
-      // The product may itself have been rounded to look like a tie.
+      // Rounding of the product itself may have produced the tie.
       let error = (-units).addingProduct(fraction, Double(unitsPerSecond))
       if error > 0 { rounded = units.rounded(.up) }
       if error < 0 { rounded = units.rounded(.down) }
@@ -103,7 +109,7 @@ extension DateStrategy {
     try date(count: value.integer(for: Date.self), unitsPerSecond: unitsPerSecond)
   }
 
-  /// Returns the date nearest to `count` units after 1970.
+  /// Returns the date that is nearest to `count` units after 1970.
   private static func date(count: Int64, unitsPerSecond: Int64) throws(SQLiteError) -> Date {
     var (seconds, units) = count.quotientAndRemainder(dividingBy: unitsPerSecond)
     if units < 0 {
@@ -121,7 +127,7 @@ extension DateStrategy {
   }
 
   private static func julianDay(of seconds: Double) -> Double {
-    // Whole days and the rest are exact alone, so only the sum is rounded.
+    // The whole days and the remainder are exact on their own, so only the sum is rounded.
     let rest = seconds.truncatingRemainder(dividingBy: 86_400)
     return (seconds - rest) / 86_400 + julianReferenceDay + rest / 86_400
   }
@@ -141,27 +147,28 @@ extension DateStrategy {
   private static let julianReferenceDay = 2_451_910.5
 }
 
-// Dates as columns hold them. A date less than 1e-280 seconds away from 2001-01-01 00:00:00, but not at
-// it, is refused, since SQLite gives up on more than 308 digits. SQLite's functions give NULL for the last
-// half millisecond of year 9999. -0.0 seconds comes back as the equal 0.0.
+// Dates as text. A date that is less than 1e-280 seconds away from 2001-01-01 00:00:00, but not
+// equal to it, is rejected, because SQLite supports at most 308 digits. SQLite's date functions
+// return NULL for the last half millisecond of the year 9999. -0.0 seconds are read as 0.0, which
+// is equal.
 
 extension DateText {
   /// Returns the text of `date`.
   ///
-  /// - Throws: `SQLiteError` with `range`, naming the seconds, if the date is not in the years 0000
-  ///   to 9999 or needs too many digits.
+  /// - Throws: `SQLiteError` with `range` if the date is not in the years 0000 to 9999 or needs too
+  ///   many digits. The message contains its seconds.
   package static func text(of date: Date) throws(SQLiteError) -> String {
     text(ofSeconds: try writableSeconds(of: date))
   }
 
-  /// The greatest length in bytes that the text of `date` may have.
+  /// Returns the maximum length of the text of `date` in bytes.
   static func length(of date: Date) -> Int {
     length(ofSeconds: date.timeIntervalSinceReferenceDate)
   }
 
-  /// Appends the text of `date` to `output`, in ``length(of:)`` bytes at most.
+  /// Appends the text of `date`, at most ``length(of:)`` bytes, to `output`.
   ///
-  /// - Throws: `SQLiteError` as ``text(of:)``; then nothing is appended.
+  /// - Throws: The errors of ``text(of:)``. Nothing is appended in this case.
   package static func append(
     _ date: Date, to output: inout OutputSpan<UInt8>
   ) throws(SQLiteError) {
@@ -178,10 +185,10 @@ extension DateText {
     return seconds
   }
 
-  /// Returns the date that `text` names, in one of the forms of SQLite's date functions.
+  /// Returns the date that `text` represents. It accepts the formats of SQLite's date functions.
   ///
-  /// - Throws: `SQLiteError` with `mismatch` and the place of the error in the text, or with `range`
-  ///   if a zone or rounding leads out of the years 0000 to 9999.
+  /// - Throws: `SQLiteError` with `mismatch` and the position of the error in the text, or with
+  ///   `range` if a time zone or rounding moves the date out of the years 0000 to 9999.
   package static func date(from text: String) throws(SQLiteError) -> Date {
     var text = text
     return try text.withUTF8 { bytes in
@@ -189,7 +196,7 @@ extension DateText {
     }.get()
   }
 
-  /// Returns the date that UTF-8 `text` names, as ``date(from:)`` for a `String`.
+  /// Returns the date that UTF-8 text represents, like ``date(from:)`` for a `String`.
   package static func date(from text: Span<UInt8>) throws(SQLiteError) -> Date {
     let seconds: Double
     do {
@@ -200,22 +207,23 @@ extension DateText {
     return try DateRange.date(seconds: seconds)
   }
 
-  /// Returns the date that the bytes of a column name, as ``date(from:)`` for a `String`.
+  /// Returns the date that the bytes of a column represent, like ``date(from:)`` for a `String`.
   package static func date(from text: RawSpan) throws(SQLiteError) -> Date {
     try date(from: Span<UInt8>(_bytes: text))
   }
 }
 
-// One range holds for every ``DateStrategy``, so that a table may change its strategy later and a column
-// read with the wrong unit is noticed: milliseconds taken for seconds are no such date.
+// Every ``DateStrategy`` has the same range. A table can therefore change its strategy later, and
+// reading a column in the wrong unit is detected: milliseconds read as seconds are out of range.
 
 extension DateRange {
-  /// The seconds from 1970-01-01 to 2001-01-01.
+  /// The number of seconds from 1970-01-01 to 2001-01-01.
   package static let referenceSince1970 = 978_307_200.0
 
-  /// Returns the seconds since 2001 of a date that can be stored.
+  /// Returns the seconds from 2001-01-01 to a date.
   ///
-  /// - Throws: `SQLiteError` with `range`, naming the seconds.
+  /// - Throws: `SQLiteError` with `range` if the date is not in the years 0000 to 9999. The message
+  ///   contains its seconds.
   package static func seconds(of date: Date) throws(SQLiteError) -> Double {
     let seconds = date.timeIntervalSinceReferenceDate
     guard contains(seconds) else {
@@ -226,9 +234,10 @@ extension DateRange {
     return seconds
   }
 
-  /// Returns the date `seconds` after 2001.
+  /// Returns the date `seconds` after 2001-01-01.
   ///
-  /// - Throws: `SQLiteError` with `range`, naming the seconds.
+  /// - Throws: `SQLiteError` with `range` if the date is not in the years 0000 to 9999. The message
+  ///   contains its seconds.
   package static func date(seconds: Double) throws(SQLiteError) -> Date {
     let date = Date(timeIntervalSinceReferenceDate: seconds)
     _ = try Self.seconds(of: date)

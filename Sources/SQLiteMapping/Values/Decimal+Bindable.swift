@@ -2,14 +2,20 @@ public import Essentials
 public import SQLiteCore
 
 extension Decimal: Bindable, ColumnValue {
-  /// Exact text in plain decimal notation, `-12.5`; a NaN is refused.
+  /// The number as exact text in plain decimal notation, such as `-12.5`.
   ///
-  /// Text does not sort as numbers do, and SQLite's arithmetic would make an inexact REAL of it.
+  /// The text doesn't sort numerically without the collation that this library adds, and SQLite's
+  /// arithmetic converts it to an inexact REAL.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` for a NaN.
   public var databaseValue: Value {
     get throws(SQLiteError) { try DecimalText.value(for: self) }
   }
 
-  /// Makes a decimal from text in plain decimal notation, or from an INTEGER.
+  /// Creates a decimal from text in plain decimal notation, or from an INTEGER.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` if the value is neither, and with `range` if `Decimal`
+  ///   cannot represent the number exactly.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try DecimalText.decimal(from: databaseValue)
   }

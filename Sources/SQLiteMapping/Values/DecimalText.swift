@@ -1,12 +1,13 @@
 package import Essentials
 package import SQLiteCore
 
-/// `Decimal` as TEXT in plain decimal notation, `-12.5`: exact.
+/// The conversion between `Decimal` and TEXT in plain decimal notation, such as `-12.5`. It is
+/// exact.
 ///
-/// Equal decimals have one text, so `=` finds them; text sorts as numbers do by the collation ``DecimalOrder``.
-/// SQLite's own arithmetic would turn the text into an inexact REAL.
+/// Equal decimals have the same text, so `=` finds them. The collation ``DecimalOrder`` sorts the
+/// texts numerically. SQLite's arithmetic converts the text to an inexact REAL.
 package enum DecimalText {
-  /// Returns what is stored for `decimal`.
+  /// Returns the stored form of `decimal`.
   ///
   /// - Throws: `SQLiteError` with `mismatch` for a NaN.
   package static func value(for decimal: Decimal) throws(SQLiteError) -> Value {
@@ -16,10 +17,10 @@ package enum DecimalText {
     return .text(decimal.description)
   }
 
-  /// Returns the decimal that `value` stores: TEXT, or an INTEGER.
+  /// Returns the decimal that `value`, a TEXT or an INTEGER, represents.
   ///
-  /// - Throws: `SQLiteError` with `mismatch` if `value` is of another kind or no such number, with
-  ///   `range` if `Decimal` cannot hold it exactly.
+  /// - Throws: `SQLiteError` with `mismatch` if `value` has another storage class or is not a
+  ///   number in plain decimal notation, and with `range` if `Decimal` cannot represent it exactly.
   package static func decimal(from value: Value) throws(SQLiteError) -> Decimal {
     switch value {
     case .integer(let integer): return Decimal(integer)
@@ -29,7 +30,8 @@ package enum DecimalText {
   }
 
   private static func decimal(from number: PlainDecimal) throws(SQLiteError) -> Decimal {
-    // `Decimal` rounds numbers that it cannot hold, so the result is written again and compared.
+    // `Decimal` rounds numbers that it cannot represent, so the result is converted back and
+    // compared.
     let text = number.text
     guard let decimal = Decimal(string: text), decimal.description == text else {
       throw SQLiteError(.range, "the stored number does not fit Decimal exactly")
@@ -38,16 +40,17 @@ package enum DecimalText {
   }
 }
 
-/// A decimal number written plainly, `-12.5`: no exponent, no grouping, no locale, no plus sign.
+/// A decimal number in plain notation, such as `-12.5`, without exponent, grouping, locale or plus
+/// sign.
 package struct PlainDecimal: Equatable {
-  /// Whether the number is below zero.
+  /// Whether the number is less than zero.
   package let isNegative: Bool
-  /// The digits before the point, without leading zeros: none for a number below 1.
+  /// The digits before the point, without leading zeros. Empty if the magnitude is less than 1.
   package let whole: Substring
-  /// The digits after the point, without trailing zeros.
+  /// The digits after the point, without trailing zeros. Empty for a whole number.
   package let fraction: Substring
 
-  /// Reads `[-]digits[.digits]`.
+  /// Creates a number by parsing `[-]digits[.digits]`.
   ///
   /// - Throws: `SQLiteError` with `mismatch` for any other text.
   package init(_ text: String) throws(SQLiteError) {
@@ -66,7 +69,7 @@ package struct PlainDecimal: Equatable {
     isNegative = hasMinus && !(whole.isEmpty && fraction.isEmpty)
   }
 
-  /// The one text of this number: no superfluous zeros, no negative zero.
+  /// The canonical text of the number, without superfluous zeros and without a negative zero.
   package var text: String {
     "\(isNegative ? "-" : "")\(whole.isEmpty ? "0" : whole)\(fraction.isEmpty ? "" : ".")\(fraction)"
   }

@@ -1,14 +1,18 @@
 public import SQLiteCore
 
-// Bound and read: by itself in the default form, and as a property in the form of the type's strategies.
+// A duration that is bound or read on its own has the default form. A property has the form of its
+// type's strategies.
 
 extension Duration: Bindable, ColumnValue {
-  /// Exact text of decimal seconds, `-1.5`: ``DurationStrategy/text``.
+  /// The duration as exact text of decimal seconds, such as `-1.5`, like ``DurationStrategy/text``.
   public var databaseValue: Value {
     get throws(SQLiteError) { try DurationStrategy.text.value(for: self) }
   }
 
-  /// Makes a duration from text of decimal seconds: ``DurationStrategy/text``.
+  /// Creates a duration from text of decimal seconds, the form of ``DurationStrategy/text``.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` if the value is not such a text, and with `range` if
+  ///   `Duration` cannot represent it exactly.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try DurationStrategy.text.duration(from: databaseValue)
   }

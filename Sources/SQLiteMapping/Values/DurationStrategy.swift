@@ -2,26 +2,27 @@ package import SQLiteCore
 
 /// How a `Duration` is stored.
 public enum DurationStrategy: Hashable, Sendable, CaseIterable {
-  /// TEXT of decimal seconds, `-1.5`, with as many of 18 digits after the point as needed: exact.
+  /// TEXT of decimal seconds, such as `-1.5`, with up to 18 digits after the point: exact.
   ///
-  /// Equal durations have one text; text does not sort as durations do.
+  /// Equal durations have the same text. The text doesn't sort in the order of the durations.
   case text
-  /// REAL seconds: 15 digits in all, to within one unit in the last place of the double. It sorts.
+  /// REAL seconds: 15 significant digits, with an error of at most one unit in the last place of
+  /// the double. Sortable.
   case seconds
-  /// INTEGER nanoseconds: the nearest one, of two the even one. It sorts.
+  /// INTEGER nanoseconds, rounded to the nearest nanosecond. Ties are rounded to even. Sortable.
   ///
-  /// Durations of more than 2^63 nanoseconds, 292 years, are refused.
+  /// Durations of more than 2^63 nanoseconds (292 years) cannot be stored.
   case nanoseconds
 
-  /// Returns what is stored for `duration`.
+  /// Returns the stored form of `duration`.
   ///
-  /// - Throws: `SQLiteError` with `range` if the strategy cannot hold it.
+  /// - Throws: `SQLiteError` with `range` if the strategy cannot represent it.
   package func value(for duration: Duration) throws(SQLiteError) -> Value {
     switch self {
     case .text: return .text(Self.text(of: duration))
     case .seconds:
       let seconds = Self.seconds(of: duration)
-      // The last 2^14 seconds at either end may be rounded out of the range.
+      // Rounding may move the last 2^14 seconds at either end out of the range.
       if seconds.magnitude > 1e20 { _ = try Self.duration(seconds: seconds) }
       return .real(seconds)
     case .nanoseconds:
@@ -35,10 +36,10 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Returns the duration that `value` stores.
+  /// Returns the duration that `value` represents.
   ///
-  /// - Throws: `SQLiteError` with `mismatch` if `value` is of another kind or no such number, with
-  ///   `range` if `Duration` cannot hold it.
+  /// - Throws: `SQLiteError` with `mismatch` if `value` has another storage class or is not a
+  ///   number in the strategy's form, and with `range` if `Duration` cannot represent it.
   package func duration(from value: Value) throws(SQLiteError) -> Duration {
     switch self {
     case .text:
@@ -53,7 +54,7 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
 
   private static let perSecond: UInt128 = 1_000_000_000_000_000_000
 
-  /// The exact number of seconds in plain decimal notation.
+  /// Returns the exact number of seconds in plain decimal notation.
   private static func text(of duration: Duration) -> String {
     let (seconds, rest) = duration.attoseconds.magnitude.quotientAndRemainder(dividingBy: perSecond)
     var text = "\(duration < .zero ? "-" : "")\(seconds)"
@@ -66,7 +67,7 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
 
   private static func seconds(of duration: Duration) -> Double {
     let (whole, rest) = duration.attoseconds.quotientAndRemainder(dividingBy: Int128(perSecond))
-    // The conversion from 64 bits is one instruction, that from 128 bits a slow loop.
+    // Converting 64 bits takes one instruction. Converting 128 bits takes a slow loop.
     let seconds = Int64(exactly: whole).map { Double($0) } ?? Double(whole)
     return seconds + Double(Int64(rest)) / 1e18
   }
@@ -94,12 +95,12 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
 
   private static func duration(seconds: Double) throws(SQLiteError) -> Duration {
     let whole = seconds.rounded(.towardZero)
-    // Nil for NaN, the infinities and whatever is beyond 128 bits.
+    // Nil for NaN, infinities, and numbers that don't fit 128 bits.
     guard let integer = Int128(exactly: whole),
       case let (product, isOverflow) = integer.multipliedReportingOverflow(by: Int128(perSecond)),
       !isOverflow
     else { throw SQLiteError(.range, "\(seconds) seconds do not fit Duration") }
-    // Numbers large enough to overflow here have no fraction.
+    // A number that is large enough to overflow here has no fraction.
     let rest = ((seconds - whole) * 1e18).rounded(.toNearestOrEven)
     return Duration(attoseconds: product + Int128(rest))
   }

@@ -1,9 +1,11 @@
 import ExactText
 import SQLiteCore
 
-/// How values that SQLite has no storage class for are stored in columns.
+/// How a record type stores values that have no storage class in SQLite, and how it names its
+/// columns.
 ///
-/// The defaults are exact and readable. A type names others in ``Record/strategies``:
+/// The default strategies are exact and human-readable. To use others, declare
+/// ``Record/strategies``:
 ///
 ///     static var strategies: MappingStrategies {
 ///       var strategies = MappingStrategies()
@@ -11,39 +13,40 @@ import SQLiteCore
 ///       return strategies
 ///     }
 ///
-/// Changing a strategy of a type whose table has rows changes nothing in those rows: transform them
-/// in a migration.
+/// If you change a strategy of a type, existing rows are not converted. Convert them in a
+/// migration.
 public struct MappingStrategies: Sendable {
-  /// How dates are stored.
+  /// How dates are stored. The default is ``DateStrategy/text``.
   public var dates = DateStrategy.text
-  /// How `Data` is stored.
+  /// How `Data` is stored. The default is ``DataStrategy/blob``.
   public var data = DataStrategy.blob
-  /// How UUIDs are stored.
+  /// How UUIDs are stored. The default is ``UUIDStrategy/text``.
   public var uuids = UUIDStrategy.text
-  /// How durations are stored.
+  /// How durations are stored. The default is ``DurationStrategy/text``.
   public var durations = DurationStrategy.text
-  /// How properties are named as columns.
+  /// How property names are converted to column names. By default, they are the same.
   public var keys = KeyStrategy.useDefaultKeys
-  /// How values made of several values are stored.
+  /// How values with several parts, such as structures and arrays, are stored. The default is
+  /// ``NestedStrategy/text``.
   public var nested = NestedStrategy.text
 
-  /// The defaults.
+  /// Creates the default strategies, which you can then change one by one.
   public init() {}
 }
 
-/// How a property's name becomes a column's name.
+/// How property names are converted to column names.
 ///
-/// Two properties may get one name (`aB` and `a_b`), which the caller must refuse. There is no way
-/// back from a column to a property and none is needed: names are made once for each type.
+/// If two properties of a type have the same column name, such as `aB` and `a_b` with
+/// ``convertToSnakeCase``, writing a value of the type throws.
 public enum KeyStrategy: Hashable, Sendable {
-  /// The property's own name.
+  /// The name of the property, unchanged.
   case useDefaultKeys
   /// Lowercase words joined by underscores: `someURLValue` becomes `some_url_value`.
   ///
-  /// A word starts at an uppercase letter that follows anything but an uppercase letter or an
+  /// A word starts at an uppercase letter that follows anything except an uppercase letter or an
   /// underscore, and at the last uppercase letter of a run if a lowercase letter follows it. Digits
-  /// belong to the word before them. Underscores already there stay as they are, and so do names
-  /// without an uppercase letter. Letters are lowered by Unicode's rules, in no language.
+  /// belong to the preceding word. Existing underscores don't change, and neither do names without
+  /// uppercase letters. Letters are lowercased by Unicode's rules, independently of the locale.
   ///
   /// | property | column |
   /// |---|---|
@@ -55,7 +58,7 @@ public enum KeyStrategy: Hashable, Sendable {
   /// | `aBTest` | `a_b_test` |
   case convertToSnakeCase
 
-  /// Returns the column's name for the property `key`.
+  /// Returns the name of the column for the property `key`.
   ///
   /// - Complexity: O(*n*) in the length of the name.
   package func column(for key: String) -> String {

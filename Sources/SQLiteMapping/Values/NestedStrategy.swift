@@ -1,18 +1,19 @@
 import Essentials
 public import SQLiteCore
 
-/// How a property that is made of several values (a structure, an array, a dictionary) is stored.
+/// How a property with several parts (a structure, an array, a dictionary) is stored in its column.
 public enum NestedStrategy: Sendable {
-  /// As JSON text with sorted keys, which SQLite's JSON functions read. Dates in it are text, as in
-  /// columns, and `Data` is base64.
+  /// JSON text with sorted keys, which SQLite's JSON functions can read. Dates in it are text, like
+  /// in columns, and `Data` is base64.
   case text
-  /// As the same JSON in a blob.
+  /// The same JSON, stored as a blob.
   case blob
-  /// As another encoder writes it.
+  /// The output of a custom encoder.
   case coder(any NestedCoder)
 }
 
-/// An encoder for values that are stored in one column, and the decoder that reads them back.
+/// An encoder for values with several parts that are stored in one column, and the matching
+/// decoder.
 ///
 ///     struct PropertyList: NestedCoder {
 ///       func encode(_ value: some Encodable) throws -> Value {
@@ -23,23 +24,27 @@ public enum NestedStrategy: Sendable {
 ///       }
 ///     }
 public protocol NestedCoder: Sendable {
-  /// Makes what is stored.
+  /// Encodes the value of a property.
   ///
-  /// - Parameter value: A property's value.
-  /// - Throws: What the encoder throws.
+  /// - Parameter value: The value of the property.
+  /// - Returns: The value to store in the column.
+  /// - Throws: An error if the value cannot be encoded. The write then fails with this error.
   func encode(_ value: some Encodable) throws -> Value
 
-  /// Reads what is stored. The decoder must live on for as long as the result needs it.
+  /// Decodes a stored value.
+  ///
+  /// The decoder that the result is created from must remain valid after this method returns,
+  /// because the result may keep it and use it later.
   ///
   /// - Parameters:
-  ///   - type: The type of the values.
-  ///   - value: What the column stores.
-  /// - Throws: What the decoder throws.
+  ///   - type: The type of the result.
+  ///   - value: The stored value of the column.
+  /// - Throws: An error if the stored value cannot be decoded. The read then fails with this error.
   func decode<Result: Decodable>(_ type: Result.Type, from value: Value) throws -> Result
 }
 
 extension NestedStrategy {
-  /// The type of a column of such values.
+  /// The type of a column that stores nested values.
   var columnType: ColumnType {
     switch self {
     case .text: .text
@@ -47,7 +52,7 @@ extension NestedStrategy {
     }
   }
 
-  /// Returns the stored form of a value that has containers.
+  /// Returns the stored form of a nested value.
   func stored(_ value: some Encodable) throws -> Value {
     if case .coder(let coder) = self { return try coder.encode(value) }
     let json = try NestedJSON.data(of: value)
@@ -55,7 +60,7 @@ extension NestedStrategy {
       ? .text(String(decoding: json, as: UTF8.self)) : .blob(json.byteArray)
   }
 
-  /// Returns a decoder for a nested value.
+  /// Returns a decoder of a stored nested value.
   func decoder(of stored: Value) throws -> any Decoder {
     switch (self, stored) {
     case (.coder(let coder), _): return try coder.decode(Passthrough.self, from: stored).decoder

@@ -1,6 +1,7 @@
 import SQLiteCore
 
-// How the primitive types of Codable are stored: integers, Bool, Double, Float and String; and bytes and optionals.
+// How the primitive types of Codable (integers, Bool, Double, Float and String), byte arrays and
+// optionals are stored.
 
 extension ScalarValue where Self: FixedWidthInteger {
   static func columnType(_ forms: ScalarForms) -> ColumnType { .integer }

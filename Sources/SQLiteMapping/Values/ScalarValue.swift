@@ -1,62 +1,66 @@
 package import SQLiteCore
 
-/// A type whose values fill one column in a form that this library knows: SQLite's own storage classes,
-/// integers of all widths, and Foundation's values.
+/// A type whose values are stored in one column in a form that this library defines: SQLite's
+/// storage classes, integers of all widths, and Foundation's values.
 ///
-/// The rules of how such a type is stored stand here, once: records, objects and keys use them.
+/// Records, objects and keys share these conversions.
 protocol ScalarValue: Bindable, ColumnValue, SendableMetatype {
-  /// How a property of the type may be read and bound by callers that open-code it.
+  /// The kind of the type, for callers that inline the code for common types.
   static var kind: ScalarKind { get }
 
-  /// Returns the type of a column of such values.
+  /// Returns the type of a column that stores such values.
   static func columnType(_ forms: ScalarForms) -> ColumnType
 
-  /// Returns the collation by which the stored values sort as the values do; nil if SQLite's own order does, or
-  /// if there is none.
+  /// Returns the collation that sorts the stored values in the order of the original values, or nil
+  /// if SQLite's default order does, or if no collation can.
   static func collation(_ forms: ScalarForms) -> String?
 
-  /// Returns the stored form.
+  /// Returns the stored form of the value.
   ///
-  /// - Throws: ``SQLiteError`` if SQLite cannot hold the value exactly.
+  /// - Throws: ``SQLiteError`` if SQLite cannot store the value exactly.
   func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value
 
-  /// Returns the value of a stored form. Errors do not contain what is stored.
+  /// Returns the value that a stored form represents. Error messages don't contain the stored
+  /// content.
   ///
-  /// - Throws: ``SQLiteError`` if something else is stored.
+  /// - Throws: ``SQLiteError`` if the stored form doesn't represent a value of this type.
   static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Self
 
-  /// Binds the stored form.
+  /// Binds the stored form of the value to a parameter.
   ///
-  /// - Throws: ``SQLiteError`` if SQLite cannot hold the value exactly.
+  /// - Throws: ``SQLiteError`` if SQLite cannot store the value exactly.
   func bind(
     to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
   ) throws(SQLiteError)
 
-  /// Reads a column that holds the usual storage class of the type; nil if it holds something else, which
-  /// ``value(of:_:)`` converts or refuses.
+  /// Returns the value in a column, or nil if the column doesn't contain the type's usual storage
+  /// class. ``value(of:_:)`` then converts the value or throws.
   static func read(
     from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
   ) -> Self?
 
-  /// Whether the type has a nil, which is NULL.
+  /// Whether the type is an optional. Its nil is stored as NULL.
   static var isOptional: Bool { get }
 
-  /// Whether the value is NULL.
+  /// Whether the value is nil.
   var isNil: Bool { get }
 
-  /// Reads a column as `Result`, which must be this type. An optional of a type that is known at run time only
-  /// would cost its metadata at each call (benchmark `fetch`).
+  /// Reads a column as `Result`, which must be this type.
+  ///
+  /// An optional result would cost a metadata lookup per call, because the type is known only at
+  /// run time (benchmark `fetch`).
   @unsafe static func read<Result>(
     as type: Result.Type, from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
   ) throws(SQLiteError) -> Result
 
-  /// Binds a value of `Source`, which must be this type, unless it is NULL. Returns whether it is not.
+  /// Binds a value of `Source`, which must be this type. For nil, binds nothing and returns false.
   @unsafe static func bind<Source>(
     _ source: Source, to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
   ) throws(SQLiteError) -> Bool
 }
 
-/// The types that callers may read and bind by code of their own, for speed, and all others.
+/// The types that callers read and bind with inlined code for speed, and one case for all other
+/// types.
 package enum ScalarKind: UInt8, Sendable {
   /// `String`, as TEXT.
   case text
@@ -72,8 +76,10 @@ package enum ScalarKind: UInt8, Sendable {
 }
 
 extension ScalarKind {
-  /// Returns the stored form in a column that holds the usual storage class of the kind; nil if it holds
-  /// something else, which ``ScalarValue/value(of:_:)`` converts or refuses, and for blobs.
+  /// Returns the stored form in a column, or nil if the column doesn't contain the kind's usual
+  /// storage class. ``ScalarValue/value(of:_:)`` then converts the value or throws.
+  ///
+  /// Always returns nil for ``data`` and ``other``.
   package func form(in row: StatementHandle, at column: Int32) -> Value? {
     switch self {
     case .text: return row.text(at: column).map { .text($0) }
@@ -87,7 +93,7 @@ extension ScalarKind {
   }
 }
 
-/// The strategies of a type that decide how its scalars are stored.
+/// The strategies of a type that determine how its scalars are stored.
 struct ScalarForms: Hashable, Sendable {
   let dates: DateStrategy
   let data: DataStrategy
@@ -141,7 +147,7 @@ extension ScalarValue {
 }
 
 extension StatementHandle {
-  /// Binds text of at most `capacity` bytes, which `write` makes, without a string of it.
+  /// Binds text of at most `capacity` bytes, which `write` produces, without creating a `String`.
   func bind(
     textUpTo capacity: Int, at parameter: Int32,
     _ write: (inout OutputSpan<UInt8>) throws(SQLiteError) -> Void

@@ -1,20 +1,23 @@
 import Essentials
 package import SQLiteCore
 
-/// How the values of one type are stored in a column: found out once for a property, and not for each value.
+/// How the values of a type are stored in a column. Determined once per property, not once per
+/// value.
 package struct Storage: Sendable {
   /// The type of the column.
   package let columnType: ColumnType
-  /// The collation by which the stored values sort as the values do, where SQLite's own order does not.
+  /// The collation that sorts the stored values in the order of the original values, or nil if
+  /// SQLite's default order does.
   package let collation: String?
-  /// Whether the type has a nil, which is NULL.
+  /// Whether the type is an optional. Its nil is stored as NULL.
   package let isOptional: Bool
-  /// The kind of the type, or of what an optional wraps.
+  /// The kind of the type, or of the wrapped type of an optional.
   package let kind: ScalarKind
 
-  /// Finds out how a type is stored.
+  /// Creates the description of how a type is stored.
   ///
-  /// A type without a form of its own decodes itself from a probe, which notes what it reads first.
+  /// For a type that isn't a ``ScalarValue``, this runs its `init(from:)` with a decoder that
+  /// records the first request.
   package init(of type: Any.Type, _ strategies: MappingStrategies = MappingStrategies()) {
     let optional = type as? any OptionalValue.Type
     isOptional = optional != nil
@@ -35,8 +38,10 @@ package struct Storage: Sendable {
     }
   }
 
-  /// Returns the collation by which the stored values of a type, be it an enumeration with raw values, sort as the
-  /// values do; nil where SQLite's own order does.
+  /// Returns the collation that sorts the stored values of a type in the order of the original
+  /// values, or nil if SQLite's default order does.
+  ///
+  /// An enumeration with raw values has the collation of its raw type.
   package static func collation(
     of type: Any.Type, _ strategies: MappingStrategies = MappingStrategies()
   ) -> String? {
@@ -47,20 +52,21 @@ package struct Storage: Sendable {
   }
 }
 
-// For single values, by the default strategies.
+// Conversions of single values with the default strategies.
 extension Storage {
   private static let defaults = MappingStrategies()
 
   /// Returns the stored form of a value.
   ///
-  /// - Throws: ``SQLiteError`` if the value cannot be stored, or what its encoding throws.
+  /// - Throws: ``SQLiteError`` if the value cannot be stored, or an error from its `encode(to:)`.
   package static func stored<Source: Encodable>(_ value: Source) throws -> Value {
     try plain(value) ?? defaults.stored(value)
   }
 
-  /// Returns the value of a stored form.
+  /// Returns the value that a stored form represents.
   ///
-  /// - Throws: ``SQLiteError`` if something else is stored, or what the value's decoding throws.
+  /// - Throws: ``SQLiteError`` if the stored form doesn't represent a value of the type, or an
+  ///   error from its `init(from:)`.
   package static func value<Result: Decodable>(
     _ type: Result.Type, of stored: Value
   ) throws -> Result {
@@ -68,9 +74,10 @@ extension Storage {
   }
 }
 
-// The types that SQLite stores as they are, whatever the strategies, without a dynamic cast.
+// Fast paths without dynamic casts, for types that are stored in the same way with all strategies.
 extension Storage {
-  /// Returns the stored form of a value of such a type; nil for another type, and for a NaN, which is refused.
+  /// Returns the stored form of a value, or nil if the fast path doesn't support its type or it is
+  /// a NaN, which the general path rejects.
   package static func plain<Source>(_ value: Source) -> Value? {
     if let text = same(value, as: String.self) { return .text(text) }
     if let integer = same(value, as: Int.self) { return .integer(Int64(integer)) }
@@ -79,7 +86,8 @@ extension Storage {
     return same(value, as: Int64.self).map { .integer($0) }
   }
 
-  /// Returns the value of a stored form; nil for another type, and for what is stored otherwise than usual.
+  /// Returns the value that a stored form represents, or nil if the fast path doesn't support the
+  /// type or the storage class.
   package static func plainValue<Result>(_ type: Result.Type, of stored: Value) -> Result? {
     switch stored {
     case .text(let text): return same(text, as: type)
@@ -94,18 +102,19 @@ extension Storage {
   }
 }
 
-// For single values.
+// Conversions of single values.
 extension MappingStrategies {
   /// Returns the stored form of a value.
   ///
-  /// - Throws: ``SQLiteError`` if the value cannot be stored, or what its encoding throws.
+  /// - Throws: ``SQLiteError`` if the value cannot be stored, or an error from its `encode(to:)`.
   package func stored<Source: Encodable>(_ value: Source) throws -> Value {
     try form(of: value).value
   }
 
-  /// Returns the value of a stored form.
+  /// Returns the value that a stored form represents.
   ///
-  /// - Throws: ``SQLiteError`` if something else is stored, or what the value's decoding throws.
+  /// - Throws: ``SQLiteError`` if the stored form doesn't represent a value of the type, or an
+  ///   error from its `init(from:)`.
   package func value<Result: Decodable>(
     _ type: Result.Type, of stored: Value
   ) throws -> Result {
@@ -116,19 +125,20 @@ extension MappingStrategies {
     return try Result(from: ColumnDecoder(stored, self))
   }
 
-  /// Returns the stored form of a value that can be bound.
+  /// Returns the stored form of a bindable value.
   func stored(bindable value: some Bindable) throws(SQLiteError) -> Value {
     if let form = try scalarForm(of: value) { return form.value }
     return try value.databaseValue
   }
 
-  /// Returns how a value is stored.
+  /// Returns the stored form of a value together with its column type.
   func form<Source: Encodable>(of value: Source) throws -> StoredForm {
     if let form = try scalarForm(of: value) { return form }
     return try ColumnEncoder.form(of: value, self)
   }
 
-  /// Returns how a value is stored, or nil if its type is no scalar.
+  /// Returns the stored form of a scalar together with its column type, or nil if the value is not
+  /// a scalar.
   private func scalarForm<Source>(of value: Source) throws(SQLiteError) -> StoredForm? {
     func open<Scalar: ScalarValue>(_ scalar: Scalar.Type) throws(SQLiteError) -> StoredForm? {
       guard let value = same(value, as: scalar) else { return nil }
@@ -141,24 +151,25 @@ extension MappingStrategies {
   }
 }
 
-/// Returns a value as `To`, or nil if that is not its type.
+/// Returns a value as `To`, or nil if its static type is not `To`.
 @inline(__always)
 package func same<From, To>(_ value: From, as type: To.Type) -> To? {
   guard From.self == To.self else { return nil }
-  // From the type to itself, which the comparison has just proven.
+  // The comparison above proves that both types are the same.
   return unsafe unsafeBitCast(value, to: type)
 }
 
-/// Returns whether a type has two nils, of which SQLite's NULL is one: the other would be lost.
+/// Returns whether a type is an optional of an optional. NULL can represent only one of its two
+/// nils, so the other would be lost.
 package func isOptionalOfOptional(_ type: Any.Type) -> Bool {
   guard let optional = type as? any OptionalValue.Type else { return false }
   return optional.wrappedType is any OptionalValue.Type
 }
 
-/// An optional of whatever type.
+/// Any optional, accessible without its static type.
 package protocol OptionalValue {
   static var wrappedType: Any.Type { get }
-  /// Whether there is no value.
+  /// Whether the value is nil.
   var isNone: Bool { get }
 }
 
@@ -167,8 +178,9 @@ extension Optional: OptionalValue {
   package var isNone: Bool { self == nil }
 }
 
-/// Finds out the column type of a `Decodable` type without a value: its `init(from:)` runs until it asks for
-/// something.
+/// A decoder that determines the column type of a `Decodable` type without a stored value.
+///
+/// The type's `init(from:)` runs until its first request, which throws the answer.
 struct DecodingProbe: Decoder, SingleValueDecodingContainer {
   private struct Answer: Error {
     let type: ColumnType
@@ -178,7 +190,8 @@ struct DecodingProbe: Decoder, SingleValueDecodingContainer {
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// Returns the column type of `type`; a blob, which takes anything, if the type does not tell.
+  /// Returns the column type of `type`, or `.blob`, which stores any value unchanged, if its
+  /// `init(from:)` requests nothing.
   static func columnType(
     of type: any Decodable.Type, strategies: MappingStrategies
   ) -> ColumnType {

@@ -3,7 +3,9 @@ import ExactText
 public import SQLiteCore
 
 extension URL: Bindable, ColumnValue {
-  /// The text of the absolute string; a URL relative to a base is refused.
+  /// The absolute string of the URL as text.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` if the URL is relative to a base.
   public var databaseValue: Value {
     get throws(SQLiteError) {
       guard baseURL == nil else {
@@ -14,7 +16,10 @@ extension URL: Bindable, ColumnValue {
     }
   }
 
-  /// Makes a URL from text; text that `URL` would change is refused, such as a space that is not escaped.
+  /// Creates a URL from text.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` if the value is not text, or if `URL` would change the
+  ///   text, for example to escape a space.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .text(let text) = databaseValue else {
       throw databaseValue.mismatch(expected: URL.self)
@@ -31,10 +36,10 @@ extension URL: ScalarValue {
 }
 
 extension URL {
-  /// The path that a file URL names, byte for byte.
+  /// Returns the path of a file URL, byte for byte.
   ///
-  /// - Throws: `SQLiteError` with `cannotOpen` for a URL of something else than a file of this machine,
-  ///   with a query or a fragment, or whose path is not UTF-8.
+  /// - Throws: `SQLiteError` with `cannotOpen` if the URL doesn't reference a file on this machine,
+  ///   has a query or a fragment, or has a path that is empty, contains a NUL or is not UTF-8.
   package func filePath() throws(SQLiteError) -> String {
     func refused(_ reason: String) -> SQLiteError {
       SQLiteError(.cannotOpen, "the URL \(absoluteString) names no file: \(reason)")

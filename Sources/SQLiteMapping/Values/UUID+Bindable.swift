@@ -1,13 +1,16 @@
 public import Essentials
 public import SQLiteCore
 
-// Bound and read: by itself in the default form, and as a property in the form of the type's strategies.
+// A UUID that is bound or read on its own has the default form. A property has the form of its
+// type's strategies.
 
 extension UUID: Bindable, ColumnValue {
-  /// Uppercase text: ``UUIDStrategy/text``.
+  /// The UUID as uppercase text, like ``UUIDStrategy/text``.
   public var databaseValue: Value { UUIDStrategy.text.value(for: self) }
 
-  /// Makes a UUID from text of either case: ``UUIDStrategy/text``.
+  /// Creates a UUID from text in either case, the form of ``UUIDStrategy/text``.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` if the value is not such a text.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try UUIDStrategy.text.uuid(from: databaseValue)
   }

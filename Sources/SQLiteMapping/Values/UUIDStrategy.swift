@@ -3,15 +3,15 @@ package import SQLiteCore
 
 /// How a `UUID` is stored. Every strategy is exact.
 public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
-  /// TEXT of 36 uppercase characters, as `uuidString`; lowercase is read too.
+  /// TEXT of 36 uppercase characters, like `uuidString`. Lowercase text can be read, too.
   ///
-  /// SQLite compares text by its bytes: a key written in lowercase by another program is read, but
-  /// not found by `==`.
+  /// SQLite compares text byte by byte. If another program wrote a key in lowercase, you can read
+  /// it, but `==` doesn't find it.
   case text
   /// A BLOB of the 16 bytes, in the order of the text.
   case blob
 
-  /// Returns what is stored for `uuid`.
+  /// Returns the stored form of `uuid`.
   package func value(for uuid: UUID) -> Value {
     switch self {
     case .text: .text(uuid.uuidString)
@@ -19,10 +19,10 @@ public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Returns the UUID that `value` stores.
+  /// Returns the UUID that `value` represents.
   ///
-  /// - Throws: `SQLiteError` with `mismatch` if `value` is of another kind or not such text or
-  ///   bytes.
+  /// - Throws: `SQLiteError` with `mismatch` if `value` has another storage class or is not a UUID
+  ///   in the strategy's form.
   package func uuid(from value: Value) throws(SQLiteError) -> UUID {
     switch (self, value) {
     case (.text, .text(let text)):
@@ -41,12 +41,12 @@ public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
 }
 
 extension UUID {
-  /// The 16 bytes.
+  /// The 16 bytes of the UUID.
   package var byteArray: [UInt8] {
     unsafe withUnsafeBytes(of: uuid) { unsafe copiedBytes($0.baseAddress, count: $0.count) }
   }
 
-  /// Makes the UUID of 16 bytes, nil for another number.
+  /// Creates a UUID from 16 bytes, or returns nil for any other number of bytes.
   package init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }
     var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

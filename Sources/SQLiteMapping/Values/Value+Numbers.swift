@@ -1,7 +1,9 @@
 package import SQLiteCore
 
 extension Value {
-  /// The real that stores a `type`, or the integer if a `Double` holds it exactly.
+  /// Returns the stored real, or the stored integer if a `Double` represents it exactly.
+  ///
+  /// - Throws: `SQLiteError` for any other value.
   package func real(for type: Any.Type) throws(SQLiteError) -> Double {
     switch self {
     case .real, .integer: return try Double(databaseValue: self)
@@ -9,7 +11,9 @@ extension Value {
     }
   }
 
-  /// The integer that stores a `type`, or the real if it is whole.
+  /// Returns the stored integer, or the stored real if it is a whole number.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` for any other value.
   package func integer(for type: Any.Type) throws(SQLiteError) -> Int64 {
     switch self {
     case .integer(let integer): return integer
