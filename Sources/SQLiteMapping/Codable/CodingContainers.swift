@@ -1,16 +1,16 @@
 import ExactText
 
-// Codable's containers have an overload for each of fourteen types. The five that SQLite stores as they are
-// have code of their own, made of one generic function that is inlined into each (benchmark `fetch`). The
-// others go the way of every other type.
+// Codable's containers have an overload for each of fourteen types. The five types that SQLite
+// stores natively have dedicated code: one generic function, which is inlined into each overload
+// (benchmark `fetch`). The other types use the same code as any other `Codable` type.
 //
-// A generic function of a container is `dynamic` where its speed does not matter: the compiler would make a
-// copy of it for each of the fourteen.
+// A generic function of a container is `dynamic` where its speed doesn't matter. Otherwise the
+// compiler would specialize it for each of the fourteen types.
 
-/// A keyed container that decodes optional properties in one way: the standard library's forms of
-/// `decodeIfPresent` take a property without a column for nil.
+/// A keyed container that implements all overloads of `decodeIfPresent` with one function. The
+/// standard library's implementations would decode a property without a column as nil.
 protocol OptionalKeyedDecoding: KeyedDecodingContainerProtocol {
-  /// Decodes a value, or NULL as nil.
+  /// Decodes a value, or returns nil for NULL.
   func decodeOptional<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result?
 }
 
@@ -64,7 +64,7 @@ extension OptionalKeyedDecoding {
   }
 }
 
-/// A keyed container that has an encoder for the nested value of each key.
+/// A keyed container that provides an encoder for the nested value of each key.
 protocol NestingKeyedEncoding: KeyedEncodingContainerProtocol {
   func encoder(forKey key: some CodingKey) -> any Encoder
 }
@@ -84,7 +84,7 @@ extension NestingKeyedEncoding {
   func superEncoder(forKey key: Key) -> any Encoder { encoder(forKey: key) }
 }
 
-/// An array that has an encoder for its next element.
+/// An unkeyed container that provides an encoder for its next element.
 protocol NestingUnkeyedEncoding: UnkeyedEncodingContainer {
   func nextEncoder() -> any Encoder
 }
@@ -100,7 +100,7 @@ extension NestingUnkeyedEncoding {
   func superEncoder() -> any Encoder { nextEncoder() }
 }
 
-/// A keyed container that has a decoder for the nested value of each key.
+/// A keyed container that provides a decoder for the nested value of each key.
 protocol NestingKeyedDecoding: KeyedDecodingContainerProtocol {
   func decoder(forKey key: some CodingKey) throws -> any Decoder
 }

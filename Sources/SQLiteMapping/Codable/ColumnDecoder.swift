@@ -9,11 +9,12 @@ protocol ColumnRows: AnyObject {
   func named(_ error: any Error, at column: Int32) -> any Error
 }
 
-/// Decodes a stored value: the value itself, or the nested value in it for a type with containers.
+/// A decoder of a stored value. If a type requests a container, it decodes the nested value in the
+/// stored one.
 final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
   private let value: Value
   private let strategies: MappingStrategies
-  /// The column of the value; nil outside of rows.
+  /// The row and the column of the value, or nil outside of rows.
   private let place: (rows: any ColumnRows, number: Int, column: Int32)?
 
   init(_ value: Value, _ strategies: MappingStrategies) {
@@ -28,7 +29,7 @@ final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
     place = (rows, rows.rowNumber, column)
   }
 
-  /// Whether the decoder was kept after its row was read.
+  /// Whether the row of the value has ended.
   private var isGone: Bool { place.map { $0.rows.rowNumber != $0.number } ?? false }
 
   var codingPath: [any CodingKey] {
@@ -51,7 +52,7 @@ final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
     try naming { try strategies.value(type, of: value) }
   }
 
-  /// Runs `body`, whose errors name the column.
+  /// Runs `body` and adds the column to its errors.
   private func naming<Result>(_ body: () throws -> Result) throws -> Result {
     if isGone { throw DecodingError.gone }
     do {

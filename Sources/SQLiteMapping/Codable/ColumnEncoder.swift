@@ -1,14 +1,14 @@
 import SQLiteCore
 
-/// A stored value, and the type of a column for it.
+/// A stored value, and the type of its column.
 struct StoredForm {
   var type: ColumnType
   var isOptional = false
   var value: Value
 }
 
-/// Encodes one value: as the single value that it encodes, or as the strategy for nested values does if it
-/// has containers.
+/// An encoder that captures the single value that a value encodes. If the value requests a
+/// container instead, the strategy for nested values encodes it.
 final class ColumnEncoder: Encoder, SingleValueEncodingContainer {
   private let strategies: MappingStrategies
   private var form: StoredForm?
@@ -21,14 +21,14 @@ final class ColumnEncoder: Encoder, SingleValueEncodingContainer {
     self.strategies = strategies
   }
 
-  /// Returns the stored form of a value of a type without a form of its own.
+  /// Returns the stored form of a value that is not a scalar.
   ///
-  /// - Throws: ``SQLiteError`` if it cannot be stored, or what its encoding throws.
+  /// - Throws: ``SQLiteError`` if the value cannot be stored, or an error from its `encode(to:)`.
   static func form<Source: Encodable>(
     of value: Source, _ strategies: MappingStrategies
   ) throws -> StoredForm {
     let encoder = ColumnEncoder(strategies)
-    // If the value keeps its encoder, that throws from then on.
+    // If the value keeps its encoder, the encoder throws from now on.
     defer { encoder.isDone = true }
     do {
       try value.encode(to: encoder)
@@ -51,7 +51,7 @@ final class ColumnEncoder: Encoder, SingleValueEncodingContainer {
   func unkeyedContainer() -> any UnkeyedEncodingContainer { nesting.unkeyedContainer() }
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-  /// Containers of nested values, all of which throw.
+  /// An encoder whose containers throw.
   private var nesting: TreeEncoder {
     TreeEncoder(refusing: isDone ? SQLiteError.keptEncoder : NestingSignal())
   }
@@ -65,5 +65,5 @@ final class ColumnEncoder: Encoder, SingleValueEncodingContainer {
   }
 }
 
-/// Thrown by a value that turns out to have containers.
+/// An error that stops the encoding of a value that has requested a container.
 struct NestingSignal: Error {}

@@ -1,32 +1,35 @@
 import ExactText
 import SQLiteCore
 
-/// The rows of one statement: its columns, its strategies, and the content of the row that it stands on.
+/// The rows of one statement: its columns, its strategies, and the content of the current row.
 ///
-/// Decoders and containers hold it, so that it may be kept. Everything in it but ``mark`` belongs to
-/// the thread that reads the row: decoders and containers, which may have been kept, ask the mark first.
+/// Decoders and containers reference this object, and a type may keep them after its row. Only the
+/// thread that reads the row may use anything except ``mark``, so decoders and containers check the
+/// mark first.
 final class DecodedRow {
   let handle: BorrowedHandle
   let columns: ColumnNames
   let strategies: MappingStrategies
   let forms: ScalarForms
-  /// The beginning of the names of the columns that belong to this value.
+  /// The common prefix of the names of the columns that belong to this value.
   let prefix: String
   let codingPath: [any CodingKey]
-  /// Whether an optional property without a column is nil, since the next write of its type adds the column.
+  /// Whether an optional property without a column is nil, because the next write of its type adds
+  /// the column.
   let allowsMissingColumns: Bool
-  /// The number of the row that is being read.
+  /// The mark that identifies the row being read.
   let mark: RowMark
 
   private let root: Any.Type
-  /// The property that each column was found for.
+  /// The property that requested each column.
   private var properties: [(column: Int32, name: String)] = []
 
-  // Used by one thread at a time: the check for exclusive access would cost as much as reading a column.
+  // Used by one thread at a time. The check for exclusive access would cost as much as reading a
+  // column.
   @exclusivity(unchecked) private var life: Int
   @exclusivity(unchecked) private var containers = ContainerCache()
   @exclusivity(unchecked) private var scalars: ScalarCache
-  /// The columns of nested types, nil for a property that has none.
+  /// The columns of nested values by property, or nil for a property without such columns.
   @exclusivity(unchecked) private var children: [(property: String, row: DecodedRow?)] = []
 
   init(
@@ -47,22 +50,23 @@ final class DecodedRow {
     unsafe scalars = ScalarCache(count: columns.count)
   }
 
-  /// Whether the statement has one column.
+  /// Whether the statement returns a single column.
   var isSingle: Bool { columns.count == 1 }
 
-  /// The permission of the present row's containers.
+  /// The permission for the containers of the current row.
   var permission: RowPermission { RowPermission(mark: mark, life: unsafe life) }
 
-  /// Begins a row, with a decoder for it.
+  /// Begins a row and returns a decoder for it.
   func begin() -> RowDecoder {
     mark.begin(life: unsafe life)
     return decoder
   }
 
-  /// A decoder for the row that was begun.
+  /// A decoder for the current row.
   var decoder: RowDecoder { RowDecoder(self) }
 
-  /// Ends the row. If somebody still has a container, it belongs to a life that is over.
+  /// Ends the row. If a copy of a container still exists, a new life begins, which invalidates the
+  /// copy.
   func end() {
     mark.end()
     guard isKept else { return }
@@ -70,23 +74,23 @@ final class DecodedRow {
     unsafe life = RowMark.newLife()
   }
 
-  /// Whether somebody still has one of the containers.
+  /// Whether a copy of one of the containers still exists.
   private var isKept: Bool {
     if unsafe containers.isKept { return true }
     return unsafe !children.isEmpty && children.contains { $0.row?.isKept ?? false }
   }
 
-  /// Forgets the containers, which hold this.
+  /// Releases the containers, which reference this object.
   func close() {
     unsafe containers.removeAll()
     for (_, child) in unsafe children { child?.close() }
     unsafe children.removeAll()
   }
 
-  /// The container for a type of keys.
+  /// Returns the container for a type of keys.
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
     if let container = unsafe containers.container(for: type) {
-      // An object is stored together with the identity of the key type that it was made for.
+      // The cache stores each container with the identity of its key type.
       return unsafe unsafeDowncast(container, to: Boxed<KeyedDecodingContainer<Key>>.self).copy()
     }
     return newContainer(keyedBy: type)
@@ -99,7 +103,7 @@ final class DecodedRow {
     return boxed.copy()
   }
 
-  /// The column of a property, or nil.
+  /// Returns the column of a property, or nil if it has none.
   func column(of key: some CodingKey) -> Int32? {
     let name = prefix + strategies.keys.column(for: key.stringValue)
     guard let position = columns.position(of: name) else { return nil }
@@ -107,13 +111,14 @@ final class DecodedRow {
     return Int32(position)
   }
 
-  /// The property that has asked for a column.
+  /// Returns the property that requested a column.
   func property(ofColumn column: Int32) -> String? {
     if let own = properties.last(where: { $0.column == column }) { return own.name }
     return unsafe children.first { $0.row?.property(ofColumn: column) != nil }?.property
   }
 
-  /// The columns whose names begin with the property's, and a dot; nil without any.
+  /// Returns the columns whose names begin with the property's name and a dot, or nil if there are
+  /// none.
   func child(of key: some CodingKey) -> DecodedRow? {
     let name = key.stringValue
     if let known = unsafe children.first(where: { $0.property == name }) { return known.row }
@@ -135,12 +140,14 @@ final class DecodedRow {
     .map { Int32($0) }
   }
 
-  /// Whether all columns with the prefix are NULL, as an outer join leaves them.
+  /// Whether all columns with the prefix are NULL, as in the result of an outer join without a
+  /// match.
   var isNull: Bool {
     ownColumns.allSatisfy { handle.isNull(at: $0) }
   }
 
-  /// The only column of the row.
+  /// Returns a decoder of the row's only column. `wanted` is the type that needs it, for the error
+  /// if there are more.
   func onlyColumn(for wanted: String) throws -> ColumnDecoder {
     guard columns.count == 1, prefix.isEmpty else {
       throw error("\(wanted) needs one column, and there are \(columns.count)", at: nil)
@@ -148,13 +155,13 @@ final class DecodedRow {
     return try decoder(ofColumn: 0)
   }
 
-  /// The way to a column's value.
+  /// Returns the coding path of a column's value.
   func path(to column: Int32) -> [any CodingKey] {
     guard let property = properties.last(where: { $0.column == column }) else { return codingPath }
     return codingPath + [PathKey(property.name)]
   }
 
-  /// An error about a column, or about the whole row.
+  /// Returns an error about a column, or about the whole row if `column` is nil.
   @inline(never)
   func error(
     _ message: String, at column: Int32?, path: [any CodingKey] = []
@@ -168,17 +175,18 @@ final class DecodedRow {
       storageClass: column.map { handle.storageClass(at: $0) }, message: message, sql: handle.sql)
   }
 
-  /// An error that a type's own code made, or another decoder.
+  /// Returns the error about the row for a `DecodingError` of a type's own code or of another
+  /// decoder.
   func error(_ error: DecodingError, at column: Int32?) -> RowDecodingError {
     let (message, path) = error.explanation
-    // The path begins with ours if the error was made at ours.
+    // If the error was created for this value, its path begins with the path of this value.
     let own = column.map { self.path(to: $0) } ?? codingPath
     let isOwn =
       path.count >= own.count && zip(path, own).allSatisfy { $0.stringValue == $1.stringValue }
     return self.error(message, at: column, path: isOwn ? Array(path[own.count...]) : path)
   }
 
-  /// An error for a property without a column.
+  /// Returns the error for a property without a column.
   @inline(never)
   func missing(_ key: some CodingKey) -> RowDecodingError {
     error(
@@ -186,21 +194,21 @@ final class DecodedRow {
       path: [PathKey(key.stringValue)])
   }
 
-  /// An error of a type's own code, or another decoder's, as one of the row.
+  /// Converts a `DecodingError` to an error about the row. Returns any other error unchanged.
   func named(_ error: any Error) -> any Error {
     (error as? DecodingError).map { self.error($0, at: nil) } ?? error
   }
 }
 
 extension DecodedRow {
-  /// Reads a scalar.
+  /// Reads a scalar from a column.
   @inline(__always)
   func scalar<Scalar: ScalarValue>(_ type: Scalar.Type, at column: Int32) throws -> Scalar {
     if let value = handle.use({ type.read(from: $0, at: column, forms) }) { return value }
     return try converted(type, at: column)
   }
 
-  /// Converts what a column holds, or throws an error that names the column.
+  /// Converts the content of a column, or throws an error that names the column.
   private dynamic func converted<Scalar: ScalarValue>(
     _ type: Scalar.Type, at column: Int32
   ) throws -> Scalar {
@@ -211,7 +219,7 @@ extension DecodedRow {
     }
   }
 
-  /// A decoder of one column.
+  /// Returns a decoder of one column.
   func decoder(ofColumn column: Int32) throws -> ColumnDecoder {
     do throws(SQLiteError) {
       return ColumnDecoder(try handle.value(at: column), strategies, in: self, column)
@@ -220,7 +228,7 @@ extension DecodedRow {
     }
   }
 
-  /// Reads a column as any type.
+  /// Reads a value of any type from a column.
   func value<Result: Decodable>(_ type: Result.Type, at column: Int32) throws -> Result {
     if let scalar = unsafe scalars.scalar(of: type, at: column) {
       return try value(type, as: scalar, at: column)
@@ -237,14 +245,14 @@ extension DecodedRow {
     _ type: Result.Type, as scalar: any ScalarValue.Type, at column: Int32
   ) throws -> Result {
     do {
-      // The cache has found the scalar for this type, so both are one type.
+      // The cache found the scalar type for this type, so both are the same.
       return try handle.use { unsafe try scalar.read(as: type, from: $0, at: column, forms) }
     } catch let error as SQLiteError {
       throw self.error(error.message, at: column)
     }
   }
 
-  /// Returns whether a type is a scalar, so that a column is all of it.
+  /// Returns whether a type is a scalar, that is, whether one column contains the whole value.
   func isScalar(_ type: Any.Type) -> Bool { unsafe scalars.scalar(of: type, at: 0) != nil }
 }
 

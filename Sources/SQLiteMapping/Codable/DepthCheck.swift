@@ -1,21 +1,21 @@
 import Essentials
 
-/// Throws if a value is nested so deeply that it could not be read as JSON again.
+/// Throws if a value is nested too deeply to be decoded from JSON again.
 ///
-/// Foundation's decoder refuses more than 512 levels. Its encoder recurses without a limit, so a deeper value would
-/// overflow the stack.
+/// Foundation's decoder rejects more than 512 levels. Its encoder recurses without a limit, so a
+/// deeper value would overflow the stack.
 ///
-/// - Throws: `EncodingError`, or what the value's own `encode(to:)` throws.
+/// - Throws: `EncodingError`, or an error from the value's own `encode(to:)`.
 package func checkDepth(
   of value: some Encodable, userInfo: [CodingUserInfoKey: Any] = [:]
 ) throws {
   let check = DepthCheck(depth: 0, levels: DepthCheck.Levels(), userInfo: userInfo)
   try check.encode(value)
-  // Containers are nested without an error.
+  // `nestedContainer` cannot throw, so the depth of nested containers is checked afterwards.
   guard check.levels.count <= maximumJSONDepth else { throw EncodingError.isTooDeep(value) }
 }
 
-/// The number of levels that Foundation's JSON decoder reads.
+/// The maximum number of nested levels that Foundation's JSON decoder accepts.
 let maximumJSONDepth = 512
 
 extension EncodingError {
@@ -27,7 +27,7 @@ extension EncodingError {
   }
 }
 
-/// Encodes nothing, and counts the levels.
+/// An encoder that discards its input and counts the nested levels.
 private struct DepthCheck: Encoder {
   final class Levels {
     var count = 0
@@ -56,7 +56,8 @@ extension DepthCheck: SingleValueEncodingContainer {
   func encodeNil() {}
 
   dynamic func encode<Source: Encodable>(_ value: Source) throws {
-    // Most values are of these types, which have no levels. Data would encode each of its bytes, and scalars themselves.
+    // Most values have one of these types, which have no levels. `Data` would encode each of its
+    // bytes, and a scalar would call this method again.
     let type: Any.Type = Source.self
     if type == String.self || type == Int.self || type == Double.self || type == Bool.self
       || type == Data.self || type is any ScalarValue.Type || type == Int128.self

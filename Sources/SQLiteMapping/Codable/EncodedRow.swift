@@ -1,37 +1,39 @@
 import SQLiteCore
 
-/// The values that one row encodes: bound to the parameters of a statement, or collected (``ShapeReader``).
+/// The values that one row encodes. They are bound to the parameters of a statement, or collected
+/// (``ShapeReader``).
 ///
-/// Encoders and containers hold it, so that it may be kept. Everything in it but ``mark`` belongs to
-/// the thread that encodes the row: encoders and containers, which may have been kept, ask the mark first.
+/// Encoders and containers reference this object, and a type may keep them after its row. Only the
+/// thread that encodes the row may use anything except ``mark``, so encoders and containers check
+/// the mark first.
 final class EncodedRow {
-  /// The statement; nil if values are collected.
+  /// The statement, or nil if values are collected.
   let handle: BorrowedHandle?
   let strategies: MappingStrategies
   let forms: ScalarForms
-  /// The number of the row that is being encoded.
+  /// The mark that identifies the row being encoded.
   let mark = RowMark()
 
-  /// The column of each parameter, and the same in lower case.
+  /// The column of each parameter, and the same names in lowercase.
   private var columns: [String]
   private var foldedColumns: [String]
-  /// The property of each parameter and its stored form, if values are collected.
+  /// The property and the stored form of each parameter, if values are collected.
   @exclusivity(unchecked) private var collected: [(property: String, form: StoredForm?)] = []
-  /// The first error of a property that was collected.
+  /// The first error of a collected property.
   private var failure: SQLiteError?
   private let bound: BoundParameters
-  /// Whether properties without a parameter are passed over.
+  /// Whether properties without a parameter are skipped.
   private let isPartial: Bool
 
-  // Used by one thread at a time: the check for exclusive access would cost as much as binding a value.
+  // Used by one thread at a time. The check for exclusive access would cost as much as binding a
+  // value.
   @exclusivity(unchecked) private var life = RowMark.newLife()
   @exclusivity(unchecked) private var containers = ContainerCache()
   @exclusivity(unchecked) private var scalars: ScalarCache
-  /// The nested values that a type builds up piece by piece; those of properties that are passed over have
-  /// the parameter 0.
+  /// The nested values that a type encodes in parts. Those of skipped properties have parameter 0.
   @exclusivity(unchecked) private var trees: [(parameter: Int32, node: NestedNode)] = []
 
-  /// Prepares to bind.
+  /// Creates a row that binds values to the parameters of a statement.
   init(
     _ handle: StatementHandle, columns: [String], strategies: MappingStrategies, isPartial: Bool
   ) {
@@ -45,9 +47,9 @@ final class EncodedRow {
     bound = BoundParameters(count: columns.count)
   }
 
-  /// Prepares to collect.
+  /// Creates a row that collects values.
   ///
-  /// - Parameter only: The only column that is collected, or nil for all.
+  /// - Parameter only: The only column to collect, or nil for all columns.
   init(collecting only: String?, strategies: MappingStrategies) {
     handle = nil
     columns = []
@@ -60,10 +62,10 @@ final class EncodedRow {
     if let only { add(only, of: only) }
   }
 
-  /// The permission of the present row's containers.
+  /// The permission for the containers of the current row.
   var permission: RowPermission { RowPermission(mark: mark, life: unsafe life) }
 
-  /// Begins a row in which nothing is encoded, with an encoder for it.
+  /// Begins a row without values and returns an encoder for it.
   func begin() -> RowEncoder {
     unsafe mark.begin(life: life)
     bound.beginRow()
@@ -75,7 +77,8 @@ final class EncodedRow {
     return RowEncoder(content: self, row: mark.row)
   }
 
-  /// Makes NULL what the row has not bound.
+  /// Binds the nested values that were encoded in parts, and NULL to all other parameters without a
+  /// value.
   func bindRest() throws {
     if unsafe !trees.isEmpty { try encodeTrees() }
     guard let handle else { return }
@@ -84,7 +87,8 @@ final class EncodedRow {
     }
   }
 
-  /// Ends the row. If somebody still has a container, it belongs to a life that is over.
+  /// Ends the row. If a copy of a container still exists, a new life begins, which invalidates the
+  /// copy.
   func end() {
     mark.end()
     if unsafe !trees.isEmpty { dropTrees() }
@@ -93,13 +97,13 @@ final class EncodedRow {
     unsafe life = RowMark.newLife()
   }
 
-  /// Forgets the containers, which hold this.
+  /// Releases the containers, which reference this object.
   func close() { unsafe containers.removeAll() }
 
-  /// The container for a type of keys.
+  /// Returns the container for a type of keys.
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     if let container = unsafe containers.container(for: type) {
-      // An object is stored together with the identity of the key type that it was made for.
+      // The cache stores each container with the identity of its key type.
       return unsafe unsafeDowncast(container, to: Boxed<KeyedEncodingContainer<Key>>.self).copy()
     }
     return newContainer(keyedBy: type)
@@ -112,19 +116,20 @@ final class EncodedRow {
     return boxed.copy()
   }
 
-  /// Returns whether the row has bound something that is not NULL.
+  /// Returns whether the row has bound something other than NULL to a parameter.
   func isBound(_ parameter: Int32) -> Bool { bound[parameter] }
 
-  /// The parameter of a property, 0 if it has none and is passed over.
+  /// Returns 0, which skips a property without a parameter.
   ///
-  /// - Throws: ``UnknownColumn``.
+  /// - Throws: ``UnknownColumn`` if such properties must not be skipped.
   @inline(never)
   func missing(_ key: some CodingKey) throws -> Int32 {
     if isPartial { return 0 }
     throw UnknownColumn(name: strategies.keys.column(for: key.stringValue))
   }
 
-  /// The parameter of a property, or nil; a new one if all properties are collected.
+  /// Returns the parameter of a property, or nil if it has none. If all properties are collected,
+  /// adds a parameter.
   func parameter(of key: some CodingKey) -> Int32? {
     let name = strategies.keys.column(for: key.stringValue)
     let known = foldedColumns.firstIndex(of: asciiLowercased(name)).map { Int32($0 + 1) }
@@ -138,7 +143,7 @@ final class EncodedRow {
     return known
   }
 
-  /// Adds a column that is collected.
+  /// Adds a column to collect, and returns its parameter.
   @discardableResult
   private func add(_ column: String, of property: String) -> Int32 {
     columns.append(column)
@@ -147,11 +152,11 @@ final class EncodedRow {
     return Int32(columns.count)
   }
 
-  /// Notes that a parameter has a value of this row.
+  /// Records that a parameter has a value in this row.
   @inline(__always)
   func mark(_ parameter: Int32) { bound[parameter] = true }
 
-  /// An error that names the property.
+  /// Returns an error that names the property of a parameter.
   @inline(never)
   func named(_ error: SQLiteError, _ parameter: Int32) -> SQLiteError {
     SQLiteError(
@@ -163,7 +168,7 @@ final class EncodedRow {
     return handle == nil ? unsafe collected[index].property : columns[index]
   }
 
-  /// An encoder for a nested value that a type builds up piece by piece.
+  /// Returns an encoder for a nested value that a type encodes in parts.
   func treeEncoder(forKey key: some CodingKey) -> any Encoder {
     guard let parameter = parameter(of: key) ?? (isPartial ? 0 : nil) else {
       return TreeEncoder(
@@ -185,7 +190,7 @@ final class EncodedRow {
     }
   }
 
-  /// Ends nested values that are built up piece by piece.
+  /// Ends the nested values that were encoded in parts.
   private func dropTrees() {
     for (_, node) in unsafe trees { node.close() }
     unsafe trees.removeAll()
@@ -193,7 +198,7 @@ final class EncodedRow {
 }
 
 extension EncodedRow {
-  /// Encodes a scalar of a property that is not optional.
+  /// Encodes a scalar of a non-optional property.
   @inline(__always)
   func encode<Scalar: ScalarValue>(scalar: Scalar, at parameter: Int32) throws {
     guard let handle else { return try collect(scalar: scalar, at: parameter) }
@@ -220,13 +225,13 @@ extension EncodedRow {
     }
   }
 
-  /// Encodes a value, or nil, of an optional property.
+  /// Encodes the value or the nil of an optional property.
   func encode<Source: Encodable>(optional value: Source?, at parameter: Int32) throws {
     guard handle != nil else { return try collect(optional: value, at: parameter) }
     if let value { try encode(value, at: parameter) } else { bindNil(at: parameter) }
   }
 
-  /// Encodes a nil of which the type is not known.
+  /// Encodes a nil of unknown type.
   func encodeNil(at parameter: Int32) {
     if handle == nil {
       unsafe collected[Int(parameter) - 1].form = StoredForm(
@@ -236,7 +241,7 @@ extension EncodedRow {
     }
   }
 
-  /// Makes a parameter NULL: ``bindRest()`` does so for all that are not marked.
+  /// Removes the value of a parameter. ``bindRest()`` binds NULL to all parameters without a value.
   @inline(__always)
   func bindNil(at parameter: Int32) { bound[parameter] = false }
 
@@ -245,7 +250,7 @@ extension EncodedRow {
     _ value: Source, as scalar: any ScalarValue.Type, at parameter: Int32
   ) throws {
     do {
-      // The cache has found the scalar for this type, so both are one type.
+      // The cache found the scalar type for this type, so both are the same.
       let isBound = try handle?.use { unsafe try scalar.bind(value, to: $0, at: parameter, forms) }
       bound[parameter] = isBound == true
     } catch let error as SQLiteError {
@@ -265,9 +270,9 @@ extension EncodedRow {
   }
 }
 
-// Collecting.
+// Collecting values instead of binding them.
 extension EncodedRow {
-  /// The columns that were collected.
+  /// Returns the collected columns.
   func collectedColumns() throws(SQLiteError) -> [ColumnDefinition] {
     if let failure { throw failure }
     return unsafe zip(columns, collected).compactMap { name, entry in
@@ -275,7 +280,7 @@ extension EncodedRow {
     }
   }
 
-  /// The stored form in the first column; NULL if it has none.
+  /// The stored form in the first column, or NULL if it has none.
   var firstCollected: Value { unsafe collected.first?.form?.value ?? .null }
 
   private dynamic func collect<Scalar: ScalarValue>(scalar: Scalar, at parameter: Int32) throws {
@@ -300,7 +305,7 @@ extension EncodedRow {
     }
   }
 
-  /// Collects a property's form; an error names the property.
+  /// Collects the stored form of a property. Errors name the property.
   private func collect(at parameter: Int32, _ form: () throws -> StoredForm) throws {
     do {
       unsafe collected[Int(parameter) - 1].form = try form()
@@ -317,9 +322,9 @@ extension EncodedRow {
   }
 }
 
-/// A property that the statement has no parameter for.
+/// An error that is thrown if the statement has no parameter for a property.
 package struct UnknownColumn: Error, CustomStringConvertible {
-  /// The column's name.
+  /// The name of the property's column.
   package let name: String
   package var description: String { "the table has no column “\(name)”" }
 }

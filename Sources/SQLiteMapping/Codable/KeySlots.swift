@@ -1,21 +1,21 @@
-/// The columns or parameters that the coding keys of one type stand for, found once per statement.
+/// The columns or parameters of the coding keys of one type, looked up once per statement.
 ///
-/// A key of one byte or none, which is what an enumeration is, is told by that byte alone. Others
-/// are told by their name.
+/// A key of at most one byte, such as a case of an enumeration, is identified by that byte. Other
+/// keys are identified by their names.
 @safe final class KeySlots<Key: CodingKey> {
-  /// The slot of a key that has no column or parameter.
+  /// The slot of a key without a column or parameter.
   static var none: Int32 { -1 }
   private static var unknown: Int32 { -2 }
 
-  /// By the key's byte; ``unknown`` where it was not looked up yet. An array would cost a check for
-  /// exclusive access at each of its uses. Nil for keys of more bytes.
+  /// The slots by the byte of the key, ``unknown`` before the first lookup. Nil for keys of more
+  /// than one byte. An array would cost a check for exclusive access at each use.
   let bytes: UnsafeMutablePointer<Int32>?
   private var names: [String: Int32] = [:]
   private let find: (Key) -> Int32
 
-  /// Prepares to look keys up.
+  /// Creates slots that are filled when a key is first used.
   ///
-  /// - Parameter find: Returns what a key stands for, or ``none``.
+  /// - Parameter find: Returns the column or parameter of a key, or ``none``.
   init(_ find: @escaping (Key) -> Int32) {
     self.find = find
     guard MemoryLayout<Key>.size <= 1 else {
@@ -38,7 +38,8 @@
     return slot == Self.unknown ? newSlot(of: key) : slot
   }
 
-  /// The only byte of a key. A value of one byte holds no reference, so its byte is all of it.
+  /// Returns the only byte of a key. A value of one byte contains no reference, so the byte is the
+  /// whole value.
   @inline(__always)
   private func byte(of key: Key) -> Int {
     MemoryLayout<Key>.size == 0 ? 0 : unsafe Int(unsafeBitCast(key, to: UInt8.self))
@@ -61,15 +62,15 @@
   }
 }
 
-/// Which parameters have a value of the current row.
+/// The set of parameters that have a value in the current row.
 ///
-/// Memory of its own, since an array in a class costs a check for exclusive access at every use,
-/// once for each value that is bound.
+/// It allocates its own memory, because an array in a class would cost a check for exclusive access
+/// for each bound value.
 @safe final class BoundParameters {
-  /// The current row first, then for each parameter the row in which it was bound last.
+  /// The number of the current row, followed by the row in which each parameter was last bound.
   private let rows: UnsafeMutableBufferPointer<Int>
 
-  /// Prepares for parameters 1 to `count`.
+  /// Creates an empty set for parameters 1 to `count`.
   init(count: Int) {
     unsafe rows = .allocate(capacity: count + 1)
     unsafe rows.initialize(repeating: 0)
@@ -79,12 +80,12 @@
     unsafe rows.deallocate()
   }
 
-  /// Begins a row in which nothing is bound.
+  /// Begins a row without bound parameters.
   func beginRow() {
     unsafe rows[0] += 1
   }
 
-  /// Lends the parameters that have no value of this row.
+  /// Calls `body` with each parameter that has no value in this row.
   @inline(__always)
   func forEachUnbound<Failure: Error>(_ body: (Int32) throws(Failure) -> Void) throws(Failure) {
     let row = unsafe rows[0]
@@ -109,7 +110,7 @@
   }
 }
 
-/// The scalar types of columns or parameters, each found out when the first value of its type is met.
+/// A cache of the scalar type of each column or parameter.
 struct ScalarCache {
   private struct Entry {
     var type: ObjectIdentifier?
@@ -118,12 +119,12 @@ struct ScalarCache {
 
   private var entries: [Entry]
 
-  /// Prepares for the numbers below `count`.
+  /// Creates an empty cache for the indexes below `count`.
   init(count: Int) {
     entries = Array(repeating: Entry(), count: count)
   }
 
-  /// Returns a type as a scalar, or nil if it is none.
+  /// Returns a type as a scalar type, or nil if it isn't one.
   @inline(__always)
   mutating func scalar(of type: Any.Type, at index: Int32) -> (any ScalarValue.Type)? {
     let index = Int(index)

@@ -2,11 +2,13 @@ import ExactText
 package import Essentials
 import SQLiteCore
 
-/// JSON as columns hold it: sorted keys, and dates as text of an exact round trip.
+/// The JSON that columns store: with sorted keys, and with dates as text that allows an exact round
+/// trip.
 ///
-/// ``NestedStrategy`` decides whether a nested value is stored as JSON, and ``ColumnEncoder`` whether a value is nested.
+/// ``NestedStrategy`` determines whether a nested value is stored as JSON, and ``ColumnEncoder``
+/// whether a value is nested.
 package enum NestedJSON {
-  /// A new encoder.
+  /// Returns a new encoder.
   package static func encoder() -> JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -19,18 +21,18 @@ package enum NestedJSON {
 
   /// Returns a value as JSON.
   ///
-  /// - Throws: `EncodingError`, also if the value is nested more than 512 deep.
+  /// - Throws: `EncodingError`, also if the value is nested more than 512 levels deep.
   static func data(of value: some Encodable) throws -> Data {
     try checkDepth(of: value)
     return try encoder().encode(value)
   }
 
-  /// A decoder that stands at the top of `json`.
+  /// Returns a decoder of the top-level value in `json`.
   static func decoder(of json: Data) throws -> any Decoder {
     try decoder().decode(Passthrough.self, from: json).decoder
   }
 
-  /// A new decoder.
+  /// Returns a new decoder.
   package static func decoder() -> JSONDecoder {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .custom { decoder in
@@ -40,7 +42,7 @@ package enum NestedJSON {
   }
 }
 
-/// Captures the decoder that it is decoded by, so that another value can be read from it.
+/// A value that captures its decoder, so that another value can be decoded from it.
 struct Passthrough: Decodable {
   let decoder: any Decoder
 
@@ -49,24 +51,24 @@ struct Passthrough: Decodable {
   }
 }
 
-/// A nested value that a type encodes piece by piece with `nestedContainer` or `superEncoder`. The strategy
-/// for nested values encodes it when it is complete.
+/// A nested value that a type encodes in parts, with `nestedContainer` or `superEncoder`. When it
+/// is complete, the strategy for nested values encodes it.
 final class NestedNode: Encodable {
   private enum Content {
     case nothing
     case value(any Encodable)
     case object([String: NestedNode])
     case array([NestedNode])
-    /// Nothing can be encoded: the row has ended, or there is no place for the value.
+    /// Encoding throws, because the row has ended or the value has no column.
     case refused(any Error)
   }
 
   private var content = Content.nothing
 
-  /// Makes a value that nothing was encoded into.
+  /// Creates an empty node, which values can be encoded into.
   init() {}
 
-  /// Makes a value that throws `error` when something is encoded into it.
+  /// Creates a node that throws `error` when something is encoded into it.
   init(refusing error: any Error) {
     content = .refused(error)
   }
@@ -75,7 +77,7 @@ final class NestedNode: Encodable {
     if case .array(let elements) = content { elements.count } else { 0 }
   }
 
-  /// Ends the value: whatever is encoded into it later throws.
+  /// Ends the value. Encoding anything into it later throws.
   func close() {
     var open = [self]
     while let node = open.popLast() {
@@ -90,7 +92,7 @@ final class NestedNode: Encodable {
 
   func set(_ value: some Encodable) throws {
     if case .refused(let error) = content { throw error }
-    // Throws what the value cannot encode.
+    // Also throws the errors of the value's own encoding.
     try checkDepth(of: value)
     content = .value(value)
   }
@@ -113,7 +115,7 @@ final class NestedNode: Encodable {
     if case .refused(let error) = content { NestedNode(refusing: error) } else { NestedNode() }
   }
 
-  /// The member of a name, which is made if it is missing.
+  /// Returns the member with a name, and adds it if it is missing.
   func member(_ name: String) -> NestedNode {
     guard case .object(var members) = content else { return sibling }
     if let member = members[name] { return member }
@@ -124,7 +126,7 @@ final class NestedNode: Encodable {
     return member
   }
 
-  /// A new element.
+  /// Appends an element and returns it.
   func element() -> NestedNode {
     guard case .array(var elements) = content else { return sibling }
     let element = NestedNode()
@@ -150,7 +152,7 @@ final class NestedNode: Encodable {
   }
 }
 
-/// Encodes into a ``NestedNode``.
+/// An encoder that encodes into a ``NestedNode``.
 struct TreeEncoder: Encoder {
   let node: NestedNode
   let codingPath: [any CodingKey]
@@ -161,7 +163,7 @@ struct TreeEncoder: Encoder {
     self.codingPath = codingPath
   }
 
-  /// Throws `error` at the first value that is encoded.
+  /// Creates an encoder that throws `error` when the first value is encoded.
   init(refusing error: any Error) { self.init(NestedNode(refusing: error), []) }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -211,7 +213,7 @@ private struct TreeUnkeyedContainer: NestingUnkeyedEncoding {
 }
 
 extension SQLiteError {
-  /// The error of a container or an encoder that is kept.
+  /// The error of a container or an encoder that is used after its value was encoded.
   static var keptEncoder: SQLiteError {
     SQLiteError(.misuse, "it was kept after its value was encoded")
   }

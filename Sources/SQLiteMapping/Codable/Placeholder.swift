@@ -2,11 +2,13 @@ import Essentials
 import ExactText
 import SQLiteCore
 
-/// Made-up values, which a type's `init(from:)` makes of zeros, short texts, nil and empty collections.
+/// Made-up values. A type's `init(from:)` creates them from ones, short texts, nil and empty
+/// collections.
 enum Placeholder {
-  /// The type's prototype, or else a value of it that is made up.
+  /// Returns the prototype of a type, or a made-up value if it has none.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the type refuses what was made up.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the type's `init(from:)` rejects the
+  ///   made-up content.
   static func example(of type: any Record.Type) throws(SQLiteError) -> any Record {
     func open<Value: Record>(_ type: Value.Type) throws(SQLiteError) -> any Record {
       try value(of: type)
@@ -28,13 +30,13 @@ enum Placeholder {
     }
   }
 
-  /// A property of which no value could be made.
+  /// An error for a property for which no value could be made up.
   fileprivate struct Refusal: Error {
     let path: String
     let type: String
   }
 
-  /// Makes a value up.
+  /// Returns a made-up value of a type.
   fileprivate dynamic static func value<Value: Decodable>(
     of type: Value.Type, _ path: [any CodingKey]
   ) throws -> Value {
@@ -43,7 +45,7 @@ enum Placeholder {
       return first
     }
     let refusal = Refusal(path: path.map(\.stringValue).joined(separator: "."), type: "\(type)")
-    // Only a type that contains itself without end is that deep.
+    // Only a type that contains itself endlessly is nested this deeply.
     guard path.count < 64 else { throw refusal }
     do {
       return try Value(from: PlaceholderDecoder(codingPath: path))
@@ -52,7 +54,7 @@ enum Placeholder {
     }
   }
 
-  /// Returns a value of a type that fills one column, or nil of an optional type; nil for other types.
+  /// Returns a made-up scalar, or the nil of an optional type. Returns no value for any other type.
   private dynamic static func known<Value>(_ type: Value.Type) -> Value? {
     let scalars: [Any] = [
       1, 0.5, true, "a", Int8(1), Int16(1), Int32(1), Int64(1), UInt(1), UInt8(1), UInt16(1),
@@ -70,7 +72,7 @@ enum Placeholder {
   }
 }
 
-/// Decodes made-up values.
+/// A decoder of made-up values.
 private struct PlaceholderDecoder: Decoder, SingleValueDecodingContainer {
   var codingPath: [any CodingKey] = []
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -108,7 +110,7 @@ private struct PlaceholderContainer<Key: CodingKey>: NestingKeyedDecoding {
   }
 }
 
-/// An empty array. A type that asks for an element all the same gets a made-up one.
+/// An empty array. If a type decodes an element anyway, it receives a made-up one.
 private struct PlaceholderElements: UnkeyedDecodingContainer {
   let codingPath: [any CodingKey]
   var count: Int? { 0 }

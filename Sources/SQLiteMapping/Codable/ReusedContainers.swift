@@ -3,7 +3,7 @@ import Essentials
 import SQLiteCore
 import Synchronization
 
-/// A container that a decoder or an encoder hands out again for each row.
+/// A container that a decoder or an encoder returns again for each row.
 class ReusedContainer {
   final let keeping: Keeping
 
@@ -11,16 +11,16 @@ class ReusedContainer {
     self.keeping = keeping
   }
 
-  /// Tells whether somebody has a copy of a container. Whoever has it also has the container.
+  /// A check for copies of a container. It is valid only while the container exists.
   @safe struct Keeping {
-    /// The reference that the container is; nil if it is something else.
+    /// The reference that the container consists of, or nil if it has another layout.
     private let reference: UnsafeMutablePointer<AnyObject>?
 
     fileprivate init(_ reference: UnsafeMutablePointer<AnyObject>?) {
       unsafe self.reference = unsafe reference
     }
 
-    /// Whether there is a copy besides ours.
+    /// Whether another copy exists. True if this cannot be determined.
     @inline(__always)
     var isKept: Bool {
       guard let reference = unsafe reference else { return true }
@@ -29,11 +29,11 @@ class ReusedContainer {
   }
 }
 
-/// A container of a type that only the box knows: finding out what `KeyedDecodingContainer<Key>` is costs
-/// as much at run time as reading a column (benchmark `fetch`).
+/// A container whose static type is known only inside the box. Outside, looking up the metadata of
+/// `KeyedDecodingContainer<Key>` would cost as much as reading a column (benchmark `fetch`).
 @safe final class Boxed<Content>: ReusedContainer {
   private let content: UnsafeMutablePointer<Content>
-  /// The container that the content borrows from.
+  /// The object that the content borrows from.
   private let owner: AnyObject?
 
   init(_ content: Content, owner: AnyObject? = nil) {
@@ -44,7 +44,7 @@ class ReusedContainer {
     let isReference =
       ContainerLayout.isOneReference
       && MemoryLayout<Content>.size == MemoryLayout<AnyObject>.size
-    // `ContainerLayout` has proven that the content is one reference to a Swift class.
+    // `ContainerLayout` has verified that the content is one reference to a Swift class.
     unsafe super.init(
       Keeping(
         isReference ? UnsafeMutableRawPointer(memory).assumingMemoryBound(to: AnyObject.self) : nil)
@@ -60,24 +60,25 @@ class ReusedContainer {
   func copy() -> Content { unsafe content.pointee }
 }
 
-/// The container that a row hands out again for each row of a statement.
+/// The container that is reused for each row of a statement.
 struct ContainerCache {
   private var container: ReusedContainer?
   /// The type of its keys.
   private var keys: ObjectIdentifier?
-  /// Tells whether somebody has ``container``, without counting references; nil as long as there is none.
+  /// Checks for copies of ``container`` without counting references. Nil if there is no container.
   private var keeping: ReusedContainer.Keeping?
-  /// Those of other types of keys in this row, which somebody may borrow from.
+  /// The containers for other types of keys in this row. They are kept because copies may borrow
+  /// from them.
   private var others: [ReusedContainer] = []
 
-  /// Whether somebody may still have one of the containers.
+  /// Whether copies of the containers may exist.
   @inline(__always)
   var isKept: Bool { keeping?.isKept ?? false || !others.isEmpty }
 
-  /// Forgets the containers.
+  /// Releases the containers.
   mutating func removeAll() { self = ContainerCache() }
 
-  /// The container for a type of keys; nil if it is not the last one that was added.
+  /// Returns the container that was added last, or nil if it is for another type of keys.
   @inline(__always)
   func container(for keys: Any.Type) -> ReusedContainer? {
     self.keys == ObjectIdentifier(keys) ? container : nil
@@ -91,10 +92,10 @@ struct ContainerCache {
   }
 }
 
-/// The layout of the standard library's keyed containers.
+/// The memory layout of the standard library's keyed containers.
 enum ContainerLayout {
-  /// Whether each of them is one reference to an object. If a library does it otherwise, containers are
-  /// made anew for each row.
+  /// Whether each keyed container consists of one reference to an object. If a version of the
+  /// standard library uses another layout, containers are created for each row.
   static let isOneReference: Bool = {
     let decoding = try? NestedJSON.decoder(of: Data("{}".utf8)).container(keyedBy: PathKey.self)
     let encoding = TreeEncoder(refusing: NestingSignal()).container(keyedBy: PathKey.self)
@@ -106,18 +107,18 @@ enum ContainerLayout {
       let field = Mirror(reflecting: content).children.first?.value,
       type(of: field) is AnyClass
     else { return false }
-    // Only its bits are looked at.
+    // This only compares the bits.
     return unsafe unsafeBitCast(content, to: UInt.self)
       == UInt(bitPattern: ObjectIdentifier(field as AnyObject))
   }
 }
 
-/// An unowned reference to a statement. Using it counts no references, and keeping it keeps no statement
-/// alive, so that SQLite finalizes each where its connection is used.
+/// An unowned reference to a statement. Using it counts no references. Storing it doesn't keep the
+/// statement alive, so SQLite finalizes each statement where its connection is used.
 ///
-/// Proof that it leads to a living statement: it is used by a ``DecodedRow`` or an ``EncodedRow`` on
-/// behalf of decoders, encoders and containers, each of which asks its ``RowMark`` first. A mark is
-/// valid during one call of ``RowReader`` or ``RowBinder`` only, which own the statement.
+/// Proof that the statement is alive: it is used by a ``DecodedRow`` or an ``EncodedRow`` on behalf
+/// of decoders, encoders and containers, which check their ``RowMark`` first. A mark is
+/// valid only during a call of ``RowReader`` or ``RowBinder``, which own the statement.
 @safe struct BorrowedHandle {
   private let handle: Unmanaged<StatementHandle>
 
@@ -131,7 +132,7 @@ enum ContainerLayout {
     try unsafe handle._withUnsafeGuaranteedRef(body)
   }
 
-  /// Calls `body`, which throws errors of SQLite, with the statement.
+  /// Calls `body`, which throws `SQLiteError`, with the statement.
   @inline(__always)
   func attempt<Success>(
     _ body: (StatementHandle) throws(SQLiteError) -> Success
@@ -164,17 +165,18 @@ extension BorrowedHandle {
   }
 }
 
-/// The number of the row that is being read or bound. Decoders, encoders and containers, which somebody may
-/// have kept, ask it before they use the row: at any later time, on any thread.
+/// The identity of the row that is being read or bound. Decoders, encoders and containers check it
+/// before they use the row. A type may have kept them, so the check may happen at any later time
+/// and on any thread.
 ///
-/// It holds two numbers. The *row* changes when a row ends: a decoder or an encoder is a value that was
-/// given the number of its row, and is valid while that is the present one. The *life* is there while a
-/// row is read or bound: a container is made once for many rows, so that it has the number of a life
-/// instead. ``DecodedRow`` and ``EncodedRow`` begin a new life if anybody still has a container when
-/// its row has ended.
+/// The mark stores two numbers. The *row* changes when a row ends. A decoder or an encoder is
+/// created for each row and stores its number. It is valid while this is the current row. The
+/// *life* is nonzero while a row is being read or bound. A container is created once for many rows,
+/// so it stores the number of a life instead. If a copy of a container exists when its row ends,
+/// ``DecodedRow`` and ``EncodedRow`` begin a new life.
 ///
-/// Proof that this may be looked at on any thread: the memory of a mark is atomic and never freed, only
-/// given to the next reader, and no number is given twice.
+/// Proof that any thread may read the numbers: the memory of a mark is atomic and never freed. It
+/// is only reused for the next reader, and no number is used twice.
 @safe struct RowMark {
   private struct Numbers: ~Copyable {
     let row = Atomic<Int>(0)
@@ -182,12 +184,13 @@ extension BorrowedHandle {
   }
 
   private static let lives = Atomic<Int>(0)
-  /// The memory of the marks that no reader has now: as many as there were readers at one time.
+  /// The memory of unused marks. There are never more marks than there were readers at the same
+  /// time.
   private static let idle = Mutex<[UInt]>([])
 
   private let numbers: UnsafeMutablePointer<Numbers>
 
-  /// Takes a mark that has no row yet.
+  /// Creates a mark without a row. Its memory comes from an unused mark, if one exists.
   init() {
     let known = Self.idle.withLock { $0.popLast() }
     if let known, let numbers = unsafe UnsafeMutablePointer<Numbers>(bitPattern: known) {
@@ -198,32 +201,32 @@ extension BorrowedHandle {
     }
   }
 
-  /// The number of a new life.
+  /// Returns the number of a new life.
   static func newLife() -> Int { lives.wrappingAdd(1, ordering: .relaxed).newValue }
 
-  /// The number of the present row, or of the next one.
+  /// The number of the current row or, between rows, of the next one.
   @inline(__always)
   var row: Int { unsafe numbers.pointee.row.load(ordering: .relaxed) }
 
-  /// The present life; 0 between rows.
+  /// The current life, or 0 between rows.
   @inline(__always)
   var life: Int { unsafe numbers.pointee.life.load(ordering: .relaxed) }
 
-  /// Begins a row.
+  /// Begins a row in a life.
   @inline(__always)
   func begin(life: Int) {
     unsafe numbers.pointee.life.store(life, ordering: .relaxed)
   }
 
-  /// Ends a row: decoders with its number and containers with its life are not valid any more. Only the row's thread
-  /// calls this.
+  /// Ends a row, which invalidates decoders with its number and containers with its life. Called
+  /// only on the thread of the row.
   @inline(__always)
   func end() {
     unsafe numbers.pointee.life.store(0, ordering: .relaxed)
     unsafe numbers.pointee.row.store(row &+ 1, ordering: .relaxed)
   }
 
-  /// Gives the memory of the mark back for the next reader.
+  /// Returns the memory of the mark, for use by the next reader.
   func giveBack() {
     end()
     let place = unsafe UInt(bitPattern: numbers)
@@ -231,12 +234,12 @@ extension BorrowedHandle {
   }
 }
 
-/// A container's permission: the mark and a life.
+/// A container's permission to use a row, which is valid during one life.
 struct RowPermission {
   let mark: RowMark
   let life: Int
 
-  /// Whether a row is being read or bound in that life.
+  /// Whether a row is being read or bound in this life.
   @inline(__always)
   var isValid: Bool { mark.life == life }
 }

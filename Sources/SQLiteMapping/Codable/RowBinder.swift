@@ -1,21 +1,21 @@
 package import SQLiteCore
 
-/// Binds `Encodable` values to the parameters of one statement, row after row.
+/// A binder that binds `Encodable` values to the parameters of one statement, row after row.
 ///
-/// It is made once per statement; which parameter a property is bound to is found out once. A
-/// parameter that a value does not encode is NULL, whatever the row before had there. Types are handed
-/// a ``RowEncoder``, and never this, which owns the statement.
+/// It is created once per statement and looks up the parameter of each property once. If a value
+/// doesn't encode a parameter, the parameter is NULL, regardless of the previous row. Types receive
+/// a ``RowEncoder``, and never this object, which owns the statement.
 package final class RowBinder {
   let content: EncodedRow
   let handle: StatementHandle
 
-  /// Prepares to bind.
+  /// Creates a binder for a statement.
   ///
   /// - Parameters:
-  ///   - statement: A statement with one parameter for each column.
-  ///   - columns: The columns that parameters 1 and following stand for.
+  ///   - statement: A statement with one parameter per column.
+  ///   - columns: The columns of the parameters, starting with parameter 1.
   ///   - strategies: How values are stored.
-  ///   - isPartial: Whether properties without a parameter are passed over.
+  ///   - isPartial: Whether properties without a parameter are skipped.
   package init(
     _ statement: borrowing Statement, columns: [String], strategies: MappingStrategies,
     isPartial: Bool = false
@@ -30,10 +30,10 @@ package final class RowBinder {
     content.mark.giveBack()
   }
 
-  /// Binds all properties of `value`; the statement must stand at its beginning. What is handed to the
-  /// value ends with this call.
+  /// Binds all properties of `value`. The statement must be reset. The encoder that the value
+  /// receives is invalid after this call.
   ///
-  /// - Throws: ``UnknownColumn`` for a property without a parameter; an error that names the
+  /// - Throws: ``UnknownColumn`` if a property has no parameter, or an error that names the
   ///   property if its value cannot be stored.
   package func bind(_ value: some Encodable) throws {
     let encoder = content.begin()
@@ -42,9 +42,9 @@ package final class RowBinder {
     try content.bindRest()
   }
 
-  /// Returns whether the last value bound something that is not NULL to a parameter.
+  /// Returns whether the last value bound something other than NULL to a parameter.
   package func isBound(_ parameter: Int32) -> Bool { content.isBound(parameter) }
 
-  /// Returns whether this binds to a statement.
+  /// Returns whether the binder belongs to a statement.
   func binds(to statement: borrowing Statement) -> Bool { handle === statement.handle }
 }

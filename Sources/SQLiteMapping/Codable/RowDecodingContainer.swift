@@ -2,16 +2,16 @@ import Essentials
 import ExactText
 import SQLiteCore
 
-/// The columns of a row, by the coding keys of one type.
+/// The columns of a row, accessed by the coding keys of one type.
 ///
-/// A class, since the standard library copies its containers at every call.
+/// A class, because the standard library copies its containers in every call.
 @safe final class RowDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, NestingKeyedDecoding
 {
   let row: DecodedRow
   let slots: KeySlots<Key>
   private let permission: RowPermission
 
-  // What the borrowed container needs for each value, one step away.
+  // What the borrowed container needs for each value, without another indirection.
   private let bytes: UnsafeMutablePointer<Int32>?
   private let handle: BorrowedHandle
   private let forms: ScalarForms
@@ -26,13 +26,14 @@ import SQLiteCore
     forms = row.forms
   }
 
-  /// The column of a key of one byte; negative if it was not looked up yet, or does not exist.
+  /// Returns the column of a one-byte key, or a negative number if it doesn't exist or wasn't
+  /// looked up yet.
   @unsafe @inline(__always)
   fileprivate func column(ofByte key: Key) -> Int32 {
     unsafe bytes.unsafelyUnwrapped[Int(unsafeBitCast(key, to: UInt8.self))]
   }
 
-  /// Reads the usual storage class of a scalar; nil for NULL and what is wrong.
+  /// Reads a scalar in its usual storage class. Returns nil for NULL and for any other content.
   @inline(__always)
   fileprivate func usual<Scalar: ScalarValue>(_ type: Scalar.Type, at column: Int32) -> Scalar? {
     handle.use { type.read(from: $0, at: column, forms) }
@@ -47,7 +48,7 @@ import SQLiteCore
   }
 
   var allKeys: [Key] {
-    // It cannot throw, but the next call does.
+    // This property cannot throw, but the next call does.
     guard permission.isValid else { return [] }
     return row.ownColumns.compactMap { column in
       let name = row.columns.names[Int(column)].utf8.dropFirst(row.prefix.utf8.count)
@@ -59,7 +60,7 @@ import SQLiteCore
     permission.isValid && (slots[key] >= 0 || row.child(of: key) != nil)
   }
 
-  /// The column of a property.
+  /// Returns the column of a property, or throws if it has none.
   @inline(__always)
   func column(_ key: Key) throws -> Int32 {
     try check()
@@ -105,37 +106,40 @@ import SQLiteCore
   }
 }
 
-/// The container that is handed to a type's `init(from:)` if its keys are bytes: three words that own
-/// nothing.
+/// The container that is passed to a type's `init(from:)` if its keys are bytes. It consists of
+/// three words and owns nothing.
 ///
-/// The standard library copies its container at every value that is decoded. Copying a reference counts it,
-/// which costs as much as reading the value.
+/// The standard library copies its container for every decoded value. Copying an owned reference
+/// would count it, which costs as much as reading the value.
 ///
-/// Proof that none of the references is followed after what it leads to is gone: container and slots
-/// are owned by the ``DecodedRow``, the statement by its ``RowReader``, and the permission is valid only
-/// while that reads a row. A copy that is kept is found when its row ends (``ReusedContainer``), and its permission
-/// is never valid again: it throws on any thread, and follows nothing.
+/// Proof that no reference is followed after its object is released: the ``DecodedRow`` owns the
+/// container and the slots, its ``RowReader`` owns the statement, and the permission is valid only
+/// while the reader reads a row. When a row ends, copies of its container are detected
+/// (``ReusedContainer``), and their permission never becomes valid again. Such a copy throws on any
+/// thread, and follows no reference.
 @safe struct BorrowedDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, NestingKeyedDecoding
 {
   private let permission: RowPermission
   private let container: Unmanaged<RowDecodingContainer<Key>>
 
-  /// Creates a container, or nil if a key is more than a byte.
+  /// Creates a container, or returns nil if a key isn't exactly one byte.
   init?(_ container: RowDecodingContainer<Key>) {
     guard MemoryLayout<Key>.size == 1, unsafe container.slots.bytes != nil else { return nil }
     permission = container.row.permission
     unsafe self.container = Unmanaged.passUnretained(container)
   }
 
-  /// The column of a key; negative if it was not looked up yet, or does not exist, or if the row is gone.
+  /// Returns the column of a key, or a negative number if it doesn't exist, wasn't looked up yet,
+  /// or if the row has ended.
   @inline(__always)
   private func column(_ key: Key) -> Int32 {
     guard permission.isValid else { return -1 }
-    // Keys are bytes, as ``init(_:)`` has seen.
+    // ``init(_:)`` has checked that keys are bytes.
     return unsafe container._withUnsafeGuaranteedRef { unsafe $0.column(ofByte: key) }
   }
 
-  /// Reads the usual storage class of a scalar; nil for other types, NULL and what is wrong.
+  /// Reads a scalar in its usual storage class. Returns nil for any other content, and if the
+  /// column is unknown.
   @inline(__always)
   private func usual<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) -> Scalar? {
     let column = column(key)
@@ -143,14 +147,15 @@ import SQLiteCore
     return unsafe container._withUnsafeGuaranteedRef { $0.usual(type, at: column) }
   }
 
-  /// Whether a column is there, and NULL.
+  /// Returns whether a column exists and is NULL.
   @inline(__always)
   private func isNull(_ column: Int32) -> Bool {
     guard column >= 0 else { return false }
     return unsafe container._withUnsafeGuaranteedRef { $0.row.handle.isNull(at: column) }
   }
 
-  /// Lends the container that reads everything else: other types, NULL and wrong content.
+  /// Calls `body` with the container that handles everything else: other types, NULL and unexpected
+  /// content.
   @inline(__always)
   private func lend<Result>(
     _ body: (RowDecodingContainer<Key>) throws -> Result
@@ -166,11 +171,11 @@ extension BorrowedDecodingContainer {
   func contains(_ key: Key) -> Bool { (try? lend { $0.contains(key) }) ?? false }
   func decodeNil(forKey key: Key) throws -> Bool { try lend { try $0.decodeNil(forKey: key) } }
 
-  // One guard for both ways: nothing else than this reads the row between them.
+  // One check covers both paths, because nothing else reads the row between them.
   @inline(__always)
   func take<Scalar: ScalarValue & Decodable>(_ type: Scalar.Type, _ key: Key) throws -> Scalar {
     try lend { container in
-      // Keys are bytes, as ``init(_:)`` has seen.
+      // ``init(_:)`` has checked that keys are bytes.
       let column = unsafe container.column(ofByte: key)
       if column >= 0, let value = container.usual(type, at: column) { return value }
       return try container.decode(type, forKey: key)
@@ -191,11 +196,11 @@ extension BorrowedDecodingContainer {
     }
   }
 
-  // Not copied for each primitive type. (Dynamic functions are a call more.)
+  // Not specialized for each primitive type. (A dynamic function would cost another call.)
   @_semantics("optimize.sil.specialize.generic.never")
   func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
     if type == Data.self, let data = usual(Data.self, key) {
-      // From the type to itself, which the comparison has just proven.
+      // The comparison above proves that both types are the same.
       return unsafe unsafeBitCast(data, to: type)
     }
     let column = column(key)
@@ -214,7 +219,7 @@ extension BorrowedDecodingContainer {
     return try unsafe container._withUnsafeGuaranteedRef { try $0.row.value(type, at: column) }
   }
 
-  /// Reads a property whose column was not looked up yet, by the container.
+  /// Reads a property whose column wasn't looked up yet, by way of the full container.
   private dynamic func lent<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result {
     try lend { try $0.decode(type, forKey: key) }
   }
@@ -231,7 +236,7 @@ extension BorrowedDecodingContainer {
 }
 
 extension Boxed {
-  /// The container for the rows of a statement: the borrowed one if there is one.
+  /// Creates the container for the rows of a statement: a borrowed one if the type's keys allow it.
   static func decoding<Key: CodingKey>(_ row: DecodedRow) -> Boxed<Content>
   where Content == KeyedDecodingContainer<Key> {
     let container = RowDecodingContainer<Key>(row)

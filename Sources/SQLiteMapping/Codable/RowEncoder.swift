@@ -1,12 +1,12 @@
 import SQLiteCore
 
-/// Encodes the properties of one value.
+/// An encoder of the properties of one value.
 ///
-/// Two words, so that it needs no memory of its own as `any Encoder`. Of one that is kept, everything
-/// throws when its row has ended.
+/// It consists of two words, so it needs no allocation as `any Encoder`. If a type keeps it, it
+/// throws after its row has ended.
 struct RowEncoder: Encoder {
   let content: EncodedRow
-  /// The number of its row.
+  /// The number of the row that the encoder is valid for.
   let row: Int
 
   var codingPath: [any CodingKey] { [] }
@@ -33,7 +33,7 @@ struct RowEncoder: Encoder {
   }
 }
 
-/// The single value container of a row, which takes a value that encodes the properties.
+/// The single-value container of a row. It accepts only a value that encodes properties.
 private struct WholeRowContainer: SingleValueEncodingContainer {
   let encoder: RowEncoder
 
@@ -48,17 +48,17 @@ private struct WholeRowContainer: SingleValueEncodingContainer {
 }
 
 extension SQLiteError {
-  /// The error of a value that does not encode itself as properties.
+  /// The error of a value that doesn't encode properties.
   static var notARow: SQLiteError {
     SQLiteError(
       .misuse, "a row is made of properties with names, not of a single value or an array")
   }
 }
 
-/// The properties of a row, by the coding keys of one type. Those without a parameter are an error, or are
-/// passed over where only some are wanted.
+/// The properties of a row, accessed by the coding keys of one type. If a property has no
+/// parameter, encoding it throws or, if only some properties are requested, skips it.
 ///
-/// A class, since the standard library copies its containers at every call.
+/// A class, because the standard library copies its containers in every call.
 final class RowEncodingContainer<Key: CodingKey>: NestingKeyedEncoding {
   let row: EncodedRow
   let slots: KeySlots<Key>
@@ -72,7 +72,7 @@ final class RowEncodingContainer<Key: CodingKey>: NestingKeyedEncoding {
 
   var codingPath: [any CodingKey] { [] }
 
-  /// The parameter of a property; 0 if it is passed over.
+  /// Returns the parameter of a property, or 0 if the property is skipped.
   @inline(__always)
   private func parameter(_ key: Key) throws -> Int32 {
     guard permission.isValid else { throw SQLiteError.keptEncoder }
@@ -122,7 +122,8 @@ final class RowEncodingContainer<Key: CodingKey>: NestingKeyedEncoding {
   }
 }
 
-// Each nil is seen: the standard library's forms of `encodeIfPresent` drop it.
+// These methods encode each nil. The standard library's implementations of `encodeIfPresent` drop
+// it.
 extension RowEncodingContainer {
   @inline(__always) func encode(_ value: Bool, forKey key: Key) throws { try put(value, key) }
   @inline(__always) func encode(_ value: String, forKey key: Key) throws { try put(value, key) }

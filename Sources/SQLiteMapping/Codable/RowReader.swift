@@ -1,22 +1,23 @@
 package import SQLiteCore
 
-/// Reads rows of one statement as `Decodable` types, straight from the statement's columns.
+/// A reader that decodes the rows of one statement as `Decodable` types, directly from the
+/// statement's columns.
 ///
-/// It is made once per statement, on its first row, and reads whatever row the statement stands on.
-/// The column of each property is looked up for the first row and serves all the others. Types are handed
-/// a ``RowDecoder``, and never this, which owns the statement.
+/// It is created once per statement, on the first row, and each call decodes the current row. The
+/// column of each property is looked up once, for the first row. Types receive a ``RowDecoder``,
+/// and never this object, which owns the statement.
 @usableFromInline package final class RowReader {
   let handle: StatementHandle
   let content: DecodedRow
   @usableFromInline let isSingle: Bool
 
-  /// Prepares to read rows.
+  /// Creates a reader of a statement's rows.
   ///
   /// - Parameters:
-  ///   - statement: A statement that stands on a row.
-  ///   - type: What the rows are read as; errors name it.
+  ///   - statement: A statement that has a current row.
+  ///   - type: The type that the rows are decoded as, for error messages.
   ///   - strategies: How values are stored.
-  ///   - allowsMissingColumns: Whether an optional property without a column is nil.
+  ///   - allowsMissingColumns: Whether an optional property without a column is decoded as nil.
   package init(
     _ statement: borrowing Statement, as type: Any.Type, strategies: MappingStrategies,
     allowsMissingColumns: Bool = false
@@ -33,9 +34,9 @@ package import SQLiteCore
     content.mark.giveBack()
   }
 
-  /// Reads the row that the statement stands on. What is handed to the type ends with this call.
+  /// Decodes the current row. The decoder that the type receives is invalid after this call.
   ///
-  /// - Throws: ``RowDecodingError``, or what the type's own `init(from:)` throws.
+  /// - Throws: ``RowDecodingError``, or an error from the type's own `init(from:)`.
   @inlinable  // Benchmark `fetch`.
   package func row<Result: Decodable>(as type: Result.Type) throws -> Result {
     do {
@@ -48,47 +49,50 @@ package import SQLiteCore
     }
   }
 
-  /// Begins a row, with a decoder for it.
+  /// Begins a row and returns a decoder for it.
   @usableFromInline func begin() -> RowDecoder { content.begin() }
 
-  /// Ends a row.
+  /// Ends the row.
   @usableFromInline func end() { content.end() }
 
-  /// Returns whether the only column holds all of a value of a type.
-  // An optional value would cost its type's metadata, which is found out at each call (benchmark `call`).
+  /// Returns whether the only column contains the whole value of a type.
+  // Separate from `scalar(_:)`, because an optional result would cost a metadata lookup per call
+  // (benchmark `call`).
   @inline(never) @usableFromInline func isScalar(_ type: Any.Type) -> Bool {
     content.isScalar(type)
   }
 
-  /// Reads the only column.
+  /// Reads a scalar from the only column.
   @inline(never) @usableFromInline func scalar<Result: Decodable>(
     _ type: Result.Type
   ) throws -> Result {
     try content.value(type, at: 0)
   }
 
-  /// An error of a type's own code, or another decoder's, as one of the row.
+  /// Converts a `DecodingError` to an error about the row. Returns any other error unchanged.
   @inline(never) @usableFromInline func named(_ error: any Error) -> any Error {
     content.named(error)
   }
 
-  /// Returns whether this still reads the columns of a statement's rows.
+  /// Returns whether the reader belongs to a statement, and the statement's columns are still the
+  /// same.
   func reads(_ statement: borrowing Statement) -> Bool {
     handle === statement.handle && content.columns === statement.handle.columnNames
   }
 }
 
-/// Reads one row of a statement, or those of its columns that belong to one property.
+/// A decoder of one row of a statement, or of those of its columns that belong to one property.
 ///
-/// Three words that own nothing, so that it needs no memory of its own as `any Decoder`, and no counting of
-/// references for each row. One that is kept throws when its row has ended.
+/// It consists of three words and owns nothing, so it needs no allocation as `any Decoder` and no
+/// reference counting per row. If a type keeps it, it throws after its row has ended.
 ///
-/// Proof that the reference is not followed after the row is gone: the ``DecodedRow`` is owned by its
-/// ``RowReader``, or by the row around it, until the row has ended, and the mark is asked first, whose memory is
-/// never freed. The number of a row that has ended is never that of the mark again.
+/// Proof that the reference is not followed after the row is released: the ``DecodedRow`` is owned
+/// by its ``RowReader``, or by the enclosing row, until the row has ended. Each access checks the
+/// mark first, and the memory of a mark is never freed. A mark never has the number of an ended row
+/// again.
 @safe @usableFromInline package struct RowDecoder: Decoder {
   private let mark: RowMark
-  /// The number of its row.
+  /// The number of the row that the decoder is valid for.
   private let row: Int
   private let content: Unmanaged<DecodedRow>
 
@@ -101,7 +105,7 @@ package import SQLiteCore
   @usableFromInline package var codingPath: [any CodingKey] { (try? lend { $0.codingPath }) ?? [] }
   @usableFromInline package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// Reads a value of a nested type.
+  /// Decodes a nested value.
   func value<Result: Decodable>(as type: Result.Type) throws -> Result {
     try lend { content in
       do {
@@ -113,7 +117,7 @@ package import SQLiteCore
     }
   }
 
-  /// Lends the row; throws if it has ended.
+  /// Calls `body` with the row, or throws if the row has ended.
   @inline(__always)
   fileprivate func lend<Result>(_ body: (DecodedRow) throws -> Result) throws -> Result {
     guard mark.row == row else { throw DecodingError.gone }
@@ -134,19 +138,20 @@ package import SQLiteCore
     try lend { _ in RowValueContainer(decoder: self) }
   }
 
-  /// A decoder for the only column.
+  /// Returns a decoder of the only column.
   fileprivate func only(_ wanted: String) throws -> ColumnDecoder {
     try lend { try $0.onlyColumn(for: wanted) }
   }
 }
 
-/// The single value container of a row, which has the only column, or a value that reads the row itself.
+/// The single-value container of a row. It decodes the only column, or a value that decodes the row
+/// itself.
 private struct RowValueContainer: SingleValueDecodingContainer {
   let decoder: RowDecoder
   var codingPath: [any CodingKey] { decoder.codingPath }
 
   func decodeNil() -> Bool {
-    // It cannot throw, but the next call does.
+    // This method cannot throw, but the next call does.
     (try? decoder.lend { $0.isNull }) ?? false
   }
 
@@ -156,26 +161,29 @@ private struct RowValueContainer: SingleValueDecodingContainer {
   }
 }
 
-/// A row that cannot be read as the type that was asked for.
+/// An error that is thrown if a row cannot be decoded as the requested type.
 ///
-/// The description names everything but the stored content, which may be private.
+/// The error doesn't contain any stored content, because it may be private.
 public struct RowDecodingError: Error, Hashable, Sendable {
-  /// The type that the row was read as.
+  /// The name of the type that was requested.
   public let type: String
-  /// The property, and the way to it inside a nested value.
+  /// The path to the value that couldn't be decoded: the property and, for a nested value, the keys
+  /// inside it.
   public let codingPath: [String]
-  /// The column, or nil if there is none.
+  /// The name of the column, or nil if the error isn't about one column.
   public let column: String?
-  /// The storage class found in the column: `NULL`, `INTEGER`, `REAL`, `TEXT` or `BLOB`.
+  /// The storage class of the value in the column: `NULL`, `INTEGER`, `REAL`, `TEXT` or `BLOB`. Nil
+  /// without a column.
   public let storageClass: String?
-  /// The reason, in English.
+  /// The reason for the error, in English.
   public let message: String
   /// The SQL that returned the row.
   public let sql: String
 }
 
 extension RowDecodingError: CustomStringConvertible {
-  /// The type, the property, the column, what was found and the SQL.
+  /// A message with the type, the property, the column and its storage class, the reason, and the
+  /// SQL.
   public var description: String {
     var text = ([type] + codingPath).joined(separator: ".")
     if let column {
@@ -188,7 +196,7 @@ extension RowDecodingError: CustomStringConvertible {
 }
 
 extension DecodingError {
-  /// The words and the path of the error, without its type.
+  /// The message and the path of the error.
   var explanation: (message: String, path: [any CodingKey]) {
     switch self {
     case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):

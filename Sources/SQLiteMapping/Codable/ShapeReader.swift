@@ -1,11 +1,12 @@
 import SQLiteCore
 
-/// Reads the columns of values, or the stored form in one of them: several times as fast from the second value on.
+/// A reader of the columns of values, or of the stored form in one column. From the second value
+/// on, it is several times as fast.
 ///
-/// A `Decodable` type cannot be asked for its properties; a value that encodes itself shows them,
-/// those that are nil too, as long as it encodes them by `encodeIfPresent` or `encodeNil`.
+/// A `Codable` type cannot list its properties, so they are collected while a value encodes itself.
+/// This includes nil properties if the value encodes them with `encodeIfPresent` or `encodeNil`.
 final class ShapeReader {
-  /// The only column that is read, or nil for all.
+  /// The only column to read, or nil for all columns.
   let only: String?
   private let row: EncodedRow
 
@@ -19,10 +20,10 @@ final class ShapeReader {
     row.mark.giveBack()
   }
 
-  /// Returns the columns of a value, in the order in which they were encoded first.
+  /// Returns the columns of a value, in the order in which they were first encoded.
   ///
-  /// - Throws: ``SQLiteError`` if the value is not made of properties with names, or if two of them have
-  ///   one column by SQLite's rule, which takes `name` and `Name` for one.
+  /// - Throws: ``SQLiteError`` if the value doesn't encode properties, or if two properties have
+  ///   the same column. SQLite ignores case, so `name` and `Name` are the same column.
   func columns(of value: some Encodable) throws -> [ColumnDefinition] {
     try encode(value)
     let columns = try row.collectedColumns()
@@ -30,7 +31,7 @@ final class ShapeReader {
     return columns
   }
 
-  /// Returns the stored form of a value in the only column; NULL if it has none.
+  /// Returns the stored form of a value in the only column, or NULL if it has none.
   func value(in value: some Encodable) throws -> Value {
     try encode(value)
     return row.firstCollected
