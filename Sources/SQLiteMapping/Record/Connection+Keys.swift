@@ -1,12 +1,13 @@
 public import SQLiteCore
 
 extension Connection {
-  /// Makes a key for a new value, without using it up.
+  /// Returns a primary key for a new value, without reserving it.
   ///
   /// - Parameter type: The type of the value.
-  /// - Returns: The number that the next value gets, if no other is written before it, or a new UUID
-  ///   as it is stored; nil if the caller makes the keys of the type.
-  /// - Throws: `SQLiteError`.
+  /// - Returns: The integer that the next value gets if no other value is written first, or a new
+  ///   UUID in its stored form. Nil if you assign the keys of the type yourself.
+  /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.full` if no greater integer
+  ///   exists.
   public func makeKey(for type: (some Record).Type) throws -> Value? {
     let plan = try plan(of: type)
     switch type.primaryKeyType {
@@ -21,9 +22,9 @@ extension Connection {
 }
 
 extension Connection {
-  /// The column that tells the rows of a type apart.
+  /// Returns the primary key column of a type.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if there are several.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the type has several.
   package func keyColumn(of type: any Record.Type) throws -> String {
     let plan = try plan(of: type)
     guard plan.keys.count == 1 else {
@@ -32,16 +33,16 @@ extension Connection {
     return plan.keys[0]
   }
 
-  /// The primary key of a value.
+  /// Returns the primary key of a value.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it has none yet.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the value has no key yet.
   package func keyValue<Object: Record>(of object: Object) throws -> Value {
     try keyReader(of: Object.self).key(of: object)
   }
 
-  /// The primary keys of values.
+  /// Returns the primary keys of values.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if one has none yet.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if one of the values has no key yet.
   package func keyValues<Object: Record>(of objects: [Object]) throws -> [Value] {
     let reader = try keyReader(of: Object.self)
     return try objects.map { try reader.key(of: $0) }
@@ -52,8 +53,9 @@ extension Connection {
     return try plan(of: type).shapeReader(of: column)
   }
 
-  /// Lends the values that have certain primary keys, each with its key as the row has it: that is ten
-  /// times cheaper than encoding the value to find it (benchmark `relations`).
+  /// Calls `body` with each value that has one of the primary keys, and with its key as stored in
+  /// the row. Reading this key is ten times cheaper than encoding the value to get it (benchmark
+  /// `relations`).
   package func forEachObject<Object: Record>(
     of type: Object.Type, withKeys keys: [Value], _ body: (_ key: Value, Object) throws -> Void
   ) throws {
@@ -66,20 +68,21 @@ extension Connection {
     }
   }
 
-  /// Calls `body` for each row of a query, with the reader of the row and with further columns, as long as it
-  /// returns true.
+  /// Calls `body` with the reader and the additional columns of each row of a query, until it
+  /// returns false.
   ///
   /// - Parameters:
   ///   - type: The type of the rows.
-  ///   - columns: SQL for the columns besides.
-  ///   - source: What stands behind FROM.
-  ///   - body: Takes the reader, and what reads the columns besides; returns whether it wants the next row.
+  ///   - columns: SQL for the additional columns.
+  ///   - source: The SQL after FROM.
+  ///   - body: Receives the reader of the row and the additional columns. Returns whether to
+  ///     continue with the next row.
   package func forEachRow(
     of type: any Record.Type, besides columns: [SQL], from source: SQL,
     _ body: (RowReader, ColumnsBesides) throws -> Bool
   ) throws {
     let plan = try plan(of: type)
-    // By names that no property has.
+    // No property has such a name.
     let besides = columns.enumerated().map { index, column -> SQL in
       "\(column) AS \(identifier: "magicdata_\(index)")"
     }
@@ -96,30 +99,32 @@ extension Connection {
     }
   }
 
-  /// Returns the stored form of a value in a column.
+  /// Returns the stored form of the column `column` of a record.
   package func value(of column: String, in object: some Record) throws -> Value {
     try plan(of: type(of: object)).shapeReader(of: column).value(in: object)
   }
 }
 
-/// The columns of a row that do not belong to its value, during the call that lends them.
+/// The additional columns of a row, which don't belong to its value. Valid only inside the closure
+/// that receives them.
 package struct ColumnsBesides {
   fileprivate let handle: StatementHandle
   fileprivate let first: Int32
 
-  /// Returns a column, counted from 0.
+  /// Returns the value of an additional column, counted from 0.
   ///
-  /// - Throws: ``SQLiteError`` if a text is not valid UTF-8.
+  /// - Throws: ``SQLiteError`` if the column contains text that is not valid UTF-8.
   package func value(at index: Int32) throws(SQLiteError) -> Value {
     try handle.value(at: first + index)
   }
 
-  /// Returns the integer in a column, counted from 0; nil if it holds something else.
+  /// Returns the integer in an additional column, counted from 0, or nil if the column contains
+  /// another type.
   package func integer(at index: Int32) -> Int64? { handle.integer(at: first + index) }
 }
 
 extension ShapeReader {
-  /// Returns the key of a value, which is the only column that is read.
+  /// Returns the primary key of a value. It must be the only column that is read.
   fileprivate func key<Object: Record>(of object: Object) throws -> Value {
     let value = try value(in: object)
     guard !value.isNull else {

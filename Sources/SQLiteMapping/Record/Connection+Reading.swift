@@ -1,16 +1,17 @@
 public import SQLiteCore
 
 extension Connection {
-  /// Reads the value that has a primary key.
+  /// Fetches the record with a primary key.
   ///
   ///     let city = try connection.object(of: City.self, primary: 7)
   ///
   /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - key: The key.
-  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
-  /// - Throws: `SQLiteError`, with `ResultCode.notFound` if there is no such row, or no table yet;
-  ///   ``RowDecodingError`` if the row does not fit the type.
+  ///   - type: The type of the record.
+  ///   - key: The primary key, or its first part.
+  ///   - rest: The other parts of a primary key with several parts, in the order of
+  ///     ``Record/primaryKeys``.
+  /// - Throws: `SQLiteError` with `ResultCode.notFound` if the row or the table doesn't exist, or
+  ///   ``RowDecodingError`` if the row cannot be decoded as the type.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value {
@@ -21,14 +22,16 @@ extension Connection {
     return try plan.reader(of: statement).row(as: type)
   }
 
-  /// Reads the value that has a primary key, if there is one.
+  /// Fetches the record with a primary key, if it exists.
   ///
   /// - Parameters:
-  ///   - type: The type of the value.
-  ///   - key: The key.
-  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
-  /// - Returns: The value, or nil if there is no such row, or no table yet.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if the row does not fit the type.
+  ///   - type: The type of the record.
+  ///   - key: The primary key, or its first part.
+  ///   - rest: The other parts of a primary key with several parts, in the order of
+  ///     ``Record/primaryKeys``.
+  /// - Returns: The record, or nil if the row or the table doesn't exist.
+  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if the row cannot be
+  ///   decoded as the type.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, ifPresent key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value? {
@@ -39,7 +42,8 @@ extension Connection {
     return try plan.reader(of: statement).row(as: type)
   }
 
-  /// Returns a statement that stands on the row with a key, or nil if there is no such row, or no table yet.
+  /// Returns a statement positioned on the row with a key, or nil if the row or the table doesn't
+  /// exist.
   private func statement<each Rest: Bindable>(
     onRow key: any Bindable, _ rest: repeat each Rest, of plan: RecordPlan
   ) throws -> Statement? {
@@ -54,18 +58,19 @@ extension Connection {
     }
   }
 
-  /// Reads values.
+  /// Fetches the records that match a condition.
   ///
   ///     let big = try connection.objects(
   ///       of: City.self, where: "population > \(1_000_000)", orderedBy: .column("name"), limit: 10)
   ///
   /// - Parameters:
-  ///   - type: The type of the values.
-  ///   - condition: SQL for the rows that are wanted, or nil for all.
-  ///   - order: The order, or nil for whichever is fastest.
-  ///   - limit: How many at most, or nil for all.
-  ///   - offset: How many to pass over first.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type.
+  ///   - type: The type of the records.
+  ///   - condition: SQL for a condition, or nil for all records.
+  ///   - order: The order of the result, or nil for whichever order is fastest.
+  ///   - limit: The maximum number of records, or nil for no limit.
+  ///   - offset: The number of records to skip.
+  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
+  ///   decoded as the type.
   @inlinable  // Benchmark `fetch`.
   public func objects<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
@@ -74,27 +79,29 @@ extension Connection {
     try fetch(RecordQuery(type, condition, order, limit, offset))
   }
 
-  /// Reads the first of some values.
+  /// Fetches the first record that matches a condition.
   ///
   /// - Parameters:
-  ///   - type: The type of the values.
-  ///   - condition: SQL for the rows that are wanted, or nil for all.
-  ///   - order: The order, or nil for whichever is fastest.
-  /// - Returns: The value, or nil if there is none.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if the row does not fit the type.
+  ///   - type: The type of the record.
+  ///   - condition: SQL for a condition, or nil for all records.
+  ///   - order: The order that determines the first record, or nil for whichever order is fastest.
+  /// - Returns: The record, or nil if no record matches.
+  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if the row cannot be
+  ///   decoded as the type.
   public func object<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil
   ) throws -> Value? {
     try fetch(RecordQuery(type, condition, order).first)
   }
 
-  /// Returns whether a row has a primary key.
+  /// Returns whether a row with a primary key exists.
   ///
   /// - Parameters:
   ///   - type: The type of the row.
-  ///   - key: The key.
-  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
-  /// - Throws: `SQLiteError`.
+  ///   - key: The primary key, or its first part.
+  ///   - rest: The other parts of a primary key with several parts, in the order of
+  ///     ``Record/primaryKeys``.
+  /// - Throws: `SQLiteError` if a statement fails.
   public func has<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Bool {
@@ -105,10 +112,10 @@ extension Connection {
     }
   }
 
-  /// Returns whether there is a row with the primary key of a value.
+  /// Returns whether a row with the primary key of a value exists.
   ///
-  /// - Parameter value: A value. One without a key is not there.
-  /// - Throws: `SQLiteError`.
+  /// - Parameter value: The value. If it has no primary key, the result is false.
+  /// - Throws: `SQLiteError` if a statement fails.
   public func has(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
     return try reading(plan, without: false) {
@@ -118,17 +125,17 @@ extension Connection {
     }
   }
 
-  /// Counts rows.
+  /// Returns the number of rows that match a condition.
   ///
   /// - Parameters:
   ///   - type: The type of the rows.
-  ///   - condition: SQL for the rows that are wanted, or nil for all.
-  /// - Throws: `SQLiteError`.
+  ///   - condition: SQL for a condition, or nil for all rows.
+  /// - Throws: `SQLiteError` if a statement fails.
   public func count<Value: Record>(of type: Value.Type, where condition: SQL? = nil) throws -> Int {
     try fetch(RecordQuery(type, condition).count)
   }
 
-  /// Runs `body`, or returns `nothing` if the table is not there yet.
+  /// Runs `body`, or returns `nothing` if the table doesn't exist yet.
   func reading<Result>(
     _ plan: RecordPlan, without nothing: Result, _ body: () throws -> Result
   ) throws -> Result {
@@ -140,17 +147,18 @@ extension Connection {
     }
   }
 
-  /// Throws `error` unless it says that the table is not there yet.
+  /// Rethrows `error`, unless it means that the table doesn't exist yet.
   private func checkMissing(_ plan: RecordPlan, _ error: SQLiteError) throws {
-    // It may be another table that is missing, one that the user's SQL names.
+    // The missing table may be another one, which the caller's SQL uses.
     guard error.code.primary == .error, error.message.hasPrefix("no such table"),
       try !hasTable(plan)
     else { throw error }
   }
 
-  /// Returns whether the table of a type is there.
+  /// Returns whether the table of a type exists.
   ///
-  /// - Throws: ``SQLiteError`` if it is not, and the type is read-only: nobody will make it.
+  /// - Throws: ``SQLiteError`` if it doesn't exist and the type is read-only, because no write will
+  ///   create it.
   func hasTable(_ plan: RecordPlan) throws -> Bool {
     guard try columnNames(of: plan.name).isEmpty else { return true }
     guard plan.type.isReadOnly else { return false }

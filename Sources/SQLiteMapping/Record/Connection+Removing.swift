@@ -1,11 +1,12 @@
 public import SQLiteCore
 
 extension Connection {
-  /// Deletes the row with the primary key of a value.
+  /// Deletes the row that has the primary key of a value.
   ///
-  /// - Parameter value: A value. One without a key is not there.
-  /// - Returns: Whether there was such a row.
-  /// - Throws: `SQLiteError`, also if a foreign key forbids it.
+  /// - Parameter value: The value. If it has no primary key, nothing is deleted.
+  /// - Returns: Whether the row existed.
+  /// - Throws: `SQLiteError` if the statement fails, for example because a foreign key forbids the
+  ///   deletion.
   @discardableResult
   public func remove(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
@@ -16,11 +17,12 @@ extension Connection {
     }
   }
 
-  /// Deletes the rows with the primary keys of values, in one transaction.
+  /// Deletes the rows that have the primary keys of values, in one atomic transaction.
   ///
-  /// - Parameter values: Values. Those without a key are not there.
-  /// - Returns: How many rows there were.
-  /// - Throws: `SQLiteError`, also if a foreign key forbids it; nothing is deleted then.
+  /// - Parameter values: The values. Those without a primary key are ignored.
+  /// - Returns: The number of deleted rows.
+  /// - Throws: `SQLiteError` if a statement fails, for example because a foreign key forbids the
+  ///   deletion. Nothing is deleted in this case.
   @discardableResult
   public func remove<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
     let plan = try plan(of: Value.self)
@@ -39,14 +41,16 @@ extension Connection {
     }
   }
 
-  /// Deletes the row that has a primary key.
+  /// Deletes the row with a primary key.
   ///
   /// - Parameters:
   ///   - type: The type of the row.
-  ///   - key: The key.
-  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
-  /// - Returns: Whether there was such a row.
-  /// - Throws: `SQLiteError`, also if a foreign key forbids it.
+  ///   - key: The primary key, or its first part.
+  ///   - rest: The other parts of a primary key with several parts, in the order of
+  ///     ``Record/primaryKeys``.
+  /// - Returns: Whether the row existed.
+  /// - Throws: `SQLiteError` if the statement fails, for example because a foreign key forbids the
+  ///   deletion.
   @discardableResult
   public func remove<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
@@ -60,13 +64,14 @@ extension Connection {
     }
   }
 
-  /// Deletes all rows of a type, or some of them.
+  /// Deletes the rows of a type that match a condition.
   ///
   /// - Parameters:
   ///   - type: The type of the rows.
-  ///   - condition: SQL for the rows that go, or nil for all.
-  /// - Returns: How many there were.
-  /// - Throws: `SQLiteError`, also if a foreign key forbids it; nothing is deleted then.
+  ///   - condition: SQL for a condition, or nil to delete all rows.
+  /// - Returns: The number of deleted rows.
+  /// - Throws: `SQLiteError` if the statement fails, for example because a foreign key forbids the
+  ///   deletion. Nothing is deleted in this case.
   @discardableResult
   public func removeAll<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil
@@ -79,21 +84,22 @@ extension Connection {
   }
 }
 
-/// Deletes rows of one type by the primary keys of values, by one statement.
+/// A statement that deletes rows of one type by the primary keys of values.
 struct RecordRemover: ~Copyable {
   private let binder: RowBinder
   private let connection: Connection
   private var statement: Statement
 
   init(_ plan: RecordPlan, on connection: Connection) throws {
-    // Calls that throw come first: a noncopyable value must not be left half initialized.
+    // The throwing calls come first, because a noncopyable value must not be left partially
+    // initialized.
     let statement = try connection.statement(SQL(unchecked: plan.deleteByKey))
     self.connection = connection
     binder = plan.keyBinder(of: statement)
     self.statement = statement
   }
 
-  /// Deletes the row with the primary key of a value, and says whether there was one.
+  /// Deletes the row that has the primary key of a value, and returns whether it existed.
   mutating func remove(_ value: some Record) throws -> Bool {
     try binder.bind(value)
     while try statement.step() {}

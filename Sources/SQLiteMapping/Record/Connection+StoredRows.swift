@@ -1,22 +1,23 @@
 package import SQLiteCore
 
-/// Rows that were read as records, and where their columns went.
+/// Rows that were decoded as records, and the properties that their columns were decoded into.
 package struct StoredRecords<Record> {
-  /// The records, or what was wrong with a row.
+  /// The records. A row that could not be decoded has an error instead.
   package var records: [Result<Record, any Error>] = []
-  /// The property that reads each column; nil for a column that none reads.
+  /// The property that was decoded from each column, or nil for an unused column.
   package var properties: [String?] = []
 }
 
 extension Connection {
-  /// Reads rows whose values are known, such as those before a change, as records, as if they came from a query.
+  /// Decodes the values of rows that are not in the database, such as those before a change, as if
+  /// a query had returned them.
   ///
   /// - Parameters:
   ///   - type: The type of the records.
   ///   - columns: The names of the columns.
   ///   - rows: The values of each row.
-  /// - Returns: The records; a row that does not fit the type has its error.
-  /// - Throws: `SQLiteError`.
+  /// - Returns: The records, with an error for each row that cannot be decoded as the type.
+  /// - Throws: `SQLiteError` if a statement fails.
   package func records<Value: Record>(
     of type: Value.Type, columns: [String], rows: some Sequence<[SQLiteCore.Value]>
   ) throws -> StoredRecords<Value> {

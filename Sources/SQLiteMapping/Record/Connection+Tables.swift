@@ -1,16 +1,17 @@
 public import SQLiteCore
 
 extension Connection {
-  /// Makes the table of a type without writing a row, or gives it the columns that it lacks.
+  /// Creates the table of a type, or adds the columns that it lacks, without writing a row.
   ///
   ///     try connection.prepare(Town.self)
   ///
-  /// Missing tables of types that it ``PropertyTrait/references(_:_:onDelete:)`` are made too. The
-  /// properties are those of the type's ``Record/prototype``, or of a value that is made up.
+  /// Missing tables of types that it ``PropertyTrait/references(_:_:onDelete:)`` are created, too.
+  /// The properties come from the type's ``Record/prototype``, or from a made-up value.
   ///
   /// - Parameter type: The type.
-  /// - Throws: `SQLiteError`, also with `ResultCode.misuse` if the properties are not known;
-  ///   ``SchemaError`` if the table would lose something. Nothing has changed then.
+  /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.misuse` if the properties
+  ///   cannot be determined, or ``SchemaError`` if the table cannot be adapted to the type without
+  ///   losing data. Nothing changes in these cases.
   public func prepare(_ type: (some Record).Type) throws {
     let plan = try plan(of: type)
     try plan.checkWritable()
@@ -18,23 +19,24 @@ extension Connection {
     try ensureTable(of: plan)
   }
 
-  /// Returns whether the table of a type is there.
+  /// Returns whether the table of a type exists.
   ///
   /// - Parameter type: The type.
-  /// - Throws: `SQLiteError`.
+  /// - Throws: `SQLiteError` if the statement fails.
   public func tableExists(of type: (some Record).Type) throws(SQLiteError) -> Bool {
     try tableExists(type.tableName)
   }
 
-  /// Deletes the table of a type with its rows, its indexes and its full-text index.
+  /// Drops the table of a type with its rows, its indexes and its full-text index.
   ///
-  /// The type may be written again, which makes a new table; its counted keys begin anew.
+  /// You can still write values of the type later. The first write creates a new table, and its
+  /// auto-incremented keys start from 1 again.
   ///
   /// - Parameter type: The type.
-  /// - Returns: Whether there was a table.
-  /// - Throws: `SQLiteError` with `ResultCode.foreignKeyConstraint` that names the tables whose
-  ///   foreign keys refer to this one, if there are any; with `ResultCode.misuse` that names views
-  ///   and tables with triggers which would not work any more. Nothing has changed then.
+  /// - Returns: Whether the table existed.
+  /// - Throws: `SQLiteError` with `ResultCode.foreignKeyConstraint` if foreign keys of other tables
+  ///   reference this one, and with `ResultCode.misuse` if views, or tables with triggers, would no
+  ///   longer work. The message names them. Nothing changes in these cases.
   @discardableResult
   public func drop(_ type: (some Record).Type) throws -> Bool {
     let plan = try plan(of: type)
@@ -61,7 +63,7 @@ extension Connection {
     }
   }
 
-  /// Uses of views, and of tables with triggers, that touch no row.
+  /// Returns statements that use views, and tables with triggers, without touching any row.
   private func probes(besides plan: RecordPlan) throws -> [(name: String, sql: SQL)] {
     let views = try rows("SELECT name FROM sqlite_schema WHERE type = 'view'", as: String.self)
     let tables = try rows(
@@ -82,7 +84,7 @@ extension Connection {
       }
   }
 
-  /// Returns whether everything is there that a use needs.
+  /// Returns whether a statement works, that is, whether everything that it needs exists.
   private func works(_ probe: (name: String, sql: SQL)) -> Bool {
     do {
       _ = try firstRow(probe.sql)
@@ -96,8 +98,9 @@ extension Connection {
 extension Connection {
   /// Returns the plan of a type on this connection.
   ///
-  /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here;
-  ///   ``SchemaError`` if rows are alike that the type declares to be unique.
+  /// - Throws: ``SQLiteError`` if the table belongs to another type, or if a newer program has
+  ///   written the store; ``SchemaError`` if rows are equal in columns that the type declares as
+  ///   unique.
   func plan(of type: any Record.Type) throws -> RecordPlan {
     if let known = attachment(type) as? RecordPlan { return known }
     let plan = try RecordPlan(of: type)

@@ -1,28 +1,30 @@
 public import SQLiteCore
 
 extension Connection {
-  /// Inserts a value, or changes the row that has its primary key.
+  /// Inserts a value, or updates the row that has its primary key.
   ///
   ///     let toronto = try connection.update(City(name: "Toronto", population: 2_615_060))
   ///
-  /// The table is made first if there is none, and gets the columns that it lacks. A row that is
-  /// changed stays the same row: what refers to it by a foreign key is not touched.
+  /// The call creates the table if it is missing, and adds missing columns. An update changes the
+  /// existing row, so foreign keys that reference it are not affected.
   ///
-  /// - Parameter value: The value. Without a key it is inserted.
-  /// - Returns: The value, with the key that the database made if it had none.
-  /// - Throws: `SQLiteError`; ``SchemaError`` if the table would lose something.
+  /// - Parameter value: The value. If it has no primary key, it is inserted.
+  /// - Returns: The value, with its new primary key if the database assigned one.
+  /// - Throws: `SQLiteError` if a statement fails, or ``SchemaError`` if the table cannot be
+  ///   adapted to the type without losing data.
   @discardableResult
   public func update<Value: Record>(_ value: Value) throws -> Value {
     try write(value, by: .update)
   }
 
-  /// Inserts a value, or changes the row that has the same values in other unique properties.
+  /// Inserts a value, or updates the row that has the same values in other unique properties.
   ///
   /// - Parameters:
-  ///   - value: The value. A row that is changed keeps its own primary key.
-  ///   - properties: Properties that are ``PropertyTrait/unique(_:)`` together.
-  /// - Returns: The value as its row is now.
-  /// - Throws: `SQLiteError`, also if the properties are not unique.
+  ///   - value: The value. If a row is updated, it keeps its primary key.
+  ///   - properties: The names of properties that are ``PropertyTrait/unique(_:)`` together.
+  /// - Returns: The value as it is stored after the write.
+  /// - Throws: `SQLiteError` if a statement fails or the properties are not unique together, or
+  ///   ``SchemaError`` if the table cannot be adapted to the type without losing data.
   @discardableResult
   public func update<Value: Record>(
     _ value: Value, matching properties: [String]
@@ -32,55 +34,56 @@ extension Connection {
     return try write(value, by: .updateMatching(names))
   }
 
-  /// Inserts a value.
+  /// Inserts a value as a new row.
   ///
   /// - Parameter value: The value.
-  /// - Returns: The value, with the key that the database made if it had none.
-  /// - Throws: `SQLiteError` with a constraint code if its key is there already.
+  /// - Returns: The value, with its new primary key if the database assigned one.
+  /// - Throws: `SQLiteError` with a constraint code if its primary key already exists, or
+  ///   ``SchemaError`` if the table cannot be adapted to the type without losing data.
   @discardableResult
   public func insert<Value: Record>(_ value: Value) throws -> Value {
     try write(value, by: .insert)
   }
 
-  /// Changes the row that has the value's primary key.
+  /// Updates the row that has the value's primary key.
   ///
   /// - Parameter value: The value.
-  /// - Throws: `SQLiteError` with `ResultCode.notFound` if there is no such row.
+  /// - Throws: `SQLiteError` with `ResultCode.notFound` if the row doesn't exist.
   public func updateExisting(_ value: some Record) throws {
     _ = try write(value, by: .updateExisting)
   }
 
-  /// Updates many values by one statement, in one transaction: all of them or none.
+  /// Inserts or updates many values with one statement, in one atomic transaction.
   ///
-  /// Keys that the database makes are not handed back: to get them, call ``update(_:)-(Value)`` for
-  /// each value inside one `write`.
+  /// The call doesn't return the keys that the database assigns. To get them, pass an array to
+  /// ``update(_:)-([Value])``.
   ///
   /// - Parameter values: The values.
-  /// - Returns: How many there were.
-  /// - Throws: As ``update(_:)-(Value)``.
+  /// - Returns: The number of values.
+  /// - Throws: The errors of ``update(_:)-(Value)``. No value is written in this case.
   @discardableResult
   public func update<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
     try write(contentsOf: values, by: .update)
   }
 
-  /// Inserts many values by one statement, in one transaction: all of them or none.
+  /// Inserts many values with one statement, in one atomic transaction.
   ///
-  /// Keys that the database makes are not handed back: to get them, call `insert(_:)` for each
-  /// value inside one `write`.
+  /// The call doesn't return the keys that the database assigns. To get them, pass an array to
+  /// ``insert(_:)-([Value])``.
   ///
   /// - Parameter values: The values.
-  /// - Returns: How many there were.
-  /// - Throws: As `insert(_:)`.
+  /// - Returns: The number of values.
+  /// - Throws: The errors of ``insert(_:)-(Value)``. No value is written in this case.
   @discardableResult
   public func insert<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
     try write(contentsOf: values, by: .insert)
   }
 
-  /// Changes the rows of many values by one statement, in one transaction: all of them or none.
+  /// Updates the rows of many values with one statement, in one atomic transaction.
   ///
   /// - Parameter values: The values.
-  /// - Returns: How many there were.
-  /// - Throws: As ``updateExisting(_:)``.
+  /// - Returns: The number of values.
+  /// - Throws: The errors of ``updateExisting(_:)``. No value is written in this case.
   @discardableResult
   public func updateExisting<Value: Record>(
     contentsOf values: some Sequence<Value>
@@ -88,23 +91,23 @@ extension Connection {
     try write(contentsOf: values, by: .updateExisting)
   }
 
-  /// Updates values in one transaction, all of them or none, and hands their keys back.
+  /// Inserts or updates values in one atomic transaction, and returns them with their keys.
   ///
   ///     let cities = try connection.update([City(name: "Toronto"), City(name: "Bern")])
   ///
-  /// - Parameter values: The values. Those without a key are inserted.
-  /// - Returns: The values, in order, with the keys that the database made.
-  /// - Throws: As ``update(_:)-(Value)``.
+  /// - Parameter values: The values. Those without a primary key are inserted.
+  /// - Returns: The values, in order, with the primary keys that the database assigned.
+  /// - Throws: The errors of ``update(_:)-(Value)``. No value is written in this case.
   @discardableResult
   public func update<Value: Record>(_ values: [Value]) throws -> [Value] {
     try write(values, by: .update)
   }
 
-  /// Inserts values in one transaction, all of them or none, and hands their keys back.
+  /// Inserts values in one atomic transaction, and returns them with their keys.
   ///
   /// - Parameter values: The values.
-  /// - Returns: The values, in order, with the keys that the database made.
-  /// - Throws: As ``insert(_:)-(Value)``.
+  /// - Returns: The values, in order, with the primary keys that the database assigned.
+  /// - Throws: The errors of ``insert(_:)-(Value)``. No value is written in this case.
   @discardableResult
   public func insert<Value: Record>(_ values: [Value]) throws -> [Value] {
     try write(values, by: .insert)
@@ -116,7 +119,7 @@ extension Connection {
     try savepoint { try values.map { try self.write($0, by: write) } }
   }
 
-  /// Writes one value, after making or growing its table if need be.
+  /// Writes one value, after creating or altering its table if necessary.
   func write<Value: Record>(_ value: Value, by write: RecordWrite) throws -> Value {
     let plan = try plan(of: Value.self)
     return try withTable(of: plan, for: value, write) {
@@ -135,7 +138,7 @@ extension Connection {
     }
   }
 
-  /// Writes values by one statement, in one transaction, and returns how many there were.
+  /// Writes values with one statement, in one transaction, and returns their number.
   func write<Value: Record>(
     contentsOf values: some Sequence<Value>, by write: RecordWrite
   ) throws -> Int {
@@ -150,8 +153,9 @@ extension Connection {
     }
   }
 
-  /// Calls `body` with the values where they lie, or with copies of a thousand at a time if they don't lie together:
-  /// taking a value of unknown type out of an array costs as much as binding some of its properties.
+  /// Calls `body` with the values in place or, if they aren't contiguous, with copies of a thousand
+  /// at a time. Copying a value of unknown type out of an array costs as much as binding some of
+  /// its properties.
   @unsafe func forEachBuffer<Value>(
     of values: some Sequence<Value>, _ body: (UnsafeBufferPointer<Value>) throws -> Void
   ) throws {
@@ -167,7 +171,7 @@ extension Connection {
     try unsafe piece.withUnsafeBufferPointer(body)
   }
 
-  /// Writes values where they lie.
+  /// Writes values in place, without copying them.
   private func write<Value: Record>(
     _ values: UnsafeBufferPointer<Value>, by write: RecordWrite, _ plan: RecordPlan
   ) throws {
@@ -183,7 +187,8 @@ extension Connection {
               throw notFound(plan)
             }
           } catch is UnknownColumn where index > first {
-            // The value has a property that none before it had: the next run begins with it.
+            // The value has a property that no earlier value had. The outer loop continues with
+            // this value.
             return
           }
           try writer.run()
@@ -202,7 +207,8 @@ extension Connection {
     SQLiteError(.notFound, "no row of “\(plan.name)” has the primary key of this \(plan.type)")
   }
 
-  /// Runs `body` with the table there and all properties of `value` known.
+  /// Runs `body` after ensuring that the table exists and the type's properties are known. If
+  /// `value` has new properties or the table is gone, adapts both and runs `body` once more.
   private func withTable<Result>(
     of plan: RecordPlan, for value: some Record, _ write: RecordWrite, _ body: () throws -> Result
   ) throws -> Result {
@@ -218,14 +224,15 @@ extension Connection {
     do {
       return try body()
     } catch let error where isAboutSchema(error) {
-      // The value has new properties, or the table has gone, by a rollback or by others.
+      // The value has new properties, or the table was removed by a rollback or another connection.
       try plan.learn(value)
       try ensureTable(of: plan, need)
       return try body()
     }
   }
 
-  /// Makes the table of a plan, or gives it what it lacks, and makes missing ones that it refers to.
+  /// Creates the table of a plan or adds what it lacks, and creates missing tables that it
+  /// references.
   func ensureTable(of plan: RecordPlan, _ need: RecordPlan.Fitness = .everything) throws {
     let ensured = try savepoint {
       var ensured = [(plan, try ensureOneTable(of: plan, need))]
@@ -244,12 +251,13 @@ extension Connection {
     }
   }
 
-  /// The number of the schema, if the table of a plan needs triggers.
+  /// Returns the schema version if the table of a plan needs triggers, otherwise nil.
   private func schemaNumber(for plan: RecordPlan) throws(SQLiteError) -> Value? {
     plan.table.searchedColumns.isEmpty ? nil : try pragma("schema_version")
   }
 
-  /// Learns the properties of a type from its prototype, or from a made-up value.
+  /// Learns the properties of a type from its prototype or from a made-up value, unless they are
+  /// known.
   func learnExample(of plan: RecordPlan) throws {
     if plan.isUnknown { try plan.learn(Placeholder.example(of: plan.type)) }
   }
@@ -283,7 +291,7 @@ extension Connection {
   }
 }
 
-/// Writes values of one type by one statement.
+/// A writer of values of one type, which uses one statement.
 struct RecordWriter: ~Copyable {
   private let plan: RecordPlan
   private let keyParameter: Int32
@@ -291,7 +299,8 @@ struct RecordWriter: ~Copyable {
   private var statement: Statement
 
   init(_ write: RecordWrite, _ plan: RecordPlan, on connection: Connection) throws {
-    // Calls that throw come first: a noncopyable value must not be left half initialized.
+    // The throwing calls come first, because a noncopyable value must not be left partially
+    // initialized.
     let text = try plan.text(of: write)
     let statement = try connection.statement(SQL(unchecked: text))
     binder = try plan.binder(of: write, statement)
@@ -300,14 +309,15 @@ struct RecordWriter: ~Copyable {
     self.statement = statement
   }
 
-  /// Binds a value, with a new key if it has none, and says whether it had one.
+  /// Binds a value, with a new key if it has none. Returns whether it had a key.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it has none, and none can be made.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the value has no key, and its type has
+  ///   no generated keys.
   mutating func bind<Value: Record>(_ value: Value) throws -> Bool {
     try unsafe withUnsafePointer(to: value) { try unsafe bind($0) }
   }
 
-  /// Binds a value where it lies, as ``bind(_:)-(Value)``.
+  /// Binds a value in place, like ``bind(_:)-(Value)``.
   @unsafe mutating func bind<Value: Record>(_ value: UnsafePointer<Value>) throws -> Bool {
     try unsafe binder.bind(value.pointee)
     if binder.isBound(keyParameter) { return true }
@@ -316,19 +326,19 @@ struct RecordWriter: ~Copyable {
         .misuse, "this \(plan.type) has no value for its primary key “\(plan.keys[0])”",
         sql: statement.sql)
     }
-    // The other kinds of keys are made by the SQL.
+    // The SQL generates all other kinds of keys.
     if plan.type.primaryKeyType == .uuid {
       try statement.bind(plan.newUUID(), at: Int(keyParameter))
     }
     return false
   }
 
-  /// Writes the value that is bound.
+  /// Writes the bound value.
   mutating func run() throws(SQLiteError) {
     while try statement.step() {}
   }
 
-  /// Writes the value that is bound and reads its row.
+  /// Writes the bound value and returns the value of the resulting row.
   mutating func runReturning<Result: Record>(_ type: Result.Type) throws -> Result {
     guard try statement.step() else {
       throw SQLiteError(.notFound, "a trigger kept the row from being written", sql: statement.sql)

@@ -1,16 +1,17 @@
 public import SQLiteCore
 
-/// A value on its way between a task and the thread of an access.
-// Proof: what goes in was given away (`sending`), and what comes out was made by that one access, or went in before: a
-// `@Sendable` closure has no other place to keep it, and the connection keeps nothing of either. Each side looks at the value
-// once, the second after the first.
+/// A value that is passed between a task and the thread of a database access.
+// Proof: a value that is passed in was given away (`sending`). A value that is passed out was
+// created by this access, or was passed in before: a `@Sendable` closure cannot store it anywhere
+// else, and the connection stores neither. Each side accesses the value once, the second one after
+// the first.
 package struct Handoff<Value>: @unchecked Sendable {
   // Proof: as above.
   private nonisolated(unsafe) let value: Value
 
   package init(_ value: Value) { unsafe self.value = value }
 
-  /// The value, for the side that it was made for.
+  /// Returns the value to the receiving side, which may call this once.
   package func take() -> sending Value {
     // Proof: as above.
     nonisolated(unsafe) let value = unsafe value
@@ -20,13 +21,14 @@ package struct Handoff<Value>: @unchecked Sendable {
 
 // For values that are not Sendable, such as instances of classes.
 extension Database {
-  /// Writes with a value that is not `Sendable`, such as an instance of a class, without blocking the task.
+  /// Runs a transaction with a value that is not `Sendable`, such as an instance of a class,
+  /// without blocking the thread.
   ///
   ///     let saved = try await database.write(giving: town) { try $0.update($1) }
   ///
   /// - Parameters:
-  ///   - given: The value, which the caller gives away.
-  ///   - body: The work, in a transaction. The connection must not be kept.
+  ///   - given: The value. You give it away and cannot use it afterwards.
+  ///   - body: The work, which runs in a transaction. It must not keep the connection.
   /// - Returns: The result of `body`, which may be the same value.
   /// - Throws: The error of `body`, `SQLiteError`, or `CancellationError`.
   @discardableResult
@@ -38,11 +40,13 @@ extension Database {
     return try await write { Handoff(try body($0, given.take())) }.take()
   }
 
-  /// Reads with a value that is not `Sendable`, such as an instance of a class, without blocking the task.
+  /// Reads with a value that is not `Sendable`, such as an instance of a class, without blocking
+  /// the thread.
   ///
   /// - Parameters:
-  ///   - given: The value, which the caller gives away; `()` if only the result is not `Sendable`.
-  ///   - body: The work, on one snapshot. The connection must not be kept.
+  ///   - given: The value. You give it away and cannot use it afterwards. Pass `()` if only the
+  ///     result is not `Sendable`.
+  ///   - body: The work, which reads a snapshot. It must not keep the connection.
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`, `SQLiteError`, or `CancellationError`.
   public func read<Given, Result>(
@@ -53,14 +57,15 @@ extension Database {
     return try await read { Handoff(try body($0, given.take())) }.take()
   }
 
-  /// Reads values that are given away, suspending the task.
+  /// Reads a result that doesn't have to be `Sendable`, without blocking the thread.
   package func readGiving<Result>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> sending Result {
     try await read { Handoff(try body($0)) }.take()
   }
 
-  /// Runs `body` on the connection that writes, outside any transaction, for values that are given away.
+  /// Runs `body` on the writer connection outside of any transaction. Its result doesn't have to be
+  /// `Sendable`.
   package func withoutTransactionGiving<Result>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> sending Result {

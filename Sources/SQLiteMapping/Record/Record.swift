@@ -1,6 +1,6 @@
 public import SQLiteCore
 
-/// A plain `Codable` type whose values are rows of a table.
+/// A plain `Codable` type whose values are stored as rows of a table.
 ///
 ///     struct City: Record {
 ///       static let primaryKeyType = PrimaryKeyType.autoIncrement
@@ -13,115 +13,126 @@ public import SQLiteCore
 ///     let toronto = try database.write { try $0.update(City(name: "Toronto", population: 2_615_060)) }
 ///     let big = try database.read { try $0.objects(of: City.self, where: "population > \(1_000_000)") }
 ///
-/// Each property is a column, in order. Properties made of several values are JSON. The table is
-/// made when the first value is written, from that value, and gets new columns when the type does.
-/// Until the first write there is no table, and reading finds nothing.
+/// Each property is stored in a column, in the order of the properties. A property with several
+/// parts is stored as JSON. The first write creates the table from the written value, and later
+/// writes add columns for new properties. Before the first write, there is no table, and reads
+/// return no rows.
 ///
-/// Not `Sendable`: an instance of a class that is passed to a call that suspends is given away; what
-/// the call returns belongs to the caller.
+/// Records don't have to be `Sendable`. When you pass an instance of a class to a suspending call,
+/// you give it away and cannot use it afterwards. You own the instances that such a call returns.
 public protocol Record: Codable, SendableMetatype {
-  /// The type of the keys that calls take, the first part of several; whatever can be bound unless
-  /// declared. With a declaration, calls with another type of key do not compile:
+  /// The type of the primary key, or of its first part if it has several. It is the type of the key
+  /// parameter in calls such as `object(of:primary:)`.
+  ///
+  /// By default, calls accept any value that can be bound. If you declare a type, calls with a key
+  /// of another type don't compile:
   ///
   ///     typealias PrimaryKey = Int
   associatedtype PrimaryKey: Sendable = any Bindable & Sendable
 
-  /// The key as it is bound. There is one for each ``PrimaryKey``; do not write others.
+  /// Returns a primary key as a value that can be bound to a statement.
+  ///
+  /// The library implements this function for every valid ``PrimaryKey``. Don't implement it
+  /// yourself.
   static func bound(_ key: PrimaryKey) -> any Bindable & Sendable
 
-  /// The table's name; the type's own name, without those around it, unless declared.
+  /// The name of the table. The default is the name of the type, without its enclosing types.
   ///
-  /// As long as a file is open in this process, each of its tables belongs to the first type that
-  /// meets it, a record or an object: calls with another type throw. Types that are ``isReadOnly``
-  /// do not count, so that one table may have many views.
+  /// While a database file is open in this process, each of its tables belongs to the first record
+  /// or object type that uses it. Calls with another type throw. Types that are ``isReadOnly`` are
+  /// exempt, so several of them can read the same table.
   static var tableName: String { get }
 
-  /// The property with the primary key; `id` unless declared.
+  /// The name of the primary key property. The default is `id`.
   static var primaryKey: String { get }
 
-  /// The properties that are the primary key together; ``primaryKey`` alone unless declared.
+  /// The names of the properties that form the primary key together. The default is ``primaryKey``
+  /// alone.
   static var primaryKeys: [String] { get }
 
-  /// Where keys come from; from the caller unless declared.
+  /// The source of new primary keys. By default, you assign the keys yourself
+  /// (``PrimaryKeyType/unique``).
   static var primaryKeyType: PrimaryKeyType { get }
 
-  /// The facts about single properties: defaults, uniqueness, indexes, full-text search.
+  /// Traits of properties, such as defaults, uniqueness, indexes and full-text search. There are
+  /// none by default.
   static var traits: [PropertyTrait] { get }
 
-  /// How values are stored for which SQLite has no storage class.
+  /// How values without a storage class in SQLite are stored, and how columns are named.
   static var strategies: MappingStrategies { get }
 
-  /// A value that shows the type's properties, so that its table does not depend on which value is
-  /// written first; nil unless declared.
+  /// An example value that shows the type's properties, so that its table doesn't depend on the
+  /// first value that is written. The default is nil.
   ///
-  /// Without one, the type's `init(from:)` is run on made-up content where its properties must be
-  /// known before there is a value. That fails if it refuses such content, or if a property is an
-  /// enumeration that is not `CaseIterable`.
+  /// Without a prototype, the library runs the type's `init(from:)` with made-up content if it
+  /// needs the properties before a value exists. This fails if `init(from:)` rejects such content,
+  /// or if a property is an enumeration that is not `CaseIterable`.
   static var prototype: Self? { get }
 
-  /// Whether the table belongs to others: it is read, and never made, grown or written. False unless
-  /// declared.
+  /// A Boolean value that indicates whether the type only reads its table, which then is never
+  /// created, altered or written. The default is `false`.
   static var isReadOnly: Bool { get }
 }
 
 extension Record where PrimaryKey: Bindable {
-  /// The key itself.
+  /// Returns the key itself.
   public static func bound(_ key: PrimaryKey) -> any Bindable & Sendable { key }
 }
 
 extension Record where PrimaryKey == any Bindable & Sendable {
-  /// The key itself.
+  /// Returns the key itself.
   public static func bound(_ key: any Bindable & Sendable) -> any Bindable & Sendable { key }
 }
 
 extension Record {
-  /// The type's own name.
+  /// The default table name, which is the name of the type.
   public static var tableName: String { "\(Self.self)" }
 
-  /// The property `id`.
+  /// The default primary key property, `id`.
   public static var primaryKey: String { "id" }
 
-  /// The property ``primaryKey`` alone.
+  /// The default primary key, which consists of the property ``primaryKey``.
   public static var primaryKeys: [String] { [primaryKey] }
 
-  /// Keys come from the caller.
+  /// The default source of primary keys: you assign them yourself.
   public static var primaryKeyType: PrimaryKeyType { .unique }
 
-  /// None.
+  /// The default traits, an empty array.
   public static var traits: [PropertyTrait] { [] }
 
-  /// The defaults.
+  /// The default strategies, which are exact and human-readable.
   public static var strategies: MappingStrategies { MappingStrategies() }
 
-  /// None: the first value that is written shows the properties.
+  /// The default prototype, nil: the first value that is written shows the type's properties.
   public static var prototype: Self? { nil }
 
-  /// False.
+  /// The default, `false`: the type can write to its table.
   public static var isReadOnly: Bool { false }
 }
 
-/// Where the keys of a type's rows come from.
+/// The source of the primary keys of a type's rows.
 public enum PrimaryKeyType: Hashable, Sendable {
-  /// SQLite counts up, and never uses a number again. The property is an optional integer, nil in a
-  /// value that is not stored yet. One that is not optional is refused.
+  /// SQLite assigns auto-incremented keys and never reuses one. The property must be an optional
+  /// integer that is nil in a new value. If it is not optional, calls with the type throw.
   case autoIncrement
-  /// One more than the greatest key in the table when the row is written: the number of a row that
-  /// was deleted last comes again. The property is an optional integer; one that is not optional is
-  /// refused.
+  /// Each new row gets a key that is one greater than the greatest key in the table. If the row
+  /// with the greatest key was deleted, its key is reused. The property must be an optional integer
+  /// that is nil in a new value. If it is not optional, calls with the type throw.
   case computedInt
-  /// A new UUID. The property is an optional UUID or text.
+  /// Each new row gets a random UUID. The property must be an optional UUID or an optional text.
   case uuid
-  /// The caller gives each value its key.
+  /// You assign the key of each value yourself.
   case unique
 }
 
-/// A fact about a property besides its type.
+/// A trait of one or several properties, such as an index or a uniqueness constraint.
 ///
 ///     static let traits: [PropertyTrait] = [
 ///       .unique("email"), .indexed("country", "name"), .default("score", 0), .searched("notes"),
 ///     ]
 ///
-/// Properties are named as they are in Swift. A name that the type does not have is an error.
+/// Use the names of the properties in Swift. If the type has no property with a name, writing a
+/// value throws.
 public struct PropertyTrait: Sendable {
   package enum Kind: Sendable {
     case unique
@@ -140,54 +151,56 @@ public struct PropertyTrait: Sendable {
     self.properties = properties
   }
 
-  /// No two rows may have the same values in these properties together.
+  /// Declares that no two rows may have the same combination of values in these properties.
   ///
-  /// - Parameter properties: One or several properties.
+  /// - Parameter properties: The names of one or several properties.
   public static func unique(_ properties: String...) -> PropertyTrait {
     PropertyTrait(.unique, properties)
   }
 
-  /// Rows are found and sorted fast by these properties, the first one first.
+  /// Declares an index that makes filtering and sorting by these properties fast.
   ///
-  /// - Parameter properties: One or several properties.
+  /// - Parameter properties: The names of one or several properties, the most significant one
+  ///   first.
   public static func indexed(_ properties: String...) -> PropertyTrait {
     PropertyTrait(.indexed, properties)
   }
 
-  /// Full-text search looks into these properties.
+  /// Adds properties to the full-text index of the type.
   ///
-  /// Triggers keep the index in step with all writes. With a SQLite of before 2023, SQL of yours that
-  /// writes to the table on a connection that has not used the type yet fails, unless
-  /// `Database.Options.trustedSchema` is set: FTS5 did not declare itself harmless to SQLite then.
+  /// Triggers update the index with each write. In SQLite versions before 2023, FTS5 isn't declared
+  /// innocuous. There, your own SQL cannot write to the table on a connection that hasn't used the
+  /// type yet, unless `Database.Options.trustedSchema` is set.
   ///
-  /// - Parameter properties: One or several properties that are stored as text.
+  /// - Parameter properties: The names of one or several properties that are stored as text.
   public static func searched(_ properties: String...) -> PropertyTrait {
     PropertyTrait(.searched, properties)
   }
 
-  /// The value of the property in rows that were written before the property was declared.
+  /// Sets the value of a property in rows that were written before the property was declared.
   ///
-  /// The next write adds the column. Until then, calls that read whole records return `value` as well. Types that are
-  /// ``Record/isReadOnly`` never add columns, so reading them throws.
+  /// The next write adds the column. Until then, calls that fetch whole records return `value` for
+  /// the property. Types that are ``Record/isReadOnly`` never add columns, so fetching them throws.
   ///
   /// - Parameters:
-  ///   - property: The property.
-  ///   - value: Its value in those rows.
+  ///   - property: The name of the property.
+  ///   - value: The value of the property in those rows.
   public static func `default`(
     _ property: String, _ value: any Bindable & Sendable
   ) -> PropertyTrait {
     PropertyTrait(.defaultValue(value), [property])
   }
 
-  /// The property holds the key of a record of another type, which must be there.
+  /// Declares that a property contains the primary key of a record of another type, and that this
+  /// record must exist.
   ///
-  /// The other type's table is made with this one's if it is missing, as `Connection.prepare(_:)`
-  /// makes it.
+  /// If the table of the other type is missing, it is created together with the table of this type,
+  /// like `Connection.prepare(_:)` does it.
   ///
   /// - Parameters:
-  ///   - property: The property, nil for no reference.
-  ///   - type: The other type.
-  ///   - rule: What happens when the other record is removed.
+  ///   - property: The name of the property. A nil value references no record.
+  ///   - type: The type of the referenced record.
+  ///   - rule: What happens to this record when the referenced record is removed.
   public static func references<Target: Record>(
     _ property: String, _ type: Target.Type, onDelete rule: DeleteRule = .nullify
   ) -> PropertyTrait {
@@ -199,31 +212,32 @@ public struct PropertyTrait: Sendable {
   }
 }
 
-/// The order of a result.
+/// The sort order of the results of a query.
 ///
 ///     try connection.objects(of: City.self, orderedBy: .column("country").then(.column("name")))
 public struct Ordering: Sendable {
   package let sql: SQL
 
-  /// By a column, by bytes if it is text; NULL comes first, or last if descending.
+  /// Returns an order by a column. Text is compared byte by byte, unless the column declares a
+  /// collation. NULL comes first, or last if the order is descending.
   ///
   /// - Parameters:
-  ///   - name: The column's name.
-  ///   - descending: Whether the greatest comes first.
+  ///   - name: The name of the column.
+  ///   - descending: Whether the greatest value comes first.
   public static func column(_ name: String, descending: Bool = false) -> Ordering {
     Ordering(sql: descending ? "\(identifier: name) DESC" : "\(identifier: name)")
   }
 
-  /// By SQL: the text behind ORDER BY.
+  /// Returns an order by SQL, which is inserted after ORDER BY.
   ///
-  /// - Parameter sql: One or several terms.
+  /// - Parameter sql: One or several terms, separated by commas.
   public static func sql(_ sql: SQL) -> Ordering {
     Ordering(sql: sql)
   }
 
-  /// Adds an order for what is equal in this one.
+  /// Returns this order with a second order for rows that are equal in this one.
   ///
-  /// - Parameter next: The order of equals.
+  /// - Parameter next: The order of equal rows.
   public func then(_ next: Ordering) -> Ordering {
     Ordering(sql: "\(sql), \(next.sql)")
   }

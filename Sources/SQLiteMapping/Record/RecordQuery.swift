@@ -1,35 +1,39 @@
 public import SQLiteCore
 
-/// The records of a type that match a condition, in an order; or the rows that a SELECT returns, as any `Decodable` type.
+/// A query for the records of a type that match a condition, in an order, or for the rows of a
+/// SELECT, decoded as any `Decodable` type.
 ///
 ///     let large = Town.where("population > \(1_000_000)").ordered(by: .column("name"))
 ///     let towns = try database.fetch(large)
 ///     let count = try await database.fetch(large.count)
 ///     for try await towns in database.observe(large.limit(10)) { … }
 ///
-/// A query is a value that isn't bound to a database. Its methods return another query, or a request for something else than
-/// the rows, such as their number. The order of the calls doesn't matter: all conditions must hold, and `limit(_:offset:)`
-/// applies last. Errors in it are thrown when you fetch it.
+/// A query is a value that isn't bound to a database. Its methods return another query, or a
+/// request for something other than the rows, such as their number. The order of the calls doesn't
+/// matter: all conditions must hold, and `limit(_:offset:)` applies last. If a query contains an
+/// error, fetching it throws.
 public struct RecordQuery<Row: Decodable & SendableMetatype>: Sendable {
   @usableFromInline private(set) var parts: RecordQueryParts
 
-  /// Returns the query for the rows that match another condition, too.
+  /// Returns a query with an additional condition. Rows must match all conditions.
   ///
   /// - Parameter condition: SQL for a condition, such as `"population > \(1_000_000)"`.
   public func `where`(_ condition: SQL) -> RecordQuery {
     with { $0.condition = $0.condition.map { "(\($0)\n) AND (\(condition)\n)" } ?? condition }
   }
 
-  /// Returns the query in another order.
+  /// Returns the query with another order.
   ///
-  /// - Parameter order: The order. It replaces that of the query. Without one, rows come in the order that is fastest.
+  /// - Parameter order: The new order, which replaces the order of the query. Without one, the rows
+  ///   have whichever order is fastest.
   public func ordered(by order: Ordering) -> RecordQuery { with { $0.order = order } }
 
-  /// Returns the query for a part of the rows.
+  /// Returns the query for a part of its rows.
   ///
   /// - Parameters:
-  ///   - limit: The maximum number of rows; nil for no limit. It replaces the limit of the query.
-  ///   - offset: The number of rows to skip first. SQLite reads them.
+  ///   - limit: The maximum number of rows, or nil for no limit. It replaces the limit of the
+  ///     query.
+  ///   - offset: The number of rows to skip. SQLite still reads them.
   public func limit(_ limit: Int?, offset: Int = 0) -> RecordQuery {
     with { ($0.limit, $0.offset) = (limit, offset) }
   }
@@ -42,31 +46,35 @@ public struct RecordQuery<Row: Decodable & SendableMetatype>: Sendable {
 }
 
 extension RecordQuery {
-  /// The query for the rows that SQL returns.
+  /// Returns a query for the rows of an SQL statement.
   ///
   ///     struct Summary: Decodable { var country: String; var n: Int }
   ///     let summaries = try connection.fetch(
   ///       .sql("SELECT country, count(*) AS n FROM city GROUP BY country", as: Summary.self))
   ///
-  /// Columns are found by name. A property without a column is decoded from the columns whose names begin with its name and a
-  /// dot, as a join returns them. If all of those are NULL, an optional property is nil:
+  /// Columns are found by name. If a property has no column of its name, it is decoded from the
+  /// columns whose names begin with its name and a dot, which a join can return. If all of those
+  /// are NULL, an optional property is nil:
   ///
   ///     SELECT city.name, country.name AS "country.name", country.code AS "country.code" …
   ///
-  /// A row of one column is decoded as a single value, such as `String`, or as an array in JSON.
+  /// If a row has one column, you can decode it as a single value, such as `String`, or as an array
+  /// in JSON.
   ///
   /// - Parameters:
-  ///   - sql: A single statement. One that changes rows, such as `INSERT … RETURNING`, must be fetched on a connection that
-  ///     writes. It runs to its end even if only its first row is fetched.
+  ///   - sql: A single statement. If it changes rows, such as `INSERT … RETURNING`, fetch it on a
+  ///     connection that can write. It always runs to its end, even if you fetch only its first
+  ///     row.
   ///   - type: The type of the rows.
-  ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
+  ///   - strategies: How values are stored. If nil, the strategies of `type` if it is a ``Record``,
+  ///     else the defaults.
   public static func sql(
     _ sql: SQL, as type: Row.Type = Row.self, strategies: MappingStrategies? = nil
   ) -> RecordQuery {
     RecordQuery(parts: RecordQueryParts(source: .sql(sql, type, strategies)))
   }
 
-  /// The request for the rows, for a function that takes any request.
+  /// A request for the rows, for functions that take any request.
   public var objects: RecordRequest<[Row]> {
     RecordRequest { [parts] connection, print in
       var rows: [Row] = []
@@ -78,7 +86,7 @@ extension RecordQuery {
     }
   }
 
-  /// The request for the first row, or nil if there is none.
+  /// A request for the first row, which is nil if there are no rows.
   public var first: RecordRequest<Row?> {
     RecordRequest { [parts] connection, print in
       var first: Row?
@@ -90,7 +98,7 @@ extension RecordQuery {
     }
   }
 
-  /// The request for the number of rows.
+  /// A request for the number of rows.
   public var count: RecordRequest<Int> {
     RecordRequest { [parts] connection, print in
       let count = try connection.count(parts)
@@ -109,18 +117,20 @@ extension RecordQuery where Row: Record {
       source: .table(type), condition: condition, order: order, limit: limit, offset: offset)
   }
 
-  /// The request for records with words in the properties that the type declares as ``PropertyTrait/searched(_:)``, the best
-  /// match first.
+  /// Returns a request for a full-text search in the properties that the type declares as
+  /// ``PropertyTrait/searched(_:)``. The best match comes first.
   ///
   ///     for result in try connection.fetch(Note.all.search(.all(of: "milk bread"))) {
   ///       print(result.value.title, result.snippet)
   ///     }
   ///
   /// - Parameters:
-  ///   - pattern: The pattern. An empty pattern matches nothing.
-  ///   - marks: The marks around matching words in ``SearchResult/snippet`` and ``SearchResult/highlights``.
-  /// - Returns: A request. Fetching it throws `SQLiteError` if the type declares no searched property, if the table has no
-  ///   index of exactly these properties, or if the query has an order or is SQL.
+  ///   - pattern: The pattern to search for. An empty pattern matches nothing.
+  ///   - marks: The markers around matching words in ``SearchResult/snippet`` and
+  ///     ``SearchResult/highlights``.
+  /// - Returns: A request. Fetching it throws `SQLiteError` if the type declares no searched
+  ///   property, if the table has no full-text index of exactly these properties, or if the query
+  ///   has an order or was created from SQL.
   public func search(
     _ pattern: SearchPattern, marks: SearchMarks = SearchMarks()
   ) -> RecordRequest<[SearchResult<Row>]> {
@@ -131,17 +141,17 @@ extension RecordQuery where Row: Record {
 }
 
 extension Record {
-  /// The query for all records of the type.
+  /// A query for all records of the type.
   public static var all: RecordQuery<Self> { RecordQuery(self) }
 
-  /// Returns the query for the records that match a condition.
+  /// Returns a query for the records that match a condition.
   ///
   /// - Parameter condition: SQL for a condition, such as `"population > \(1_000_000)"`.
   public static func `where`(_ condition: SQL) -> RecordQuery<Self> { all.where(condition) }
 
-  /// Returns the query for all records of the type in an order.
+  /// Returns a query for all records of the type, in an order.
   ///
-  /// - Parameter order: The order.
+  /// - Parameter order: The order of the records.
   public static func ordered(by order: Ordering) -> RecordQuery<Self> { all.ordered(by: order) }
 }
 
@@ -150,7 +160,8 @@ extension Record {
 /// A request is a value. It isn't bound to a database: you can keep it, pass it to a function, fetch it from several
 /// databases, and observe it.
 public struct RecordRequest<Result>: Sendable {
-  /// Reads the result. If `print` isn't nil, it receives what distinguishes the result from others.
+  /// Reads the result. If `print` isn't nil, appends values to it that differ for different
+  /// results.
   package let read: @Sendable (_ connection: Connection, _ print: inout [Value]?) throws -> Result
 
   init(
@@ -160,9 +171,9 @@ public struct RecordRequest<Result>: Sendable {
   }
 }
 
-/// What a ``RecordQuery`` asks for, whatever the type of its rows.
+/// The parts of a ``RecordQuery``, independent of the type of its rows.
 @usableFromInline struct RecordQueryParts: Sendable {
-  /// Where the rows come from.
+  /// The source of the rows.
   @usableFromInline enum Source: Sendable {
     case table(any Record.Type)
     case sql(SQL, any (Decodable & SendableMetatype).Type, MappingStrategies?)
@@ -174,7 +185,7 @@ public struct RecordRequest<Result>: Sendable {
   var limit: Int?
   var offset = 0
 
-  /// The parts of a query of which only the first row is read. SQL isn't changed, since it may change rows.
+  /// The query with a limit of one row. SQL isn't limited, because it may change rows.
   fileprivate var ofOneRow: RecordQueryParts {
     guard case .table = source else { return self }
     var parts = self
@@ -182,7 +193,7 @@ public struct RecordRequest<Result>: Sendable {
     return parts
   }
 
-  /// The SQL of the query itself, if nothing was added to it.
+  /// The SQL of the query, or nil if a condition, an order or a limit was added to it.
   fileprivate var plainSQL: SQL? {
     guard case .sql(let sql, _, _) = source, condition == nil, order == nil, limit == nil,
       offset == 0
@@ -190,7 +201,7 @@ public struct RecordRequest<Result>: Sendable {
     return sql
   }
 
-  /// A SELECT of columns from the source.
+  /// Returns a SELECT of columns from the source.
   fileprivate func select(_ columns: SQL, from source: SQL) -> SQL {
     var sql: SQL = "SELECT \(columns) FROM \(source)"
     sql.append(condition: condition)
@@ -201,7 +212,7 @@ public struct RecordRequest<Result>: Sendable {
 }
 
 extension Connection {
-  /// Calls `body` for each row of a query with its reader, as long as it returns true.
+  /// Calls `body` with the reader for each row of a query, until it returns false.
   @usableFromInline func forEachRow(
     _ query: RecordQueryParts, _ body: (RowReader) throws -> Bool
   ) throws {
@@ -209,7 +220,7 @@ extension Connection {
     try forEachRow(query, &print, body)
   }
 
-  /// As ``forEachRow(_:_:)``; if `print` isn't nil, it receives the values of the rows.
+  /// Like ``forEachRow(_:_:)``. If `print` isn't nil, also appends the values of the rows to it.
   fileprivate func forEachRow(
     _ query: RecordQueryParts, _ print: inout [Value]?, _ body: (RowReader) throws -> Bool
   ) throws {
@@ -227,7 +238,8 @@ extension Connection {
     }
   }
 
-  /// Calls `body` for each row of a statement, as long as it returns true. `reader` makes the reader on the first row.
+  /// Calls `body` with the reader for each row of a statement, until it returns false. `reader`
+  /// creates the reader on the first row.
   func forEachRow(
     _ sql: SQL, _ reader: (borrowing Statement) -> RowReader, _ print: inout [Value]?,
     _ body: (RowReader) throws -> Bool
@@ -242,12 +254,12 @@ extension Connection {
         if print != nil { try statement.append(to: &print) }
         isWanted = try body(reader)
       }
-      // SQL that changes rows runs to its end.
+      // A statement that changes rows runs to its end.
       if !isWanted, statement.isReadOnly { return }
     } while try statement.step()
   }
 
-  /// Counts the rows of a query.
+  /// Returns the number of rows of a query.
   fileprivate func count(_ query: RecordQueryParts) throws -> Int {
     let isPart = query.limit != nil || query.offset > 0
     func count(from source: SQL) throws -> Int {
@@ -267,7 +279,7 @@ extension Connection {
 }
 
 extension Statement {
-  /// Appends the values of the row to a print, if one is wanted.
+  /// Appends the values of the row to `print`, unless it is nil.
   func append(to print: inout [Value]?) throws(SQLiteError) {
     for column in 0..<(print == nil ? 0 : columnCount) {
       print?.append(try handle.value(at: Int32(column)))

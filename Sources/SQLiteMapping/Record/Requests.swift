@@ -5,12 +5,13 @@ extension Connection {
   ///
   ///     let towns = try connection.fetch(Town.where("population > \(1_000_000)"))
   ///
-  /// - Parameter query: The rows.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type.
+  /// - Parameter query: The query.
+  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
+  ///   decoded as the type.
   @inlinable  // Benchmark `fetch`.
   public func fetch<Row>(_ query: RecordQuery<Row>) throws -> [Row] {
     var rows: [Row] = []
-    // Not by `forEach`, whose closure would copy each row.
+    // `forEach` isn't used, because its closure would copy each row.
     try forEachRow(query.parts) {
       rows.append(try $0.row(as: Row.self))
       return true
@@ -20,21 +21,23 @@ extension Connection {
 
   /// Fetches the result of a request.
   ///
-  /// - Parameter request: A request that was made from a ``RecordQuery``.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type.
+  /// - Parameter request: A request, which you get from a ``RecordQuery``.
+  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
+  ///   decoded as the type.
   public func fetch<Result>(_ request: RecordRequest<Result>) throws -> Result {
     var print: [Value]?
     return try request.read(self, &print)
   }
 
-  /// Fetches rows one by one, in the memory of one.
+  /// Fetches the rows of a query one at a time, in constant memory.
   ///
   ///     try connection.forEach(Town.ordered(by: .column("name"))) { town in print(town.name) }
   ///
   /// - Parameters:
-  ///   - query: The rows.
-  ///   - body: Receives each row. An error that it throws ends the fetch.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type; what `body` throws.
+  ///   - query: The query.
+  ///   - body: Receives each row. If it throws, the fetch ends and rethrows the error.
+  /// - Throws: `SQLiteError` if a statement fails, ``RowDecodingError`` if a row cannot be decoded
+  ///   as the type, or an error from `body`.
   @inlinable  // Benchmark `fetch`.
   public func forEach<Row>(_ query: RecordQuery<Row>, _ body: (Row) throws -> Void) throws {
     try forEachRow(query.parts) {
@@ -45,48 +48,55 @@ extension Connection {
 }
 
 extension Database {
-  /// Fetches the rows of a query, blocking the thread.
+  /// Fetches the rows of a query. Blocks the thread.
   ///
   ///     let towns = try database.fetch(Town.where("population > \(1_000_000)"))
   ///
-  /// - Parameter query: The rows.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type.
+  /// - Parameter query: The query.
+  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
+  ///   decoded as the type.
   public func fetch<Row>(_ query: RecordQuery<Row>) throws -> [Row] { try fetch(query.objects) }
 
-  /// The suspending form of ``fetch(_:)-(RecordQuery<Row>)``. Also throws `CancellationError`.
+  /// Fetches the rows of a query without blocking the thread, like
+  /// ``fetch(_:)-(RecordQuery<Row>)``. Also throws `CancellationError` if the task is cancelled.
   public func fetch<Row>(_ query: RecordQuery<Row>) async throws -> sending [Row] {
     try await fetch(query.objects)
   }
 
-  /// Fetches the result of a request, blocking the thread.
+  /// Fetches the result of a request. Blocks the thread.
   ///
   ///     let count = try database.fetch(Town.where("population > \(1_000_000)").count)
   ///
-  /// - Parameter request: A request that was made from a ``RecordQuery``.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type.
+  /// - Parameter request: A request, which you get from a ``RecordQuery``.
+  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
+  ///   decoded as the type.
   public func fetch<Result>(_ request: RecordRequest<Result>) throws -> Result {
     try read { try $0.fetch(request) }
   }
 
-  /// The suspending form of ``fetch(_:)-(RecordRequest<Result>)``. Also throws `CancellationError`.
+  /// Fetches the result of a request without blocking the thread, like
+  /// ``fetch(_:)-(RecordRequest<Result>)``. Also throws `CancellationError` if the task is
+  /// cancelled.
   public func fetch<Result>(_ request: RecordRequest<Result>) async throws -> sending Result {
     try await readGiving { try $0.fetch(request) }
   }
 
-  /// Fetches the rows of a query, and fetches them again after each commit that changes one of them.
+  /// Returns an asynchronous sequence of a query's rows: the current rows, and the new rows after
+  /// each commit that changes them.
   ///
   ///     for try await towns in database.observe(Town.ordered(by: .column("name"))) { … }
   ///
-  /// - Parameter query: The rows.
+  /// - Parameter query: The query to observe.
   public func observe<Row>(_ query: RecordQuery<Row>) -> ObservedResults<[Row]> {
     observe(query.objects)
   }
 
-  /// Fetches the result of a request, and fetches it again after each commit that changes it.
+  /// Returns an asynchronous sequence of a request's results: the current result, and the new
+  /// result after each commit that changes it.
   ///
   ///     for try await count in database.observe(Town.where("population > \(1_000_000)").count) { … }
   ///
-  /// - Parameter request: A request that was made from a ``RecordQuery``.
+  /// - Parameter request: A request, which you get from a ``RecordQuery``.
   public func observe<Result>(_ request: RecordRequest<Result>) -> ObservedResults<Result> {
     ObservedResults(of: self) { observation in
       try await self.read { connection in
