@@ -1,34 +1,36 @@
 import Essentials
 import SQLiteCore
 
-/// A ``Record`` type on one connection: its table, the fitness of that table, and the readers and binders of its
-/// values.
+/// A ``Record`` type on one connection: its table, whether the table fits the type, and the readers
+/// and binders of its values.
 final class RecordPlan {
   let type: any Record.Type
-  /// The table, with the properties that were seen so far.
+  /// The table, with the properties of all values seen so far.
   private(set) var table: TablePlan
-  /// The table with the properties that it was last made to fit.
+  /// The table, with the properties that the database has columns for.
   private var fitting: TablePlan
-  /// The text that selects the row with a key.
+  /// The SQL that selects the row with a key.
   let selectByKey: String
-  /// The declared defaults of columns, as SQL. Empty if no write adds columns that the table lacks.
+  /// The declared defaults of columns, as SQL. Empty for a read-only type, which never adds
+  /// columns.
   private let defaults: [(column: String, value: SQL)]
-  /// The text that deletes the row with a key.
+  /// The SQL that deletes the row with a key.
   let deleteByKey: String
 
-  /// The fitness of the table as this connection has seen it.
+  /// How well the table fits the type, as last seen by this connection.
   var ensured = Fitness.none
-  /// The number of the schema in which the table was made to fit, if it has triggers: another connection may have
-  /// removed these, and no write fails for it.
+  /// The schema version in which the table was found to fit, if it has triggers. Another connection
+  /// may drop these, and no write fails without them.
   private(set) var ensuredSchema: Value?
   /// The number of the parameter for the first column of the key, in every write.
   private(set) var keyParameter: Int32 = 1
-  /// The text and the binder of each write that was done: few, so that they are searched faster than hashed.
+  /// The SQL and the binder of each kind of write so far. There are few, so a linear search is
+  /// faster than hashing.
   private var writes: [(write: RecordWrite, text: String, binder: RowBinder?)] = []
   private var reader: RowReader?
   private var keyBinder: RowBinder?
   private var shapeReader: ShapeReader?
-  /// Whether values are stored as they bind themselves.
+  /// Whether scalars have their default forms, so that values can bind themselves.
   private let hasDefaultForms: Bool
 
   init(of type: any Record.Type) throws(SQLiteError) {
@@ -59,10 +61,10 @@ final class RecordPlan {
     self.defaults = defaults
   }
 
-  /// The writes that the table of a type is known to be fit for.
+  /// The kinds of writes that the table of a type is known to support.
   enum Fitness: Comparable {
     case none
-    /// Only rows that are there can be changed: new ones would have to fill columns that the type lacks.
+    /// Rows can only be updated. New rows would need values for columns that belong to no property.
     case changes
     case everything
   }
@@ -70,34 +72,35 @@ final class RecordPlan {
   var name: String { table.name }
   var keys: [String] { table.keys }
   var strategies: MappingStrategies { table.strategies }
-  /// Whether no value was seen yet.
+  /// Whether the properties are unknown, because no value was seen yet.
   var isUnknown: Bool { table.properties.isEmpty }
 
-  /// Whether the database makes the key of a value that has none.
+  /// Whether a value without a key gets a generated key.
   var makesKey: Bool { type.primaryKeyType != .unique }
 
-  /// Whether the database counts keys up.
+  /// Whether the database generates increasing integers as keys.
   private var countsKeysUp: Bool {
     type.primaryKeyType == .autoIncrement || type.primaryKeyType == .computedInt
   }
 
-  /// Makes a new key for a type whose keys are UUIDs.
+  /// Returns a new key for a type with UUIDs as keys.
   func newUUID() -> Value { strategies.uuids.value(for: UUID()) }
 
-  /// Throws if the table belongs to others.
+  /// Throws if the type is read-only.
   func checkWritable() throws(SQLiteError) {
     guard type.isReadOnly else { return }
     throw SQLiteError(.readOnly, "\(type) is declared as read-only")
   }
 
-  /// Learns the columns of a value, besides those known already. Nothing is learned if it throws.
+  /// Adds the columns of a value to the known columns. If it throws, the known columns don't
+  /// change.
   func learn(_ value: some Record) throws {
     let shape = try ShapeReader(strategies).columns(of: value)
     var columns = table.columns
     for var column in shape where table.index(ofColumn: column.name) == nil {
-      // Whatever the table looks like: a connection that sees it for the first time compares it later.
+      // Only checks that the name can be quoted. The table is compared with the columns later.
       _ = try quotedIdentifier(column.name)
-      // A property that a value before did not encode is optional, whatever its type.
+      // A property that an earlier value did not encode is optional, whatever its type.
       if !isUnknown { column.isOptional = true }
       columns.append(column)
     }
@@ -112,7 +115,8 @@ final class RecordPlan {
     set(learned)
   }
 
-  /// Forgets the columns that the table could not be given: every later write would fail because of them.
+  /// Discards the columns that could not be added to the table. Otherwise every later write would
+  /// fail because of them.
   func forgetUnfit() { set(fitting) }
 
   private func set(_ table: TablePlan) {
@@ -122,15 +126,15 @@ final class RecordPlan {
     writes.removeAll()
   }
 
-  /// Notes that the table fits the columns.
+  /// Records that the table fits the known columns.
   func noteFit(_ fitness: Fitness, inSchema number: Value?) {
     fitting = table
     ensured = fitness
     ensuredSchema = number
   }
 
-  /// Throws if the database counts keys up, and the property is not optional: new values would all have the
-  /// same key, and overwrite each other.
+  /// Throws if the database generates increasing keys but the key property is not optional. New
+  /// values would all have the same key and overwrite each other.
   private func checkKey(among columns: [ColumnDefinition]) throws(SQLiteError) {
     guard countsKeysUp, let key = columns.first(where: { table.isKey($0.name) }), !key.isOptional
     else { return }
@@ -140,7 +144,8 @@ final class RecordPlan {
         + "in a new value")
   }
 
-  /// As ``checkKey(among:)``, with a made-up value; if none can be made up, the first value is checked.
+  /// Checks the key property of the prototype or a made-up value. If neither exists, the first
+  /// written value is checked.
   func checkKeyOfExample() throws(SQLiteError) {
     guard countsKeysUp, let example = try? Placeholder.example(of: type),
       let columns = try? ShapeReader(strategies).columns(of: example)
@@ -148,7 +153,7 @@ final class RecordPlan {
     try checkKey(among: columns)
   }
 
-  /// Returns the table as the type asks for it, as far as its values have shown.
+  /// Returns the table that the type requires, with the properties of all values seen so far.
   func definition() throws(SQLiteError) -> TableDefinition {
     if countsKeysUp,
       let index = table.index(ofColumn: keys[0]), table.columns[index].type != .integer
@@ -158,7 +163,7 @@ final class RecordPlan {
     return table.definition()
   }
 
-  /// The unique indexes of the type's traits, which are known before its columns are.
+  /// The unique indexes that the traits declare. They are known before the columns are.
   var uniqueIndexes: [IndexDefinition] {
     type.traits.compactMap { trait in
       guard case .unique = trait.kind else { return nil }
@@ -167,7 +172,7 @@ final class RecordPlan {
     }
   }
 
-  /// The columns that full-text search looks into.
+  /// The columns in the full-text index.
   var searchedColumns: [String] {
     type.traits.flatMap { trait in
       guard case .searched = trait.kind else { return [String]() }
@@ -175,18 +180,19 @@ final class RecordPlan {
     }
   }
 
-  /// Returns the stored form of a part of a key, or nil if it is stored as it binds itself.
+  /// Returns the stored form of a part of a key, or nil if the part can bind itself.
   func stored(part value: some Bindable) throws(SQLiteError) -> Value? {
     hasDefaultForms ? nil : try strategies.stored(bindable: value)
   }
 
-  /// Returns the columns of a query for whole rows: all columns of the table, and the defaults of those that it lacks
-  /// until the next write adds them. An optional property without a column is read as nil anyway.
+  /// Returns the columns of a query for whole rows: all columns of the table, and the defaults of
+  /// missing columns, which the next write adds. (An optional property without a column is decoded
+  /// as nil.)
   ///
   /// - Parameters:
   ///   - all: SQL for all columns of the table.
   ///   - connection: The connection.
-  /// - Throws: ``SQLiteError``, also if there is no table.
+  /// - Throws: ``SQLiteError``, also if the table doesn't exist.
   func columns(_ all: SQL = "*", on connection: Connection) throws(SQLiteError) -> SQL {
     guard let missing = try missingDefaults(on: connection) else { return all }
     return "\(all), \(missing)"
@@ -194,7 +200,7 @@ final class RecordPlan {
 
   /// Returns the query for the row with a key.
   ///
-  /// - Throws: ``SQLiteError``, also if there is no table.
+  /// - Throws: ``SQLiteError``, also if the table doesn't exist.
   func selectByKey(on connection: Connection) throws(SQLiteError) -> SQL {
     guard let missing = try missingDefaults(on: connection) else {
       return SQL(unchecked: selectByKey)
@@ -202,7 +208,8 @@ final class RecordPlan {
     return table.selectByKey("*, \(missing)")
   }
 
-  /// Returns the defaults of columns that the table lacks, as columns of a query; nil if it lacks none of them.
+  /// Returns the defaults of missing columns as columns of a query, or nil if no column with a
+  /// default is missing.
   private func missingDefaults(on connection: Connection) throws(SQLiteError) -> SQL? {
     if defaults.isEmpty { return nil }
     let present = try connection.statement(SQL(unchecked: selectByKey)).columnNames
@@ -212,11 +219,11 @@ final class RecordPlan {
       joining: missing.map { "\($0.value) AS \(identifier: $0.column)" as SQL }, separator: ", ")
   }
 
-  /// Returns the reader of the rows of a statement, the last one again if it fits.
+  /// Returns a reader of a statement's rows. Reuses the last reader if it fits.
   func reader(of statement: borrowing Statement) -> RowReader {
     if let reader, reader.reads(statement) { return reader }
     let present = statement.columnNames
-    // A write adds all columns but those of the key.
+    // A write adds all columns except those of the key.
     let hasKey = keys.allSatisfy { key in present.contains { isSameName($0, key) } }
     let new = RowReader(
       statement, as: type, strategies: strategies,
@@ -225,7 +232,8 @@ final class RecordPlan {
     return new
   }
 
-  /// Returns the binder of the parameters of a write, the last one again if it is for the same statement.
+  /// Returns a binder for the parameters of a write. Reuses the last binder if it is for the same
+  /// statement.
   func binder(of write: RecordWrite, _ statement: borrowing Statement) throws(SQLiteError)
     -> RowBinder
   {
@@ -236,8 +244,8 @@ final class RecordPlan {
     return new
   }
 
-  /// Returns the binder of the parameters of ``selectByKey`` or ``deleteByKey``, the last one again if it is
-  /// for the same statement.
+  /// Returns a binder for the parameters of ``selectByKey`` or ``deleteByKey``. Reuses the last
+  /// binder if it is for the same statement.
   func keyBinder(of statement: borrowing Statement) -> RowBinder {
     if let keyBinder, keyBinder.binds(to: statement) { return keyBinder }
     let new = RowBinder(statement, columns: keys, strategies: strategies, isPartial: true)
@@ -245,7 +253,7 @@ final class RecordPlan {
     return new
   }
 
-  /// Returns what reads a column of values, the last one again if it is for the same column.
+  /// Returns a reader of one column of values. Reuses the last reader if it is for the same column.
   func shapeReader(of column: String) -> ShapeReader {
     if let shapeReader, shapeReader.only == column { return shapeReader }
     let new = ShapeReader(strategies, only: column)
@@ -253,7 +261,7 @@ final class RecordPlan {
     return new
   }
 
-  /// Returns the text of a write, made once.
+  /// Returns the SQL of a write, which is created once.
   func text(of write: RecordWrite) throws(SQLiteError) -> String {
     writes[try index(of: write)].text
   }
@@ -266,7 +274,7 @@ final class RecordPlan {
 }
 
 extension Statement {
-  /// Binds the values of a primary key, as the type stores them.
+  /// Binds the values of a primary key in the form in which the type stores them.
   mutating func bind<each Rest: Bindable>(
     key: any Bindable, _ rest: repeat each Rest, of plan: RecordPlan
   ) throws(SQLiteError) {
@@ -296,17 +304,17 @@ extension Statement {
   }
 }
 
-/// A way to write a record. In the SQL of all of them, parameter *n* is the *n*-th column.
+/// A way to write a record. In the SQL of each, parameter *n* is the *n*-th column.
 enum RecordWrite: Equatable {
-  /// A new row.
+  /// Inserts a row.
   case insert
-  /// A new row, or the row with the same key changed.
+  /// Inserts a row, or updates the row with the same key.
   case update
-  /// The row with the same key changed.
+  /// Updates the row with the same key.
   case updateExisting
-  /// A new row, or the row changed that has the same values in these columns.
+  /// Inserts a row, or updates the row that has the same values in these columns. Returns the row.
   case updateMatching([String])
-  /// A new row whose key the database makes; the row is returned.
+  /// Inserts a row with a generated key, and returns the row.
   case insertReturning
 
   func sql(for table: TablePlan) -> SQL {
@@ -316,7 +324,8 @@ enum RecordWrite: Equatable {
         !table.isKey(name) && !unique.contains { isSameName($0, name) }
       }
     }
-    /// The row that is there keeps its key. Something must be set, for the row to be returned.
+    /// The existing row keeps its key. At least one column must be set, so that the row is
+    /// returned.
     func conflict(on unique: [String]) -> TablePlan.Conflict {
       let names = changed(on: unique)
       return .update(on: unique, changed: names.isEmpty ? [unique[0]] : names)
@@ -333,7 +342,7 @@ enum RecordWrite: Equatable {
     }
   }
 
-  /// Whether the row is handed back.
+  /// Whether the write returns the row.
   var returnsRow: Bool {
     switch self {
     case .insert, .update, .updateExisting: false

@@ -1,27 +1,28 @@
 package import SQLiteCore
 
-// All SQL of a type. Names are quoted, and values are parameters: an INSERT has one for each given column of
-// each row, in order; statements that find a row by its key have those of the key last.
+// All SQL of a type. Names are quoted, and values are parameters. An INSERT has one parameter for
+// each assigned column of each row, in order. In statements that find a row by its key, the
+// parameters of the key come last.
 extension TablePlan {
-  /// The action of an INSERT for a row that is there already.
+  /// What an INSERT does if the row already exists.
   package enum Conflict: Sendable {
-    /// It fails.
+    /// The INSERT fails.
     case fail
-    /// It gives the row that has the same values in `columns` the new values of `changed`, or leaves it as
-    /// it is if there are none.
+    /// The INSERT updates the columns `changed` of the row that has the same values in the columns
+    /// `on`. If `changed` is empty, the row doesn't change.
     case update(on: [String], changed: [String])
   }
 
-  /// Returns a column with the table's name before it.
+  /// Returns a column qualified with the name of the table.
   package func qualified(_ column: String) -> SQL { "\(identifier: name).\(identifier: column)" }
 
-  /// Returns a query of columns, without a condition.
+  /// Returns a query of columns without a condition.
   package func select(_ columns: SQL) -> SQL { "SELECT \(columns) FROM \(identifier: name)" }
 
   /// Returns the query for the row with a key.
   package func selectByKey(_ columns: SQL = "*") -> SQL { "\(select(columns)) WHERE \(isKey)" }
 
-  /// Returns the query for the rows that have a value in a column.
+  /// Returns the query for the rows with a given value in a column.
   package func select(_ columns: SQL, by column: String) -> SQL {
     "\(select(columns)) WHERE \(identifier: column) = ?"
   }
@@ -29,20 +30,21 @@ extension TablePlan {
   /// Returns the statement that deletes the row with a key.
   package func deleteByKey() -> SQL { "DELETE FROM \(identifier: name) WHERE \(isKey)" }
 
-  /// Returns the statement that deletes rows.
+  /// Returns the statement that deletes the rows that match a condition, or all rows if it is nil.
   package func delete(where condition: SQL?) -> SQL {
     var sql: SQL = "DELETE FROM \(identifier: name)"
     sql.append(condition: condition)
     return sql
   }
 
-  /// Returns the statement that inserts rows with values for some columns; those of a ``Key/computed(_:)`` key
-  /// are made for rows that bind NULL there.
+  /// Returns the statement that inserts rows with values for some columns. If the type has a
+  /// ``Key/computed(_:)`` key, the statement computes it for rows that bind NULL to it.
   ///
   /// - Parameters:
-  ///   - columns: The columns that are given; with none, one row of defaults is inserted.
+  ///   - columns: The columns that get values. If empty, the statement inserts one row with default
+  ///     values.
   ///   - rows: The number of rows.
-  ///   - conflict: What happens to a row that is there already.
+  ///   - conflict: What happens if a row already exists.
   package func insert(_ columns: [String], rows: Int = 1, _ conflict: Conflict = .fail) -> SQL {
     var sql: SQL = "INSERT INTO \(identifier: name) "
     guard !columns.isEmpty else {
@@ -64,11 +66,11 @@ extension TablePlan {
     return sql
   }
 
-  /// Returns the statement that gives new values to columns of the row with a key. Its parameters are those of
-  /// the columns in order, and then those of the key.
+  /// Returns the statement that updates columns of the row with a key. Its parameters are the
+  /// columns in order, followed by the key.
   package func update(_ columns: [String]) -> SQL { update(columns, bound: columns + keys) }
 
-  /// As ``update(_:)``, with other parameters: parameter *n* is the *n*-th of `bound`.
+  /// Like ``update(_:)``, with other parameters: parameter *n* is the *n*-th column in `bound`.
   package func update(_ columns: [String], bound: [String]) -> SQL {
     func term(_ column: String) -> SQL {
       let index = bound.firstIndex { isSameName($0, column) } ?? bound.count
@@ -91,9 +93,9 @@ extension TablePlan {
 }
 
 extension SQL {
-  /// The text of SQL without values.
+  /// The text of SQL that contains no values.
   ///
-  /// - Throws: The error of a name that cannot be quoted.
+  /// - Throws: `SQLiteError` if the SQL contains a name that cannot be quoted.
   package var checkedText: String {
     get throws(SQLiteError) {
       if let failure { throw failure }
@@ -103,8 +105,8 @@ extension SQL {
 }
 
 extension Connection {
-  /// Returns the greatest key that the table of a type has, or had if its keys are never used again; 0 for
-  /// none.
+  /// Returns the greatest key in the table of a type, or 0 if the table has no rows. If keys are
+  /// never reused, the keys of deleted rows count, too.
   package func greatestKey(of plan: TablePlan) throws(SQLiteError) -> Int64 {
     let greatest: SQL = "coalesce(max(\(identifier: plan.keys[0])), 0)"
     let present = try firstRow(plan.select(greatest), as: Int64.self) ?? 0
@@ -116,14 +118,14 @@ extension Connection {
 }
 
 extension SQL {
-  /// Appends the clause for the rows that match a condition; nothing if these are all.
+  /// Appends a WHERE clause with a condition, or nothing if it is nil.
   mutating func append(condition: SQL?) {
-    // The condition may end in a comment, which ends with the line.
+    // The condition may end with a comment, which the line break ends.
     if let condition { append(" WHERE (\(condition)\n)") }
   }
 
-  /// Appends the clause for the rows from `offset` on, at most `limit` of them; nothing if these are all. SQL with a
-  /// negative number is refused.
+  /// Appends a LIMIT clause for at most `limit` rows, starting at `offset`, or nothing if this
+  /// includes all rows. With a negative number, running the SQL throws.
   package mutating func append(limit: Int?, offset: Int) {
     guard limit ?? 0 >= 0, offset >= 0 else {
       return refuse(SQLiteError(.range, "a limit and an offset are not negative"))

@@ -1,39 +1,40 @@
 package import SQLiteCore
 
-/// The table of one type of records or objects: its key, its columns, its indexes, and all SQL of the type.
+/// The table of a record or object type: its key, its columns, its indexes, and all SQL of the
+/// type.
 ///
-/// The properties of a record are known when a value was seen, so that ``properties`` may be empty at first:
-/// SQL that names the table and its key can be made all the same.
+/// The properties of a record type are known only after a value was seen, so ``properties`` may be
+/// empty at first. SQL that needs only the table and its key is available from the start.
 package struct TablePlan: Sendable {
-  /// Where the keys of rows come from.
+  /// The source of the keys of rows.
   package enum Key: Hashable, Sendable {
-    /// The caller gives the values of one or several columns.
+    /// The caller assigns the values of one or several columns.
     case given([String])
-    /// SQLite counts the rowid up and never uses a number again. The name may be that of a property, or of
-    /// a column that no property has.
+    /// SQLite auto-increments the rowid and never reuses a number. The name is that of a property,
+    /// or of a column without a property.
     case counted(String)
-    /// One more than the greatest rowid in the table. The name is that of a property.
+    /// The key is one greater than the greatest rowid in the table. The name is that of a property.
     case computed(String)
   }
 
-  /// The types that may have a plan: their traits differ.
+  /// The kinds of types that have a plan. They support different traits.
   package enum Kind: Sendable {
     case records
     case objects
   }
 
-  /// A property, with its column if it has one, and with its traits.
+  /// A property with its traits and, if it has one, its column.
   package struct Property: Sendable {
     /// The property's name in Swift.
     package let name: String
-    /// The column; nil for a property that is stored in another table, or not at all.
+    /// The column, or nil for a property that is stored in another table, or not at all.
     package var column: ColumnDefinition?
-    /// Whether the property leads to other rows.
+    /// Whether the property references other rows.
     package let isRelation: Bool
-    /// The delete rule of a trait, for the row that the property leads to.
+    /// The delete rule of a trait, which applies when the referenced row is deleted.
     package fileprivate(set) var deleteRule: DeleteRule?
 
-    /// Describes a property without traits.
+    /// Creates a property without traits.
     package init(_ name: String, _ column: ColumnDefinition?, isRelation: Bool = false) {
       self.name = name
       self.column = column
@@ -41,20 +42,20 @@ package struct TablePlan: Sendable {
     }
   }
 
-  /// The table's name.
+  /// The name of the table.
   package let name: String
   package let key: Key
   package let kind: Kind
   package let strategies: MappingStrategies
   package private(set) var properties: [Property] = []
-  /// The indexes that the traits ask for.
+  /// The indexes that the traits declare.
   package private(set) var indexes: [IndexDefinition] = []
-  /// The columns that full-text search looks into.
+  /// The columns in the full-text index.
   package private(set) var searchedColumns: [String] = []
-  /// The record types that the properties refer to.
+  /// The record types that the properties reference.
   package private(set) var targets: [any Record.Type] = []
 
-  /// Describes a table of which only the key is known.
+  /// Creates a plan of a table with a known key and without properties.
   package init(
     _ name: String, key: Key, kind: Kind, strategies: MappingStrategies = MappingStrategies()
   ) {
@@ -78,17 +79,18 @@ package struct TablePlan: Sendable {
   /// The columns of the properties, in order.
   package var columns: [ColumnDefinition] { properties.compactMap(\.column) }
 
-  /// The index of a property's column among the properties.
+  /// Returns the index of the property that is stored in a column.
   package func index(ofColumn name: String) -> Int? {
     properties.firstIndex { $0.column.map { isSameName($0.name, name) } ?? false }
   }
 
-  /// Sets the properties, and applies the traits of the type to them.
+  /// Sets the properties and applies the traits of the type to them.
   ///
   /// - Parameters:
   ///   - properties: The properties in order.
   ///   - traits: The traits of the type.
-  ///   - refuse: Makes an error of the reason why a trait does not fit, in English, with “it” for the type.
+  ///   - refuse: Creates the error for a trait that doesn't fit. The reason is in English and calls
+  ///     the type “it”.
   package mutating func setProperties(
     _ properties: [Property], _ traits: [PropertyTrait], refuse: (_ reason: String) -> any Error
   ) throws {
@@ -156,15 +158,15 @@ package struct TablePlan: Sendable {
     }
   }
 
-  /// The name of the full-text index of a table.
+  /// Returns the name of the full-text index of a table.
   package static func searchTableName(of table: String) -> String { "\(table)_search" }
 
-  /// Adds columns to those that are searched. Traits may name one twice.
+  /// Adds columns to the full-text index. Several traits may name the same column.
   private mutating func search(_ names: [String]) {
     for name in names where !searchedColumns.contains(name) { searchedColumns.append(name) }
   }
 
-  /// The reason why a property cannot have a delete rule, or nil if it can.
+  /// Returns the reason why a property cannot have a delete rule, or nil if it can.
   private func refusal(of rule: DeleteRule, _ property: Property) -> String? {
     guard property.isRelation else { return "cannot have a delete rule: it is not a relation" }
     switch rule {
@@ -176,11 +178,11 @@ package struct TablePlan: Sendable {
     }
   }
 
-  /// Returns the table as the type asks for it, as far as its properties are known.
+  /// Returns the table that the type requires, as far as its properties are known.
   ///
-  /// - Parameter reference: Returns the row that the property of an index refers to, nil for none: for types
-  ///   that lead to each other, which is known only when all of them have plans.
-  // Dynamic: the compiler would make a copy of it for each closure.
+  /// - Parameter reference: Returns the row that a property references, or nil if it references
+  ///   none. Types that reference each other know this only after all of them have plans.
+  // Dynamic, because the compiler would specialize it for each closure.
   package dynamic func definition(
     reference: (_ property: Int) throws -> ColumnDefinition.Reference?
   ) rethrows -> TableDefinition {
@@ -208,18 +210,18 @@ package struct TablePlan: Sendable {
       guard !searchedColumns.isEmpty, !isRowID else {
         return TableDefinition(name, key: .columns(names), columns: columns, indexes: indexes)
       }
-      // Full-text search needs a rowid that stays.
+      // Full-text search needs a stable rowid.
       indexes.append(IndexDefinition(names, isUnique: true))
       return TableDefinition(
         name, key: .rowID("magicdata_row"), columns: columns, indexes: indexes)
     }
   }
 
-  /// Returns the table as the type asks for it, without references besides those of its traits.
+  /// Returns the table that the type requires, with no references except those of its traits.
   package func definition() -> TableDefinition { definition { _ in nil } }
 }
 
-/// Returns whether two names are one to SQLite, which ignores the case of ASCII letters.
+/// Returns whether two names are the same in SQLite, which ignores the case of ASCII letters.
 @inline(never)
 package func isSameName(_ one: String, _ other: String) -> Bool {
   one == other || asciiLowercased(one) == asciiLowercased(other)

@@ -1,17 +1,17 @@
 public import SQLiteCore
 
 extension Connection {
-  /// Returns the differences between the table of a type and what the type asks for.
+  /// Returns the differences between the table of a type and the table that the type requires.
   ///
   ///     for difference in try connection.check(of: City.self) { print(difference) }
   ///
-  /// A `Codable` type cannot be asked for its properties. They are known once a value was written on
-  /// this connection, or from the type's ``Record/prototype`` or a value that is made up, or from the
-  /// first row of the table.
+  /// A `Codable` type cannot list its properties. They are known once a value was written on this
+  /// connection. Otherwise they come from the type's ``Record/prototype``, from a made-up value, or
+  /// from the first row of the table.
   ///
   /// - Parameter type: The type.
-  /// - Returns: The differences, none if the table is as it should be.
-  /// - Throws: `SQLiteError` with `ResultCode.misuse` if the properties are not known.
+  /// - Returns: The differences. Empty if the table matches the type.
+  /// - Throws: `SQLiteError` with `ResultCode.misuse` if the properties cannot be determined.
   public func check(of type: (some Record).Type) throws -> [SchemaDifference] {
     let plan = try plan(of: type)
     if plan.isUnknown {
@@ -28,7 +28,7 @@ extension Connection {
     return try differences(from: plan.definition()) + [search].compactMap(\.self)
   }
 
-  /// Returns the differences between a table and its definition.
+  /// Returns the differences between an existing table and a definition.
   package func differences(from table: TableDefinition) throws -> [SchemaDifference] {
     let existing = try columns(of: table.name)
     guard !existing.isEmpty else {
@@ -92,7 +92,7 @@ extension Connection {
     else {
       return []
     }
-    // In a table that another program made, a unique index serves as well.
+    // In a table that another program created, a unique index is sufficient.
     let isUnique = try existingIndexes(of: table.name).contains { index in
       index.isUnique && !index.isPartial
         && Set(index.columns.map { asciiLowercased($0 ?? "") }) == Set(wanted.map(asciiLowercased))
@@ -109,8 +109,9 @@ extension Connection {
 }
 
 extension Connection {
-  /// Describes the rows with NULL in a column by their number, and by the keys of the first ones if these
-  /// are integers, which are no private content; nil if there are none.
+  /// Returns a description of the rows with NULL in a column, or nil if there are none. It contains
+  /// their number and, if the primary key is an integer and therefore not private, the keys of the
+  /// first rows.
   package func rowsWithoutValue(_ column: String, of table: String) throws -> String? {
     let condition: SQL = "FROM \(identifier: table) WHERE \(identifier: column) IS NULL"
     let count = try firstRow("SELECT count(*) \(condition)", as: Int.self) ?? 0
@@ -127,7 +128,7 @@ extension Connection {
 }
 
 extension IndexDefinition {
-  /// The difference that the index is missing.
+  /// The difference for a missing index.
   fileprivate var absence: SchemaDifference {
     SchemaDifference(
       kind: .missingIndex, column: columns.first,
@@ -137,17 +138,17 @@ extension IndexDefinition {
 }
 
 extension TableDefinition {
-  /// The columns, that of the rowid among them.
+  /// The columns, including the rowid column.
   fileprivate var allColumns: [ColumnDefinition] {
     switch key {
-    // SQLite lets nothing but integers in, and reports no NOT NULL.
+    // SQLite allows only integers in it, and doesn't report it as NOT NULL.
     case .autoIncrement(let name), .rowID(let name):
       [ColumnDefinition(name, .integer, isOptional: true)] + columns
     case .columns, .withoutRowID, .declared: columns
     }
   }
 
-  /// The names of the columns of the key.
+  /// The names of the key columns.
   fileprivate var keyColumns: [String] {
     switch key {
     case .autoIncrement(let name), .rowID(let name): [name]
@@ -157,8 +158,8 @@ extension TableDefinition {
   }
 }
 
-/// The conversion that SQLite makes of values in a column, by the column's declared type
-/// (<https://www.sqlite.org/datatype3.html#determination_of_column_affinity>).
+/// The conversion that SQLite applies to the values of a column, determined by the column's
+/// declared type (<https://www.sqlite.org/datatype3.html#determination_of_column_affinity>).
 enum Affinity {
   case integer
   case text
@@ -166,7 +167,7 @@ enum Affinity {
   case real
   case numeric
 
-  /// The affinity of a declared type, by SQLite's rules in their order.
+  /// Creates the affinity of a declared type, by SQLite's rules in their order.
   init(declared type: String) {
     let type = asciiLowercased(type)
     if type.contains("int") {
@@ -182,14 +183,14 @@ enum Affinity {
     }
   }
 
-  /// Returns whether values of a type come out of the column as they went in.
+  /// Returns whether the column stores values of a type without changing them.
   func keeps(_ type: ColumnType) -> Bool {
-    // Blobs are never converted; nothing is by a column without affinity.
+    // Blobs are never converted, and a column without affinity converts nothing.
     if self == .blob || type == .blob || type == .any { return true }
     switch Affinity(declared: type.rawValue) {
     case .text: return self == .text
     case .integer: return self == .integer || self == .numeric
-    // A whole real may come back as an integer, which is read as the same real.
+    // A whole real may be returned as an integer, which is read as the same real.
     case .real: return self == .real || self == .numeric || self == .integer
     case .numeric: return self == .numeric || self == .integer
     case .blob: return true

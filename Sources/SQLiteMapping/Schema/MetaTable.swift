@@ -2,18 +2,19 @@ package import SQLiteCore
 
 import Essentials
 
-/// The one table of this library's own facts: `magicdata_meta(key, value)`.
+/// The table that stores this library's metadata: `magicdata_meta(key, value)`.
 ///
-/// It holds the version of this layout, the store's UUID and the tables of types.
+/// It contains the version of its layout, the UUID of the store, the tables of types, and the
+/// migrations that have run.
 package enum MetaTable {
   /// The version of the layout that this program writes.
   package static let formatVersion: Int64 = 1
   /// The table's name.
   static let name = "magicdata_meta"
 
-  /// The store's UUID, or nil if it has none yet.
+  /// Returns the UUID of the store, or nil if it has none yet.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer program made the store.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer program has created the store.
   package static func presentUUID(_ connection: Connection) throws(SQLiteError) -> String? {
     var facts: [String: Value] = [:]
     do {
@@ -29,9 +30,9 @@ package enum MetaTable {
     return uuid
   }
 
-  /// Makes the table if it is missing, and returns the store's UUID.
+  /// Returns the UUID of the store. Creates the table and the UUID if they are missing.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer program made the store.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer program has created the store.
   package static func storeUUID(_ connection: Connection) throws -> String {
     try connection.executeChange(
       "CREATE TABLE IF NOT EXISTS magicdata_meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
@@ -45,18 +46,18 @@ package enum MetaTable {
     return uuid
   }
 
-  /// Gives the content of another store, or of none, the UUID of a store.
+  /// Sets the UUID of a store whose content came from another store, or from none.
   package static func setStoreUUID(_ uuid: String, _ connection: Connection) throws {
     guard try storeUUID(connection) != uuid else { return }
     try set("uuid", .text(uuid), connection)
   }
 
-  /// Throws if a newer program has made the store, if it is one.
+  /// Throws if a newer program has created the table. Does nothing if the table is missing.
   package static func checkFormat(of connection: Connection) throws {
     if try !connection.columnNames(of: name).isEmpty { try checkFormat(connection) }
   }
 
-  /// Throws if a newer program has made the table, which must be there.
+  /// Throws if a newer program has created the table, which must exist.
   package static func checkFormat(_ connection: Connection) throws(SQLiteError) {
     if let version = try value("format", connection) { try checkFormat(version) }
   }
@@ -67,7 +68,7 @@ package enum MetaTable {
     }
   }
 
-  /// The migrations that the database has had, the oldest first.
+  /// Returns the names of the migrations that have run, the oldest first.
   static func migrations(_ connection: Connection) throws(SQLiteError) -> [String] {
     let start = "migration:"
     let rows = try connection.rows(
@@ -78,20 +79,20 @@ package enum MetaTable {
     return rows
   }
 
-  /// Records that the database has had a migration.
+  /// Records that a migration has run.
   static func note(_ migration: String, _ connection: Connection) throws(SQLiteError) {
     let count = try migrations(connection).count
     try set("migration:\(migration)", .integer(Int64(count + 1)), connection)
   }
 
-  /// Records that a table belongs to this library.
+  /// Records that a table belongs to a type.
   package static func register(
     _ table: String, of type: String, _ connection: Connection
   ) throws(SQLiteError) {
     try set("table:\(table)", .text(type), connection)
   }
 
-  /// Removes the record that a table belongs to this library.
+  /// Deletes the record that a table belongs to a type.
   static func unregister(_ table: String, _ connection: Connection) throws(SQLiteError) {
     guard try connection.tableExists(name) else { return }
     try connection.executeChange(

@@ -1,6 +1,6 @@
 public import SQLiteCore
 
-/// A change of the schema, or of the rows in it, that is made once in the life of a database.
+/// A change of the schema or of the rows in it, which runs once in the life of a database.
 ///
 ///     let migrations = [
 ///       Migration("mayors are leaders", .renameColumn("mayor", to: "leader", in: "City")),
@@ -10,37 +10,37 @@ public import SQLiteCore
 ///     ]
 ///     try database.migrate(migrations)
 ///
-/// The list is the history of the program's schema: a program adds to its end and changes nothing
-/// before. Each migration is one transaction, foreign keys are checked before it commits, and its
-/// name is kept in the database.
+/// The list of migrations is the history of your program's schema. Append new migrations to its
+/// end, and don't change earlier ones. Each migration runs in a transaction, which checks foreign
+/// keys before it commits. The database stores the names of the migrations that have run.
 public struct Migration: Sendable {
-  /// The name of the migration, for ever.
+  /// The permanent name of the migration.
   public let name: String
   /// The changes, in order.
   public let steps: [Step]
 
-  /// Creates a migration.
+  /// Creates a migration from an array of steps.
   ///
   /// - Parameters:
-  ///   - name: The name of the migration, for ever; unique in its list.
+  ///   - name: The permanent name of the migration. It must be unique in the list of migrations.
   ///   - steps: The changes, in order.
   public init(_ name: String, _ steps: [Step]) {
     self.name = name
     self.steps = steps
   }
 
-  /// Creates a migration.
+  /// Creates a migration from one or several steps.
   ///
   /// - Parameters:
-  ///   - name: The name of the migration, for ever; unique in its list.
+  ///   - name: The permanent name of the migration. It must be unique in the list of migrations.
   ///   - steps: The changes, in order.
   public init(_ name: String, _ steps: Step...) {
     self.init(name, steps)
   }
 
-  /// One change.
+  /// One change in a migration, such as renaming a column.
   public struct Step: Sendable, CustomStringConvertible {
-    /// The change in words, as a plan shows it.
+    /// A description of the change, which a migration plan shows.
     public let description: String
     let run: @Sendable (Connection) throws -> Void
 
@@ -54,22 +54,22 @@ public struct Migration: Sendable {
 }
 
 extension Migration.Step {
-  /// Gives a table another name; references of other tables follow.
+  /// Renames a table. Foreign keys of other tables are updated.
   ///
   /// - Parameters:
-  ///   - name: The table's name until now.
-  ///   - newName: Its new name.
+  ///   - name: The current name of the table.
+  ///   - newName: The new name.
   public static func renameTable(_ name: String, to newName: String) -> Self {
     altering(
       name, to: newName, "ALTER TABLE \(identifier: name) RENAME TO \(identifier: newName)")
   }
 
-  /// Gives a column another name; indexes, triggers and views follow.
+  /// Renames a column. Indexes, triggers and views are updated.
   ///
   /// - Parameters:
-  ///   - name: The column's name until now.
-  ///   - newName: Its new name.
-  ///   - table: Its table.
+  ///   - name: The current name of the column.
+  ///   - newName: The new name.
+  ///   - table: The table of the column.
   public static func renameColumn(
     _ name: String, to newName: String, in table: String
   ) -> Self {
@@ -79,16 +79,17 @@ extension Migration.Step {
     ) { isSameName($0, name) ? newName : $0 }
   }
 
-  /// Removes a column with what is in it. SQLite refuses one that is a key, unique or indexed.
+  /// Drops a column with its content. SQLite doesn't allow this for a column that is a key, unique
+  /// or indexed.
   ///
   /// - Parameters:
-  ///   - name: The column.
-  ///   - table: Its table.
+  ///   - name: The name of the column.
+  ///   - table: The table of the column.
   public static func dropColumn(_ name: String, in table: String) -> Self {
     altering(table, "ALTER TABLE \(identifier: table) DROP COLUMN \(identifier: name)")
   }
 
-  /// Runs ALTER TABLE, which the table's full-text index follows.
+  /// Returns a step that runs ALTER TABLE and rebuilds the table's full-text index.
   private static func altering(
     _ table: String, to newTable: String? = nil, _ sql: SQL,
     newName: @escaping @Sendable (String) -> String = { $0 }
@@ -100,12 +101,12 @@ extension Migration.Step {
     }
   }
 
-  /// Removes a table with all its rows.
+  /// Drops a table with all its rows.
   ///
-  /// It is refused as long as another table has a column that leads there, whatever its delete rule: no
-  /// row of another table goes with it.
+  /// The migration throws if a foreign key of another table references this table, whatever its
+  /// delete rule. Rows of other tables are never deleted.
   ///
-  /// - Parameter name: The table.
+  /// - Parameter name: The name of the table.
   public static func dropTable(_ name: String) -> Self {
     let sql: SQL = "DROP TABLE \(identifier: name)"
     return Self(description: sql.text) { connection in
@@ -115,11 +116,11 @@ extension Migration.Step {
     }
   }
 
-  /// Adds a column.
+  /// Adds a column to a table.
   ///
   /// - Parameters:
-  ///   - column: The column. One that is not optional needs a default.
-  ///   - table: Its table.
+  ///   - column: The column. If it is not optional, it needs a default.
+  ///   - table: The table.
   public static func addColumn(_ column: ColumnDefinition, in table: String) -> Self {
     Self(description: "ALTER TABLE “\(table)” ADD COLUMN “\(column.name)”") { connection in
       try connection.executeChange(
@@ -127,9 +128,9 @@ extension Migration.Step {
     }
   }
 
-  /// Runs one statement.
+  /// Runs one SQL statement.
   ///
-  /// - Parameter sql: Any statement that may run in a transaction.
+  /// - Parameter sql: The statement, which must be allowed in a transaction.
   public static func sql(_ sql: SQL) -> Self {
     Self(description: sql.text) { try $0.executeChange(sql) }
   }
@@ -137,15 +138,15 @@ extension Migration.Step {
   /// Changes the rows of a table one by one.
   ///
   /// - Parameters:
-  ///   - table: The table; it must have rowids.
-  ///   - change: Takes a row as it is and returns the columns that change, nil for NULL. What it
-  ///     throws undoes the migration.
+  ///   - table: The table, which must have rowids.
+  ///   - change: Receives each row and returns new values for the columns that change. Nil stands
+  ///     for NULL. If it throws, the migration is rolled back.
   public static func transform(
     _ table: String, _ change: @escaping @Sendable (Row) throws -> [String: (any Bindable)?]
   ) -> Self {
     Self(description: "change each row of “\(table)”") { connection in
       let rowID = try connection.rowIDName(of: table)
-      // The rows first, since a row that changes may be met again.
+      // All rowids are read first, because a query might return changed rows again.
       let ids = try connection.rows(
         "SELECT \(identifier: rowID) FROM \(identifier: table)", as: Int64.self)
       for id in ids {
@@ -167,7 +168,7 @@ extension Migration.Step {
 }
 
 extension Connection {
-  /// The name of the rowid that no column of the table has taken.
+  /// Returns a name of the rowid that is not the name of a column.
   fileprivate func rowIDName(of table: String) throws -> String {
     let columns = try columnNames(of: table)
     guard let name = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains($0) }) else {
@@ -178,12 +179,16 @@ extension Connection {
 }
 
 extension Database {
-  /// Makes the migrations that this database has not had yet, each in a transaction of its own.
+  /// Runs the migrations that have not run on this database yet, each in a separate transaction.
+  /// Blocks the thread.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
-  /// - Returns: The names of those that were made by this call, and not by another one at the same time.
-  /// - Throws: `SQLiteError` with `ResultCode.schema` if a newer program has been here; what a
-  ///   step throws. The migration that failed has changed nothing then; those before it stay.
+  /// - Returns: The names of the migrations that this call has run. If another call runs a
+  ///   migration first, it is not included.
+  /// - Throws: `SQLiteError` with `ResultCode.schema` if a newer program has migrated the database
+  ///   or if the order of the migrations has changed, `SQLiteError` with `ResultCode.misuse` if
+  ///   names are empty or not unique, or an error of a step. The failed migration is rolled back.
+  ///   Earlier migrations remain.
   @discardableResult
   public func migrate(_ migrations: [Migration]) throws -> [String] {
     var made: [String] = []
@@ -194,11 +199,14 @@ extension Database {
     return made
   }
 
-  /// As the blocking ``migrate(_:)``, suspending the task.
+  /// Runs the migrations that have not run on this database yet, each in a separate transaction,
+  /// without blocking the thread.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
-  /// - Returns: The names of those that were made by this call, and not by another one at the same time.
-  /// - Throws: As the blocking form, or `CancellationError`; migrations that were made stay.
+  /// - Returns: The names of the migrations that this call has run. If another call runs a
+  ///   migration first, it is not included.
+  /// - Throws: The errors of the blocking form, or `CancellationError`. Completed migrations
+  ///   remain.
   @discardableResult
   public func migrate(_ migrations: [Migration]) async throws -> [String] {
     var made: [String] = []
@@ -209,42 +217,50 @@ extension Database {
     return made
   }
 
-  /// The migrations that this database has had, by whatever program.
+  /// Returns the migrations that have run on this database, in any program. Blocks the thread.
   ///
-  /// - Returns: Their names, the oldest first; none for a database that this library has never written.
-  /// - Throws: `SQLiteError`, also if a newer version of this library has made the database.
+  /// - Returns: Their names, the oldest first. Empty for a database that this library has never
+  ///   written.
+  /// - Throws: `SQLiteError`, also if a newer version of this library has written the database.
   public func migrationsMade() throws -> [String] {
     try read { try $0.migrationsMade() }
   }
 
-  /// As ``migrationsMade()``, without blocking the task.
+  /// Returns the migrations that have run on this database, in any program, without blocking the
+  /// thread.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Returns: Their names, the oldest first. Empty for a database that this library has never
+  ///   written.
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func migrationsMade() async throws -> [String] {
     try await read { try $0.migrationsMade() }
   }
 
-  /// Returns the steps that `migrate(_:)` would make. They are tried and undone.
+  /// Returns the steps that `migrate(_:)` would run. To verify them, the call runs them in a
+  /// transaction and rolls it back. Blocks the thread.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
-  /// - Returns: A line for each step, below one for each migration.
-  /// - Throws: As `migrate(_:)`.
+  /// - Returns: For each migration, a line with its name and a line for each of its steps.
+  /// - Throws: The errors of `migrate(_:)`.
   public func migrationPlan(of migrations: [Migration]) throws -> [String] {
     try write { try $0.tryOut(migrations) }
   }
 
-  /// As ``migrationPlan(of:)``, without blocking the task.
+  /// Returns the steps that `migrate(_:)` would run, without blocking the thread. To verify them,
+  /// the call runs them in a transaction and rolls it back.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Parameter migrations: All migrations of the program, the oldest first.
+  /// - Returns: For each migration, a line with its name and a line for each of its steps.
+  /// - Throws: The errors of `migrate(_:)`.
   public func migrationPlan(of migrations: [Migration]) async throws -> [String] {
     try await write { try $0.tryOut(migrations) }
   }
 }
 
 extension Connection {
-  /// Makes the migrations that are pending, and undoes them.
+  /// Runs the pending migrations and rolls them back.
   ///
-  /// - Returns: A line for each step, below one for each migration.
+  /// - Returns: For each migration, a line with its name and a line for each of its steps.
   fileprivate func tryOut(_ migrations: [Migration]) throws -> [String] {
     var lines: [String] = []
     _ = try savepoint {
@@ -254,9 +270,9 @@ extension Connection {
     return lines
   }
 
-  /// Makes the migrations that are pending, as part of the open transaction.
+  /// Runs the pending migrations as part of the open transaction.
   ///
-  /// - Returns: A line for each step, below one for each migration.
+  /// - Returns: For each migration, a line with its name and a line for each of its steps.
   package func makePending(of migrations: [Migration]) throws -> [String] {
     var lines: [String] = []
     for migration in try pendingMigrations(of: migrations) {
@@ -269,7 +285,8 @@ extension Connection {
 }
 
 extension Connection {
-  /// Makes a migration, unless somebody else has made it meanwhile. Returns whether it was made.
+  /// Runs a migration unless another connection has already run it. Returns whether this call has
+  /// run it.
   fileprivate func make(
     _ migration: Migration, ifPendingOf migrations: [Migration]
   ) throws -> Bool {
@@ -279,7 +296,7 @@ extension Connection {
     return true
   }
 
-  /// The migrations that the database has not had yet.
+  /// Returns the migrations that have not run on this database yet.
   func pendingMigrations(of migrations: [Migration]) throws -> [Migration] {
     let names = migrations.map(\.name)
     guard !names.contains("") else { throw SQLiteError(.misuse, "a migration has no name") }
@@ -299,14 +316,14 @@ extension Connection {
     return Array(migrations[made.count...])
   }
 
-  /// The names of the migrations that the database has had, the oldest first.
+  /// Returns the names of the migrations that have run on this database, the oldest first.
   fileprivate func migrationsMade() throws -> [String] {
     guard try !columnNames(of: MetaTable.name).isEmpty else { return [] }
     try MetaTable.checkFormat(self)
     return try MetaTable.migrations(self)
   }
 
-  /// Makes a migration and notes it.
+  /// Runs a migration and records its name.
   fileprivate func make(_ migration: Migration) throws {
     try savepoint {
       _ = try MetaTable.storeUUID(self)
@@ -315,7 +332,7 @@ extension Connection {
       try checkForeignKeys()
       try MetaTable.note(migration.name, self)
     }
-    // The migration may have changed what was known of tables.
+    // The migration may have changed tables that this connection has checked.
     forgetTables()
   }
 
@@ -327,7 +344,7 @@ extension Connection {
       LIMIT 11
       """, as: String.self, String.self, Int64?.self)
     guard let first = broken.first else { return }
-    // A table WITHOUT ROWID has none.
+    // A table WITHOUT ROWID has no rowids.
     let ids = broken.prefix(10).compactMap { $0.2.map(String.init) }
     let list =
       ids.isEmpty ? "" : " (rowid \(ids.joined(separator: ", "))\(broken.count > 10 ? ", …" : ""))"
@@ -336,22 +353,22 @@ extension Connection {
       "rows\(list) of “\(first.0)” refer to rows of “\(first.1)” that are not there")
   }
 
-  /// Looks at the tables of types again before the next write.
+  /// Makes the next write of each type check its table again.
   private func forgetTables() {
     for case let plan as RecordPlan in attachments.values { plan.ensured = .none }
   }
 }
 
 extension Connection {
-  /// Refuses to remove a table that others lead to: its removal would delete their rows, or set to NULL
-  /// what they lead to, and their type could not be written any more.
+  /// Throws if foreign keys of other tables reference a table. Dropping it would delete rows of
+  /// those tables or set their references to NULL, and their types could no longer be written.
   ///
   /// - Parameters:
   ///   - table: The table.
-  ///   - belongings: Tables that go with it.
-  ///   - name: Names columns of another table for the message.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/foreignKeyConstraint``, which names the columns that lead to
-  ///   the table and says how many rows do.
+  ///   - belongings: Tables that are dropped together with it.
+  ///   - name: Returns the description of columns of another table for the message.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/foreignKeyConstraint``. The message names the
+  ///   columns that reference the table, and the number of their rows.
   package dynamic func refuseReferrers(
     of table: String, besides belongings: [String] = [],
     naming name: (_ table: String, _ columns: [String]) throws -> String = {

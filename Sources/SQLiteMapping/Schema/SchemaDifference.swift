@@ -1,48 +1,53 @@
-/// A difference between a table and what its type asks for.
+/// A difference between a table and the table that its type requires.
 public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
-  /// The kinds of differences.
+  /// The kind of a difference.
   public enum Kind: Hashable, Sendable {
-    /// There is no table. The first write makes it.
+    /// The table is missing. The first write creates it.
     case missingTable
-    /// A property has no column. The next write adds one if it is optional, has a default, or the
-    /// table has no rows.
+    /// A property has no column. The next write adds the column if it is optional, has a default,
+    /// or if the table has no rows.
     case missingColumn
-    /// A column belongs to no property. It is left alone.
+    /// A column belongs to no property. It is ignored.
     case extraColumn
-    /// A column belongs to no property, and new rows would have to fill it.
+    /// A column belongs to no property, and it is NOT NULL without a default. No rows can be
+    /// inserted.
     case extraColumnWithoutDefault
-    /// A column would change what is stored in it.
+    /// The declared type of a column would change stored values.
     case type
-    /// A property is not optional, and its column holds NULL in some rows.
+    /// A property is not optional, but its column contains NULL in some rows.
     case nulls
-    /// A relation is not optional, and its column allows NULL, which no row has: an older version of this
-    /// library made it. A migration makes it refuse NULL.
+    /// A relation is not optional, but its column allows NULL. No row contains NULL. An older
+    /// version of this library has created the column. A migration can make it NOT NULL.
     case nullable
-    /// A property is optional, and its column refuses NULL.
+    /// A property is optional, but its column is NOT NULL.
     case notNull
-    /// The primary key has other columns.
+    /// The primary key consists of other columns.
     case primaryKey
-    /// An index is missing. The next write makes it.
+    /// An index is missing. The next write creates it.
     case missingIndex
-    /// A reference has another delete rule. The next write changes it.
+    /// A foreign key has another delete rule. The next write changes it.
     case deleteRule
-    /// The full-text index is missing, or has other columns or older triggers. The next write rebuilds it.
+    /// The full-text index is missing, or has other columns or outdated triggers. The next write
+    /// rebuilds it.
     case searchIndex
-    /// Something else has the name of the full-text index. Rename or remove it: no write does.
+    /// Another table or view has the name of the full-text index. Rename or drop it yourself,
+    /// because no write does.
     case searchName
-    /// The full-text index does not match the rows: something has changed them past its triggers, or changed the
-    /// index. `INSERT INTO Note_search (Note_search) VALUES ('rebuild')` makes it match.
+    /// The full-text index does not match the rows, because rows were changed without its triggers,
+    /// or the index itself was changed. To rebuild it, run `INSERT INTO Note_search (Note_search)
+    /// VALUES ('rebuild')`.
     case searchContent
   }
 
   /// The kind of the difference.
   public let kind: Kind
-  /// The column, or nil if it is not about one.
+  /// The name of the column, or nil if the difference is not about one column.
   public let column: String?
-  /// The difference as a sentence.
+  /// A sentence that describes the difference.
   public let description: String
 
-  /// Whether the next write removes the difference without losing anything.
+  /// A Boolean value that indicates whether the next write resolves the difference without losing
+  /// data.
   public var isMendedByWriting: Bool {
     switch kind {
     case .missingTable, .missingColumn, .missingIndex, .deleteRule, .searchIndex: true
@@ -52,7 +57,7 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether values can be written and read all the same.
+  /// A Boolean value that indicates whether values can be written and read despite the difference.
   public var isHarmless: Bool {
     isMendedByWriting || [.extraColumn, .nullable, .notNull].contains(kind)
   }

@@ -1,10 +1,10 @@
 package import SQLiteCore
 
-/// A table that cannot become what a type asks for without losing something.
+/// An error that is thrown if a table cannot be adapted to its type without losing data.
 public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The table.
+  /// The name of the table.
   public let table: String
-  /// The obstacles, one sentence for each column.
+  /// The differences that prevent it, as one sentence per column.
   public let differences: [String]
 
   package init(table: String, differences: [String]) {
@@ -12,22 +12,22 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
     self.differences = differences
   }
 
-  /// The table and what stands in the way.
+  /// A message with the table and the differences.
   public var description: String {
     "The table “\(table)” does not fit its type: \(differences.joined(separator: "; ")). "
       + "Declare defaults or a migration."
   }
 }
 
-/// Everything that a table lacks of its definition and that can be added to it without losing anything.
+/// What a table lacks compared to its definition, and what can be added to it without losing data.
 package struct TableGrowth {
-  /// Whether the table is missing. Then it lacks nothing else.
+  /// Whether the table is missing. The other properties are then empty.
   package var isMissing = false
   /// The columns that the table lacks.
   package var columns: [ColumnDefinition] = []
   /// The indexes that the table lacks.
   package var indexes: [IndexDefinition] = []
-  /// The columns with another delete rule.
+  /// The columns with another delete rule than in the definition.
   package var deleteRules: [ColumnDefinition] = []
 
   /// Whether the table lacks nothing.
@@ -37,12 +37,12 @@ package struct TableGrowth {
 }
 
 extension Connection {
-  /// Returns what the table of a definition lacks, which ``ensure(_:)`` adds.
+  /// Returns what the table of a definition lacks. ``ensure(_:)`` adds it.
   ///
   /// - Parameters:
-  ///   - table: The table as the type asks for it.
-  ///   - existing: The names of its present columns in ASCII lower case, none if there is no such table;
-  ///     nil to query them.
+  ///   - table: The table that the type requires.
+  ///   - existing: The names of the table's existing columns in ASCII lowercase, empty if the table
+  ///     is missing. Nil to query them.
   package func growth(
     of table: TableDefinition, with existing: Set<String>? = nil
   ) throws -> TableGrowth {
@@ -53,12 +53,13 @@ extension Connection {
       indexes: try missingIndexes(of: table), deleteRules: try columnsWithOtherRules(table))
   }
 
-  /// Makes the table, or adds the columns and indexes that it lacks and changes its delete rules, in one
+  /// Creates the table, or adds missing columns and indexes and changes its delete rules, in one
   /// savepoint.
   ///
-  /// - Parameter table: The table as the type asks for it.
-  /// - Throws: ``SchemaError`` if a column is missing that is neither optional nor has a default, and the
-  ///   table has rows, or if rows are alike in columns that must be unique; nothing has changed then.
+  /// - Parameter table: The table that the type requires.
+  /// - Throws: ``SchemaError`` if the table has rows and a missing column is neither optional nor
+  ///   has a default, or if rows are equal in columns that must be unique. Nothing changes in these
+  ///   cases.
   package func ensure(_ table: TableDefinition) throws {
     try savepoint {
       let growth = try growth(of: table)
@@ -74,9 +75,10 @@ extension Connection {
     }
   }
 
-  /// The names of a table's columns in ASCII lower case, none if there is no such table.
+  /// Returns the names of a table's columns in ASCII lowercase. Empty if the table doesn't exist.
   package func columnNames(of table: String) throws -> Set<String> {
-    // The pragma itself: as a table it takes SQLite five times as long to compile (benchmark `open`).
+    // SQLite takes five times as long to compile the table-valued function of this pragma
+    // (benchmark `open`).
     var row = try statement("PRAGMA table_xinfo(\(identifier: table))")
     var names: Set<String> = []
     while try row.step() { names.insert(asciiLowercased(try row.text(at: 1))) }
@@ -95,16 +97,16 @@ extension Connection {
         })
     }
     for var column in columns {
-      // ALTER TABLE takes neither UNIQUE nor NOT NULL without a default: the one becomes an index, the
-      // other a default that no row has.
+      // ALTER TABLE supports neither UNIQUE, nor NOT NULL without a default. UNIQUE becomes an
+      // index. NOT NULL gets a default that no row uses.
       column.isUnique = false
       if !column.isOptional, column.defaultValue == nil { column.defaultValue = column.type.zero }
       try executeChange("ALTER TABLE \(identifier: table) ADD COLUMN \(try column.sql)")
     }
   }
 
-  /// The columns of a table whose foreign keys have another delete rule than its definition. Columns without a foreign
-  /// key to the table that the definition names are left alone.
+  /// Returns the columns of a table whose foreign keys have another delete rule than in its
+  /// definition. Ignores columns without a foreign key to the table in the definition.
   private func columnsWithOtherRules(
     _ table: TableDefinition
   ) throws(SQLiteError) -> [ColumnDefinition] {
@@ -120,11 +122,12 @@ extension Connection {
     }
   }
 
-  /// Changes the delete rules of columns in the table's stored text, as part of the open transaction: `ALTER TABLE` cannot
-  /// change them, and dropping a table to make it anew would run the delete rules of those that refer to it.
+  /// Changes the delete rules of columns in the stored SQL of the table, as part of the open
+  /// transaction. `ALTER TABLE` cannot change them, and dropping the table to rebuild it would run
+  /// the delete rules of tables that reference it.
   ///
-  /// - Throws: ``SchemaError`` if the table's text is not understood; ``SQLiteError``.
-  /// - Complexity: O(1), whatever the number of rows.
+  /// - Throws: ``SchemaError`` if the SQL of the table cannot be parsed; ``SQLiteError``.
+  /// - Complexity: O(1), independent of the number of rows.
   private func setDeleteRules(_ columns: [ColumnDefinition], _ table: TableDefinition) throws {
     guard !columns.isEmpty else { return }
     let isDone = try rewriteTable(table.name) { text in
@@ -155,9 +158,9 @@ extension ColumnType {
 }
 
 extension Connection {
-  /// Makes an index that the table of a type lacks.
+  /// Creates an index that the table of a type lacks.
   ///
-  /// - Throws: ``SchemaError`` if it is unique and rows are alike.
+  /// - Throws: ``SchemaError`` if the index is unique and rows are equal in its columns.
   package func makeIndex(_ index: IndexDefinition, on table: String) throws {
     do {
       try make(index, on: table)
@@ -167,11 +170,11 @@ extension Connection {
     }
   }
 
-  /// Throws if rows of a table are alike in columns that are unique by their type, and no index of the
-  /// table refuses that. Columns that are not there yet are passed over.
+  /// Throws if rows of a table are equal in columns that the type declares as unique, and no unique
+  /// index exists. Ignores indexes with columns that don't exist yet.
   ///
   /// - Throws: ``SchemaError``; ``SQLiteError``.
-  /// - Complexity: O(*n* log *n*) for *n* rows, if an index is missing.
+  /// - Complexity: O(*n* log *n*) for *n* rows if an index is missing.
   package func checkUnique(_ indexes: [IndexDefinition], of table: String) throws {
     let present = try columnNames(of: table)
     guard !present.isEmpty else { return }
@@ -196,7 +199,7 @@ extension Connection {
 }
 
 extension IndexDefinition {
-  /// The reason why the index cannot be made.
+  /// The reason why the unique index cannot be created.
   fileprivate var violation: String {
     "“\(columns.joined(separator: ", "))” \(columns.count == 1 ? "is" : "are") unique by the type, and some rows are alike: "
       + "a migration has to change or remove them"

@@ -1,7 +1,7 @@
 package import SQLiteCore
 
 extension Connection {
-  /// Finds records by the words in their searched properties: ``RecordQuery/search(_:marks:)``.
+  /// Finds records by words in their searched properties, for ``RecordQuery/search(_:marks:)``.
   func search<Found: Record>(
     _ type: Found.Type, _ query: RecordQueryParts, _ pattern: SearchPattern, _ marks: SearchMarks,
     _ print: inout [Value]?
@@ -35,25 +35,27 @@ extension Connection {
     }
   }
 
-  /// The column that is the rowid of a table, if there is one.
+  /// Returns the only primary key column of a table, or nil if it has none or several.
   private func rowIDColumn(of table: String) throws -> String? {
     let keys = try columns(of: table).filter { $0.primaryKeyPosition > 0 }
     return keys.count == 1 ? keys[0].name : nil
   }
 }
 
-/// A full-text search of one table: all SQL of searches, of records and of objects.
+/// A full-text search of one table. It contains all SQL for searches of records and objects.
 package struct Search: Sendable {
-  /// In FTS5's language; empty if it finds nothing.
+  /// The expression in FTS5's query language. Empty if the pattern matches nothing.
   private let expression: String
-  /// A condition on the rows of the table, which are called as the table is.
+  /// A condition on the rows of the table, which it refers to by the table's own name.
   private let condition: SQL?
   private let marks: SearchMarks
   private let limit: Int?
   private let offset: Int
 
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` for a negative limit or offset, with
-  ///   ``ResultCode/tooBig`` for a pattern that is nested too deep.
+  /// Creates a search for a pattern in the rows that match a condition.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the limit or the offset is negative, or
+  ///   with ``ResultCode/tooBig`` if the pattern is nested too deeply.
   package init(
     for pattern: SearchPattern, where condition: SQL?, marks: SearchMarks, limit: Int?, offset: Int
   ) throws(SQLiteError) {
@@ -67,10 +69,10 @@ package struct Search: Sendable {
     self.offset = offset
   }
 
-  /// Whether the pattern finds nothing, in whatever table.
+  /// Whether the pattern matches nothing, in any table.
   package var isEmpty: Bool { expression.isEmpty }
 
-  /// The error of a table that lacks its index.
+  /// Returns the error for a table without a matching full-text index.
   package static func missingIndex(
     of table: String, _ columns: [String], _ type: String
   ) -> SQLiteError {
@@ -80,17 +82,18 @@ package struct Search: Sendable {
         + "(\(columns.joined(separator: ", "))), which the next write of a \(type) makes")
   }
 
-  /// Makes a query of columns for ``results(of:_:_:)``.
+  /// Returns a query of columns for ``results(of:_:_:)``.
   ///
-  /// The rows are found and sorted first; marks are set in those alone that are returned.
+  /// The query first finds and sorts the rows, and then adds markers only to the rows that it
+  /// returns.
   ///
   /// - Parameters:
-  ///   - columns: The columns, of rows that are called `found`.
+  ///   - columns: The columns. They refer to the table as `found`.
   ///   - table: The table.
-  ///   - searched: The columns that are searched, in any order.
-  ///   - rowID: The column that is its rowid.
+  ///   - searched: The searched columns, in any order.
+  ///   - rowID: The column that is the rowid of the table.
   ///   - connection: The connection.
-  /// - Returns: Nil if the table has no index with these columns.
+  /// - Returns: The query, or nil if the table has no full-text index with exactly these columns.
   package func query(
     _ columns: SQL, of table: String, _ searched: [String], _ rowID: String,
     _ connection: Connection
@@ -99,12 +102,12 @@ package struct Search: Sendable {
       Set(names.map(asciiLowercased)) == Set(searched.map(asciiLowercased))
     else { return nil }
     let index: SQL = "\(identifier: TablePlan.searchTableName(of: table))"
-    // The columns have names that no property has: a record is read by name.
+    // Records are decoded by column name, so no property may have the name of an additional column.
     var sql: SQL =
       "WITH magicdata_hit (id, magicdata_rank) AS (SELECT \(index).rowid, \(index).rank FROM \(index) WHERE \(index) MATCH \(expression)"
     if let condition {
-      // The table is in a subquery of its own, where the column names of the index cannot be taken for its
-      // own.
+      // In this subquery, column names refer to the table. Otherwise they could also refer to the
+      // index, which has columns of the same names.
       sql.append(
         " AND EXISTS (SELECT 1 FROM \(identifier: table) WHERE \(identifier: table).\(identifier: rowID) = \(index).rowid AND (\(condition)\n))"
       )
@@ -126,16 +129,16 @@ package struct Search: Sendable {
     return SearchQuery(sql: sql, names: names)
   }
 
-  /// Runs a query and makes its results, the best first.
+  /// Runs a query and returns its results, the best match first.
   ///
-  /// - Parameter value: Reads the columns that were selected.
+  /// - Parameter value: Decodes a value from the selected columns.
   package func results<Value>(
     of query: SearchQuery, _ connection: Connection,
     _ value: (borrowing Statement) throws -> Value
   ) throws -> [SearchResult<Value>] {
     var results: [SearchResult<Value>] = []
     try connection.forEachRow(query.sql) { row in
-      // Those that were added stand behind those that were selected.
+      // The additional columns follow the selected ones.
       let first = row.columnCount - query.names.count - 2
       var highlights: [String: String] = [:]
       for (index, name) in query.names.enumerated() {
@@ -150,24 +153,25 @@ package struct Search: Sendable {
   }
 }
 
-/// The SQL of a search, with the columns of the index.
+/// The SQL of a search, and the columns of the full-text index.
 package struct SearchQuery: Sendable {
   package let sql: SQL
   fileprivate let names: [String]
 }
 
-/// A value that a full-text search has found.
+/// A match of a full-text search.
 public struct SearchResult<Value> {
-  /// The value.
+  /// The value that was found.
   public let value: Value
-  /// How well it fits: the less, the better (FTS5's `bm25`).
+  /// The rank of the match by FTS5's `bm25`. Lower is better.
   public let rank: Double
-  /// The part of a text that fits best, with marks around the words that were found.
+  /// The part of a text that matches best, with markers around the matching words.
   public let snippet: String
-  /// The searched properties' whole texts, with marks around the words that were found.
+  /// The complete text of each searched property, with markers around the matching words. The keys
+  /// are column names.
   public let highlights: [String: String]
 
-  /// The result with something else as its value.
+  /// Returns the same match with another value.
   package func with<Other>(_ value: Other) -> SearchResult<Other> {
     SearchResult<Other>(value: value, rank: rank, snippet: snippet, highlights: highlights)
   }
@@ -176,21 +180,23 @@ public struct SearchResult<Value> {
 extension SearchResult: Sendable where Value: Sendable {}
 extension SearchResult: Equatable where Value: Equatable {}
 
-/// The marks around words that were found.
+/// The markers around matching words in the results of a full-text search, and the length of
+/// snippets.
 public struct SearchMarks: Hashable, Sendable {
-  /// Before a word.
+  /// The text before a matching word.
   public var start: String
-  /// After a word.
+  /// The text after a matching word.
   public var end: String
-  /// How many words a snippet has, 1 to 64; another number is taken for the nearest of these.
+  /// The maximum number of words in a snippet, from 1 to 64. Numbers outside of this range are
+  /// clamped.
   public var snippetLength: Int
 
-  /// Creates marks.
+  /// Creates markers, which are square brackets by default.
   ///
   /// - Parameters:
-  ///   - start: Before a word.
-  ///   - end: After a word.
-  ///   - snippetLength: How many words a snippet has, 1 to 64.
+  ///   - start: The text before a matching word.
+  ///   - end: The text after a matching word.
+  ///   - snippetLength: The maximum number of words in a snippet, from 1 to 64.
   public init(start: String = "[", end: String = "]", snippetLength: Int = 16) {
     self.start = start
     self.end = end

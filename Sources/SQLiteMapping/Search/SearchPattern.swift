@@ -1,27 +1,29 @@
 package import SQLiteCore
 
-/// A pattern of a full-text search.
+/// A pattern for a full-text search.
 ///
-/// Text of a user's is taken as words and never as FTS5's query language: no quote, operator or
-/// parenthesis in it can break a search.
+/// Text from users is treated as words and never as FTS5's query language. Quotes, operators and
+/// parentheses in it cannot break a search.
 ///
 ///     let found = try database.fetch(Note.all.search(.all(of: field.text)))
 ///
-/// Patterns that are joined by one operator are a list to FTS5, of any length. Those of different
-/// operators in turns are nested: a search refuses more than ``maximumDepth``.
+/// Patterns that are joined by the same operator form a list of any length. Patterns that are
+/// joined by alternating operators are nested. A search throws if they are nested deeper than
+/// ``maximumDepth``.
 public struct SearchPattern: Hashable, Sendable {
-  /// How deep patterns may be nested. FTS5's parser has a stack of 100 entries, three for each.
+  /// The maximum nesting depth of a pattern. FTS5's parser has a stack of 100 entries, and each
+  /// level needs three.
   public static let maximumDepth = 30
 
-  /// The operator between the parts.
+  /// The operator that joins the parts.
   private enum Joint: Hashable { case none, and, or, not }
 
   private let joint: Joint
-  /// In FTS5's language; empty if it finds nothing.
+  /// The expression in FTS5's query language. Empty if the pattern matches nothing.
   private let text: String
-  /// The operand of NOT, its parts joined by OR.
+  /// The operand of NOT, with its parts joined by OR.
   private let excluded: String
-  /// How many parentheses are around the innermost part.
+  /// The number of parentheses around the innermost part.
   private let depth: Int
 
   private init(_ text: String, _ joint: Joint, excluded: String = "", depth: Int = 0) {
@@ -31,37 +33,40 @@ public struct SearchPattern: Hashable, Sendable {
     self.depth = depth
   }
 
-  /// Values that have all words of a text, in any order.
+  /// Returns a pattern that matches values with all words of a text, in any order.
   ///
-  /// - Parameter text: Words, with anything between them.
+  /// - Parameter text: Words, separated by any other characters.
   public static func all(of text: String) -> SearchPattern {
     joined(words(of: text), .and)
   }
 
-  /// Values that have at least one word of a text.
+  /// Returns a pattern that matches values with at least one word of a text.
   ///
-  /// - Parameter text: Words, with anything between them. One that comes again, in whatever case, weighs no more.
+  /// - Parameter text: Words, separated by any other characters. Repeated words, in any case, have
+  ///   no effect on the ranking.
   public static func any(of text: String) -> SearchPattern {
     joined(words(of: text), .or)
   }
 
-  /// Values that have the words of a text side by side.
+  /// Returns a pattern that matches values with all words of a text next to each other, in the same
+  /// order.
   ///
-  /// - Parameter text: Words, with anything between them.
+  /// - Parameter text: Words, separated by any other characters.
   public static func phrase(_ text: String) -> SearchPattern {
     SearchPattern(words(of: text).joined(separator: " + "), .none)
   }
 
-  /// Values that have all words of a text, and a word that begins as its last one, as while typing.
+  /// Returns a pattern that matches values with all words of a text, where the last word only has
+  /// to be the beginning of a word. Use it to search while the user is typing.
   ///
-  /// - Parameter text: Words, with anything between them.
+  /// - Parameter text: Words, separated by any other characters.
   public static func prefix(_ text: String) -> SearchPattern {
     var words = words(of: text)
     if let last = words.popLast() { words.append(last + " *") }
     return joined(words, .and)
   }
 
-  /// Values that fit both patterns.
+  /// Returns a pattern that matches values that match both patterns.
   ///
   /// - Parameter other: Another pattern.
   public func and(_ other: SearchPattern) -> SearchPattern {
@@ -69,7 +74,7 @@ public struct SearchPattern: Hashable, Sendable {
     return joined(.and, " AND ", other)
   }
 
-  /// Values that fit one of the patterns, or both.
+  /// Returns a pattern that matches values that match at least one of the patterns.
   ///
   /// - Parameter other: Another pattern.
   public func or(_ other: SearchPattern) -> SearchPattern {
@@ -78,14 +83,14 @@ public struct SearchPattern: Hashable, Sendable {
     return joined(.or, " OR ", other)
   }
 
-  /// Values that fit this pattern and not the other one.
+  /// Returns a pattern that matches values that match this pattern but not the other one.
   ///
-  /// - Parameter other: Another pattern.
+  /// - Parameter other: The pattern to exclude.
   public func not(_ other: SearchPattern) -> SearchPattern {
     guard !isEmpty, !other.isEmpty else { return self }
     let unwanted = other.part(of: .or)
     if joint == .not {
-      // Excluding both patterns is excluding one or the other.
+      // `a NOT b NOT c` is the same as `a NOT (b OR c)`.
       return SearchPattern(
         text, .not, excluded: "\(excluded) OR \(unwanted.text)",
         depth: max(depth, unwanted.depth + 1))
@@ -95,12 +100,13 @@ public struct SearchPattern: Hashable, Sendable {
       wanted.text, .not, excluded: unwanted.text, depth: max(wanted.depth, unwanted.depth + 1))
   }
 
-  /// Whether it finds nothing.
+  /// Whether the pattern matches nothing.
   package var isEmpty: Bool { text.isEmpty }
 
-  /// The pattern in FTS5's language; empty if it finds nothing.
+  /// Returns the pattern in FTS5's query language. Empty if the pattern matches nothing.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/tooBig`` if it is nested too deep.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/tooBig`` if the pattern is nested deeper than
+  ///   ``maximumDepth``.
   package func expression() throws(SQLiteError) -> String {
     guard depth <= Self.maximumDepth else {
       throw SQLiteError(
@@ -110,7 +116,7 @@ public struct SearchPattern: Hashable, Sendable {
     return joint == .not ? "\(text) NOT (\(excluded))" : text
   }
 
-  /// The pattern as a part of a list, in parentheses if it is another list.
+  /// Returns the pattern as a part of a list, in parentheses if it is a list with another operator.
   private func part(of list: Joint) -> (text: String, depth: Int) {
     switch joint {
     case .none: (text, depth)
@@ -127,8 +133,9 @@ public struct SearchPattern: Hashable, Sendable {
       left.text + separator + right.text, joint, depth: max(left.depth, right.depth))
   }
 
-  /// Joins words, each once: for a snippet FTS5 takes time by the square of the places where words are found, and a
-  /// word that comes a thousand times in the pattern is found at each place a thousand times.
+  /// Joins words after removing duplicates. The time that FTS5 takes for a snippet grows with the
+  /// square of the number of matches, and a word that occurs a thousand times in the pattern would
+  /// match a thousand times at each position.
   private static func joined(_ words: [String], _ joint: Joint) -> SearchPattern {
     var seen: Set<String> = []
     let words = words.filter { seen.insert($0.lowercased()).inserted }
@@ -136,8 +143,9 @@ public struct SearchPattern: Hashable, Sendable {
       words.joined(separator: joint == .and ? " AND " : " OR "), words.count > 1 ? joint : .none)
   }
 
-  /// The words in quotes, which FTS5 takes as they are. What is neither letter nor digit to its
-  /// tokenizer is left out, quotes among it: a word of nothing else would let nothing be found.
+  /// Returns the words in quotes, so that FTS5 takes them literally. Characters that FTS5's
+  /// tokenizer treats as neither letters nor digits are removed, including quotes. A word without
+  /// any letter or digit would match nothing.
   private static func words(of text: String) -> [String] {
     text.unicodeScalars.split { !isMark($0) && !isLetter($0) }
       .filter { $0.contains(where: isLetter) }

@@ -1,16 +1,16 @@
 package import SQLiteCore
 
-/// The FTS5 table beside a type's table, and the triggers that keep it in step.
+/// The FTS5 table of a type's table, and the triggers that update it.
 ///
-/// It holds the words only; the texts stay in the type's own table, found by their rowid. That
-/// rowid must be a column, since VACUUM gives rows other rowids where it is none.
+/// It stores only the index. The text is in the type's own table and is found by rowid. The rowid
+/// must be a declared column, because VACUUM would change it otherwise.
 package struct SearchTable: Sendable {
   let table: String
   let rowID: String
   package let columns: [String]
   package var name: String { TablePlan.searchTableName(of: table) }
 
-  /// The table for a plan, or nil if no property is searched.
+  /// Creates the full-text index that a plan requires, or returns nil if no property is searched.
   package init?(_ plan: TablePlan) {
     columns = plan.searchedColumns
     guard !columns.isEmpty else { return nil }
@@ -22,12 +22,13 @@ package struct SearchTable: Sendable {
     }
   }
 
-  /// Returns whether the index is missing, has other columns or other triggers.
+  /// Returns whether the index is missing, or has other columns or triggers.
   package func isLacking(_ connection: Connection) throws -> Bool {
     try fault(connection) != nil
   }
 
-  /// Returns what is wrong with the index or its triggers, or nil.
+  /// Returns the difference in the definition of the index or its triggers, or nil if there is
+  /// none.
   private func fault(_ connection: Connection) throws -> SchemaDifference? {
     func fault(_ description: String) -> SchemaDifference {
       SchemaDifference(
@@ -56,8 +57,9 @@ package struct SearchTable: Sendable {
     return hasAll ? nil : fault("lacks a trigger that keeps it up to date, or has an older one")
   }
 
-  /// Returns the difference between the index and what the type asks for, or nil. The content is compared word by
-  /// word if the connection may write, and else row by row.
+  /// Returns the difference between the index and what the type requires, or nil if there is none.
+  /// The content is compared word by word if the connection can write. Otherwise only the rowids
+  /// are compared.
   ///
   /// - Complexity: O(*n*) for *n* rows.
   package func difference(_ connection: Connection) throws -> SchemaDifference? {
@@ -85,7 +87,7 @@ package struct SearchTable: Sendable {
     }
   }
 
-  /// The columns of the index of a table.
+  /// Returns the columns of the full-text index of a table.
   private static func columns(
     of table: String, _ connection: Connection
   ) throws(SQLiteError) -> [String] {
@@ -93,8 +95,8 @@ package struct SearchTable: Sendable {
       .map(\.name)
   }
 
-  /// Removes the index of a table with its triggers, if it exists, or the triggers that it has left. Anything else of
-  /// that name stays.
+  /// Drops the full-text index of a table if it exists, and its triggers. Does nothing if the name
+  /// belongs to another table or view.
   package static func remove(of table: String, _ connection: Connection) throws {
     let name = TablePlan.searchTableName(of: table)
     if let isIndex = try isIndex(of: table, connection) {
@@ -106,7 +108,7 @@ package struct SearchTable: Sendable {
     }
   }
 
-  /// Makes the table anew and fills it, unless it is there with the right columns and triggers.
+  /// Builds the index, unless it already exists with the right columns and triggers.
   package func ensure(_ connection: Connection) throws {
     guard let fault = try fault(connection) else { return }
     guard fault.isMendedByWriting else { throw SQLiteError(.misuse, fault.description) }
@@ -126,7 +128,8 @@ package struct SearchTable: Sendable {
       "INSERT INTO \(identifier: name) (\(identifier: name)) VALUES ('rebuild')")
   }
 
-  /// Returns whether what has the index's name is the index of a table; nil if nothing has it.
+  /// Returns whether the name of a table's index belongs to this index, or nil if the name is
+  /// unused.
   private static func isIndex(of table: String, _ connection: Connection) throws -> Bool? {
     let sql = try connection.firstRow(
       "SELECT sql FROM sqlite_schema WHERE name = \(TablePlan.searchTableName(of: table)) COLLATE NOCASE AND type IN ('table', 'view')",
@@ -138,13 +141,14 @@ package struct SearchTable: Sendable {
       && text.contains(content.text)
   }
 
-  /// Runs a change of a table's schema. The table's index, if it has one, is removed before and rebuilt after it,
-  /// with the columns that still exist: SQLite renames columns in triggers, and not in an FTS5 table.
+  /// Runs a change of a table's schema. If the table has a full-text index, drops it before the
+  /// change and rebuilds it afterwards with the columns that still exist. SQLite renames columns in
+  /// triggers, but not in FTS5 tables.
   ///
   /// - Parameters:
-  ///   - table: The table.
-  ///   - newTable: Its name after the change.
-  ///   - connection: The connection that writes.
+  ///   - table: The name of the table before the change.
+  ///   - newTable: The name of the table after the change.
+  ///   - connection: A connection that can write.
   ///   - newName: Returns the name of a column after the change.
   ///   - change: Changes the schema.
   package static func following(
@@ -159,7 +163,7 @@ package struct SearchTable: Sendable {
       present.contains { isSameName($0.name, name) }
     }
     let keys = present.filter { $0.primaryKeyPosition > 0 }.map(\.name)
-    // Without a column that is the rowid there is no type that could search the table.
+    // If no column is the rowid, no type can search the table.
     guard !columns.isEmpty, keys.count == 1 else { return }
     try SearchTable(table: newTable, rowID: keys[0], columns: columns).ensure(connection)
   }
@@ -170,7 +174,7 @@ package struct SearchTable: Sendable {
     self.columns = columns
   }
 
-  /// The index of a table as it is in the database, or nil if there is none.
+  /// Creates the full-text index that a table has in the database, or returns nil if it has none.
   package init?(of table: String, _ connection: Connection) throws {
     guard try SearchTable.isIndex(of: table, connection) == true else { return nil }
     self.table = table
@@ -178,11 +182,11 @@ package struct SearchTable: Sendable {
     columns = try SearchTable.columns(of: table, connection)
   }
 
-  /// Takes rows out of the index that are about to change where no trigger sees it.
+  /// Removes rows from the index before they are changed without running its triggers.
   ///
   /// - Parameters:
-  ///   - condition: The condition on the rows.
-  ///   - connection: The connection that writes.
+  ///   - condition: The condition that selects the rows.
+  ///   - connection: A connection that can write.
   package func takeOut(where condition: SQL, _ connection: Connection) throws {
     try connection.executeChange(
       """
@@ -191,11 +195,11 @@ package struct SearchTable: Sendable {
       """)
   }
 
-  /// Puts rows into the index that have changed where no trigger saw it.
+  /// Adds rows to the index after they were changed without running its triggers.
   ///
   /// - Parameters:
-  ///   - condition: The condition on the rows.
-  ///   - connection: The connection that writes.
+  ///   - condition: The condition that selects the rows.
+  ///   - connection: A connection that can write.
   package func putIn(where condition: SQL, _ connection: Connection) throws {
     try connection.executeChange(
       """
@@ -216,9 +220,10 @@ package struct SearchTable: Sendable {
     SQL(joining: ([rowID] + columns).map { "\(row).\(identifier: $0)" }, separator: ", ")
   }
 
-  /// The condition that an update has changed a searched text or the key. A record's update sets all columns, and
-  /// indexing a text takes more than ten times as long as the update. Texts are compared byte by byte, as they are indexed: a
-  /// collation, or a comparison of numbers, finds values equal whose texts differ.
+  /// The condition that an update has changed a searched text or the key. Updating a record sets
+  /// all columns, and indexing a text takes more than ten times as long as the update. Texts are
+  /// compared byte by byte, because a collation or a numeric comparison may treat different texts
+  /// as equal.
   private var change: SQL {
     let key: SQL = "old.\(identifier: rowID) IS NOT new.\(identifier: rowID)"
     let texts = columns.map { name -> SQL in
@@ -227,9 +232,9 @@ package struct SearchTable: Sendable {
     return SQL(joining: [key] + texts, separator: " OR ")
   }
 
-  /// The statements that make the triggers, as SQLite stores them.
+  /// The SQL of the triggers, exactly as SQLite stores it.
   private var triggers: [SQL] {
-    // SQL may name the rowid by any of its names.
+    // An UPDATE may use any of the names of the rowid.
     let keys = ([rowID, "rowid", "_rowid_", "oid"]).filter { key in
       !columns.contains { isSameName($0, key) }
     }
