@@ -2,7 +2,7 @@ import Conformance
 import MagicData
 import Testing
 
-/// What others lead to.
+/// The type that the other types reference.
 struct Club: MagicObject {
   @MagicValue var name: String
 
@@ -56,7 +56,7 @@ struct Required: MagicObject {
   init(_ team: Club) { self.team = team }
 }
 
-/// References one type by two rules, the stricter one declared first.
+/// A type that references `Club` with two rules, the stricter one declared first.
 struct RestrictingFirst: MagicObject {
   static var traits: [PropertyTrait] {
     [.onDelete(\Self.$founder, .restrict), .onDelete(\Self.$team, .cascade)]
@@ -72,7 +72,7 @@ struct RestrictingFirst: MagicObject {
   }
 }
 
-/// References one type by two rules, the stricter one declared last.
+/// A type that references `Club` with two rules, the stricter one declared last.
 struct CascadingFirst: MagicObject {
   static var traits: [PropertyTrait] {
     [.onDelete(\Self.$team, .cascade), .onDelete(\Self.$founder, .restrict)]
@@ -108,7 +108,7 @@ struct Impossible: MagicObject {
     #expect(try magic.object(of: Nullifying.self).map { $0.team == nil } == [true])
   }
 
-  @Test func `cascade removes the owner, with its file`() throws {
+  @Test func `cascade removes the owner and its file`() throws {
     try magic.update([try Cascading(team), try Cascading(team), try Cascading(Club("b"))])
     try magic.remove(team)
     #expect(try magic.object(of: Cascading.self).map(\.team.name) == ["b"])
@@ -116,7 +116,7 @@ struct Impossible: MagicObject {
     #expect(assets == [1])
   }
 
-  @Test func `restrict refuses to remove what others lead to`() throws {
+  @Test func `restrict prevents the removal of a referenced object`() throws {
     let owner = Restricting(team)
     try magic.update(owner)
     #expect(throws: MagicError.restricted(type: "Club", by: ["Restricting.team"])) {
@@ -131,7 +131,7 @@ struct Impossible: MagicObject {
     #expect(try magic.count(of: Club.self) == 0)
   }
 
-  @Test func `an object that the removal deletes by cascade does not restrict it`() throws {
+  @Test func `an object that the cascade removes doesn't restrict the removal`() throws {
     let other = Club("b")
     try magic.update([
       RestrictingFirst(founder: team, team: team), RestrictingFirst(founder: team, team: other),
@@ -156,7 +156,7 @@ struct Impossible: MagicObject {
     #expect(try magic.count(of: CascadingFirst.self) == 0)
   }
 
-  @Test func `restrict holds for collections too`() throws {
+  @Test func `restrict also applies to collections`() throws {
     let owner = Restricting(nil, others: [team])
     try magic.update(owner)
     #expect(throws: MagicError.restricted(type: "Club", by: ["Restricting.others"])) {
@@ -167,11 +167,11 @@ struct Impossible: MagicObject {
     try magic.remove(team)
   }
 
-  @Test func `cascade is refused for a collection, whose links always go`() throws {
+  @Test func `cascade is rejected for a collection, whose links are always deleted`() throws {
     #expect(throws: MagicError.self) { try magic.update(Impossible()) }
   }
 
-  @Test func `what is not optional keeps its target unless declared otherwise`() throws {
+  @Test func `a non-optional reference restricts the removal unless declared otherwise`() throws {
     try magic.update(Required(team))
     #expect(throws: MagicError.restricted(type: "Club", by: ["Required.team"])) {
       try magic.remove(team)
@@ -179,7 +179,7 @@ struct Impossible: MagicObject {
     #expect(try magic.object(of: Required.self).map(\.team.name) == ["a"])
   }
 
-  @Test func `a link to what another connection removed is a named error`() throws {
+  @Test func `saving a link to a deleted object throws missingTarget`() throws {
     try magic.update(team)
     let gone = try #require(try magic.object(of: Club.self).first)
     try magic.database.executeChange("DELETE FROM Club")
@@ -192,10 +192,7 @@ struct Impossible: MagicObject {
     #expect(try magic.count(of: Nullifying.self) == 0)
   }
 
-  @Test
-  func `a link to nothing is told where it is saved, so that the transaction around it can go on`()
-    throws
-  {
+  @Test func `a missing target throws in the save, so the transaction can continue`() throws {
     try magic.update(team)
     let gone = try #require(try magic.object(of: Club.self).first)
     try magic.database.executeChange("DELETE FROM Club")
@@ -208,7 +205,7 @@ struct Impossible: MagicObject {
     #expect(try magic.count(of: Nullifying.self) == 1)
   }
 
-  @Test func `a reference to nothing is a named error`() throws {
+  @Test func `fetching a reference to a missing row throws missingTarget`() throws {
     try magic.update(Nullifying(team))
     try magic.database.withoutTransaction { connection in
       try connection.executeChange("PRAGMA foreign_keys = 0")

@@ -11,7 +11,7 @@ import Testing
     try magic.object(of: Tree.self, primary: tree.id)
   }
 
-  @Test func `an optional object is there or nil`() throws {
+  @Test func `an optional reference is fetched as an object or nil`() throws {
     let tree = Tree("oak")
     try magic.update(tree)
     #expect(try again(tree).one == nil)
@@ -52,7 +52,7 @@ import Testing
     #expect(try again(tree).byName.keys.sorted() == ["", Engine.text("é\u{0}")])
   }
 
-  @Test func `a set has each object once`() throws {
+  @Test func `a set contains each object once`() throws {
     let leaf = Leaf("a")
     let tree = Tree("oak")
     tree.set = [leaf, leaf, Leaf("b")]
@@ -60,7 +60,7 @@ import Testing
     #expect(try again(tree).set.map(\.text).sorted() == ["a", "b"])
   }
 
-  @Test func `links to a removed object go, and a reference becomes nil`() throws {
+  @Test func `removing an object deletes links to it and sets references to nil`() throws {
     let leaf = Leaf("a")
     let tree = Tree("oak")
     tree.one = leaf
@@ -77,7 +77,7 @@ import Testing
     #expect(try magic.violations() == 0)
   }
 
-  @Test func `nothing of a relation is stored as a blob`() throws {
+  @Test func `relations are stored as integers, not as blobs`() throws {
     let tree = Tree("oak")
     tree.list = [Leaf("a")]
     try magic.update(tree)

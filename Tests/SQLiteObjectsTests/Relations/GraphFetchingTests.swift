@@ -3,14 +3,14 @@ import MagicData
 import Synchronization
 import Testing
 
-/// Counts the living objects of a test.
+/// Counts the instances of a test that haven't been released.
 final class Living: Sendable {
   private let counter = Mutex(0)
   var count: Int { counter.withLock { $0 } }
   func add(_ number: Int) { counter.withLock { $0 += number } }
 }
 
-/// A class that says when it goes.
+/// A class that counts its instances.
 final class Witness: MagicObject {
   @TaskLocal static var living: Living?
 
@@ -37,7 +37,7 @@ final class Witness: MagicObject {
 
   init() throws { magic = try MagicData.fresh() }
 
-  @Test func `the number of statements does not depend on the number of objects`() throws {
+  @Test func `the number of statements doesn't depend on the number of objects`() throws {
     var counts: [Int] = []
     for number in [1, 100, Engine.current == .local ? 10_000 : 500] {
       let magic = try MagicData.fresh()
@@ -61,7 +61,7 @@ final class Witness: MagicObject {
     #expect(counts == [8, 8, 8])
   }
 
-  @Test func `each depth of a relation to the own type is one statement`() throws {
+  @Test func `each level of a recursive relation takes two statements`() throws {
     let root = Node("root")
     var level = [root]
     for depth in 1...4 {
@@ -78,11 +78,11 @@ final class Witness: MagicObject {
     _ = try fetch()
     let (nodes, cost) = try magic.cost(fetch)
     #expect(nodes.first?.children.first?.children.first?.children.count == 3)
-    // BEGIN, COMMIT, the root, four depths of links and nodes, and the links of the last depth.
+    // BEGIN, COMMIT, the root, links and nodes of four levels, and the links of the last level.
     #expect(cost.statements == 3 + 4 * 2 + 1)
   }
 
-  @Test func `one fetch gives one instance of a class for each z_index`() throws {
+  @Test func `a fetch creates one instance of a class per row`() throws {
     let (anna, bert) = (Witness("Anna"), Witness("Bert"))
     anna.friends = [bert, bert]
     anna.best = bert
@@ -95,7 +95,7 @@ final class Witness: MagicObject {
     #expect(all[1].best === all[0])
   }
 
-  @Test func `fetched cycles do not leak`() throws {
+  @Test func `fetched cycles don't leak`() throws {
     let (anna, bert) = (Node("Anna"), Node("Bert"))
     anna.parent = bert
     bert.children = [anna, bert]
@@ -112,11 +112,11 @@ final class Witness: MagicObject {
       all = []
       #expect(living.count == 0)
     }
-    // The first two hold each other, as they were told to.
+    // The two new objects hold each other strongly, so the test breaks the cycle.
     first.friends = []
   }
 
-  @Test func `saved objects that lead to each other go once one of them is set otherwise`() throws {
+  @Test func `a saved cycle is released when one of its relations is changed`() throws {
     let living = Living()
     try Witness.$living.withValue(living) {
       do {
@@ -134,7 +134,7 @@ final class Witness: MagicObject {
         second.best = second
         first.best = nil
         second.best = nil
-        // The value that the store knows is still known.
+        // Each object still has the stored value to compare with.
         try magic.update(second, ifUnchanged: true)
         first.name = "5"
         try magic.update(first, ifUnchanged: true)
@@ -144,7 +144,7 @@ final class Witness: MagicObject {
     #expect(try magic.objects(of: Witness.self, where: \.$name == "5").first?.best == nil)
   }
 
-  @Test func `relations that are set among fetched objects do not leak`() throws {
+  @Test func `relations set between fetched objects don't leak`() throws {
     try magic.update([Witness("1"), Witness("2")])
     let living = Living()
     try Witness.$living.withValue(living) {
@@ -157,7 +157,7 @@ final class Witness: MagicObject {
     }
   }
 
-  @Test func `a relation to fetched and new objects is kept as it was set`() throws {
+  @Test func `a relation to fetched and new objects keeps the assigned order`() throws {
     try magic.update([Witness("1"), Witness("2")])
     let all = try magic.object(of: Witness.self)
     let new = Witness("3")
@@ -171,7 +171,7 @@ final class Witness: MagicObject {
     #expect(try magic.count(of: Witness.self) == 3)
   }
 
-  @Test func `a fetch brings all that objects lead to, and a property reads nothing`() throws {
+  @Test func `a fetch loads all related objects, and properties don't read the database`() throws {
     let root = Node("root")
     root.children = (0..<5).map { Node("\($0)") }
     for child in root.children { child.children = [Node("\(child.name).0")] }
@@ -188,8 +188,7 @@ final class Witness: MagicObject {
     #expect(node.children[0].children[0].parent == nil)
   }
 
-  @Test func `what was fetched of an object is there after its removal, and saved with it`() throws
-  {
+  @Test func `a removed object keeps its related objects and is saved with them again`() throws {
     let (anna, bert) = (Witness("Anna"), Witness("Bert"))
     anna.friends = [bert, bert]
     bert.friends = [bert]
@@ -210,7 +209,7 @@ final class Witness: MagicObject {
     bert.friends = []
   }
 
-  @Test func `an object that was saved anew can be set where the fetch knew it`() throws {
+  @Test func `an object that was removed and saved again can be assigned`() throws {
     try magic.update([Witness("1"), Witness("2"), Witness("3")])
     let all = try magic.object(of: Witness.self)
     try magic.remove(all[1])
@@ -225,7 +224,7 @@ final class Witness: MagicObject {
     #expect(again.first?.friends.map(\.name) == ["2", "3"])
   }
 
-  /// A store with nodes that each lead to the next one.
+  /// Creates a store with a chain of nodes, each of which references the next one.
   private static func chain(_ count: Int) throws -> MagicData {
     let magic = try MagicData.fresh()
     try magic.update(Node("only"))
@@ -247,7 +246,7 @@ final class Witness: MagicObject {
   }
 
   @Test func `a long chain is fetched and released without recursion`() async throws {
-    // The nodes of a cluster are those of this process.
+    // A cluster's nodes belong to this process, so the test can't run in another one.
     guard Engine.current == .local else { return try Self.fetchAll(2_000) }
     await #expect(processExitsWith: .success) { try GraphFetchingTests.fetchAll(100_000) }
   }
@@ -255,7 +254,7 @@ final class Witness: MagicObject {
   private static func fetchAll(_ count: Int) throws {
     let magic = try chain(count)
     expectLength(count, of: try magic.object(of: Node.self).first)
-    // The process ends without waiting for the threads that may hold the store.
+    // The process ends without waiting for threads that may still hold the store.
     try magic.close()
   }
 
@@ -266,12 +265,12 @@ final class Witness: MagicObject {
     try magic.close()
   }
 
-  @Test func `a long chain is fetched by its first object`() async throws {
+  @Test func `a long chain is fetched from its first object`() async throws {
     guard Engine.current == .local else { return try Self.fetchByFirst(500) }
     await #expect(processExitsWith: .success) { try GraphFetchingTests.fetchByFirst(5_000) }
   }
 
-  @Test func `a dictionary's key that is none of its type is told by the fetch`() throws {
+  @Test func `fetching a dictionary key that isn't of the key type throws`() throws {
     let tree = Tree("oak")
     tree.bySide = [.left: Leaf("l")]
     try magic.update(tree)

@@ -11,7 +11,7 @@ import Testing
     try magic.object(of: Tree.self, primary: tree.id)
   }
 
-  @Test func `what is reached on several ways is saved once`() throws {
+  @Test func `an object reached by several paths is saved once`() throws {
     let leaf = Leaf("shared")
     let (first, second) = (Tree("1", lazyOne: leaf), Tree("2", lazyOne: leaf))
     first.list = [leaf, leaf]
@@ -20,7 +20,7 @@ import Testing
     #expect(try magic.count(of: Leaf.self) == 1)
   }
 
-  @Test func `saving again what is unchanged writes nothing`() throws {
+  @Test func `saving unchanged objects writes nothing`() throws {
     let tree = Tree("oak")
     tree.list = (0..<50).map { Leaf("\($0)") }
     tree.lazyList.set(tree.list)
@@ -60,7 +60,7 @@ import Testing
     #expect(try again(tree).lazyByName.get().mapValues(\.text) == ["x": "c"])
   }
 
-  @Test func `a lazy value that was set is saved`() throws {
+  @Test func `an assigned lazy value is saved`() throws {
     let tree = Tree("oak")
     tree.lazyList.set([Leaf("a"), Leaf("b")])
     try magic.update(tree)
@@ -72,7 +72,7 @@ import Testing
     #expect(try again(tree).lazyOne.get().text == "d")
   }
 
-  @Test func `a lazy value that was saved does not overwrite others' changes`() throws {
+  @Test func `a saved lazy value doesn't overwrite concurrent changes`() throws {
     let tree = Tree("oak")
     tree.lazyList.set([Leaf("a")])
     try magic.update(tree)
@@ -84,7 +84,7 @@ import Testing
     #expect(try again(tree).lazyList.get().map(\.text) == ["b"])
   }
 
-  @Test func `links that were not set do not overwrite others' changes`() throws {
+  @Test func `unchanged links don't overwrite concurrent changes`() throws {
     let tree = Tree("oak")
     tree.list = [Leaf("a")]
     try magic.update(tree)
@@ -98,7 +98,7 @@ import Testing
     #expect(try again(tree).list.map(\.text) == ["a", "b"])
   }
 
-  @Test func `a lazy value of another object is copied by its links`() throws {
+  @Test func `assigning another object's lazy value copies its links`() throws {
     let tree = Tree("oak")
     tree.lazyList.set([Leaf("a"), Leaf("b")])
     try magic.update(tree)
@@ -125,7 +125,7 @@ import Testing
     #expect(try again(tree).list.prefix(2).map(\.text) == ["first", "0"])
   }
 
-  @Test func `a failure anywhere saves nothing`() throws {
+  @Test func `a failure anywhere in the graph saves nothing`() throws {
     let tree = Tree("oak")
     tree.list = [Leaf("a"), Leaf()]
     #expect(throws: MagicError.missingValue(type: "Leaf", property: "text")) {

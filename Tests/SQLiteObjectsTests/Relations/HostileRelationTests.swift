@@ -2,7 +2,7 @@ import Conformance
 import MagicData
 import Testing
 
-/// What nobody should do with relations, and somebody does.
+/// Unusual and harmful uses of relations.
 @Suite(.everyEngine) struct HostileRelationTests {
   let magic: MagicData
 
@@ -12,7 +12,7 @@ import Testing
     try magic.object(of: Tree.self, primary: tree.id)
   }
 
-  @Test func `an object may lead to itself in every way`() throws {
+  @Test func `an object may reference itself through every kind of relation`() throws {
     let vertex = Vertex(id: "self")
     vertex.one = vertex
     vertex.list = [vertex, vertex]
@@ -29,7 +29,7 @@ import Testing
     #expect(try magic.violations() == 0)
   }
 
-  @Test func `of an object that is twice in an array one place can go`() throws {
+  @Test func `one of an object's several positions in an array can be removed`() throws {
     let (a, b) = (Leaf("a"), Leaf("b"))
     let tree = Tree("oak")
     tree.list = [a, b, a, a]
@@ -43,27 +43,26 @@ import Testing
     #expect(try again(tree).list.map(\.text) == ["b", "a", "a"])
   }
 
-  @Test func `what is removed while a stream passes by is not met, and nothing twice`() async throws
-  {
+  @Test func `a stream yields no object twice while others are removed`() async throws {
     let tree = Tree("oak")
-    // Each that is removed is a transaction of its own.
+    // Each removal is a separate transaction, so a cluster uses fewer objects.
     let part = Engine.current == .local ? 1 : 5
     let leaves = (0..<1_000 / part).map { Leaf("\($0)") }
     tree.lazyList.set(leaves)
     try await magic.update(tree)
-    var met: [String] = []
+    var received: [String] = []
     for try await leaf in try again(tree).lazyList.stream(batch: 500 / part) {
-      met.append(leaf.text)
-      // Behind, under and in front of the place where the stream is.
-      guard met.count == 300 / part else { continue }
+      received.append(leaf.text)
+      // Removes objects before, at and after the stream's position.
+      guard received.count == 300 / part else { continue }
       for leaf in leaves[0..<310 / part] + leaves[(900 / part)...] { try await magic.remove(leaf) }
     }
-    #expect(Set(met).count == met.count)
-    #expect(met.prefix(300 / part) == leaves[0..<300 / part].map(\.text)[...])
+    #expect(Set(received).count == received.count)
+    #expect(received.prefix(300 / part) == leaves[0..<300 / part].map(\.text)[...])
     #expect(try await again(tree).lazyList.count() == 590 / part)
   }
 
-  @Test func `owners that are removed while a loop passes by are met once at most`() async throws {
+  @Test func `owners removed during a loop are yielded at most once`() async throws {
     let leaf = Leaf("a")
     try await magic.update(leaf)
     let trees = (0..<(Engine.current == .local ? 1_000 : 520)).map { number in
@@ -72,17 +71,16 @@ import Testing
       return tree
     }
     try await magic.update(trees)
-    var met: [String] = []
+    var received: [String] = []
     for try await tree in leaf.setOwners {
-      met.append(tree.name)
+      received.append(tree.name)
       try await magic.remove(tree)
     }
-    #expect(met == trees.map(\.name))
+    #expect(received == trees.map(\.name))
     #expect(try await leaf.setOwners.get().isEmpty)
   }
 
-  @Test func `a removed object can be led to no more, and saving it again makes a new one`() throws
-  {
+  @Test func `a removed object that a relation references is saved as a new one`() throws {
     let leaf = Leaf("a")
     let tree = Tree("oak")
     tree.list = [leaf]
@@ -90,11 +88,11 @@ import Testing
     let fetched = try again(tree)
     try magic.remove(leaf)
     #expect(try again(tree).list.isEmpty)
-    // Its own object knows that it is gone: it comes back as a new one.
+    // `leaf` is marked as removed, so it is inserted as a new object.
     tree.list = [leaf]
     try magic.update(tree)
     #expect(try again(tree).list.map(\.text) == ["a"])
-    // A fetched one does not: what it led to has a new identity.
+    // The fetched tree references the removed row, and its save doesn't write these links again.
     fetched.name = "ash"
     try magic.update(fetched)
     #expect(try again(tree).name == "ash")
@@ -102,7 +100,7 @@ import Testing
     #expect(try magic.violations() == 0)
   }
 
-  @Test func `a lazy value whose owner is removed is a named error`() async throws {
+  @Test func `a lazy value of a removed owner throws missingTarget`() async throws {
     let tree = Tree("oak")
     tree.lazyList.set([Leaf("a")])
     try await magic.update(tree)
@@ -114,22 +112,22 @@ import Testing
     }
     #expect(try await list.get().isEmpty)
     #expect(try await list.count() == 0)
-    // The lazy values are lost, so that the object cannot be made anew.
+    // The lazy values are lost, so the object can't be saved again.
     await #expect(throws: MagicError.self) { try await magic.update(fetched) }
     #expect(try await magic.count(of: Tree.self) == 0)
   }
 
-  @Test func `an object of another store is saved here with what it leads to there`() throws {
+  @Test func `an object of another store is saved together with its related objects`() throws {
     let other = try MagicData.fresh()
     let (first, second) = (Vertex(id: "first"), Vertex(id: "second"))
     first.one = second
     second.list = [first, second]
     second.byName = ["back": first]
     try other.update(first)
-    // Here the numbers are those of others.
+    // In this store, other objects have the same rowids.
     try magic.update((0..<5).map { Vertex(id: "\($0)") })
     let fetched = try other.object(of: Vertex.self, primary: "first")
-    // What was left in the store, and nobody has fetched, cannot come along.
+    // Lazy values that weren't fetched can't be copied to this store.
     #expect(throws: MagicError.foreignValue(type: "Vertex", property: "lazy")) {
       try magic.update(fetched)
     }
@@ -145,13 +143,13 @@ import Testing
     #expect(try magic.violations() == 0)
   }
 
-  @Test func `what another store has and nobody has looked at comes along too`() throws {
+  @Test func `related objects of another store that were never accessed are saved, too`() throws {
     let other = try MagicData.fresh()
     let root = Node("root")
     root.children = [Node("a"), Node("b")]
     root.parent = Node("parent")
     try other.update(root)
-    // Here the numbers are those of others.
+    // In this store, other objects have the same rowids.
     try magic.update((0..<5).map { Node("\($0)") })
     let fetched = try #require(
       try other.objects(of: Node.self, where: \.$name == "root").first)

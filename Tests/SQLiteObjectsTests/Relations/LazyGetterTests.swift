@@ -16,7 +16,7 @@ private struct Card: MagicObject {
   }
 }
 
-/// What is left in the store is asked for by calls that throw; the property itself is always there.
+/// Lazy relations read the store in calls that throw. The properties themselves can always be read.
 @Suite(.everyEngine) struct LazyGetterTests {
   let magic: MagicData
 
@@ -28,7 +28,7 @@ private struct Card: MagicObject {
     try magic.remove(card)
     #expect(throws: MagicError.self) { try card.owner.get() }
     #expect(throws: MagicError.self) { try card.list.count() }
-    // Half of the object must not come back.
+    // The object can't be saved again without its lazy values.
     #expect(throws: MagicError.self) { try magic.update(card) }
     card.owner.set(Leaf("new"))
     card.list.set([])
@@ -54,7 +54,7 @@ private struct Card: MagicObject {
     }
   }
 
-  @Test func `what is left in the store throws when the store is closed`() throws {
+  @Test func `lazy values throw when the store is closed`() throws {
     try magic.update(Card("one"))
     let card = try #require(try magic.object(of: Card.self).first)
     try magic.database.close()

@@ -6,7 +6,7 @@ import Testing
   let magic: MagicData
   let tree: Tree
 
-  /// A tree with ten leaves, fetched.
+  /// Creates a tree with ten leaves and fetches it.
   init() throws {
     magic = try MagicData.fresh()
     let tree = Tree("oak", lazyOne: Leaf("one"))
@@ -18,14 +18,14 @@ import Testing
     self.tree = try magic.object(of: Tree.self, primary: tree.id)
   }
 
-  @Test func `each shape is fetched on demand`() throws {
+  @Test func `each kind of relation is fetched on demand`() throws {
     #expect(try tree.lazyOne.get().text == "one")
     #expect(try tree.lazyList.get().map(\.text) == (0..<10).map { "\($0)" } + ["0"])
     #expect(try tree.lazySet.get().count == 10)
     #expect(try tree.lazyByName.get().mapValues(\.text) == ["a": "1", "b": "2"])
   }
 
-  @Test func `everything has a form that suspends the task`() async throws {
+  @Test func `every accessor has an async form`() async throws {
     let one = try await tree.lazyOne.get()
     #expect(one.text == "one")
     let list = try await tree.lazyList.get()
@@ -40,7 +40,7 @@ import Testing
     #expect(other != nil)
   }
 
-  @Test func `the count is known without fetching`() throws {
+  @Test func `the count is available without fetching`() throws {
     #expect(try tree.lazyList.count() == 11)
     #expect(try tree.lazySet.count() == 10)
     #expect(try tree.lazyByName.count() == 2)
@@ -49,7 +49,7 @@ import Testing
     #expect(cost.statements == 1)
   }
 
-  @Test func `pages and filters fetch a part`() throws {
+  @Test func `pages and filters fetch a part of the objects`() throws {
     #expect(try tree.lazyList.objects(limit: 3, offset: 9).map(\.text) == ["9", "0"])
     #expect(
       try magic.fetch(tree.lazyList.where(\.$text == "0" || \.$text == "5")).map(\.text)
@@ -58,7 +58,7 @@ import Testing
     #expect(pairs.map(\.key) == ["a", "b"])
   }
 
-  @Test func `a stream gives every item in order`() async throws {
+  @Test func `a stream yields every element in order`() async throws {
     var texts: [String] = []
     for try await leaf in try tree.lazyList.stream(batch: 3) { texts.append(leaf.text) }
     #expect(texts == (0..<10).map { "\($0)" } + ["0"])
@@ -70,10 +70,10 @@ import Testing
     #expect(count == 10)
   }
 
-  @Test func `a random value is one of them, and no other is fetched`() throws {
-    var met: Set<String> = []
-    for _ in 0..<300 { met.insert(try tree.lazyList.randomValue()?.text ?? "") }
-    #expect(met.count == 10)
+  @Test func `a random value is an element of the collection`() throws {
+    var received: Set<String> = []
+    for _ in 0..<300 { received.insert(try tree.lazyList.randomValue()?.text ?? "") }
+    #expect(received.count == 10)
     #expect(try tree.lazyList.randomValue(in: 3..<4)?.text == "3")
     let pair = try tree.lazyByName.randomValue()
     #expect(pair?.key == "a" || pair?.key == "b")
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: [-1..<3, 5..<12, 12..<12])
-  func `a range beyond the items is a named error`(range: Range<Int>) throws {
+  func `a range beyond the elements throws outOfRange`(range: Range<Int>) throws {
     #expect(throws: MagicError.outOfRange(count: 11)) {
       try tree.lazyList.randomValue(in: range)
     }
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `after a value is set everything tells of it`() throws {
+  @Test func `after a value is assigned, every accessor returns it`() throws {
     tree.lazyList.set([Leaf("x"), Leaf("y")])
     #expect(try tree.lazyList.count() == 2)
     #expect(try tree.lazyList.get().map(\.text) == ["x", "y"])
@@ -100,14 +100,14 @@ import Testing
     #expect(throws: MagicError.self) { try magic.fetch(tree.lazyList.where(\.$text == "x").count) }
   }
 
-  @Test func `a value that was set is streamed`() async throws {
+  @Test func `an assigned value can be streamed`() async throws {
     tree.lazyList.set([Leaf("x"), Leaf("y")])
     var texts: [String] = []
     for try await leaf in try tree.lazyList.stream() { texts.append(leaf.text) }
     #expect(texts == ["x", "y"])
   }
 
-  @Test func `a value of an unsaved object without one is a named error`() {
+  @Test func `an unsaved lazy value that was never assigned throws detachedValue`() {
     let lazy = AsyncMagical<[Leaf]>()
     #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) { try lazy.get() }
     #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) { try lazy.count() }
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a store that was closed is a named error to a task`() async throws {
+  @Test func `async access to a closed store throws closed`() async throws {
     let list = tree.lazyList
     try await magic.database.close()
     await #expect(throws: MagicError.closed) { try await list.get() }
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `a store that was closed is a named error`() throws {
+  @Test func `blocking access to a closed store throws closed`() throws {
     let (one, list) = (tree.lazyOne, tree.lazyList)
     let leaf = try #require(try list.get().first)
     try magic.database.close()
@@ -135,9 +135,9 @@ import Testing
     #expect(throws: MagicError.closed) { try leaf.setOwners.get() }
   }
 
-  @Test func `what is gone is a named error`() throws {
+  @Test func `a lazy value whose owner was removed throws missingTarget`() throws {
     let one = tree.lazyOne
-    // What the tree needs stays; that an optional value is lost is told in LazyGetterTests.
+    // A required object can't be removed. LazyGetterTests covers the removal of optional ones.
     #expect(throws: MagicError.restricted(type: "Leaf", by: ["Tree.lazyOne"])) {
       try magic.removeAll(Leaf.all)
     }
@@ -148,7 +148,7 @@ import Testing
     #expect(throws: MagicError.missingTarget(type: "Tree", zIndex: 1)) { try one.get() }
   }
 
-  @Test func `a stream of a million links holds one batch at a time`() async throws {
+  @Test func `a stream of a million links keeps at most two batches in memory`() async throws {
     let magic = try await MagicData.fresh()
     let size = Engine.current == .local ? 1_000_000 : 20_000
     let crowd = try #require(try Crowd.withVisitors(size, in: magic))
@@ -196,7 +196,7 @@ struct Crowd: MagicObject {
   }
 }
 
-/// An object that knows where it is invited.
+/// An object with a reverse relation to the crowds that have it as a guest.
 struct Guest: MagicObject {
   @OptionalMagicValue var name: String?
   @ReverseMagicValue(\Crowd.$guests) var crowds: AsyncReverseMagicSet<Crowd>
@@ -204,7 +204,7 @@ struct Guest: MagicObject {
   init() {}
 }
 
-/// A class that says how many of it there are.
+/// A class that counts its instances.
 final class Visitor: MagicObject {
   @TaskLocal static var living: Living?
 

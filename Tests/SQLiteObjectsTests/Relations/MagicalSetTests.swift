@@ -20,7 +20,7 @@ struct Keyed: MagicObject {
 
   init() throws { magic = try MagicData.fresh() }
 
-  @Test func `objects with one z_index are one element`() throws {
+  @Test func `objects with the same z_index are one element`() throws {
     let leaf = Leaf("a")
     try magic.update(leaf)
     let again = try #require(try magic.object(of: Leaf.self).first)
@@ -31,7 +31,7 @@ struct Keyed: MagicObject {
     #expect(set.contains(leaf))
   }
 
-  @Test func `a z_index that came after the insertion counts`() throws {
+  @Test func `an object that gets its z_index after the insertion is found by it`() throws {
     let leaf = Leaf("a")
     var set: MagicalSet<Leaf> = [leaf, Leaf("other")]
     try magic.update(leaf)
@@ -43,7 +43,7 @@ struct Keyed: MagicObject {
     #expect(set.map(\.text) == ["other"])
   }
 
-  @Test func `unsaved objects with one primary value are one element`() {
+  @Test func `unsaved objects with the same primary value are one element`() {
     var set: MagicalSet<Keyed> = [Keyed(id: "1", "a"), Keyed(id: "2", "b")]
     set.insert(Keyed(id: "1", "c"))
     #expect(set.map(\.text) == ["c", "b"])
@@ -51,7 +51,7 @@ struct Keyed: MagicObject {
     #expect(set.remove(Keyed(id: "2", ""))?.text == "b")
   }
 
-  @Test func `unsaved objects without a primary value are equal to their copies only`() {
+  @Test func `unsaved objects without a primary value are equal only to their copies`() {
     let leaf = Leaf("a")
     let copy = leaf
     var set: MagicalSet<Leaf> = [leaf, Leaf("a"), copy]
@@ -62,7 +62,7 @@ struct Keyed: MagicObject {
     #expect(set.count == 1)
   }
 
-  @Test func `a saved object is not equal to an unsaved one`() throws {
+  @Test func `a saved object isn't equal to an unsaved one`() throws {
     let saved = Keyed(id: "1", "saved")
     try magic.update(saved)
     var set: MagicalSet<Keyed> = [saved]
@@ -70,7 +70,7 @@ struct Keyed: MagicObject {
     #expect(set.count == 2)
   }
 
-  @Test func `an object that was saved since leaves its primary value to others`() throws {
+  @Test func `an object saved after its insertion no longer matches by primary value`() throws {
     let first = Keyed(id: "1", "first")
     var set: MagicalSet<Keyed> = [first]
     try magic.update(first)
@@ -80,7 +80,7 @@ struct Keyed: MagicObject {
     #expect(set.count == 2)
   }
 
-  @Test func `objects that saving made equal are one element once that is asked for`() throws {
+  @Test func `objects that a save made equal are one element after deduplicate`() throws {
     let saved = Keyed(id: "1", "saved")
     try magic.update(saved)
     let new = Keyed(id: "1", "new")
@@ -100,7 +100,7 @@ struct Keyed: MagicObject {
     #expect(set.map(\.text) == ["0", "2", "6", "8"])
   }
 
-  @Test func `a set of 100,000 objects is made, saved, fetched and changed`() throws {
+  @Test func `a set of 100,000 objects is created, saved, fetched and changed`() throws {
     let count = Engine.current == .local ? 100_000 : 2_000
     let tree = Tree("big")
     tree.set = MagicalSet((0..<count).map { Leaf("\($0)") })
@@ -109,7 +109,7 @@ struct Keyed: MagicObject {
     #expect(again.set.count == count)
     again.set.insert(Leaf("added"))
     let (_, cost) = try magic.cost { try magic.update(again) }
-    // The new object, its link, and the count of its table's numbers.
+    // The new object, its link and the auto-increment counter of its table.
     #expect(cost.rows <= 3)
     #expect(cost.statements <= 12)
     let links = try magic.database.rows("SELECT count(*) FROM Tree_set", as: Int.self)

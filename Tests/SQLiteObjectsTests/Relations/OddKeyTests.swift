@@ -8,7 +8,7 @@ import Testing
   import Foundation
 #endif
 
-/// A point as a key: two properties, of which the order is not given.
+/// A key with two properties, which JSON may encode in any order.
 struct KeyPoint: Codable, Hashable {
   var x: Int
   var y: Double
@@ -19,7 +19,7 @@ enum KeyShape: Codable, Hashable {
   case circle(radius: Int)
 }
 
-/// An object with dictionaries of keys that few would think of.
+/// An object with dictionaries that have unusual key types.
 struct OddlyKeyed: MagicObject {
   @MagicValue var byPoint: [KeyPoint: Leaf]
   @MagicValue var byShape: [KeyShape: Leaf]
@@ -59,7 +59,7 @@ struct OddlyKeyed: MagicObject {
     try #require(try magic.object(of: OddlyKeyed.self).first)
   }
 
-  @Test func `keys of all kinds come back`() throws {
+  @Test func `keys of all types are fetched as they were saved`() throws {
     let keyed = OddlyKeyed()
     let id = UUID()
     let date = Date(timeIntervalSince1970: 0.1 + 0.2)
@@ -93,7 +93,7 @@ struct OddlyKeyed: MagicObject {
     #expect(fetched.byByte[-128]?.text == "a")
   }
 
-  @Test func `a key that is equal to another is the same key`() throws {
+  @Test func `keys that are equal in Swift are the same key`() throws {
     let keyed = OddlyKeyed()
     keyed.byDouble = [0.0: Leaf("zero")]
     keyed.bySet = [["x", "y", "z"]: Leaf("a")]
@@ -107,7 +107,7 @@ struct OddlyKeyed: MagicObject {
     #expect(try magic.violations() == 0)
   }
 
-  @Test func `a key that cannot be stored is a named error, and nothing is saved`() throws {
+  @Test func `a key that can't be stored throws, and nothing is saved`() throws {
     let keyed = OddlyKeyed()
     keyed.byDouble = [.nan: Leaf("a")]
     #expect(throws: MagicError.self) { try magic.update(keyed) }
@@ -118,7 +118,7 @@ struct OddlyKeyed: MagicObject {
     #expect(try magic.count(of: Leaf.self) == 0)
   }
 
-  @Test func `nil as a key is a named error, and nothing is saved`() throws {
+  @Test func `nil as a key throws, and nothing is saved`() throws {
     let keyed = OddlyKeyed()
     keyed.byOptional = [nil: Leaf("none"), 1: Leaf("one")]
     #expect(

@@ -54,7 +54,7 @@ struct Feather: MagicObject, Sendable {
     return hub
   }
 
-  @Test func `tasks that read one fetch at once each find what there is`() async throws {
+  @Test func `tasks that read the same fetched object concurrently see all objects`() async throws {
     _ = try bird("a")
     for _ in 0..<(Engine.current == .local ? 100 : 20) {
       let hub = try #require(try await magic.objects(of: Hub.self).first)
@@ -63,14 +63,14 @@ struct Feather: MagicObject, Sendable {
       let (lefts, rights) = await (left, right)
       #expect(lefts.map { $0.map(\.text) } == (0..<20).map { ["left \($0)", "shared"] })
       #expect(rights.map { $0.map(\.text) } == (0..<20).map { ["shared", "right \($0)"] })
-      // One object for each z_index, whoever read it first.
+      // One object per z_index, whichever task reads it first.
       lefts[0][1].text = "changed"
       #expect(rights[19][0].text == "changed")
       #expect(hub.left[7].feathers[1].text == "changed")
     }
   }
 
-  @Test func `tasks that save overlapping graphs leave a whole one`() async throws {
+  @Test func `tasks that save overlapping graphs leave a consistent graph`() async throws {
     let hub = try bird("a")
     let rounds = Engine.current == .local ? 10 : 3
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -88,13 +88,13 @@ struct Feather: MagicObject, Sendable {
       try await group.waitForAll()
     }
     let saved = try await magic.object(of: Hub.self, primary: hub.id)
-    // Each round is on its own: those of one task are all there, in their order.
+    // Each save is atomic, so no wing or feather is lost or duplicated.
     #expect(saved.left.count == 20)
     #expect(try await magic.count(of: Feather.self) == 41)
     #expect(try magic.violations() == 0)
   }
 
-  @Test func `tasks that save one new graph save it once`() async throws {
+  @Test func `tasks that save the same new graph save it once`() async throws {
     let hub = Hub(id: "b")
     let feather = Feather("new")
     hub.left = [LeftWing([feather, feather])]

@@ -3,7 +3,7 @@ import MagicData
 import Testing
 import TestSupport
 
-/// An object with each shape of a relation to its own type.
+/// An object with each kind of relation to its own type.
 struct Vertex: MagicObject {
   @PrimaryMagicValue var id: String
   @OptionalMagicValue var one: Vertex?
@@ -24,7 +24,7 @@ struct Vertex: MagicObject {
   }
 }
 
-/// What a vertex shall lead to, by primary values.
+/// The expected relations of a vertex, by primary values.
 struct GraphModel: Equatable {
   var one: String?
   var list: [String] = []
@@ -34,7 +34,7 @@ struct GraphModel: Equatable {
 
   init() {}
 
-  /// What a vertex leads to.
+  /// Creates the model of a vertex's current relations.
   init(_ vertex: Vertex) throws {
     one = vertex.one?.id
     list = vertex.list.map(\.id)
@@ -43,7 +43,7 @@ struct GraphModel: Equatable {
     lazy = try vertex.lazy.get().map(\.id)
   }
 
-  /// Forgets a vertex.
+  /// Removes a vertex from all relations.
   mutating func remove(_ id: String) {
     if one == id { one = nil }
     list.removeAll { $0 == id }
@@ -53,11 +53,11 @@ struct GraphModel: Equatable {
   }
 }
 
-/// A graph in a store, and what it shall be.
+/// A graph in a store, and its expected state.
 struct RandomGraph {
   let magic: MagicData
   var models: [String: GraphModel] = [:]
-  /// Objects that are at hand, of several fetches.
+  /// Objects from earlier fetches and saves, which later steps reuse.
   var objects: [String: Vertex] = [:]
   var random: SplitMix64
   var nextID = 0
@@ -123,7 +123,7 @@ struct RandomGraph {
       vertex.lazy.set(others)
       model.lazy = targets
     default:
-      // Inserts where it is, if the object knows what is in the store.
+      // Inserts into the current list if the object is up to date.
       guard let id = targets.first, try GraphModel(vertex) == model else { break }
       let place = Int.random(in: 0...model.list.count, using: &random)
       vertex.list.insert(others[0], at: place)
@@ -139,7 +139,7 @@ struct RandomGraph {
     try magic.remove(object(id))
     models[id] = nil
     for other in models.keys { models[other]?.remove(id) }
-    // What was at hand is out of date, as it is for any user.
+    // The removal makes the reused objects out of date.
     objects = [:]
   }
 
@@ -150,7 +150,7 @@ struct RandomGraph {
     }
   }
 
-  /// Compares the store with what it shall be.
+  /// Compares the store with the models.
   func check() throws {
     let all = try magic.object(of: Vertex.self)
     let found = Dictionary(uniqueKeysWithValues: try all.map { ($0.id, try GraphModel($0)) })
@@ -164,7 +164,7 @@ struct RandomGraph {
 }
 
 @Suite(.everyEngine) struct RandomGraphTests {
-  @Test func `200 random graphs are what their models are`() throws {
+  @Test func `200 random graphs match their models`() throws {
     for seed in seeds(UInt64(1)...(Engine.current == .local ? 200 : 20)) {
       var graph = try RandomGraph(seed: seed)
       for _ in 0..<25 {

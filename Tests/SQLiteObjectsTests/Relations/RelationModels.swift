@@ -7,7 +7,7 @@ import MagicData
   import Foundation
 #endif
 
-/// What relations lead to.
+/// The target of relations.
 struct Leaf: MagicObject {
   @MagicValue var text: String
   @ReverseMagicValue(\Tree.$set) var setOwners: AsyncReverseMagicSet<Tree>
@@ -27,7 +27,7 @@ enum Side: String, Codable, Hashable {
   case right
 }
 
-/// An object with each shape of a relation, eager and lazy.
+/// An object with each kind of relation, eager and lazy.
 struct Tree: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var name: String
@@ -70,15 +70,15 @@ struct Node: MagicObject {
   }
 }
 
-/// What something costs in the database.
+/// The statements and row changes that a closure causes.
 struct Cost {
   var statements: Int
   var rows: Int
 }
 
 extension MagicData {
-  /// Runs `body`, and says what that cost. For stores in memory, which have one connection, and for stores of a
-  /// cluster, of which the connection that writes and one that reads are counted together.
+  /// Runs `body` and returns its result and cost. Supports stores in memory, which have one
+  /// connection, and stores of a cluster, for which the writer connection and one reader are added.
   func cost<Result>(_ body: () throws -> Result) throws -> (result: Result, cost: Cost) {
     func total(_ connection: Connection) throws -> Cost {
       _ = try connection.firstRow("SELECT 1", as: Int.self)
@@ -92,14 +92,14 @@ extension MagicData {
     let result = try body()
     var cost = Cost(statements: 0, rows: 0)
     for (before, after) in zip(before, try totals()) {
-      // Asking is three statements: BEGIN, SELECT and COMMIT, of which two come before the count.
+      // Each measurement executes BEGIN, SELECT and COMMIT. Two of them precede the count.
       cost.statements += after.statements - before.statements - 3
       cost.rows += after.rows - before.rows
     }
     return (result, cost)
   }
 
-  /// The rows whose foreign keys lead nowhere.
+  /// Returns the number of rows that violate a foreign key.
   func violations() throws -> Int {
     try database.read { try $0.executeQuery("PRAGMA foreign_key_check").count }
   }
