@@ -4,7 +4,7 @@ import MagicData
 import Testing
 import TestSupport
 
-/// Parts of dates and arithmetic with them, from the year 0000 to 9999.
+/// Date components and date arithmetic, from the year 0000 to 9999.
 @Suite(.everyEngine) struct DateExpressionTests {
   struct Stay: MagicObject {
     @PrimaryMagicValue var id: Int
@@ -24,10 +24,10 @@ import TestSupport
     let end = 252_423_993_600.0
     var moments: [Double] = [
       start, start + 0.5, start + 86_399.75, -63_113_904_000, -63_113_904_000.00001,
-      // The last moment of a year, which SQLite's functions would round into the next one.
+      // The last moments of a year, which SQLite's functions would round up to the next year.
       -0.0001, -0.000_000_1, 0, 0.000_000_1, 0.1, end - 1, end - 0.0001, end.nextDown,
       -978_307_200, -978_307_200.5, -978_307_199.999_999_9,
-      // Around the days that the Julian calendar leaves out.
+      // Around the days that the switch to the Gregorian calendar skipped.
       -13_197_600_000, -13_197_513_600.25, -26_438_400, -26_352_000, 730_000_000.123_456,
     ]
     var random = SplitMix64(seed: 9_999)
@@ -58,7 +58,7 @@ import TestSupport
       })
   }
 
-  /// The parts of a moment in the proleptic Gregorian calendar, by counting days.
+  /// The components of a moment in the proleptic Gregorian calendar, computed by counting days.
   private struct Parts {
     var year = 2001
     var month = 1
@@ -104,7 +104,7 @@ import TestSupport
     }
   }
 
-  @Test func `parts are those of the Gregorian calendar in UTC`() throws {
+  @Test func `components follow the Gregorian calendar in UTC`() throws {
     let parts = Self.rows.map { Parts($0.from) }
     try expect((\Stay.$from).year) { parts[$0].year }
     try expect((\Stay.$from).month) { parts[$0].month }
@@ -117,7 +117,7 @@ import TestSupport
     try expect((\Stay.$seen).weekday) { Self.rows[$0].seen.map { Parts($0).weekday } }
   }
 
-  @Test func `parts are those of Foundation's calendar since it is that of the world`() throws {
+  @Test func `components equal those of Foundation for dates after 1589`() throws {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = .gmt
     let since = Date(timeIntervalSince1970: -12_000_000_000)
@@ -127,7 +127,8 @@ import TestSupport
           component, from: Date(timeIntervalSinceReferenceDate: Self.rows[$0].from))
       }
     }
-    // A fraction behind the last whole second is lost to Foundation here and there.
+    // Foundation sometimes loses a fraction after the last whole second, so only the random moments
+    // are compared.
     let filter: Filter<Stay> = \.$from > since && \.$id > Self.moments.count - 300
     try expect((\Stay.$from).year, where: filter, #line, component(.year))
     try expect((\Stay.$from).month, where: filter, #line, component(.month))
@@ -137,7 +138,7 @@ import TestSupport
     try expect((\Stay.$from).minute, where: filter, #line, component(.minute))
   }
 
-  @Test(.requires(.functions)) func `seconds are added and taken exactly as Date does`() throws {
+  @Test(.requires(.functions)) func `seconds are added and subtracted exactly as by Date`() throws {
     func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
     // A day away from both ends of the range.
     let filter: Filter<Stay> =
@@ -164,7 +165,7 @@ import TestSupport
     #expect(late == expected)
   }
 
-  @Test(.requires(.functions)) func `a date beyond the range is an error`() throws {
+  @Test(.requires(.functions)) func `a date outside the range throws`() throws {
     #expect(throws: SQLiteError.self) { try magic.fetch(Stay.all.values(\.$from + 1e12)) }
     #expect(throws: SQLiteError.self) { try magic.fetch(Stay.all.values(\.$from - .infinity)) }
     #expect(throws: (any Error).self) { try magic.fetch(Stay.all.values(\.$from + .nan)) }

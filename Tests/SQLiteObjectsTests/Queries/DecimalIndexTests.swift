@@ -5,7 +5,7 @@ import SQLitePortable
 import Testing
 import TestSupport
 
-/// The order of decimals in stores, old and new.
+/// The order of decimals in stores of this and earlier versions.
 @Suite(.everyEngine, .requires(.collations)) struct DecimalIndexTests {
   struct Price: MagicObject {
     static let traits: [PropertyTrait] = [.indexed(\Price.$amount)]
@@ -48,13 +48,13 @@ import TestSupport
     #expect(try magic.check(of: Price.self).isEmpty)
   }
 
-  @Test func `a store of before is right at once, and gets its index by the next write`() throws {
+  @Test func `an older store sorts correctly, and the next write creates its index`() throws {
     let folder = try TestFolder()
     let path = folder.path + "/store"
     do {
       let magic = try MagicData.at(path)
       try magic.update(amounts.enumerated().map { Price($0 + 1, $1) })
-      // The index as the library made it before.
+      // The index as earlier versions of the library created it.
       try magic.database.executeMultipleChanges(
         """
         DROP INDEX "Price(amount)";
@@ -85,7 +85,7 @@ import TestSupport
     #expect(try magic.database.rows("PRAGMA integrity_check", as: String.self).first == "ok")
   }
 
-  @Test func `durations have an order and exact sums too`() throws {
+  @Test func `durations also have an order and exact sums`() throws {
     let magic = try MagicData.fresh()
     let lengths: [Duration?] = [
       .seconds(10), .seconds(9), .milliseconds(-500), nil,
@@ -116,7 +116,7 @@ import TestSupport
     init() { sum = 0 }
   }
 
-  @Test func `an index keeps its order when its table and its column get other names`() throws {
+  @Test func `an index keeps its order when its table and column are renamed`() throws {
     let folder = try TestFolder()
     let path = folder.path + "/store"
     do {
@@ -137,7 +137,7 @@ import TestSupport
     #expect(indexes.map(\.collations) == [["magicdata_decimal"]])
   }
 
-  @Test func `a dump is read back with the index`() throws {
+  @Test func `restoring a dump also restores the index`() throws {
     let folder = try TestFolder()
     let magic = try MagicData.fresh()
     try magic.update(amounts.enumerated().map { Price($0 + 1, $1) })
@@ -154,9 +154,7 @@ import TestSupport
       ])
   }
 
-  @Test func `a hostile schema that names the collation and the functions gives values or errors`()
-    throws
-  {
+  @Test func `a hostile schema with the collation and functions causes no crash`() throws {
     let folder = try TestFolder()
     let path = folder.path + "/hostile.sqlite3"
     do {

@@ -3,8 +3,8 @@ import Foundation
 import MagicData
 import Testing
 
-/// Every operator and function of expressions, on the values at the edges of each type, gives what the same Swift
-/// closure gives.
+/// Tests that every operator and function of expressions returns the same as the equivalent Swift
+/// closure, for edge values of each type.
 @Suite(.everyEngine) struct ExpressionTests {
   struct Edge: MagicObject {
     @PrimaryMagicValue var id: Int
@@ -95,7 +95,7 @@ import Testing
       })
   }
 
-  /// Expects what the closure gives of each row; texts are compared by their bytes.
+  /// Expects the value that the closure returns for each row. Compares strings by their bytes.
   private func expect<Element: Codable & Equatable & SendableMetatype>(
     _ expression: MagicExpression<Edge, Element>, _ line: Int = #line, _ swift: (Row) -> Element?
   ) throws {
@@ -123,7 +123,7 @@ import Testing
     one.utf8.lexicographicallyPrecedes(other.utf8)
   }
 
-  @Test func `integers are calculated in 64 bits, and become reals where they do not fit`() throws {
+  @Test func `integer arithmetic uses 64 bits and becomes real on overflow`() throws {
     func real(_ result: (partialValue: Int, overflow: Bool), _ real: Double) -> Double {
       result.overflow ? real : Double(result.partialValue)
     }
@@ -148,14 +148,14 @@ import Testing
     try expect(1 - \Edge.$k / 2) { $0.k.map { 1 - $0 / 2 } }
   }
 
-  @Test func `an integer that does not fit is an error where it is read`() throws {
+  @Test func `an integer that overflows throws when it is read`() throws {
     let error = #expect(throws: SQLiteError.self) {
       try magic.fetch(Edge.all.values(\.$a + \Edge.$b))
     }
     #expect(error?.sql?.contains(#""Edge"."a" + "Edge"."b""#) == true)
   }
 
-  @Test func `reals are calculated as Swift does, and no number is nil`() throws {
+  @Test func `real arithmetic equals Swift's, and NaN becomes nil`() throws {
     func number(_ value: Double) -> Double? { value.isNaN ? nil : value }
     try expect(\Edge.$x + \Edge.$y) { number($0.x + $0.y) }
     try expect(\Edge.$x - \Edge.$y) { number($0.x - $0.y) }
@@ -166,7 +166,7 @@ import Testing
     try expect(where: \Edge.$x * \Edge.$y >= 0.03) { $0.x * $0.y >= 0.03 }
   }
 
-  @Test(.requires(.functions)) func `integers and numbers with fractions are mixed`() throws {
+  @Test(.requires(.functions)) func `integers can be combined with reals and decimals`() throws {
     func number(_ value: Double) -> Double? { value.isNaN ? nil : value }
     try expect(\Edge.$x * \Edge.$a) { number($0.x * Double($0.a)) }
     try expect(\Edge.$a * \Edge.$x) { number(Double($0.a) * $0.x) }
@@ -181,7 +181,7 @@ import Testing
     try expect(where: \.$x * \.$a > 1) { $0.x * Double($0.a) > 1 }
   }
 
-  @Test(.requires(.functions)) func `single precision is calculated in single precision`() throws {
+  @Test(.requires(.functions)) func `Float arithmetic has single precision`() throws {
     func number(_ value: Float) -> Float? { value.isNaN ? nil : value }
     try expect(\Edge.$f + \Edge.$g) { number($0.f + $0.g) }
     try expect(\Edge.$f - \Edge.$g) { number($0.f - $0.g) }
@@ -190,7 +190,7 @@ import Testing
     try expect((\Edge.$f).asString()) { "\($0.f == 0 ? 0 : $0.f)" }
   }
 
-  @Test(.requires(.functions)) func `decimals are calculated as Swift does`() throws {
+  @Test(.requires(.functions)) func `decimal arithmetic equals Swift's`() throws {
     try expect(\Edge.$p + \Edge.$q) { $0.p + $0.q }
     try expect(\Edge.$p - \Edge.$q) { $0.p - $0.q }
     try expect(\Edge.$p * \Edge.$q) { $0.p * $0.q }
@@ -239,12 +239,12 @@ import Testing
     let expected =
       sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
     #expect(median == expected)
-    // The sum of numbers with 38 digits is not exact any more.
+    // The sum of numbers with 38 digits is no longer exact.
     #expect(throws: SQLiteError.self) { try magic.fetch(Edge.all.aggregate(.sum(\.$p))) }
     #expect(try magic.fetch(Edge.where(\.$id < 0).aggregate(.sum(\.$p))) == 0)
   }
 
-  @Test(.requires(.functions)) func `functions of texts mean what Swift's mean`() throws {
+  @Test(.requires(.functions)) func `string functions equal Swift's`() throws {
     try expect((\Edge.$s).lowercased()) { $0.s.lowercased() }
     try expect((\Edge.$s).uppercased()) { $0.s.uppercased() }
     try expect((\Edge.$s).count) { $0.s.count }
@@ -263,7 +263,7 @@ import Testing
     }
   }
 
-  /// The text with a part replaced, by bytes.
+  /// Returns `text` with every occurrence of `part` replaced. Compares bytes.
   private func replaced(_ text: String, _ part: String, _ replacement: String) -> String {
     if part.isEmpty { return text }
     var (bytes, result) = (Array(text.utf8)[...], [UInt8]())
@@ -278,7 +278,7 @@ import Testing
     return String(decoding: result, as: UTF8.self)
   }
 
-  @Test(.requires(.functions)) func `hostile texts are operands like others`() throws {
+  @Test(.requires(.functions)) func `hostile strings can be used as operands`() throws {
     for text in Self.texts {
       try expect(where: \.$s == text) { $0.s.utf8.elementsEqual(text.utf8) }
       try expect(where: \.$n != text) { $0.n.map { !$0.utf8.elementsEqual(text.utf8) } ?? true }
@@ -305,7 +305,7 @@ import Testing
     }
   }
 
-  @Test func `the first that is not nil, and the one for which a condition holds`() throws {
+  @Test func `or returns the first non-nil value, and when chooses by a condition`() throws {
     try expect((\Edge.$k).or(5)) { $0.k ?? 5 }
     try expect((\Edge.$k).or(\.$b)) { $0.k ?? $0.b }
     try expect((\Edge.$k % 7).or(\Edge.$b % 7)) { ($0.k.map { $0 % 7 }) ?? ($0.b % 7) }
@@ -321,7 +321,7 @@ import Testing
     }
     try expect(.when(\.$a > 0, then: \Edge.$x)) { $0.a > 0 ? $0.x : nil }
     var names: MagicExpression<Edge, Int> = .when(\.$a == -1, then: -1, else: \Edge.$b)
-    // A node takes 255 values, of which each choice has two.
+    // A cluster's node accepts at most 255 values in a statement, and each choice binds two.
     let count = Engine.current == .local ? 300 : 100
     for number in 0..<count { names = .when(\.$a == number, then: number * 2, else: names) }
     try expect(names) { 0..<count ~= $0.a ? $0.a * 2 : $0.a == -1 ? -1 : $0.b }
@@ -330,9 +330,7 @@ import Testing
     try expect(where: \Edge.$k % 2 != nil) { $0.k != nil }
   }
 
-  @Test(.requires(.functions)) func `values are converted as Swift's initializers convert them`()
-    throws
-  {
+  @Test(.requires(.functions)) func `conversions equal Swift's initializers`() throws {
     try expect((\Edge.$a).asDouble()) { Double($0.a) }
     try expect((\Edge.$a).asDecimal()) { Decimal($0.a) }
     try expect((\Edge.$a).asString()) { String($0.a) }

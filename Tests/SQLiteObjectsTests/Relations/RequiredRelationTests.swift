@@ -36,7 +36,7 @@ private struct Orphan: MagicObject {
   init() {}
 }
 
-/// Two types that need each other.
+/// Two types whose objects require each other.
 private struct Key: MagicObject, Sendable {
   @PrimaryMagicValue var id: String
   @MagicValue var lock: Lock
@@ -52,7 +52,7 @@ private struct Lock: MagicObject, Sendable {
   init() {}
 }
 
-/// A type whose objects need one of their own.
+/// A type whose objects require an object of the same type.
 private final class Link: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var next: Link
@@ -65,7 +65,7 @@ private final class Link: MagicObject {
   }
 }
 
-/// The types of a program, and of its next version.
+/// The types of a program's earlier version.
 private enum Old {
   struct Pet: MagicObject {
     @MagicValue var name: String
@@ -90,7 +90,7 @@ private enum Loose {
 
   init() throws { magic = try MagicData.fresh() }
 
-  @Test func `what an object needs cannot be removed`() throws {
+  @Test func `a required object can't be removed`() throws {
     let (ann, bob) = (Owner("Ann"), Owner("Bob"))
     let (rex, tom) = (Pet("Rex", of: ann), Pet("Tom", of: bob))
     rex.vet = bob
@@ -105,7 +105,7 @@ private enum Loose {
       try magic.remove(contentsOf: [bob, ann])
     }
     #expect(try magic.object(of: Pet.self).map(\.owner.name) == ["Ann", "Bob"])
-    // What was refused is in the store as before.
+    // The rejected removals changed nothing.
     ann.name = "Anna"
     try magic.update(ann)
     try magic.remove(tom)
@@ -116,7 +116,7 @@ private enum Loose {
     try magic.remove(ann)
   }
 
-  @Test func `the column refuses NULL, by whatever SQL`() throws {
+  @Test func `the column rejects NULL from any SQL`() throws {
     try magic.update(Pet("Rex", of: Owner("Ann")))
     let error = #expect(throws: SQLiteError.self) {
       try magic.database.executeChange("UPDATE Pet SET owner = NULL")
@@ -125,7 +125,7 @@ private enum Loose {
     #expect(try magic.check(of: Pet.self) == [])
   }
 
-  @Test func `what is left in the store is kept as well`() throws {
+  @Test func `the target of a required lazy relation can't be removed`() throws {
     let (kennel, ann) = (Kennel(), Owner("Ann"))
     kennel.keeper = AsyncMagical(value: ann)
     try magic.update(kennel)
@@ -135,19 +135,19 @@ private enum Loose {
     #expect(try magic.object(of: Kennel.self).first?.keeper.get().name == "Ann")
   }
 
-  @Test func `a rule that would take away what is needed is refused when the type is met`() throws {
+  @Test func `a nullify rule for a non-optional relation throws when the type is used`() throws {
     let error = #expect(throws: MagicError.self) { try magic.count(of: Orphan.self) }
     #expect(error?.description.contains("“owner” cannot become nil") == true)
   }
 
-  @Test func `new objects that need each other are saved`() throws {
+  @Test func `new objects that require each other are saved`() throws {
     let (key, lock) = (Key("k"), Lock())
     (key.lock, lock.key) = (lock, key)
     try magic.update(lock)
     #expect(try magic.object(of: Key.self, primary: "k").lock.key.id == "k")
     #expect(try magic.object(of: Lock.self, primary: lock.number).key.lock.number == lock.number)
     #expect(try magic.violations() == 0)
-    // Both are known, and get nothing but what was set.
+    // Both objects are saved, so the next save writes only the changes.
     let new = Lock()
     new.key = key
     key.lock = new
@@ -156,7 +156,7 @@ private enum Loose {
     #expect(new.number == lock.number + 1)
   }
 
-  @Test func `of a cycle that is there by its primary values the keys stay`() throws {
+  @Test func `a saved cycle keeps its keys when new objects have its primary values`() throws {
     func cycle(_ count: Int) -> [Link] {
       let links = (0..<count).map { Link("\($0)") }
       for index in links.indices { links[index].next = links[(index + 1) % count] }
@@ -167,7 +167,7 @@ private enum Loose {
     }
     try magic.update(cycle(3))
     #expect(try keys() == [1, 2, 3])
-    // The same by new objects, and one more.
+    // The same cycle with new objects, and one object more.
     let links = cycle(4)
     links[3].others = links
     try magic.update(links[2])
@@ -179,20 +179,20 @@ private enum Loose {
     #expect(try magic.violations() == 0)
   }
 
-  @Test func `objects of one type that need each other go by one call`() throws {
-    func ring(_ names: String...) throws -> [Link] {
+  @Test func `objects of one type that require each other are removed by one call`() throws {
+    func makeCycle(_ names: String...) throws -> [Link] {
       let links = names.map { Link($0) }
       for (index, link) in links.enumerated() { link.next = links[(index + 1) % links.count] }
       try magic.update(links)
       return links
     }
-    let links = try ring("a", "b", "c")
+    let links = try makeCycle("a", "b", "c")
     let outsider = Link("d")
     outsider.next = links[1]
     try magic.update(outsider)
     let restriction = MagicError.restricted(type: "Link", by: ["Link.next"])
     #expect(throws: restriction) { try magic.remove(links[0]) }
-    // One that is not among them needs one of them.
+    // `outsider` isn't removed and requires one of them.
     #expect(throws: restriction) { try magic.remove(contentsOf: links) }
     #expect(throws: restriction) { try magic.removeAll(Link.where(\.$id != "d")) }
     #expect(try magic.count(of: Link.self) == 4)
@@ -206,9 +206,9 @@ private enum Loose {
       }
     }
     #expect(try magic.count(of: Link.self) == 3)
-    let others = try ring("x", "y")
+    let others = try makeCycle("x", "y")
     try magic.transaction {
-      // What others forbid is forbidden in a transaction too, and that goes on.
+      // The restriction also applies in a transaction, which continues after the error.
       #expect(throws: restriction) { try magic.remove(others[0]) }
       let count = try magic.remove(contentsOf: others)
       #expect(count == 2)
@@ -217,7 +217,7 @@ private enum Loose {
     #expect(try magic.database.executeQuery("PRAGMA foreign_key_check").first == nil)
   }
 
-  @Test func `an object may need itself, and can be removed`() throws {
+  @Test func `an object may require itself and can be removed`() throws {
     let link = Link("self")
     link.next = link
     try magic.update(link)
@@ -227,17 +227,17 @@ private enum Loose {
     link.next = link
   }
 
-  @Test func `random graphs of what is needed are saved whole, once`() throws {
+  @Test func `each object of a random graph with required relations is saved once`() throws {
     var random = SplitMix64(seed: 15_01)
-    try magic.update(Self.selfish("seed"))
+    try magic.update(Self.selfLinked("seed"))
     for round in 0..<20 {
       let links = (0..<30).map { Link("\(round).\($0)") }
       for link in links {
         link.next = links[Int.random(in: 0..<30, using: &random)]
         link.others = (0..<3).map { _ in links[Int.random(in: 0..<30, using: &random)] }
       }
-      // Some are there already, under their primary values.
-      let known = links.filter { _ in Bool.random(using: &random) }.map { Self.selfish($0.id) }
+      // Some objects are already saved with the same primary values.
+      let known = links.filter { _ in Bool.random(using: &random) }.map { Self.selfLinked($0.id) }
       try magic.update(known)
       try magic.update(links.shuffled(using: &random))
       let found = try magic.object(of: Link.self)
@@ -254,14 +254,14 @@ private enum Loose {
     }
   }
 
-  private static func selfish(_ id: String) -> Link {
+  private static func selfLinked(_ id: String) -> Link {
     let link = Link(id)
     link.next = link
     return link
   }
 
-  @Test func `what a trigger inserts meanwhile takes no key that was promised`() throws {
-    try magic.update(Self.selfish("first"))
+  @Test func `rows that a trigger inserts don't take keys reserved by the save`() throws {
+    try magic.update(Self.selfLinked("first"))
     try magic.database.executeMultipleChanges(
       """
       CREATE TRIGGER copies AFTER INSERT ON Link WHEN new.id NOT LIKE 'copy%'
@@ -276,7 +276,7 @@ private enum Loose {
     (one.next, two.next) = (one, two)
   }
 
-  @Test func `a cycle whose object was removed elsewhere is saved anew`() throws {
+  @Test func `a cycle with an object that was deleted by SQL is saved again`() throws {
     let (one, two) = (Link("one"), Link("two"))
     (one.next, two.next) = (two, one)
     try magic.update(one)
@@ -293,7 +293,7 @@ private enum Loose {
     (one.next, two.next) = (one, two)
   }
 
-  @Test func `a save that fails half way leaves new objects unsaved`() throws {
+  @Test func `a save that fails midway leaves new objects unsaved`() throws {
     let (one, two) = (Link("one"), Link("two"))
     (one.next, two.next) = (two, Link("without"))
     #expect(throws: MagicError.missingValue(type: "Link", property: "next")) {
@@ -306,7 +306,7 @@ private enum Loose {
     (one.next, two.next) = (one, two)
   }
 
-  @Test func `tasks that save overlapping cycles at once save each object once`() async throws {
+  @Test func `concurrent saves of overlapping cycles save each object once`() async throws {
     let magic = try await MagicData.fresh(.temporary)
     let keys = (0..<8).map { _ in Lock() }
     for (number, lock) in keys.enumerated() {
@@ -328,14 +328,14 @@ private enum Loose {
 
   // MARK: Keys
 
-  @Test func `an object has a lower key than what it leads to`() throws {
+  @Test func `an object gets a lower key than the objects that it references`() throws {
     let nodes = (0..<4).map { Node("\($0)") }
     nodes[0].parent = nodes[1]
     nodes[1].parent = nodes[2]
     nodes[2].parent = nodes[3]
     try magic.update(nodes[0])
     #expect(try magic.object(of: Node.self).map(\.name) == ["0", "1", "2", "3"])
-    // The others in the order in which they are given.
+    // The other objects get keys in the order of the call.
     let more = (4..<8).map { Node("\($0)") }
     more[0].parent = more[3]
     more[1].children = [more[2], more[0]]
@@ -343,9 +343,7 @@ private enum Loose {
     #expect(try magic.object(of: Node.self).map(\.name) == (0..<8).map(String.init))
   }
 
-  @Test func `an object has a lower key than what it leads to, of types with primary values`()
-    throws
-  {
+  @Test func `objects with primary values also get lower keys than their targets`() throws {
     let (one, two) = (Link("b"), Link("a"))
     (one.next, two.next) = (two, two)
     try magic.update(one)
@@ -357,7 +355,7 @@ private enum Loose {
     two.next = two
   }
 
-  @Test func `keys that objects bring with them are theirs`() throws {
+  @Test func `explicit keys are kept, and generated keys follow them`() throws {
     let locks = (0..<3).map { _ in Lock() }
     for (number, lock) in locks.enumerated() {
       lock.key = Key("\(number)")
@@ -369,9 +367,9 @@ private enum Loose {
     #expect(try magic.object(of: Lock.self, primary: 101).key.lock.number == 100)
   }
 
-  // MARK: Tables that are there
+  // MARK: Existing tables
 
-  @Test func `a new relation that is not optional is refused on a type with rows`() throws {
+  @Test func `a new non-optional relation is rejected for a type with rows`() throws {
     let folder = try TestFolder()
     do { try MagicData.at(folder.path).update(Old.Pet("Rex")) }
     let magic = try MagicData.at(folder.path)
@@ -385,7 +383,7 @@ private enum Loose {
     #expect(try magic.database.rows("SELECT name FROM Pet", as: String.self) == ["Rex"])
   }
 
-  @Test func `a new relation that is not optional joins a table without rows`() throws {
+  @Test func `a new non-optional relation is added to a table without rows`() throws {
     let folder = try TestFolder()
     do {
       let magic = try MagicData.at(folder.path)
@@ -402,7 +400,8 @@ private enum Loose {
     #expect(try magic.check(of: Pet.self) == [])
   }
 
-  /// A store as the library made it before: the relation may be NULL, and becomes it.
+  /// Creates a store as earlier versions of the library did: the relation's column is nullable, and
+  /// removing the owner sets it to NULL.
   private static func formerStore(_ path: String) throws {
     let magic = try MagicData.at(path)
     try magic.update([Owner("Ann"), Owner("Bob")])
@@ -418,8 +417,7 @@ private enum Loose {
     try magic.database.close()
   }
 
-  @Test
-  func `a table of before is told, and keeps what is needed from then on`() throws {
+  @Test func `an older table is reported and restricts removals from then on`() throws {
     let folder = try TestFolder()
     try Self.formerStore(folder.path)
     let magic = try MagicData.at(folder.path)
@@ -442,15 +440,14 @@ private enum Loose {
     }
     #expect(integrity == ["ok"])
     #expect(try magic.migrate([migration]) == [])
-    // In the next process too.
+    // The same is true in the next process.
     try magic.database.close()
     let again = try MagicData.at(folder.path)
     try again.update(Pet("New", of: Owner("Cem")))
     #expect(try again.check(of: Pet.self) == [])
   }
 
-  @Test
-  func `rows without what is needed are named and hinder the migration`() throws {
+  @Test func `rows without a required object are reported and prevent the migration`() throws {
     let folder = try TestFolder()
     try Self.formerStore(folder.path)
     let magic = try MagicData.at(folder.path)
@@ -466,7 +463,7 @@ private enum Loose {
     #expect(try magic.object(of: Pet.self).map(\.owner.name) == ["Bob", "Bob", "Bob"])
   }
 
-  @Test func `a migration that fails later leaves the column as it was`() throws {
+  @Test func `a migration that fails midway leaves the column nullable`() throws {
     let folder = try TestFolder()
     try Self.formerStore(folder.path)
     let magic = try MagicData.at(folder.path)
@@ -480,8 +477,7 @@ private enum Loose {
     #expect(try magic.object(of: Loose.Pet.self).map { $0.owner?.name } == ["Ann", "Bob", nil])
   }
 
-  @Test
-  func `a relation that becomes optional may be nil after its migration`() throws {
+  @Test func `a relation that a migration makes optional can become nil`() throws {
     let folder = try TestFolder()
     do { try MagicData.at(folder.path).update(Pet("Rex", of: Owner("Ann"))) }
     let magic = try MagicData.at(folder.path)

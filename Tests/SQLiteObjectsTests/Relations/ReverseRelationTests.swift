@@ -6,7 +6,7 @@ import Testing
   let magic: MagicData
   let leaf: Leaf
 
-  /// A leaf of many trees.
+  /// Creates a leaf that many trees reference.
   init() throws {
     magic = try MagicData.fresh()
     leaf = Leaf("shared")
@@ -30,7 +30,7 @@ import Testing
     #expect(try leaf.lazyOwners.get().map(\.name) == ["0", "1", "2", "3"])
   }
 
-  @Test func `everything has a form that suspends the task`() async throws {
+  @Test func `every accessor has an async form`() async throws {
     let owners = try await leaf.lazyOwners.get()
     #expect(owners.map(\.name) == ["0", "1", "2", "3"])
     let page = try await magic.fetch(leaf.oneOwners.where(\.$name != "0").limit(1))
@@ -39,7 +39,7 @@ import Testing
     #expect(filtered == 3)
   }
 
-  @Test func `the count is made by the database`() throws {
+  @Test func `the database computes the count`() throws {
     _ = try leaf.listOwners.count()
     let (count, cost) = try magic.cost { try leaf.listOwners.count() }
     #expect(count == 7)
@@ -49,7 +49,7 @@ import Testing
     #expect(try magic.fetch(leaf.setOwners.where(\.$name == "4").count) == 1)
   }
 
-  @Test func `filters and pages fetch a part`() throws {
+  @Test func `filters and pages fetch a part of the owners`() throws {
     #expect(try magic.fetch(leaf.setOwners.where(\.$name > "4")).map(\.name) == ["6", "8"])
     #expect(try magic.fetch(leaf.setOwners.all.limit(2, offset: 3)).map(\.name) == ["6", "8"])
   }
@@ -64,13 +64,13 @@ import Testing
     for try await tree in none { Issue.record("\(tree.name)") }
   }
 
-  @Test func `a loop meets each owner once`() async throws {
+  @Test func `a loop yields each owner once`() async throws {
     var names: [String] = []
     for try await tree in leaf.listOwners { names.append(tree.name) }
     #expect(names == (0..<7).map { "\($0 * 3)" })
   }
 
-  @Test func `a loop over many owners fetches batch by batch`() async throws {
+  @Test func `a loop over many owners fetches them in batches`() async throws {
     let magic = try await MagicData.fresh()
     let leaf = Leaf("busy")
     let trees = (0..<1200).map { number in
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `the look-up is as of now`() throws {
+  @Test func `each access queries the current owners`() throws {
     let tree = try #require(try leaf.oneOwners.get().first)
     tree.one = nil
     try magic.update(tree)
@@ -107,7 +107,7 @@ import Testing
     #expect(try Leaf("new").setOwners.count() == 0)
   }
 
-  @Test func `owners that bring no others are fetched by one statement`() throws {
+  @Test func `owners without eager relations are fetched by one statement`() throws {
     let magic = try MagicData.fresh()
     let crowd = Crowd("small")
     let visitor = Guest()
@@ -120,7 +120,7 @@ import Testing
     #expect(cost.statements == 1)
   }
 
-  @Test func `a look-up among many links is an indexed query`() throws {
+  @Test func `a lookup among many links uses an index`() throws {
     let plans = try magic.database.read { connection in
       try connection.executeQuery(
         "EXPLAIN QUERY PLAN SELECT z_index FROM Tree WHERE Tree.z_index IN (SELECT owner FROM Tree_set WHERE target = 1) ORDER BY Tree.z_index"
@@ -130,7 +130,7 @@ import Testing
     #expect(!plans.contains { $0.hasPrefix("SCAN Tree") })
   }
 
-  @Test func `SQL on owners may name columns that links have, too`() throws {
+  @Test func `raw SQL on owners may use column names that link tables have, too`() throws {
     let toy = Toy()
     let (cat, dog) = (Pet("Ann", "cat"), Pet("Bob", "dog"))
     cat.toys = [toy, toy]

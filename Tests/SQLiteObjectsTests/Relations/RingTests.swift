@@ -60,17 +60,17 @@ private enum Tie: CaseIterable {
   }
 }
 
-/// Whether what was noted is still alive.
-private struct Remains {
+/// Weak references to objects, which count those that haven't been released.
+private struct WeakReferences {
   private struct Weak { weak var object: AnyObject? }
   private var objects: [Weak] = []
 
-  /// Notes the values of objects that were saved or fetched.
-  mutating func note(_ knots: [Knot]) {
-    for knot in knots { note(knot.$name.cell.address?.storage) }
+  /// Adds the storage of objects that were saved or fetched.
+  mutating func add(_ knots: [Knot]) {
+    for knot in knots { add(knot.$name.cell.address?.storage) }
   }
 
-  mutating func note(_ object: AnyObject?) {
+  mutating func add(_ object: AnyObject?) {
     #expect(object != nil)
     objects.append(Weak(object: object))
   }
@@ -80,18 +80,18 @@ private struct Remains {
 
 @Suite struct RingTests {
   @Test(arguments: Tie.allCases)
-  fileprivate func `a ring of saved objects is released, and its store is closed`(tie: Tie) throws {
-    var remains = Remains()
+  fileprivate func `a saved cycle is released, and its store is closed`(tie: Tie) throws {
+    var references = WeakReferences()
     var folder = ""
     func work() throws {
       let magic = try MagicData(type: .temporary)
       let knots = (0..<5).map { Knot("\($0)") }
       for index in 0..<5 { tie.connect(knots[index], to: knots[(index + 1) % 5]) }
       try magic.update(knots[0])
-      remains.note(knots)
-      remains.note(magic)
+      references.add(knots)
+      references.add(magic)
       folder = (magic.assets.path as NSString).deletingLastPathComponent
-      #expect(remains.count == 6)
+      #expect(references.count == 6)
       var knot = knots[0]
       for index in 1...7 {
         knot = try #require(try tie.target(of: knot))
@@ -99,103 +99,103 @@ private struct Remains {
       }
     }
     try work()
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
     #expect(openFiles(in: folder).isEmpty)
     #expect(!FileManager.default.fileExists(atPath: folder))
   }
 
   @Test(arguments: Tie.allCases.filter { $0 != .lazy })
-  fileprivate func `a variable keeps what its object references in a ring`(tie: Tie) throws {
+  fileprivate func `a variable retains its object's targets in a cycle`(tie: Tie) throws {
     let magic = try MagicData(type: .memory)
-    var remains = Remains()
-    func made() throws -> Knot {
+    var references = WeakReferences()
+    func makeCycle() throws -> Knot {
       let (a, b) = (Knot("a"), Knot("b"))
       tie.connect(a, to: b)
       tie.connect(b, to: a)
       try magic.update(a)
-      // A copy shares the values.
+      // Copies of an object share its values.
       b.name = "B"
       #expect(try tie.target(of: a)?.name == "B")
-      remains.note([a, b])
+      references.add([a, b])
       return a
     }
     func check() throws {
-      let a = try made()
-      #expect(remains.count == 2)
+      let a = try makeCycle()
+      #expect(references.count == 2)
       let b = try #require(try tie.target(of: a))
       #expect(b.name == "B")
       #expect(try tie.target(of: b)?.name == "a")
       try tie.target(of: b)?.name = "A"
       #expect(a.name == "A")
-      // Changes of the ring are found through it.
+      // The save finds changes through the cycle.
       try magic.update(a)
       #expect(try magic.objects(of: Knot.self).map(\.name) == ["A", "B"])
     }
     try check()
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
   @Test func `an object that references itself is released`() throws {
     let magic = try MagicData(type: .memory)
-    var remains = Remains()
+    var references = WeakReferences()
     func work() throws {
       let a = Knot("a")
       (a.one, a.list) = (a, [a, a])
       try magic.update(a)
-      remains.note([a])
+      references.add([a])
       #expect(a.one?.list[1].one?.name == "a")
     }
     try work()
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
-  @Test func `a class instance of a ring stays the same, and is released`() throws {
+  @Test func `a class instance in a cycle keeps its identity and is released`() throws {
     let magic = try MagicData(type: .memory)
-    var remains = Remains()
+    var references = WeakReferences()
     func work() throws {
       let (a, b) = (Bead("a"), Bead("b"))
       (a.next, b.next) = (b, a)
       try magic.update(a)
       #expect(a.next === b)
       #expect(b.next === a)
-      remains.note(a)
-      remains.note(b)
+      references.add(a)
+      references.add(b)
     }
     try work()
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
-  @Test func `a ring through lazy values alone is released`() throws {
+  @Test func `a cycle through lazy values alone is released`() throws {
     let magic = try MagicData(type: .memory)
-    var remains = Remains()
+    var references = WeakReferences()
     func work() throws {
       let (a, b) = (Spool("a"), Spool("b"))
       a.lazy.set([b])
       b.lazy.set([a])
       try magic.update(a)
       #expect(try a.lazy.get().first?.lazy.get().map(\.name) == ["a"])
-      for spool in [a, b] { remains.note(spool.$name.cell.address?.storage) }
+      for spool in [a, b] { references.add(spool.$name.cell.address?.storage) }
       let fetched = try magic.object(of: Spool.self, primary: a.id)
       let c = Spool("c")
       fetched.lazy.set([c])
       c.lazy.set([fetched])
       try magic.update(fetched)
       #expect(try fetched.lazy.get().map(\.name) == ["c"])
-      for spool in [fetched, c] { remains.note(spool.$name.cell.address?.storage) }
+      for spool in [fetched, c] { references.add(spool.$name.cell.address?.storage) }
     }
     try work()
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
-  @Test func `a lazy value that comes to reference its own ring is released`() throws {
+  @Test func `a lazy value that later references its own cycle is released`() throws {
     let magic = try MagicData(type: .memory)
-    var remains = Remains()
+    var references = WeakReferences()
     func work() throws {
       let (a, b, c) = (Knot("a"), Knot("b"), Knot("c"))
       (a.one, b.one) = (b, a)
       a.lazy.set([c])
       try magic.update(a)
-      remains.note([a, b, c])
+      references.add([a, b, c])
       c.name = "C"
       #expect(try a.lazy.get().map(\.name) == ["C"])
       c.list = [b]
@@ -203,35 +203,35 @@ private struct Remains {
       #expect(try a.lazy.get().first?.list.first?.one?.name == "a")
     }
     try work()
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
-  @Test func `rings of fetched and made objects are released`() throws {
+  @Test func `cycles of fetched and new objects are released`() throws {
     let magic = try MagicData(type: .memory)
     try magic.update([Knot("a"), Knot("b")])
-    var remains = Remains()
+    var references = WeakReferences()
     func work() throws {
       let a = try magic.objects(of: Knot.self, where: \.$name == "a")[0]
       let b = try magic.objects(of: Knot.self, where: \.$name == "b")[0]
       let c = Knot("c")
       (a.one, b.list, c.map) = (b, [c], ["a": a])
       try magic.update(a)
-      remains.note([a, b, c])
+      references.add([a, b, c])
       #expect(a.one?.list.first?.map["a"]?.name == "a")
       try magic.update(a, ifUnchanged: true)
     }
     try work()
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
-  @Test func `two fetches that exchange their objects in two saves are released`() throws {
+  @Test func `objects of two fetches that two saves exchange are released`() throws {
     let magic = try MagicData(type: .memory)
     for name in ["x", "y"] {
       let knot = Knot(name)
       knot.one = Knot("\(name)'s")
       try magic.update(knot)
     }
-    var remains = Remains()
+    var references = WeakReferences()
     func work() throws {
       let x = try magic.objects(of: Knot.self, where: \.$name == "x")[0]
       let y = try magic.objects(of: Knot.self, where: \.$name == "y")[0]
@@ -240,25 +240,25 @@ private struct Remains {
       try magic.update(x)
       y.one = first
       try magic.update(y)
-      remains.note([x, y, first, second])
+      references.add([x, y, first, second])
       #expect(x.one?.name == "y's")
       #expect(y.one?.name == "x's")
     }
     try work()
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
-  @Test func `a failed save and an undone one leave nothing`() throws {
-    var remains = Remains()
+  @Test func `objects of a failed and of a rolled-back save are released`() throws {
+    var references = WeakReferences()
     func work() throws {
       let magic = try MagicData(type: .temporary)
-      remains.note(magic)
+      references.add(magic)
       try magic.update(Knot("taken"))
       let (a, b) = (Knot("a"), Knot("taken"))
       (a.one, b.one) = (b, a)
       #expect(throws: SQLiteError.self) { try magic.update(a) }
       #expect(a.one?.one?.name == "a")
-      remains.note([a, b])
+      references.add([a, b])
       let (c, d) = (Knot("c"), Knot("d"))
       (c.list, d.list) = ([d], [c])
       let fetched = try magic.objects(of: Knot.self)[0]
@@ -274,10 +274,10 @@ private struct Remains {
       }
     }
     #expect(throws: CancellationError.self) { try work() }
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
-  @Test func `an undone ring is saved by the next try`() throws {
+  @Test func `a rolled-back cycle is saved by the next save`() throws {
     let magic = try MagicData(type: .memory)
     let (a, b) = (Knot("a"), Knot("b"))
     (a.one, b.list) = (b, [a])
@@ -294,8 +294,8 @@ private struct Remains {
     #expect(fetched.first?.one?.list.first?.name == "a")
   }
 
-  @Test func `a ring that two stores share is released`() throws {
-    var remains = Remains()
+  @Test func `a cycle saved in two stores is released`() throws {
+    var references = WeakReferences()
     func work() throws {
       let stores = [try MagicData(type: .temporary), try MagicData(type: .memory)]
       let (a, b) = (Bead("a"), Bead("b"))
@@ -303,40 +303,40 @@ private struct Remains {
       for store in stores {
         try store.update(a)
         #expect(try store.objects(of: Bead.self).map { $0.next?.name } == ["b", "a"])
-        remains.note(store)
+        references.add(store)
       }
       a.name = "A"
       for store in stores {
         try store.update(b)
         #expect(try store.objects(of: Bead.self, where: \.$name == "A").count == 1)
       }
-      for bead in [a, b] { remains.note(bead.$name.cell.address?.storage) }
+      for bead in [a, b] { references.add(bead.$name.cell.address?.storage) }
     }
     try work()
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
-  @Test func `an object that has left its ring is released before the others`() throws {
+  @Test func `an object that left its cycle is released before the others`() throws {
     let magic = try MagicData(type: .memory)
     let chat = Knot("chat")
-    var remains = Remains()
+    var references = WeakReferences()
     func send(_ text: String) throws {
       let message = Knot(text)
       (message.one, chat.one) = (chat, message)
       try magic.update(chat)
-      remains.note([message])
+      references.add([message])
     }
     for number in 0..<4 { try send("\(number)") }
-    #expect(remains.count == 1)
+    #expect(references.count == 1)
     #expect(chat.one?.name == "3")
     chat.one = nil
     try magic.update(chat)
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
-  @Test func `a reference into a ring that has changed since stays readable`() throws {
+  @Test func `a reference into a cycle that has changed stays readable`() throws {
     let magic = try MagicData(type: .memory)
-    var remains = Remains()
+    var references = WeakReferences()
     func work() throws {
       let a = Knot("a")
       func grow() throws {
@@ -345,21 +345,21 @@ private struct Remains {
         try magic.update(a)
         (g.one, h.one) = (h, g)
         try magic.update(h)
-        remains.note([a, g, h])
+        references.add([a, g, h])
       }
       try grow()
-      #expect(remains.count == 3)
+      #expect(references.count == 3)
       #expect(a.one?.one?.one?.one?.name == "h")
     }
     try work()
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
-  /// References are set, saved and read at random; a dictionary is the model.
-  @Test(arguments: seeds(0..<30)) func `objects with references at random stay readable, and are released`(
+  /// Sets, saves and reads references at random, and compares them with a dictionary.
+  @Test(arguments: seeds(0..<30)) func `random references stay readable, and objects are released`(
     seed: UInt64
   ) throws {
-    var remains = Remains()
+    var references = WeakReferences()
     var random = RandomNumbers(seed: seed)
     func work() throws {
       let magic = try MagicData(type: .memory)
@@ -367,7 +367,7 @@ private struct Remains {
       var held: [String: Knot] = [:]
       for number in 0..<7 { held["\(number)"] = Knot("\(number)") }
       try magic.update(held.values)
-      remains.note(Array(held.values))
+      references.add(Array(held.values))
       for _ in 0..<60 {
         let names = held.keys.sorted()
         guard let name = names.randomElement(using: &random), let knot = held[name] else { break }
@@ -376,7 +376,7 @@ private struct Remains {
         case 1:
           let fetched = try magic.objects(of: Knot.self, where: \.$name == name)[0]
           held[name] = fetched
-          remains.note([fetched])
+          references.add([fetched])
         case 2, 3: if let next = knot.one { held[next.name] = held[next.name] ?? next }
         case 4:
           knot.one = nil
@@ -396,7 +396,7 @@ private struct Remains {
           }
           #expect(own.one?.name == model[name])
         }
-        // What is held leads on, however far.
+        // References from held objects can be followed over any distance.
         for knot in held.values {
           var next = knot.one
           for _ in 0..<9 { next = next?.one }
@@ -405,10 +405,10 @@ private struct Remains {
       try magic.update(held.values)
     }
     try work()
-    #expect(remains.count == 0)
+    #expect(references.count == 0)
   }
 
-  @Test func `a reference that was released and not replaced is a named error`() throws {
+  @Test func `a reference whose target was released throws lostTarget`() throws {
     let magic = try MagicData(type: .memory)
     let (a, b) = (Knot("a"), Knot("b"))
     (a.one, b.one) = (b, a)
@@ -424,7 +424,7 @@ private struct Remains {
     try magic.update(a)
   }
 
-  @Test func `rings are read while other tasks save them`() async throws {
+  @Test func `cycles can be read while other tasks save them`() async throws {
     let magic = try await MagicData(type: .memory)
     let knots = (0..<4).map { Knot("\($0)") }
     for index in 0..<4 { knots[index].one = knots[(index + 1) % 4] }

@@ -3,13 +3,13 @@ import MagicData
 import Testing
 import TestSupport
 
-/// What another process removes while this one has it at hand.
+/// Fetched objects whose targets another process has deleted.
 @Suite(.everyEngine) struct VanishedTargetTests {
   let folder: TestFolder
   let magic: MagicData
   let tree: Tree
 
-  /// A tree, fetched, whose leaves another process has removed since.
+  /// Creates and fetches a tree whose leaves another process then deletes.
   init() async throws {
     folder = try TestFolder()
     let magic = try await MagicData.at(folder.path)
@@ -21,7 +21,7 @@ import TestSupport
     try await magic.update(tree)
     self.tree = try await magic.object(of: Tree.self, primary: tree.id)
     let path = folder.path
-    // A cluster's nodes are those of this process, where another session is as good as another process.
+    // A cluster's nodes belong to this process, where another session serves as another process.
     guard Engine.current == .local else {
       try Self.removeLeaves(path)
       return
@@ -33,7 +33,7 @@ import TestSupport
 
   private static func removeLeaves(_ path: String) throws {
     let magic = try MagicData.at(path)
-    // What a relation needs that is not optional goes only by other means.
+    // Required leaves can be deleted only without foreign keys.
     #expect(throws: MagicError.restricted(type: "Leaf", by: ["Tree.lazyOne"])) {
       try magic.removeAll(Leaf.all)
     }
@@ -45,18 +45,18 @@ import TestSupport
     try magic.database.close()
   }
 
-  @Test func `what was fetched is as it was`() {
+  @Test func `fetched related objects are unchanged`() {
     #expect(tree.list.map(\.text) == ["a", "b"])
     #expect(tree.one?.text == "a")
   }
 
-  @Test func `what is asked for now is gone by name`() throws {
+  @Test func `lazy relations throw missingTarget or are empty`() throws {
     #expect(throws: MagicError.missingTarget(type: "Leaf", zIndex: 3)) { try tree.lazyOne.get() }
     #expect(try tree.lazyList.count() == 0)
     #expect(try tree.lazyList.randomValue() == nil)
   }
 
-  @Test func `what leads to it cannot be saved, by name`() throws {
+  @Test func `saving a relation to a deleted object throws`() throws {
     let gone = tree.list[0]
     tree.set = [gone]
     #expect(throws: MagicError.self) { try magic.update(tree) }
