@@ -74,9 +74,9 @@ private struct PlanMark: MagicObject {
     label = try magic.object(of: PlanMark.self, primary: "x")
   }
 
-  /// The plan of the first statement that some work runs.
+  /// Returns the plan of the first statement that `work` runs and that begins with `verb`.
   private func plan(_ verb: String = "SELECT", _ work: () throws -> Void) throws -> QueryPlan {
-    // The first call of a type looks at its tables.
+    // The first call for a type inspects its tables.
     try work()
     statements.list.withLock { $0 = [] }
     try work()
@@ -97,7 +97,7 @@ private struct PlanMark: MagicObject {
     try plan(PlanRoad.where(filter).values(\.$id))
   }
 
-  @Test func `a condition on a referenced object begins at the referenced objects`() throws {
+  @Test func `a filter on a reference starts at the referenced objects`() throws {
     let indexed: [Filter<PlanRoad>] = [
       \.$to.$name == "x", (\PlanRoad.$to.$name).isIn(["x", "y"]), \.$to == node, \.$to.$id == 5,
       (\PlanRoad.$to).isIn([node]), (\PlanRoad.$to.$name).hasPrefix("x"),
@@ -117,7 +117,7 @@ private struct PlanMark: MagicObject {
     #expect(!"\(negated)".contains("CORRELATED"), "\(negated)")
   }
 
-  @Test func `a collection is asked once for all objects, by the index of its condition`() throws {
+  @Test func `a filter on a collection reads it once, through the condition's index`() throws {
     let indexed: [Filter<PlanSpot>] = [
       (\PlanSpot.$edges).contains { \.$to == node },
       (\PlanSpot.$edges).contains { \.$to.$id == 5 },
@@ -165,7 +165,7 @@ private struct PlanMark: MagicObject {
       let plan = try nodes(filter)
       let edges = index < 2 ? "magicdata_4" : "magicdata_1"
       #expect(plan.scannedTables.count { $0 == edges } == 1, "\(plan)")
-      // The other branch of `contains` looks at the edges of each node, if these are few with many edges.
+      // The other branch of `contains`, for few nodes with many edges, reads each node's edges.
       let correlated = plan.allSteps.count { $0.detail.hasPrefix("CORRELATED") }
       #expect(correlated == (index < 2 ? 1 : 0), "\(index): \(plan)")
       #expect(branches(plan) == (index < 2 ? 2 : 0), "\(index): \(plan)")
@@ -182,12 +182,12 @@ private struct PlanMark: MagicObject {
     }
   }
 
-  /// The branches of a statement that compares the numbers of rows before it begins.
+  /// Returns the number of branches in a statement that compares row counts before it starts.
   private func branches(_ plan: QueryPlan) -> Int {
     plan.allSteps.count { $0.detail.hasPrefix("LEFT-MOST") || $0.detail.hasPrefix("UNION ALL") }
   }
 
-  @Test func `of several conditions, a statement begins at the one with the fewest rows`() throws {
+  @Test func `with several conditions, a statement starts at the one with fewest rows`() throws {
     let filters: [Filter<PlanSpot>] = [
       \.$name == "x" && (\PlanSpot.$edges).contains { \.$to == node },
       (\PlanSpot.$edges).contains { \.$to == node }
@@ -207,7 +207,7 @@ private struct PlanMark: MagicObject {
     #expect(both.usedIndexes.isSuperset(of: ["Edge(to)", "Edge(grade)"]), "\(both)")
   }
 
-  @Test func `an index on both properties leaves nothing to choose`() throws {
+  @Test func `an index on both properties needs no choice between branches`() throws {
     let plan = try nodes(\.$size == 5 && \.$kind == 3)
     #expect(branches(plan) == 0 && plan.usedIndexes == ["Node(size,kind)"], "\(plan)")
     let separate = try edges(\.$grade == "x" && \.$to == node)
@@ -217,9 +217,7 @@ private struct PlanMark: MagicObject {
     #expect(branches(single) == 0 && single.usedIndexes == ["Node(name)"], "\(single)")
   }
 
-  @Test func `a condition without an index is asked of all objects if the other one finds many`()
-    throws
-  {
+  @Test func `with one indexed condition, a second branch reads all objects`() throws {
     let filters: [Filter<PlanSpot>] = [
       \.$word == "x" && (\PlanSpot.$edges).contains { \.$to == node },
       (\PlanSpot.$edges).contains { \.$word == "x" }
@@ -232,7 +230,7 @@ private struct PlanMark: MagicObject {
     }
   }
 
-  @Test func `one object is looked up, with its own related rows`() throws {
+  @Test func `a query by key looks up one object and only its related rows`() throws {
     let filters: [Filter<PlanSpot>] = [
       \.$id == 5 && (\PlanSpot.$edges).contains { \.$to == node },
       \.$id == 5 && (\PlanSpot.$edges).contains { \.$word == "x" },
@@ -245,7 +243,7 @@ private struct PlanMark: MagicObject {
     }
   }
 
-  @Test func `the first objects come in their order or by the index`() throws {
+  @Test func `limited queries choose between the sort order and the filter's index`() throws {
     let filter: Filter<PlanSpot> = (\PlanSpot.$edges).contains { \.$to == node }
     let ordered = [
       PlanSpot.where(filter).limit(5),
@@ -264,7 +262,7 @@ private struct PlanMark: MagicObject {
     #expect(branches(page) == 2, "\(page)")
   }
 
-  @Test func `objects, counts and writes find their rows as values do`() throws {
+  @Test func `objects, counts and writes find their rows like values`() throws {
     let filter: Filter<PlanSpot> = (\PlanSpot.$edges).contains { \.$to == node }
     let works: [(String, () throws -> Void)] = [
       ("SELECT", { _ = try magic.objects(of: PlanSpot.self, where: filter) }),

@@ -8,7 +8,7 @@ import Testing
 
   init() throws { magic = try Music.filled() }
 
-  @Test func `several values are calculated at once`() async throws {
+  @Test func `several aggregates are computed in one query`() async throws {
     let (count, total, longest) = try await magic.fetch(
       Music.Track.all.aggregate(.count, .sum(\.$price), .max(\.$seconds)))
     #expect(count == 5)
@@ -25,7 +25,7 @@ import Testing
     #expect(try await fresh.fetch(Music.Track.all.aggregate(.count, by: \.$name)).isEmpty)
   }
 
-  @Test(.requires(.functions)) func `a sum of reals is a real, of none and of infinities too`()
+  @Test(.requires(.functions)) func `a sum of reals is real, even of no rows or of infinities`()
     throws
   {
     let artist = Music.Artist("Dan")
@@ -33,7 +33,7 @@ import Testing
     let none = (\Music.Artist.$albums.$tracks).sum(\.$price)
     let length = (\Music.Artist.$name).count
     let half = (none + length) / (\Music.Artist.$name).prefix(2).count
-    // Of two integers the quotient would have no fraction.
+    // With two integers, the quotient would have no fraction.
     #expect(try magic.fetch(Music.Artist.where(\.$name == "Dan").values(half)) == [1.5])
     #expect(try magic.fetch(Music.Track.where(\.$seconds > 1_000).aggregate(.sum(\.$price))) == 0)
     try magic.update([
@@ -47,7 +47,7 @@ import Testing
     #expect(try fresh.fetch(Music.Track.all.aggregate(.sum(\.$price))) == 0)
   }
 
-  @Test func `groups have several keys and several values`() async throws {
+  @Test func `groups can have several keys and values`() async throws {
     let groups = try await magic.fetch(
       Music.Track.all.aggregate(
         .count, .sum(\.$seconds), by: \.$album.$artist.$name, \.$album.$year))
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `groups are chosen, ordered and counted off`() async throws {
+  @Test func `groups can be filtered, ordered and limited`() async throws {
     let groups = try await magic.fetch(
       Music.Track.all.aggregate(
         .sum(\.$price), by: \.$album.$artist.$name, having: .count > 0,
@@ -87,7 +87,7 @@ import Testing
     #expect(rated.map(\.value) == [nil, 3, 4])
   }
 
-  @Test func `groups are made by what is calculated`() async throws {
+  @Test func `groups can be keyed by expressions`() async throws {
     let groups = try await magic.fetch(
       Music.Track.all.aggregate(
         .count, .min(\.$name), by: \.$seconds / 200, orderedBy: [.descending(\.$seconds / 200)]))
@@ -101,7 +101,7 @@ import Testing
     #expect(tagged.map(\.key.1) == [nil, 1999, 1999, 2010, 2010])
   }
 
-  @Test func `values are counted, each once`() throws {
+  @Test func `distinct and non-nil values can be counted`() throws {
     #expect(try magic.fetch(Music.Track.all.aggregate(.distinctCount(\.$album.$artist.$name))) == 2)
     #expect(
       try magic.fetch(Music.Track.all.aggregate(.distinctCount(\Music.Track.$seconds / 100))) == 5)
@@ -111,7 +111,7 @@ import Testing
     )
   }
 
-  @Test(.requires(.functions)) func `the middle and parts of the values are found`() throws {
+  @Test(.requires(.functions)) func `medians and percentiles are computed`() throws {
     #expect(try magic.fetch(Music.Track.all.aggregate(.median(\.$seconds))) == 200)
     #expect(
       try magic.fetch(Music.Track.where(\.$seconds > 50).aggregate(.median(\.$seconds))) == 250)

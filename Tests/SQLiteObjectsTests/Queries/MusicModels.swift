@@ -2,7 +2,8 @@ import Conformance
 import Foundation
 import MagicData
 
-/// A music shop: references, reverse values, arrays, sets, dictionaries and lazy collections.
+/// A music shop with references, reverse relations, arrays, sets, dictionaries and lazy
+/// collections.
 enum Music {
   struct Artist: MagicObject {
     static let tableName = "MusicArtist"
@@ -91,7 +92,8 @@ enum Music {
     }
   }
 
-  /// Two artists with albums, one without; an album without an artist; a track without an album.
+  /// Creates a store with two artists with albums and one without, an album without an artist, and
+  /// a track without an album.
   static func filled() throws -> MagicData {
     let magic = try MagicData.fresh()
     let (ann, bob, cem) = (Artist("Ann"), Artist("Bob"), Artist("Cem"))

@@ -44,7 +44,7 @@ private struct Shop: MagicObject {
   }
 }
 
-/// Queries as a user who knows Swift spells them first.
+/// Queries as a Swift programmer would write them at first.
 @Suite(.timeLimit(.minutes(40)), .everyEngine) struct NaturalSpellingTests {
   let magic: MagicData
   private let sales: [Sale]
@@ -74,7 +74,7 @@ private struct Shop: MagicObject {
   }
 
   @Test(.requires(.functions))
-  func `numbers with a fraction and integers are calculated at any place`() throws {
+  func `reals and integers can be combined anywhere in an expression`() throws {
     #expect(
       try countries(\.$weight * 1.5 * \.$count - 1 > 2)
         == sales.filter { $0.weight * 1.5 * Double($0.count) - 1 > 2 }.map(\.id))
@@ -92,14 +92,14 @@ private struct Shop: MagicObject {
         == sales.filter { ($0.price + 1) * Decimal($0.count) >= 6.3 }.map(\.id))
   }
 
-  @Test(.requires(.functions)) func `a minus changes the sign`() throws {
+  @Test(.requires(.functions)) func `a minus sign negates`() throws {
     #expect(try countries(-\.$count > 0) == [5])
     let doubled = try magic.fetch(Sale.all.values(-(\Sale.$price * 2)))
     #expect(doubled == sales.map { $0.price * -2 })
   }
 
   @Test(.requires(.functions))
-  func `dates that are calculated are subtracted from properties and from dates`() throws {
+  func `computed dates can be subtracted from properties and dates`() throws {
     let now = Date(timeIntervalSince1970: 900 * 86_400)
     #expect(try countries((\Sale.$paid).or(now) - \.$date > 500 * 86_400) == [5])
     #expect(try countries(\.$date - (\Sale.$paid).or(now) > -86_400) == [1])
@@ -107,7 +107,7 @@ private struct Shop: MagicObject {
     #expect(try countries((\Sale.$date + 86_400) - now > -100 * 86_400) == [3, 4])
   }
 
-  @Test(.requires(.functions)) func `updateAll moves dates`() throws {
+  @Test(.requires(.functions)) func `updateAll can move dates`() throws {
     #expect(
       try magic.updateAll(Sale.where(\.$country == "CA"), set: [\.$date += 60]) == 2)
     #expect(
@@ -116,7 +116,7 @@ private struct Shop: MagicObject {
     #expect(try magic.fetch(Sale.all.values(\.$date)) == zip(sales, moves).map { $0.date + $1 })
   }
 
-  @Test func `a choice takes values and properties without their type`() throws {
+  @Test func `when accepts values and properties without their type`() throws {
     let count: MagicExpression<Sale, Int> = .when(\.$country == "CA", then: 0, else: \.$count)
     #expect(try magic.fetch(Sale.all.values(count)) == [0, 0, 7, 1, -4])
     let other: MagicExpression<Sale, Int> = .when(\.$country == "CA", then: \.$count, else: 0)
@@ -127,13 +127,15 @@ private struct Shop: MagicObject {
         == ["many", nil, "many", nil, nil])
   }
 
-  @Test(.requires(.functions)) func `a text is empty, and no text is not`() throws {
+  @Test(.requires(.functions)) func `isEmpty is true for an empty string and false for nil`()
+    throws
+  {
     #expect(try countries((\Sale.$note).isEmpty) == [2])
     #expect(try countries(!(\Sale.$note).isEmpty) == [1, 3, 4, 5])
     #expect(try countries((\Sale.$note).or("").trimmed().isEmpty) == [1, 2, 4, 5])
   }
 
-  @Test func `a relation leads to one of some objects`() throws {
+  @Test func `a filter can match one of several related objects`() throws {
     #expect(try countries((\Sale.$shop).isIn([shops[1], shops[2]])) == [4])
     #expect(try countries((\Sale.$shop).isIn(shops)) == [1, 2, 3, 4])
     #expect(try countries(!(\Sale.$shop).isIn([shops[0]])) == [4, 5])
@@ -141,7 +143,7 @@ private struct Shop: MagicObject {
     #expect(throws: (any Error).self) { try countries((\Sale.$shop).isIn([Shop("new")])) }
   }
 
-  @Test func `values in SQL stand wherever expressions stand`() throws {
+  @Test func `raw SQL values can be used like expressions`() throws {
     let hex = MagicExpression<Sale, String>(sql: "hex(\(\.$country))")
     #expect(try magic.fetch(Sale.where(hex != "4341").values(hex)) == ["4348", "4348", "4445"])
     let factor = 2
@@ -156,7 +158,7 @@ private struct Shop: MagicObject {
   }
 
   @Test(.requires(.functions))
-  func `medians and percentiles are of expressions too, and of decimals exact`() throws {
+  func `medians and percentiles accept expressions and are exact for decimals`() throws {
     #expect(try magic.fetch(Sale.all.aggregate(.median(\Sale.$weight * 2))) == 3)
     #expect(try magic.fetch(Sale.all.aggregate(.percentile(\Sale.$count + 1, 0))) == -3)
     #expect(
@@ -170,7 +172,7 @@ private struct Shop: MagicObject {
   }
 
   @Test(.requires(.functions))
-  func `the average of decimals that a relation leads to is a decimal`() throws {
+  func `the average of related decimals is a decimal`() throws {
     #expect(
       try magic.fetch(Shop.all.values((\Shop.$sales).average(\.$price)))
         == [try #require(Decimal(string: "3.40")) / 3, Decimal(string: "9.99"), nil])
@@ -182,7 +184,7 @@ private struct Shop: MagicObject {
     )
   }
 
-  @Test func `some of the objects are counted, of a relation and of a group`() throws {
+  @Test func `conditional counts work for relations and groups`() throws {
     #expect(
       try magic.fetch(Shop.all.values((\Shop.$sales).count(where: \.$count > 2))) == [2, 0, 0])
     let rows = try magic.fetch(
@@ -191,7 +193,7 @@ private struct Shop: MagicObject {
     #expect(rows.map(\.value.1) == [1, 1, 0])
   }
 
-  @Test(.requires(.functions)) func `properties and expressions are fetched side by side`()
+  @Test(.requires(.functions)) func `properties and expressions can be fetched together`()
     async throws
   {
     let rows = try await magic.fetch(
@@ -208,7 +210,9 @@ private struct Shop: MagicObject {
     #expect(names == ["North 3", "South 1", "None 0"])
   }
 
-  @Test(.requires(.functions)) func `groups are of properties and of expressions`() async throws {
+  @Test(.requires(.functions)) func `groups can be keyed by properties and expressions`()
+    async throws
+  {
     var found: [String] = []
     for ((country, year), (count, total)) in try await magic.fetch(
       Sale.all.aggregate(
@@ -223,7 +227,7 @@ private struct Shop: MagicObject {
     #expect(keys.count == 4)
   }
 
-  @Test(.requires(.functions)) func `groups are mapped where they are calculated`() throws {
+  @Test(.requires(.functions)) func `groups can be mapped directly`() throws {
     #expect(
       try magic.fetch(Sale.all.aggregate(.max(\.$date), by: \.$country)).map {
         "\($0.key) \($0.value != nil)"
@@ -242,9 +246,7 @@ private struct Shop: MagicObject {
   }
 
   @Test(.requires(.collations))
-  func `the objects of a lazy collection are visited in an order, each once`()
-    async throws
-  {
+  func `forEach visits a lazy collection in order, each object once`() async throws {
     let shop = try await magic.object(of: Shop.self, primary: 1)
     let ids = Mutex<[Int]>([])
     try await magic.forEach(shop.best.ordered(by: .ascending(\.$price)), batch: 1) { sale in
@@ -258,7 +260,7 @@ private struct Shop: MagicObject {
     }
   }
 
-  @Test func `a search of what is not searched says so`() throws {
+  @Test func `searching a type without searched properties throws notSearched`() throws {
     #expect(throws: MagicError.notSearched(type: "Sale")) {
       try magic.fetch(Sale.all.search(.all(of: "x")))
     }
@@ -267,9 +269,7 @@ private struct Shop: MagicObject {
     }
   }
 
-  @Test func `an object that another one with its primary value is in the way of says what helps`()
-    throws
-  {
+  @Test func `the error for an existing related object names it and suggests update`() throws {
     let (sale, shop) = (Sale("CA", 1, 1, 1, day: 0), Shop("Other"))
     shop.id = 1
     sale.shop = shop
@@ -279,9 +279,9 @@ private struct Shop: MagicObject {
   }
 }
 
-/// Live results of what has several values.
+/// Observed results of requests with several values.
 @Suite(.timeLimit(.minutes(40)), .everyEngine) struct ObservedTuplesTests {
-  /// The first result, and the one after a commit that changes it.
+  /// Returns the first result and the one after `change`.
   private func twice<Result>(
     _ observed: ObservedResults<Result>, _ change: () throws -> Void
   ) async throws -> [Result] {
@@ -310,7 +310,7 @@ private struct Shop: MagicObject {
     #expect(results.map { $0.1 } == [3, 6])
   }
 
-  @Test func `aggregates of no table are observed`() async throws {
+  @Test func `aggregates of a missing table are observed`() async throws {
     for try await (count, oldest) in magic.observe(Shop.all.aggregate(.count, .min(\.$name))) {
       #expect(count == 0)
       #expect(oldest == nil)
@@ -318,7 +318,7 @@ private struct Shop: MagicObject {
     }
   }
 
-  @Test func `groups with their conditions are observed`() async throws {
+  @Test func `groups with conditions are observed`() async throws {
     let one = try await twice(
       magic.observe(Sale.all.aggregate(.count, by: \.$country, having: .count > 1)), addSale)
     #expect(one.map { $0.map { "\($0.key) \($0.value)" } } == [[], ["CH 2"]])

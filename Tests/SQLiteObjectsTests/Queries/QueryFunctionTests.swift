@@ -4,9 +4,9 @@ import MagicData
 import Testing
 import TestSupport
 
-/// The functions of SQL that queries call, by themselves.
+/// The SQL functions that queries call, tested directly.
 @Suite(.everyEngine, .requires(.functions)) struct QueryFunctionTests {
-  /// Every function with the number of its arguments.
+  /// Every function with its number of arguments.
   static let functions: [(name: String, count: Int)] = [
     ("text_lowercased", 1),
     ("text_uppercased", 1),
@@ -52,7 +52,7 @@ import TestSupport
     return try database.rows(sql, as: Value.self).first
   }
 
-  @Test func `every function gives a value or an error for all values, and NULL for NULL`() throws {
+  @Test func `every function returns a value or throws, and returns NULL for NULL`() throws {
     let database = try MagicData.fresh().database
     for (name, count) in Self.functions {
       for first in Self.hostile {
@@ -69,11 +69,11 @@ import TestSupport
       }
       #expect(throws: SQLiteError.self) { try call(name, [], database) }
     }
-    // The connection is as good as before.
+    // The connection still works.
     #expect(try database.rows("SELECT magicdata_text_count('é')", as: Int.self).first == 1)
   }
 
-  @Test func `text that is not UTF-8 is an error`() throws {
+  @Test func `text that isn't UTF-8 throws`() throws {
     let database = try MagicData.fresh().database
     for (name, count) in Self.functions {
       let argument = "CAST(x'ff' AS TEXT)"
@@ -97,7 +97,7 @@ import TestSupport
     }
   }
 
-  @Test func `a caller's own preparation comes after the functions, which it may use`() throws {
+  @Test func `prepareConnection runs after the functions were added and may call them`() throws {
     let folder = try TestFolder()
     var options = Database.Options()
     options.prepareConnection = { connection in
@@ -109,11 +109,11 @@ import TestSupport
     #expect(try magic.database.rows("SELECT own()", as: Int.self).first == 1)
   }
 
-  @Test func `sums of decimals are exact, in whatever order they come`() throws {
+  @Test func `sums of decimals are exact in any order`() throws {
     let database = try MagicData.fresh().database
     var random = SplitMix64(seed: 18)
     for round in 0..<60 {
-      // Few digits, which are added as integers, many, which are not, and both.
+      // Few digits, which are added as integers, many digits, which aren't, and both.
       let digits = [1...9, 19...30, 1...30][round % 3]
       var numbers = (0..<50).map { _ in
         let text = (0..<Int.random(in: digits, using: &random)).map { _ in

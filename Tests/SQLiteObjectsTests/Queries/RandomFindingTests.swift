@@ -36,7 +36,8 @@ private struct FindLabel: MagicObject {
   init(_ word: String) { self.word = word }
 }
 
-/// Random filters whose conditions hold for few rows or for many, so that a statement begins at any of them.
+/// Random filters with conditions that match few rows or many, so that statements start at any of
+/// the conditions.
 @Suite struct RandomFindingTests {
   private struct Node: Hashable {
     let id: Int
@@ -55,7 +56,7 @@ private struct FindLabel: MagicObject {
     let to: Int?
   }
 
-  /// A filter with what it means in Swift.
+  /// A filter and the equivalent Swift predicate.
   private struct Meaning<Object: MagicObject, Row> {
     let filter: Filter<Object>
     let holds: (Row) -> Bool
@@ -128,7 +129,7 @@ private struct FindLabel: MagicObject {
     [1, 5, 20, 799].randomElement(using: &random) ?? 1
   }
 
-  /// A condition on edges.
+  /// Returns a random condition on edges.
   private func edgeTerm(_ random: inout SplitMix64) -> Meaning<FindEdge, Edge> {
     let word = Self.words.randomElement(using: &random) ?? ""
     let number = node(&random)
@@ -181,7 +182,7 @@ private struct FindLabel: MagicObject {
     }
   }
 
-  /// A condition on nodes.
+  /// Returns a random condition on nodes.
   private func nodeTerm(_ random: inout SplitMix64) -> Meaning<FindNode, Node> {
     let word = Self.words.randomElement(using: &random) ?? ""
     let inner = edges(&random)
@@ -243,13 +244,13 @@ private struct FindLabel: MagicObject {
     return meaning
   }
 
-  /// The part of an array that a limit leaves.
+  /// Returns the rows within a limit and an offset.
   private func part<Row>(_ rows: [Row], _ limit: Int?, _ offset: Int) -> [Row] {
     Array(rows.dropFirst(offset).prefix(limit ?? .max))
   }
 
   @Test(arguments: [1, 2, 3])
-  func `filters on nodes find what they mean, in any order and part`(seed: UInt64) throws {
+  func `random filters on nodes match their Swift predicates, in any order`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for round in 0..<150 {
       let meaning = nodes(&random)
@@ -284,7 +285,7 @@ private struct FindLabel: MagicObject {
   }
 
   @Test(arguments: [4, 5])
-  func `filters on edges find what they mean, also through references`(seed: UInt64) throws {
+  func `random filters on edges match their predicates, also by reference`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for round in 0..<120 {
       let meaning = edges(&random)
@@ -310,7 +311,7 @@ private struct FindLabel: MagicObject {
     }
   }
 
-  @Test func `pages join to the whole, and writes reach the rows that a filter means`() throws {
+  @Test func `pages are complete, and writes change exactly the matching rows`() throws {
     struct Undone: Error {}
     var random = SplitMix64(seed: 6)
     for round in 0..<40 {

@@ -4,7 +4,7 @@ import MagicData
 import Testing
 import TestSupport
 
-/// A graph in memory, with the objects that were saved of it.
+/// A graph in memory that can be saved in a store.
 private struct Graph {
   struct Artist {
     var name: String
@@ -23,7 +23,7 @@ private struct Graph {
     var rating: Int?
     var album: Int?
     var tags: [Int] = []
-    /// The playlists that lead to it, each once.
+    /// The playlists that contain it, each once.
     var playlists: [Int] = []
   }
   struct Tag {
@@ -98,7 +98,7 @@ private struct Graph {
     }
   }
 
-  /// A store with the graph, whose objects have the order of the arrays.
+  /// Creates a store with the graph. The objects are in the order of the arrays.
   func saved() throws -> MagicData {
     let magic = try MagicData.fresh()
     let artists = artists.map { Music.Artist($0.name) }
@@ -122,13 +122,13 @@ private struct Graph {
   }
 }
 
-/// A filter of tracks, albums or artists with what it means in Swift.
+/// A filter of tracks, tags or artists, and the equivalent Swift predicate.
 private struct Meaning<Object: MagicObject> {
   let filter: Filter<Object>
   let holds: (Graph, Int) -> Bool
 }
 
-/// A number that is calculated of an object, with what it means in Swift.
+/// A numeric expression and the equivalent Swift closure.
 private struct Number<Object: MagicObject, Element: Codable & Comparable & MagicComparable> {
   let expression: MagicExpression<Object, Element>
   let value: (Graph, Int) -> Element?
@@ -181,7 +181,7 @@ extension Meaning {
   }
 }
 
-/// Makes questions about tracks.
+/// Returns a random filter of tracks.
 private func track(_ depth: Int, _ random: inout SplitMix64) -> Meaning<Music.Track> {
   .joined(Int.random(in: 0...2, using: &random), &random) { random in
     let word = Graph.words.randomElement(using: &random) ?? ""
@@ -260,7 +260,7 @@ private func track(_ depth: Int, _ random: inout SplitMix64) -> Meaning<Music.Tr
   }
 }
 
-/// Makes numbers of tracks that stay small.
+/// Returns a random expression of tracks with small values.
 private func trackNumber(_ random: inout SplitMix64) -> Number<Music.Track, Int> {
   switch Int.random(in: 0..<7, using: &random) {
   case 0:
@@ -298,7 +298,7 @@ private func trackNumber(_ random: inout SplitMix64) -> Number<Music.Track, Int>
   }
 }
 
-/// Makes questions about tags.
+/// Returns a random filter of tags.
 private func tag(_ depth: Int, _ random: inout SplitMix64) -> Meaning<Music.Tag> {
   let word = Graph.words.randomElement(using: &random) ?? ""
   if depth > 0, Bool.random(using: &random) {
@@ -313,7 +313,7 @@ private func tag(_ depth: Int, _ random: inout SplitMix64) -> Meaning<Music.Tag>
     : Meaning(filter: (\Music.Tag.$tracks).count > limit) { $0.tags[$1].tracks.count > limit }
 }
 
-/// Makes questions about artists.
+/// Returns a random filter of artists.
 private func artist(_ depth: Int, _ random: inout SplitMix64) -> Meaning<Music.Artist> {
   .joined(Int.random(in: 0...2, using: &random), &random) { random in
     let year = Int.random(in: 1990...1993, using: &random)
@@ -353,7 +353,7 @@ private func artist(_ depth: Int, _ random: inout SplitMix64) -> Meaning<Music.A
 
 @Suite(.everyEngine, .requires(.functions)) struct RandomQueryTests {
   @Test(arguments: 0..<10)
-  func `queries find what the same closures find in memory`(part: Int) throws {
+  func `random queries return the same as closures in memory`(part: Int) throws {
     var random = SplitMix64(seed: 20_261_122 + UInt64(part))
     for round in 0..<4 {
       let graph = Graph(&random)
@@ -378,7 +378,7 @@ private func artist(_ depth: Int, _ random: inout SplitMix64) -> Meaning<Music.A
     }
   }
 
-  /// Compares joined values, their order and groups of the objects that a filter finds.
+  /// Compares joined values, their order and the groups of the matching objects.
   private func compareValues(
     _ graph: Graph, _ magic: MagicData, _ meaning: Meaning<Music.Track>, _ found: [Int],
     _ random: inout SplitMix64
@@ -387,7 +387,7 @@ private func artist(_ depth: Int, _ random: inout SplitMix64) -> Meaning<Music.A
     let rows = try magic.fetch(
       Music.Track.where(meaning.filter).ordered(by: .descending(number.expression)).values(
         \.$name, \.$album.$title, \.$album.$artist.$name, \.$price))
-    // Swift's sort is stable, and so is that by keys which the key of the rows decides between.
+    // Swift's sort is stable. So is the query's order, because the row's key breaks ties.
     let sorted = found.map { ($0, number.value(graph, $0)) }.sorted { left, right in
       (left.1 ?? .min) > (right.1 ?? .min)
     }

@@ -3,7 +3,7 @@ import MagicData
 import TestSupport
 import Testing
 
-// The code of the page on fast queries, block by block; `.ci/checks/readme` compares the texts.
+// The code of the article on fast queries, block by block. `.ci/checks/readme` compares the texts.
 @Suite(.everyEngine) struct ReadmeFastQueriesTests {
   struct Song: MagicObject {
     static let traits: [PropertyTrait] = [
@@ -38,7 +38,7 @@ import Testing
   let nina: Singer
   let blue: Mood
 
-  /// A singer with three songs, of which one is blue, and another song.
+  /// Creates a singer with three songs, one of them blue, and a song without a singer.
   init() throws {
     magic = try MagicData.fresh()
     let (singer, mood) = (Singer(), Mood())
@@ -57,13 +57,13 @@ import Testing
     (nina, blue) = (singer, mood)
   }
 
-  @Test func `an index on two properties has the order of the second`() throws {
+  @Test func `an index on two properties also sorts by the second`() throws {
     let newest = try magic.fetch(
       Song.where(\.$genre == "Jazz").ordered(by: .descending(\.$year)).limit(20))
     #expect(newest.map(\.year) == [1962, 1961])
   }
 
-  @Test func `the spellings of a question have the same answer`() throws {
+  @Test func `equivalent filters return the same objects`() throws {
     let byObject = try magic.count(of: Song.self, where: \.$singer == nina)
     let byKey = try magic.count(of: Song.self, where: \.$singer.$id == nina.id)
     let byName = try magic.count(of: Song.self, where: \.$singer.$name == "Nina")
@@ -73,7 +73,7 @@ import Testing
     #expect(singers.map(\.name) == ["Nina"])
   }
 
-  @Test func `objects are sorted by their own property, or by that of another object`() throws {
+  @Test func `objects can be sorted by their own property or a related object's`() throws {
     let byTitle = try magic.fetch(Song.ordered(by: .ascending(\.$title)).limit(20))
     let bySinger = try magic.fetch(Song.ordered(by: .ascending(\.$singer.$name)).limit(20))
     #expect(byTitle.map(\.title) == ["Song 1", "Song 2", "Song 3", "Song 4"])
@@ -81,9 +81,9 @@ import Testing
   }
 }
 
-/// The parts that only a file of SQLite has.
+/// Examples that require a SQLite file.
 @Suite struct ReadmeQueryPlanTests {
-  @Test func `a trace reports slow statements, and a plan says how one is run`() throws {
+  @Test func `a trace reports slow statements, and a plan shows how one is executed`() throws {
     typealias Song = ReadmeFastQueriesTests.Song
     let folder = try TestFolder()
     var options = Database.Options()
