@@ -3,7 +3,7 @@ import Foundation
 import MagicData
 import Testing
 
-// The code of the page on queries, block by block; `.ci/checks/readme` compares the texts.
+// The code of the article on queries, block by block. `.ci/checks/readme` compares the texts.
 @Suite(.everyEngine) struct ReadmeQueriesTests {
   struct Artist: MagicObject {
     @PrimaryMagicValue var id: Int
@@ -50,7 +50,7 @@ import Testing
 
   let magic: MagicData
 
-  /// One artist with an album of four tracks, and one without.
+  /// Creates an artist with an album of four tracks and an artist without albums.
   init() throws {
     magic = try MagicData.fresh()
     let (ann, bob) = (Artist(), Artist())
@@ -88,7 +88,7 @@ import Testing
     #expect(few == 0)
   }
 
-  @Test func `filters ask about relations`() throws {
+  @Test func `filters can test relations`() throws {
     let silent = try magic.objects(of: Artist.self, where: (\Artist.$albums).isEmpty)
     let recent = try magic.objects(
       of: Artist.self, where: (\Artist.$albums).contains { \.$year > 2020 })
@@ -104,7 +104,7 @@ import Testing
     #expect(rich.isEmpty)
   }
 
-  @Test func `values come without objects`() throws {
+  @Test func `values are fetched without objects`() throws {
     for (name, title, artist) in try magic.fetch(
       Track.where(\.$price < 1).values(\.$name, \.$album.$title, \.$album.$artist.$name))
     {
@@ -124,7 +124,7 @@ import Testing
     #expect(lines.map(\.album?.title) == Array(repeating: "On Stage 1", count: 4))
   }
 
-  @Test(.requires(.functions)) func `values are calculated of objects and groups`() throws {
+  @Test(.requires(.functions)) func `values are computed from objects and groups`() throws {
     let (number, total) = try magic.fetch(
       Track.where(\.$seconds > 60).aggregate(.count, .sum(\.$price)))
     let middle = try magic.fetch(Track.all.aggregate(.median(\.$seconds)))
@@ -147,7 +147,7 @@ import Testing
     #expect(decades.map(\.value) == [1])
   }
 
-  @Test func `SQL says the rest`() throws {
+  @Test func `a filter can contain raw SQL`() throws {
     let pattern = "*[0-9]"
     let numbered = Filter<Track>(
       sql: "\(\.$name) GLOB \(pattern) OR \(\.$album.$title) GLOB \(pattern)")

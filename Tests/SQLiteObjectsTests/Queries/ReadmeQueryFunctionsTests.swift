@@ -3,7 +3,7 @@ import Foundation
 import MagicData
 import Testing
 
-/// The examples of “What queries calculate”.
+/// The examples of the article “What queries calculate”.
 @Suite(.everyEngine) struct ReadmeQueryFunctionsTests {
   struct Line: MagicObject {
     static let traits: [PropertyTrait] = [.indexed(\Line.$price)]
@@ -18,7 +18,7 @@ import Testing
     init() { (name, price, quantity, date, paid) = ("", 0, 0, .distantPast, .distantPast) }
   }
 
-  @Test(.requires(.functions)) func `queries calculate with numbers, texts and dates`() throws {
+  @Test(.requires(.functions)) func `queries compute with numbers, strings and dates`() throws {
     let magic = try MagicData.fresh()
     let start = Date(timeIntervalSince1970: 1_700_000_000)
     try magic.update(
@@ -53,7 +53,7 @@ import Testing
     #expect(late == 4)
   }
 
-  @Test(.requires(.functions)) func `the functions stand in SQL of the user`() throws {
+  @Test(.requires(.functions)) func `raw SQL can call the functions`() throws {
     let magic = try MagicData.fresh()
     let line = Line()
     line.id = 1

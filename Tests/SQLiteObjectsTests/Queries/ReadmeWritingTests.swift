@@ -3,7 +3,8 @@ import Foundation
 import MagicData
 import Testing
 
-// The code of the page on queries from "Pages" on, block by block; `.ci/checks/readme` compares the texts.
+// The code of the article on queries, from “Pages” on, block by block. `.ci/checks/readme` compares
+// the texts.
 @Suite(.timeLimit(.minutes(40)), .everyEngine) struct ReadmeWritingTests {
   struct Album: MagicObject {
     @PrimaryMagicValue var id: Int
@@ -61,7 +62,7 @@ import Testing
       (0..<120).map { Track("track \($0 % 7)", $0 % 5 + 1, 1, $0 % 3 == 0 ? album : nil) })
   }
 
-  @Test func `pages follow each other`() throws {
+  @Test func `each page continues where the previous one ended`() throws {
     let order: [SortKey<Track>] = [.descending(\.$seconds), .ascending(\.$name)]
     let sold = Track.where(\.$price > 0).ordered(by: order)
     let first = try magic.fetch(sold.page(limit: 50))
@@ -76,7 +77,7 @@ import Testing
     #expect(first.objects.map(\.id) + second.objects.map(\.id) == Array(all.prefix(100)))
   }
 
-  @Test func `many objects are written by one statement`() throws {
+  @Test func `many objects are updated or removed by one statement`() throws {
     let rated = try #require(try magic.objects(of: Track.self).first)
     rated.rating = 3
     rated.seconds = -1
@@ -90,7 +91,7 @@ import Testing
     #expect(try magic.count(of: Track.self, where: \.$price < 0.9) == 39)
   }
 
-  @Test func `a customer is found by the email`() throws {
+  @Test func `a save can match a customer by email`() throws {
     let customer = Customer()
     customer.email = "a@b.ch"
     customer.name = "Ann"
@@ -106,7 +107,7 @@ import Testing
     #expect(try magic.objects(of: Customer.self).map(\.name) == ["Anna"])
   }
 
-  @Test func `notes are found by their words`() throws {
+  @Test func `a search finds notes by their words`() throws {
     let note = Note()
     note.title = "Trip"
     note.text = "Montreal lies at a river"
@@ -122,7 +123,7 @@ import Testing
     #expect(notes == 1)
   }
 
-  @Test func `the first results of observed queries are there at once`() async throws {
+  @Test func `observed queries yield their first results immediately`() async throws {
     let magic = magic
     let pattern = SearchPattern.prefix("riv")
     for try await tracks in magic.observe(Track.where(\.$rating == 5).limit(10)) {

@@ -43,7 +43,7 @@ private struct PlanLabel: MagicObject {
   init(_ word: String) { self.word = word }
 }
 
-/// A graph of 20,000 nodes and 100,000 edges, of which every twentieth goes to one hub.
+/// A graph of 20,000 nodes and 100,000 edges. Every twentieth edge goes to one hub.
 @Suite struct RelatedPlanTests {
   private static let nodeCount = 20_000
   private static let edgeCount = 100_000
@@ -56,7 +56,7 @@ private struct PlanLabel: MagicObject {
   init() throws {
     folder = try TestFolder()
     magic = try MagicData(path: folder.path)
-    // The first save makes the tables.
+    // The first save creates the tables.
     try magic.update(PlanEdge(from: PlanNode(tags: [PlanLabel("common")])))
     try magic.database.executeMultipleChanges(
       """
@@ -81,7 +81,7 @@ private struct PlanLabel: MagicObject {
       separator: "; ")
   }
 
-  /// The number of thousands of steps of SQLite's machine that counting takes, 20,000 at most.
+  /// Returns how many thousand steps of SQLite's virtual machine a count takes, at most 20,000.
   private func steps(_ table: String, _ condition: SQL) throws -> Int {
     final class Count { var thousands = 0 }
     var pointer: OpaquePointer?
@@ -98,7 +98,7 @@ private struct PlanLabel: MagicObject {
       case .integer(let number): unsafe sqlite3_bind_int64(statement, place, number)
       case .text(let text):
         unsafe csqlite_bind_text(statement, place, text, UInt64(text.utf8.count))
-      default: Issue.record("a value of another kind")
+      default: Issue.record("unexpected type of value")
       }
     }
     let count = Count()
@@ -115,7 +115,7 @@ private struct PlanLabel: MagicObject {
     return count.thousands
   }
 
-  @Test func `which nodes have an edge to a hub is asked once, not for each node`() throws {
+  @Test func `a filter on edges to a hub queries the edges once, not per node`() throws {
     let filter: Filter<PlanNode> = (\PlanNode.$edges).contains { \.$to == hub }
     let expected = try magic.database.rows(
       "SELECT count(DISTINCT \"from\") FROM PlanEdge WHERE \"to\" = 1", as: Int.self)
@@ -127,7 +127,7 @@ private struct PlanLabel: MagicObject {
     #expect(text.contains("(to=?)"), "\(text)")
   }
 
-  /// Conditions on 20,000 nodes, in each of which SQLite's planner could go the wrong way.
+  /// Filters on 20,000 nodes for which SQLite's planner could choose a slow plan.
   private var hard: [Filter<PlanNode>] {
     [
       (\PlanNode.$edges).contains { \.$to == hub },
@@ -160,7 +160,7 @@ private struct PlanLabel: MagicObject {
     ]
   }
 
-  @Test func `no condition on related rows takes time by the square of their number`() throws {
+  @Test func `no filter on related rows takes quadratic time`() throws {
     for (index, filter) in hard.enumerated() {
       let steps = try steps("PlanNode", filter.sql(in: magic))
       #expect(steps < 12_000, "condition \(index): \(steps)")
@@ -178,7 +178,7 @@ private struct PlanLabel: MagicObject {
     }
   }
 
-  @Test func `a condition on one object reads its own related rows only`() throws {
+  @Test func `a filter on one object reads only its own related rows`() throws {
     let filters: [Filter<PlanNode>] = [
       \.$id == 5 && (\PlanNode.$edges).contains { \.$to == hub },
       \.$id == 5 && (\PlanNode.$tags).contains(common),
@@ -192,7 +192,7 @@ private struct PlanLabel: MagicObject {
     #expect(try steps("PlanEdge", edge.sql(in: magic)) == 0)
   }
 
-  @Test func `a condition names the index by its shape`() throws {
+  @Test func `the plan of a filter uses the appropriate indexes`() throws {
     let selective = try plan((\PlanNode.$edges).contains { \.$to.$name == "n1" })
     #expect(selective.contains("(name=?)") && selective.contains("(to=?)"), "\(selective)")
     #expect(!selective.contains("CORRELATED") && !selective.contains("SCAN"), "\(selective)")
@@ -209,9 +209,7 @@ private struct PlanLabel: MagicObject {
     #expect(one.contains("(name=?)") && one.contains("(from=?)"), "\(one)")
   }
 
-  @Test func `a statement begins at the condition with the fewest rows, whichever comes first`()
-    throws
-  {
+  @Test func `a statement starts at the condition with fewest rows, in any order`() throws {
     let rare = try magic.object(of: PlanNode.self, primary: 19_990)
     let toHub: Filter<PlanNode> = (\PlanNode.$edges).contains { \.$to == hub }
     let toRare: Filter<PlanNode> = (\PlanNode.$edges).contains { \.$to == rare }
@@ -227,16 +225,14 @@ private struct PlanLabel: MagicObject {
     }
   }
 
-  @Test func `a few objects with many related ones are looked up, unless nothing tells of a match`()
-    throws
-  {
+  @Test func `few objects with many related rows are looked up individually`() throws {
     try magic.database.executeMultipleChanges(
       """
       UPDATE PlanEdge SET "from" = id % 3 + 1, "to" = NULL;
       DELETE FROM PlanNode WHERE id > 3;
       """)
     let common: Filter<PlanNode> = (\PlanNode.$edges).contains { \.$weight == 3 }
-    // Looking at 256 edges takes some thousand steps.
+    // Checking 256 edges takes a few thousand steps.
     #expect(try steps("PlanNode", common.sql(in: magic)) <= 10)
     #expect(try magic.count(of: PlanNode.self, where: common) == 3)
     let none: Filter<PlanNode> = (\PlanNode.$edges).contains { \.$weight == 33 }
@@ -244,10 +240,11 @@ private struct PlanLabel: MagicObject {
     #expect(try magic.count(of: PlanNode.self, where: none) == 0)
   }
 
-  @Test func `the forms of a condition mean the same`() throws {
+  @Test func `all forms of a filter return the same objects`() throws {
     for filter in hard where try magic.count(of: PlanNode.self, where: filter) < 10_000 {
       let ids = try magic.fetch(PlanNode.where(filter).values(\.$id))
-      // Of one object, each is looked up; of all, most are calculated at once.
+      // With a key, the filter is evaluated for one object. Otherwise, most filters are evaluated
+      // once for all objects.
       let list = ids.prefix(3) + [2, 3, 19_998, 20_000]
       for id in list {
         let isFound = try magic.count(of: PlanNode.self, where: \.$id == id && filter) == 1
@@ -256,7 +253,7 @@ private struct PlanLabel: MagicObject {
     }
   }
 
-  @Test func `two relations are compared by their paths`() throws {
+  @Test func `two relations can be compared`() throws {
     let same = try magic.database.rows(
       "SELECT count(*) FROM PlanEdge WHERE \"from\" IS \"to\"", as: Int.self)
     #expect(try [magic.count(of: PlanEdge.self, where: \.$from == \.$to)] == same)

@@ -23,7 +23,7 @@ import Testing
       .joined(separator: " ")
   }
 
-  @Test func `a filter looks into a reverse value`() throws {
+  @Test func `a filter tests a reverse relation`() throws {
     #expect(try artists((\Music.Artist.$albums).isEmpty) == "Cem")
     #expect(try artists(!(\Music.Artist.$albums).isEmpty) == "Ann Bob")
     #expect(try artists((\Music.Artist.$albums).contains { \.$year == 2010 }) == "Ann Bob")
@@ -41,7 +41,7 @@ import Testing
     )
   }
 
-  @Test func `a filter goes on through further relations`() throws {
+  @Test func `a filter follows several relations`() throws {
     #expect(try artists((\Music.Artist.$albums.$tracks).count == 3) == "Ann")
     #expect(try artists((\Music.Artist.$albums.$tracks).isEmpty) == "Cem")
     #expect(try artists((\Music.Artist.$albums.$tracks).sum(\.$price) == 4.5) == "Ann")
@@ -59,23 +59,21 @@ import Testing
       try tracks((\Music.Track.$playlists.$tracks).contains { \.$name == "b1" }) == "a1 b1")
   }
 
-  @Test func `an owner that leads here twice counts once, and a target that is led to twice twice`()
-    throws
-  {
+  @Test func `owners are counted once, and targets once per link`() throws {
     #expect(try tracks((\Music.Track.$playlists).count == 1) == "a1 b1")
     #expect(
       try tracks((\Music.Track.$playlists).contains { (\Music.Playlist.$tracks).count == 3 })
         == "a1 b1")
     #expect(try playlists((\Music.Playlist.$tracks).sum(\.$seconds) == 600) == "mix")
     #expect(try playlists((\Music.Playlist.$tracks).count { \.$name == "a1" } == 2) == "mix")
-    // Through two playlists that both lead to it, a track is reached as often.
+    // A track in two playlists is reached through each of them.
     try magic.update(
       Music.Playlist("more", try magic.objects(of: Music.Track.self, where: \.$name == "a1")))
     #expect(try tracks((\Music.Track.$playlists).count == 2) == "a1")
     #expect(try tracks((\Music.Track.$playlists.$tracks).count == 4) == "a1")
   }
 
-  @Test func `sets, dictionaries and lazy collections are looked into`() throws {
+  @Test func `filters test sets, dictionaries and lazy collections`() throws {
     #expect(try playlists((\Music.Playlist.$guests).contains { \.$name == "Bob" }) == "mix")
     #expect(try playlists((\Music.Playlist.$guests).count == 2) == "mix")
     #expect(try playlists((\Music.Playlist.$guests.$albums).count == 3) == "mix")
@@ -88,7 +86,7 @@ import Testing
     #expect(try artists((\Music.Artist.$albums).contains(album)) == "Ann")
   }
 
-  @Test func `objects are sorted by their relations, which are values too`() throws {
+  @Test func `objects are sorted by relations, whose values can also be fetched`() throws {
     let byTracks = try magic.objects(
       of: Music.Artist.self,
       orderedBy: [.descending((\Music.Artist.$albums.$tracks).count), .ascending(\.$name)])
@@ -111,7 +109,7 @@ import Testing
         Music.Track.where(\.$seconds > 50).aggregate(.sum((\Music.Track.$tags).count))) == 4)
   }
 
-  @Test func `a type that was never saved is in no relation`() async throws {
+  @Test func `relations to a type that was never saved are empty`() async throws {
     let fresh = try await MagicData.fresh()
     try await fresh.update(Music.Artist("Ann"))
     let all: Filter<Music.Artist> =
@@ -127,13 +125,13 @@ import Testing
       try await fresh.count(of: Music.Artist.self, where: (\Music.Artist.$albums).isEmpty) == 1)
   }
 
-  @Test func `a path without a collection, and a collection as a value, are errors`() throws {
+  @Test func `a collection can't be fetched as a value`() throws {
     #expect(throws: MagicError.self) { try magic.fetch(Music.Artist.all.values(\.$albums)) }
     #expect(throws: MagicError.self) { try magic.fetch(Music.Artist.all.values(\.$albums.$tracks)) }
     #expect(throws: MagicError.self) { try magic.fetch(Music.Playlist.all.values(\.$tracks)) }
   }
 
-  @Test func `a filter on relations removes, counts and fetches lazily`() throws {
+  @Test func `filters on relations work for removals, counts and lazy collections`() throws {
     let mix = try #require(try magic.objects(of: Music.Playlist.self).first)
     #expect(try magic.fetch(mix.guests.where((\Music.Artist.$albums).count == 2).count) == 1)
     let ann = try #require(try magic.objects(of: Music.Artist.self).first)
@@ -143,14 +141,15 @@ import Testing
     #expect(try magic.removeAll(Music.Album.where((\Music.Album.$tracks).isEmpty)) == 1)
   }
 
-  /// The tables that are scanned for a choice between two ways.
+  /// The tables that a statement scans if it chooses between two plans.
   private static let either = [
     "MusicAlbum", "magicdata_3", "magicdata_1", "magicdata_4", "magicdata_1", "MusicArtist",
   ]
 
-  /// Filters with the indexes that serve them, as `EXPLAIN QUERY PLAN` calls them. A condition that no index serves reads
-  /// the related rows once, and finds the artists by their keys; or it looks at the albums of each artist, which a look at
-  /// the first albums decides.
+  /// Filters with the tables that they scan and the indexes that they use, as in `EXPLAIN QUERY
+  /// PLAN`. A condition without an index either reads all related rows once and finds the artists
+  /// by their keys, or reads the albums of each artist. The statement chooses by testing the first
+  /// albums.
   private static let planned: [(Filter<Music.Artist>, scanned: [String], [String])] = [
     ((\Music.Artist.$albums).isEmpty, ["MusicArtist"], ["(artist=?)"]),
     (
@@ -176,15 +175,15 @@ import Testing
   ]
 
   @Test(arguments: planned.indices)
-  func `each question is a subquery by the indexes that are there`(index: Int) throws {
+  func `each filter becomes a subquery that uses the available indexes`(index: Int) throws {
     let (filter, scanned, indexes) = Self.planned[index]
     let condition = try filter.sql(in: magic)
     let sql: SQL = "SELECT 1 FROM MusicArtist WHERE \(condition)"
     let plan = try magic.database.read { try $0.explain(sql) }
     let text = plan.allSteps.map(\.detail).joined(separator: "; ")
-    // A subquery has a name in parentheses.
+    // The names of subqueries are in parentheses.
     #expect(plan.scannedTables.filter { !$0.hasPrefix("(") } == scanned, "\(text)")
-    // Three of the choice.
+    // A choice between two plans contains three subqueries.
     let subqueries = plan.allSteps.count { $0.detail.contains("SCALAR SUBQUERY") }
     #expect(subqueries <= (scanned.count > 2 ? 4 : 2), "\(text)")
     for index in indexes { #expect(text.contains(index), "\(text)") }

@@ -29,7 +29,7 @@ extension Query<Metropolis> {
   fileprivate var large: Query { `where`(\.$population > 1_000) }
 }
 
-/// Queries as values: composed, passed on, named, and fetched from any store.
+/// Queries as values that can be composed, passed, named and fetched from any store.
 @Suite(.everyEngine) struct RequestTests {
   let magic: MagicData
   private let cities: [Metropolis]
@@ -37,7 +37,7 @@ extension Query<Metropolis> {
   init() throws {
     magic = try MagicData.fresh()
     cities = (1...9).map { Metropolis($0, "city \($0)", $0 * 300) }
-    // An array with an object twice, and not in the order of the keys.
+    // The array contains an object twice and isn't in the order of the keys.
     cities[0].twins = [cities[6], cities[2], cities[6], cities[4]]
     cities[0].visited = AsyncMagical(value: [cities[8], cities[1], cities[8]])
     try magic.update(cities)
@@ -45,7 +45,7 @@ extension Query<Metropolis> {
 
   private func count(_ query: Query<Metropolis>) throws -> Int { try magic.fetch(query.count) }
 
-  @Test func `a query is made from optional search fields`() throws {
+  @Test func `a query can be built from optional search fields`() throws {
     for (name, least) in [(nil, nil), ("city 5", nil), (nil, 2_000), ("city 9", 2_000)]
       as [(String?, Int?)]
     {
@@ -57,7 +57,7 @@ extension Query<Metropolis> {
     }
   }
 
-  @Test func `a query has a name and is passed to a function`() throws {
+  @Test func `a query can be named and passed to a function`() throws {
     #expect(try count(Metropolis.all.large) == 6)
     #expect(try count(Metropolis.where(\.$population < 2_000).large) == 3)
     let names = try magic.fetch(
@@ -65,14 +65,14 @@ extension Query<Metropolis> {
     #expect(names == ["city 9", "city 8"])
   }
 
-  @Test func `the order of the calls does not matter`() throws {
+  @Test func `the order of the calls doesn't matter`() throws {
     let one = Metropolis.all.limit(2).ordered(by: .descending(\.$id)).where(\.$population < 2_000)
     let other = Metropolis.where(\.$population < 2_000).ordered(by: .descending(\.$id)).limit(2)
     #expect(try magic.fetch(one).map(\.id) == [6, 5])
     #expect(try magic.fetch(other).map(\.id) == [6, 5])
   }
 
-  @Test func `a limit and an offset hold for each request`() throws {
+  @Test func `limit and offset apply to every kind of request`() throws {
     let query = Metropolis.ordered(by: .descending(\.$id)).limit(3, offset: 1)
     #expect(try magic.fetch(query).map(\.id) == [8, 7, 6])
     #expect(try magic.fetch(query.count) == 3)
@@ -95,9 +95,7 @@ extension Query<Metropolis> {
     #expect(try magic.fetch(Metropolis.where(\.$id > 6).values(\.$id)) == [7, 8])
   }
 
-  @Test func `a relation starts a query, with each object once and in the order of an array`()
-    async throws
-  {
+  @Test func `a query of a relation returns each object once, in array order`() async throws {
     let first = try await magic.object(of: Metropolis.self, primary: 1)
     let twins = first.$twins
     #expect(try await magic.fetch(twins.all).map(\.id) == [7, 3, 5])
@@ -112,7 +110,7 @@ extension Query<Metropolis> {
     #expect(try await magic.updateAll(twins.where(\.$id < 6), set: [\.$population += 1]) == 2)
   }
 
-  @Test func `a query of a relation needs its object and its store`() throws {
+  @Test func `a query of a relation requires a saved object of the same store`() throws {
     let new = Metropolis(20, "new", 1)
     for query in [new.$twins.all, new.twinnedBy.all] {
       #expect(throws: MagicError.notSaved(type: "object")) { try magic.fetch(query) }
@@ -126,7 +124,7 @@ extension Query<Metropolis> {
     for query in [first.$twins.all, first.visited.all, first.twinnedBy.all] {
       #expect(throws: MagicError.notSaved(type: "Metropolis")) { try other.fetch(query) }
     }
-    // The same query serves several stores.
+    // One query can be fetched from several stores.
     #expect(try other.fetch(Metropolis.all.large.count) == 0)
     first.visited.append(cities[3])
     #expect(throws: MagicError.unsavedChanges(type: "Array<Metropolis>")) {
@@ -134,7 +132,7 @@ extension Query<Metropolis> {
     }
   }
 
-  @Test func `a request is mapped`() async throws {
+  @Test func `a request can be mapped`() async throws {
     let request = Metropolis.all.large.values(\.$id).map { Set($0) }
     #expect(try await magic.fetch(request) == [4, 5, 6, 7, 8, 9])
   }
@@ -155,7 +153,7 @@ extension Query<Metropolis> {
     #expect(try await page.next()?.objects.map(\.id) == [10])
   }
 
-  @Test func `only the objects of a query have differences`() async throws {
+  @Test func `differences are available only for a query's unmapped objects`() async throws {
     let objects = Metropolis.all.limit(2).objects
     var differences = magic.observe(objects).differences().makeAsyncIterator()
     #expect(try await differences.next()?.identities == [1, 2])
@@ -164,7 +162,7 @@ extension Query<Metropolis> {
     await #expect(throws: SQLiteError.self) { try await mapped.next() }
   }
 
-  @Test func `objects and values are visited one by one`() throws {
+  @Test func `forEach visits objects and values one by one`() throws {
     var ids: [Int] = []
     let blocking = {
       try magic.forEach(Metropolis.ordered(by: .descending(\.$id)), batch: 2) { ids.append($0.id) }
@@ -181,7 +179,7 @@ extension Query<Metropolis> {
   }
 
   @Test(.requires(.functions))
-  func `a search takes the filter and the limit of a query, and no order`() throws {
+  func `a search accepts the filter and limit of a query, but no order`() throws {
     #expect(
       try magic.fetch(Metropolis.where(\.$id > 3).limit(2).search(.all(of: "city"))).map(\.value.id)
         == [

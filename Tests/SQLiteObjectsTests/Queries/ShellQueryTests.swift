@@ -4,8 +4,8 @@ import MagicData
 import Testing
 import TestSupport
 
-/// Queries of a music shop of Chinook's size, made by a seeded generator, against plain SQL that the `sqlite3` shell
-/// runs on the same file.
+/// Queries of a generated music shop as large as Chinook, compared with SQL that the `sqlite3`
+/// shell runs on the same file.
 @Suite(.everyEngine, .requires(.files)) struct ShellQueryTests {
   struct Genre: MagicObject {
     @PrimaryMagicValue var id: Int
@@ -65,13 +65,13 @@ import TestSupport
     init() { (price, quantity) = (0, 0) }
   }
 
-  /// A query in this language, as lines of its result, with what it is in SQL.
+  /// A query that returns lines of text, and the equivalent SQL.
   struct Query {
     let sql: String
     let run: (MagicData) throws -> [String]
   }
 
-  /// A filter with its SQL.
+  /// A filter and the equivalent SQL.
   struct Condition {
     let filter: Filter<Track>
     let sql: String
@@ -160,7 +160,7 @@ import TestSupport
     }
   }
 
-  // The values of a line, as both sides write them.
+  // The formats of values in a line, in Swift and in SQL.
   private static func text(_ value: String?) -> String {
     value.map { "x" + Data($0.utf8).map { String(format: "%02X", $0) }.joined() } ?? "-"
   }
@@ -174,7 +174,7 @@ import TestSupport
   private static func bytes(_ column: String) -> String {
     "CASE WHEN (\(column)) IS NULL THEN '-' ELSE 'x' || hex(CAST(\(column) AS BLOB)) END"
   }
-  /// In millionths, since the shell prints halves in another way.
+  /// Returns SQL for a real in millionths, because the shell formats reals differently.
   private static func real(_ value: String) -> String {
     "ifnull(CAST((\(value)) * 1000000 AS INTEGER), '-')"
   }
@@ -432,7 +432,7 @@ import TestSupport
     .enabled(
       if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3"),
       "the shell sqlite3 is not installed"))
-  func `300 queries find what the shell finds`() throws {
+  func `300 queries return the same as the sqlite3 shell`() throws {
     let folder = try TestFolder()
     let magic = try MagicData.at(folder.path + "/shop.sqlite3")
     var random = SplitMix64(seed: 2_009)

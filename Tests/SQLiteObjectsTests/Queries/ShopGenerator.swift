@@ -4,7 +4,7 @@ import MagicData
 import TestSupport
 
 extension Chinook {
-  /// All objects of a shop, as they are in memory.
+  /// All objects of a shop in memory.
   final class Shop {
     var artists: [Artist] = []
     var albums: [Album] = []
@@ -147,7 +147,7 @@ extension Chinook {
       }
     }
 
-    /// A store with everything.
+    /// Saves everything in a new store.
     func saved() throws -> MagicData {
       let magic = try MagicData.fresh()
       try magic.transaction {

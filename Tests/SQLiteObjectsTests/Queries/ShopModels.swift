@@ -1,7 +1,7 @@
 import Foundation
 import MagicData
 
-/// The tables of Chinook, as objects: a music shop that a generator fills.
+/// The tables of Chinook as objects, for a music shop with generated data.
 enum Chinook {
   struct Artist: MagicObject {
     @PrimaryMagicValue var id: Int
