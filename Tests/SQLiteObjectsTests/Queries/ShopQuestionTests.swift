@@ -3,7 +3,7 @@ import Foundation
 import MagicData
 import Testing
 
-/// What a music shop asks, answered by queries and by plain Swift over the objects in memory.
+/// Questions of a music shop, answered by queries and by plain Swift on the objects in memory.
 @Suite(.timeLimit(.minutes(40)), .everyEngine) struct ShopQuestionTests {
   private typealias Artist = Chinook.Artist
   private typealias Album = Chinook.Album
@@ -16,7 +16,7 @@ import Testing
   private typealias InvoiceLine = Chinook.InvoiceLine
   private typealias Shop = Chinook.Shop
 
-  @Test(.requires(.collations)) func `thirty everyday questions have the answers of plain Swift`()
+  @Test(.requires(.collations)) func `thirty everyday queries return the same as plain Swift`()
     throws
   {
     let shop = Shop(seed: 18)
@@ -33,7 +33,7 @@ import Testing
       shop.artists.filter { artist in !shop.albums.contains { $0.artist?.id == artist.id } }.map(
         \.id)
     )
-    // 3. The ten best customers by what they spent.
+    // 3. The ten customers who spent the most.
     let spent = Dictionary(grouping: shop.invoices, by: \.customer.id).mapValues {
       $0.reduce(Decimal(0)) { $0 + $1.total }
     }
@@ -85,13 +85,13 @@ import Testing
       "7 late",
       try magic.count(of: Invoice.self, where: \.$paid - \.$date > 30 * 86_400),
       shop.invoices.count { ($0.paid?.timeIntervalSince($0.date) ?? 0) > 30 * 86_400 })
-    // 8. Which invoices do not add up?
+    // 8. Which invoices don't add up?
     check(
       "8 adds up",
       try magic.count(
         of: Invoice.self,
         where: (\Invoice.$lines).sum(\.$price * \.$quantity) != \.$total), 0)
-    // 9. How many employees have each manager?
+    // 9. How many employees does each manager have?
     check(
       "9 managers",
       try magic.fetch(
@@ -102,7 +102,7 @@ import Testing
         let count = shop.employees.count { $0.manager?.id == boss.id }
         return count == 0 ? nil : "\(boss.lastName) \(count)"
       })
-    // 10. Customers in the care of somebody whose manager is employee 2.
+    // 10. Customers whose support agent has employee 2 as manager.
     check(
       "10 grandchildren",
       try magic.count(of: Customer.self, where: \.$support.$manager.$id == 2),
@@ -121,7 +121,7 @@ import Testing
       shop.playlists.enumerated().filter { index, _ in
         shop.playlistTracks[index].count { shop.tracks[$0].genre?.name == "Rock" } > 100
       }.map(\.element.id))
-    // 13. Average length by genre, longest first, only genres of more than 900 tracks.
+    // 13. Average length by genre, longest first, only genres with more than 900 tracks.
     let lengths = Dictionary(grouping: shop.tracks, by: { $0.genre?.name })
     let averages = lengths.filter { $0.value.count > 900 }.map { name, tracks in
       let total = tracks.reduce(0) { $0 + $1.milliseconds }
@@ -140,7 +140,7 @@ import Testing
     check(
       "14 median", try magic.fetch(Track.all.aggregate(.median(\.$milliseconds))),
       Double(sorted[3499] + sorted[3500]) / 2)
-    // 15. Artists whose albums are all of before 1980.
+    // 15. Artists whose albums were all released before 1980.
     let border = Date(timeIntervalSince1970: 315_532_800)
     check(
       "15 old artists",
@@ -174,7 +174,7 @@ import Testing
       }.prefix(30).map {
         ($0.company ?? $0.firstName + " " + $0.lastName).lowercased()
       })
-    // 18. Tracks as "short", "medium", "long": how many of each.
+    // 18. The number of short, medium and long tracks.
     let length: MagicExpression<Track, String> = .when(
       \.$milliseconds < 180_000, then: "short",
       else: .when(\.$milliseconds < 420_000, then: "medium", else: "long"))
@@ -244,7 +244,7 @@ import Testing
       shop.tracks.filter { $0.album?.id == album.id }.map(\.name).sorted {
         Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8))
       })
-    // 26. The reverse set, ordered.
+    // 26. The same by the reverse relation.
     check(
       "26 tracks of an album by the reverse set",
       try magic.fetch(album.tracks.ordered(by: .ascending(\.$name))).map(\.name),
@@ -280,7 +280,7 @@ import Testing
     check(
       "29 in no playlist", try magic.count(of: Track.self, where: (\Track.$playlists).isEmpty),
       shop.tracks.count { !listed.contains($0.id) })
-    // 30. Tracks that stand above the average length of all tracks: two queries.
+    // 30. Tracks that are longer than the average of all tracks, with two queries.
     let average = try magic.fetch(Track.all.aggregate(.average(\.$milliseconds)))!
     check(
       "30 above average",
@@ -288,7 +288,7 @@ import Testing
       shop.tracks.count { Double($0.milliseconds) > average })
   }
 
-  @Test(.requires(.collations)) func `each part of the language gives what plain Swift gives`()
+  @Test(.requires(.collations)) func `every query feature returns the same as plain Swift`()
     throws
   {
     let shop = Shop(seed: 18)

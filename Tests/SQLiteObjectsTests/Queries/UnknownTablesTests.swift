@@ -38,12 +38,13 @@ private actor Caller {
     unsafe executor.asUnownedSerialExecutor()
   }
 
-  /// Calls `query`, signals before it, and again after it has suspended or ended.
+  /// Calls `query`. Signals `began` before the call, and `free` when it has suspended or returned.
   func call<Result: Sendable>(
     _ began: DispatchSemaphore, _ free: DispatchSemaphore,
     _ query: nonisolated(nonsending) @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
-    // On this actor, one behind the other: a call that blocks the thread lets the second one wait.
+    // Both tasks run on this actor, in order. A call that blocks the thread makes the second one
+    // wait.
     let calling = Task {
       began.signal()
       return try await isolated(query)
@@ -72,8 +73,8 @@ private actor Caller {
     try MagicData.at(folder.path).update(TramStop("Nowhere"))
   }
 
-  /// Runs a query of a store that has met no type, while somebody uses the only connection until the task's
-  /// thread is free; returns nil for a query that has blocked it.
+  /// Runs a query on a store that has used no type yet, while its only connection is busy until the
+  /// task's thread is free. Returns nil if the query blocked the thread.
   private func resultUnlessBlocking<Result: Sendable>(
     _ query: nonisolated(nonsending) @escaping @Sendable (MagicData) async throws -> Result
   ) async throws -> Result? {
@@ -87,7 +88,7 @@ private actor Caller {
       try? store.database.write { _ in
         held.signal()
         began.wait()
-        // A call that blocks its thread is told by this alone, so it may be long.
+        // Only a call that blocks its thread reaches this timeout, so it can be long.
         let wasFreedInTime = free.wait(timeout: .now() + 60) == .success
         wasFreed.withLock { $0 = wasFreedInTime }
       }
@@ -99,21 +100,21 @@ private actor Caller {
 
   private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 
-  @Test func `a count by the objects that lead to each does not block the task`() async throws {
+  @Test func `a count by a reverse relation doesn't block the task`() async throws {
     let count = try await resultUnlessBlocking {
       try await $0.count(of: TramStop.self, where: (\TramStop.$routes).isEmpty)
     }
     #expect(count == 1)
   }
 
-  @Test func `a fetch by the objects that each leads to does not block the task`() async throws {
+  @Test func `a fetch by a reverse relation doesn't block the task`() async throws {
     let names = try await resultUnlessBlocking {
       try await $0.objects(of: TramStop.self, where: (\TramStop.$routes).count == 1).map(\.name)
     }
     #expect(names.map { Set($0) } == ["North", "South"])
   }
 
-  @Test func `values sorted by the number of objects do not block the task`() async throws {
+  @Test func `sorting values by a count of related objects doesn't block the task`() async throws {
     let names = try await resultUnlessBlocking {
       try await $0.fetch(
         TramStop.ordered(by: .ascending((\TramStop.$routes).count), .ascending(\.$name)).values(
@@ -122,15 +123,14 @@ private actor Caller {
     #expect(names == ["Nowhere", "North", "South"])
   }
 
-  @Test func `a change of many objects does not block the task`() async throws {
+  @Test func `a removal by a filter doesn't block the task`() async throws {
     let count = try await resultUnlessBlocking {
       try await $0.removeAll(TramStop.where((\TramStop.$routes).isEmpty))
     }
     #expect(count == 1)
   }
 
-  @Test func `relations without tables lead nowhere, asked without blocking the task`() async throws
-  {
+  @Test func `relations without tables are empty`() async throws {
     let other = try TestFolder()
     try await MagicData.at(other.path).update(TramStop("Nowhere"))
     let store = try await MagicData.at(other.path)

@@ -9,9 +9,7 @@ import TestSupport
 
   init() throws { magic = try Music.filled() }
 
-  @Test func `values of several properties are tuples, nil where a relation leads nowhere`()
-    async throws
-  {
+  @Test func `tuples of properties contain nil where a relation is missing`() async throws {
     let rows = try await magic.fetch(
       Music.Track.ordered(by: .ascending(\.$name)).values(
         \.$name, \.$album.$title, \.$album.$artist.$name))
@@ -30,7 +28,7 @@ import TestSupport
     #expect(some.map(\.1) == [nil, 5])
   }
 
-  @Test func `combinations come once if that is asked for`() throws {
+  @Test func `distinct returns each combination once`() throws {
     let years = try magic.fetch(
       Music.Track.all.distinct().values(\.$album.$year, \.$album.$artist.$name))
     #expect(years.count == 4)
@@ -59,7 +57,7 @@ import TestSupport
     var artist: String?
   }
 
-  @Test func `values are of any decodable type`() async throws {
+  @Test func `values can be decoded as any Decodable type`() async throws {
     let lines = try await magic.fetch(
       Music.Track.where(\.$seconds <= 100).ordered(by: .ascending(\.$name)).values(
         \.$name, \.$album.$title, \.$album.$year, as: Line.self))
@@ -70,7 +68,7 @@ import TestSupport
     #expect(flat == [Flat(name: "b1", artist: "Bob")])
   }
 
-  @Test func `rows are lent one by one, and an error ends the loop`() throws {
+  @Test func `forEach visits one row at a time, and an error ends the loop`() throws {
     var names: [String] = []
     try magic.forEach(Music.Track.all.values(\.$name, \.$album.$title)) { name, title in
       names.append("\(name) \(title ?? "-")")
@@ -82,7 +80,7 @@ import TestSupport
     }
   }
 
-  @Test func `rows are lent to a task on another thread`() async throws {
+  @Test func `an async forEach visits the matching rows`() async throws {
     let (lines, add) = AsyncStream.makeStream(of: String.self)
     try await magic.forEach(Music.Track.where(\.$seconds > 200).values(\.$name)) { add.yield($0) }
     add.finish()
@@ -91,7 +89,7 @@ import TestSupport
     #expect(found == ["a3", "b1"])
   }
 
-  @Test func `SQL takes columns and values, wherever it stands`() throws {
+  @Test func `raw SQL accepts columns and values anywhere`() throws {
     let (part, pattern) = (100, "a*")
     let filter = Filter<Music.Track>(
       sql: "\(\.$name) GLOB \(pattern) AND \(\.$seconds) % \(part) = \(0)")
@@ -99,10 +97,10 @@ import TestSupport
     #expect(
       try magic.fetch(Music.Track.where(filter && \.$rating == 5).values(\.$album.$artist.$name))
         == ["Ann"])
-    let behind = Filter<Music.Track>(
+    let commented = Filter<Music.Track>(
       sql: "length(\(\.$album.$title)) = \(4) -- the end")
-    #expect(try magic.fetch(Music.Track.where(behind).values(\.$name)) == ["b1"])
-    // Inside a question about a relation, the column is that of its objects.
+    #expect(try magic.fetch(Music.Track.where(commented).values(\.$name)) == ["b1"])
+    // In a filter on a relation, the column belongs to the related objects.
     let albums = try magic.fetch(
       Music.Album.where(
         (\Music.Album.$tracks).contains(where: Filter(sql: "\(\.$seconds) > \(250)"))
@@ -119,7 +117,7 @@ import TestSupport
     #expect(try magic.fetch(Music.Album.where(sums).values(\.$title)) == ["First", "Second"])
   }
 
-  @Test func `a column without a name of its table is the object's, whatever is joined`() throws {
+  @Test func `an unqualified column belongs to the object, whatever tables are joined`() throws {
     // Both tracks and albums have an id, and the albums a title.
     let rows = try magic.fetch(
       Music.Track.where(Filter(sql: "id IS NOT NULL AND seconds = 50")).values(
@@ -162,7 +160,7 @@ import TestSupport
     }
   }
 
-  @Test func `tuples of any types are what the objects hold`() throws {
+  @Test func `tuples of any types equal the values of the objects`() throws {
     var random = SplitMix64(seed: 7)
     let objects = (1...100).map { Wide($0, &random) }
     try magic.update(objects)
@@ -189,9 +187,7 @@ import TestSupport
     }
   }
 
-  @Test func `a value that cannot be read is an error, and what was read before it is released`()
-    throws
-  {
+  @Test func `a value that can't be read throws, and values read before are released`() throws {
     try magic.database.executeChange("UPDATE MusicTrack SET seconds = 'x' WHERE name = 'b1'")
     #expect(throws: (any Error).self) {
       try magic.fetch(Music.Track.all.values(\.$name, \.$album.$title, \.$seconds))
