@@ -1,43 +1,43 @@
 import SQLiteCore
 
-/// A failure of the asset store.
+/// An error of an asset store.
 ///
-/// SQLite's own failures stay `SQLiteError`s. Where one asset's file is missing or damaged, the
-/// error belongs to that asset alone: every other one stays readable.
+/// Errors of SQLite are thrown as `SQLiteError`. If a file is missing or damaged, the error
+/// concerns only that asset. All others can still be read.
 public enum AssetError: Error, Hashable, Sendable {
-  /// A call into the file system failed, such as `openat` or `fsync`, with an `errno`.
+  /// A file system call, such as `openat` or `fsync`, failed with an `errno`.
   case system(call: String, path: String, number: Int32)
-  /// A link, a folder, a FIFO or a device stands where a file of the store should be.
+  /// The path of a file is occupied by a symbolic link, a folder, a FIFO or a device.
   case notRegularFile(path: String)
-  /// A path that is empty or contains a NUL, or a URL of something else than a file.
+  /// The path is empty or contains a NUL, or a URL isn't a file URL.
   case invalidPath(String)
-  /// The file belongs to a database that is open in this process: a backup copies such a file.
+  /// The file belongs to a database that is open in this process. Use a backup to copy it.
   case openDatabase(path: String)
-  /// A file extension with anything but ASCII letters, digits, `+`, `-`, `_` and inner dots, or
-  /// with more than 64 of them.
+  /// The file name extension is longer than 64 characters, or contains other characters than ASCII
+  /// letters, digits, `+`, `-`, `_` and inner dots.
   case invalidExtension(String)
-  /// The folder holds the assets of another database.
+  /// The folder contains the assets of another database.
   case foreignFolder(path: String)
-  /// No row has this id.
+  /// There is no asset with this id.
   case noAsset(AssetID)
-  /// The asset's row names a file that is not in the store's folder.
+  /// The file of an asset doesn't exist in the store's folder.
   case missingFile(AssetID, path: String)
-  /// The file's size or SHA-256 is not what the asset's row says.
+  /// The size or the SHA-256 digest of the file differs from that in the asset's row.
   case damagedFile(AssetID, path: String)
-  /// The content of the asset is in its row, so that it has no path.
+  /// The content of the asset is stored in its row, so it has no path.
   case contentInRow(AssetID)
-  /// A folder for a copy of the store is not empty.
+  /// The target folder of a backup isn't empty.
   case folderNotEmpty(path: String)
-  /// The asset's row holds something that no store wrote, such as a file name outside the folder.
+  /// The row of an asset contains an invalid value, such as a file name outside the folder.
   case damagedRow(id: String)
-  /// The store of the folder was closed.
+  /// The store with this folder was closed.
   case closed(path: String)
-  /// The tables of the store have a layout of another version of this library.
+  /// The asset tables have the format of another version of this library.
   case unknownFormat(Int)
 }
 
 extension AssetError: CustomStringConvertible {
-  /// The error in English, with the system's own words.
+  /// A description of the error in English. It includes the message of the system, if any.
   public var description: String {
     switch self {
     case .system(let call, let path, let number):

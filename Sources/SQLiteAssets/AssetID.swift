@@ -1,37 +1,40 @@
 import ExactText
 public import SQLiteCore
 
-/// The lasting identity of an asset: 128 random bits.
+/// The permanent identity of an asset, consisting of 128 random bits.
 ///
-/// It is made by the store and never from a user's text. Its description, also its form in the
-/// database and in JSON, is 32 lower-case hexadecimal digits.
+/// The store generates it. Its description, which is also its form in the database and in JSON,
+/// consists of 32 lowercase hexadecimal digits.
 public struct AssetID: Hashable, Sendable {
   private let bits: UInt128
 
-  /// Makes an id that no asset has.
+  /// Creates a new random id.
   package init() {
     bits = .random(in: 0...UInt128.max)
   }
 }
 
 extension AssetID: LosslessStringConvertible {
-  /// Makes an id from its description, or nil from any other text.
+  /// Creates an id from its description. Returns nil for any other text.
   ///
-  /// - Parameter description: 32 lower-case hexadecimal digits.
+  /// - Parameter description: 32 lowercase hexadecimal digits.
   public init?(_ description: String) {
     guard let bits = UInt128(hexadecimal: Substring(description)) else { return nil }
     self.bits = bits
   }
 
-  /// The 32 lower-case hexadecimal digits.
+  /// The id as 32 lowercase hexadecimal digits.
   public var description: String { bits.hexadecimal }
 }
 
 extension AssetID: Bindable, ColumnValue {
-  /// The description, as TEXT.
+  /// The description as a TEXT value.
   public var databaseValue: Value { .text(description) }
 
-  /// Reads a description.
+  /// Creates an id from a database value.
+  ///
+  /// - Parameter databaseValue: A TEXT value with the description of an id.
+  /// - Throws: `SQLiteError` for any other value.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .text(let text) = databaseValue, let id = AssetID(text) else {
       throw databaseValue.mismatch(expected: AssetID.self)
@@ -41,10 +44,10 @@ extension AssetID: Bindable, ColumnValue {
 }
 
 extension AssetID: Codable {
-  /// Decodes a description.
+  /// Creates an id from its encoded description.
   ///
-  /// - Parameter decoder: Where to read it.
-  /// - Throws: `DecodingError` for any other text.
+  /// - Parameter decoder: The decoder to read from.
+  /// - Throws: `DecodingError` if the value isn't the description of an id.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let id = AssetID(try container.decode(String.self)) else {
@@ -54,10 +57,10 @@ extension AssetID: Codable {
     self = id
   }
 
-  /// Encodes the description.
+  /// Encodes the description as a string.
   ///
-  /// - Parameter encoder: Where to write it.
-  /// - Throws: What the encoder throws.
+  /// - Parameter encoder: The encoder to write to.
+  /// - Throws: Any error that the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

@@ -1,22 +1,23 @@
 import ExactText
 import SQLiteCore
 
-/// The row of an asset.
+/// The row of an asset, with the size and digest of its content.
 ///
-/// Size and digest are of the content as it was put, so they are known without reading the file.
+/// The store records size and digest when the content is written, so a record doesn't require
+/// reading the file.
 public struct AssetRecord: Hashable, Sendable {
-  /// The asset's lasting identity.
+  /// The permanent identity of the asset.
   public let id: AssetID
-  /// The number of bytes.
+  /// The size of the content in bytes.
   public let size: Int
-  /// The SHA-256 of the bytes.
+  /// The SHA-256 digest of the content.
   public let sha256: AssetDigest
-  /// The file that holds the content. A replaced content is another file.
+  /// The name of the file with the content. Replaced content gets a new file.
   package let file: AssetFileName
-  /// Whether the content is in the row and not in a file.
+  /// A Boolean value that indicates whether the content is stored in the row instead of a file.
   public let isInRow: Bool
 
-  /// The extension of the file's name, without the dot, or nil.
+  /// The file name extension without the dot, or nil if there is none.
   public var fileExtension: String? { file.fileExtension }
 
   init(id: AssetID, content: Content) {
@@ -27,7 +28,7 @@ public struct AssetRecord: Hashable, Sendable {
     isInRow = content.bytes != nil
   }
 
-  /// Creates a record from the values of a row, or nil if no store can have written them.
+  /// Creates a record from the values of a row. Returns nil if a value is invalid.
   fileprivate init?(_ row: AssetRow) {
     guard case .text(let id) = row.id, let id = AssetID(id),
       case .text(let file) = row.file, let file = AssetFileName(file),
@@ -42,12 +43,12 @@ public struct AssetRecord: Hashable, Sendable {
   }
 }
 
-/// The values in the row of an asset, which may be ones that no store wrote.
+/// The values of an asset's row, which may be invalid.
 struct AssetRow {
   let id, file, size, sha256: Value
   let isInRow: Bool
 
-  /// Returns the record, or throws ``AssetError/damagedRow(id:)``.
+  /// Returns the record, or throws ``AssetError/damagedRow(id:)`` if a value is invalid.
   func record() throws(AssetError) -> AssetRecord {
     guard let record = AssetRecord(self) else {
       if case .text(let id) = id { throw .damagedRow(id: id) }
@@ -57,29 +58,31 @@ struct AssetRow {
   }
 }
 
-/// A content that has been written to a file, which no row names yet, or is to be written to a row.
+/// Content that no row references yet. It is in a pending file, or in memory if it will be stored
+/// in the row.
 struct Content: Sendable {
   let file: AssetFileName
   let size: Int
   let sha256: AssetDigest
-  /// The content itself, if it is to be in the row.
+  /// The content if it will be stored in the row; nil if it is in a file.
   let bytes: [UInt8]?
-  /// Whether the content of the file survives a power cut already; its name may not.
+  /// Whether the content of the file is durable already. Its name may not be.
   let isSynced: Bool
 }
 
-/// The name of a file in a store: 32 random hexadecimal digits, and perhaps an extension.
+/// The name of a file in a store: 32 random hexadecimal digits and an optional extension.
 ///
-/// No other text becomes one, so that a name from a row that somebody wrote by hand cannot lead
-/// out of the folder.
+/// Other names are rejected, so that a name in a manipulated row can't refer to a path outside the
+/// folder.
 package struct AssetFileName: Hashable, Sendable {
-  /// The whole name.
+  /// The full name.
   package let text: String
 
-  /// Makes a name that no file has.
+  /// Creates a new random name.
   ///
-  /// - Parameter fileExtension: What follows the dot; nothing does if it is nil or empty.
-  /// - Throws: ``AssetError/invalidExtension(_:)``.
+  /// - Parameter fileExtension: The extension without the dot; nil or empty for no extension.
+  /// - Throws: ``AssetError/invalidExtension(_:)`` if the extension contains other characters than
+  ///   ASCII letters, digits, `+`, `-`, `_` and inner dots, or more than 64.
   package init(extension fileExtension: String?) throws(AssetError) {
     let random = UInt128.random(in: 0...UInt128.max).hexadecimal
     guard let fileExtension, !fileExtension.isEmpty else {
@@ -92,7 +95,7 @@ package struct AssetFileName: Hashable, Sendable {
     text = "\(random).\(fileExtension)"
   }
 
-  /// Takes the name of a file of the store; nil for anything else.
+  /// Creates a name from its text. Returns nil if it isn't a valid name of a store's file.
   package init?(_ text: String) {
     guard UInt128(hexadecimal: text.prefix(32)) != nil else { return nil }
     let rest = text.dropFirst(32)
@@ -102,19 +105,19 @@ package struct AssetFileName: Hashable, Sendable {
     self.text = text
   }
 
-  /// The text behind the first dot, or nil.
+  /// The text after the first dot, or nil if there is none.
   package var fileExtension: String? {
     text.utf8.count > 33 ? String(text.dropFirst(33)) : nil
   }
 
   private static func isExtension(_ text: Substring) -> Bool {
-    // A dot stands between other bytes.
+    // Dots are allowed only between other characters.
     text.utf8.count <= 64
       && text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         .allSatisfy { part in !part.isEmpty && part.allSatisfy(isPlain) }
   }
 
-  /// Whether `byte` is a letter, a digit, `+`, `-` or `_` of ASCII.
+  /// Returns whether a byte is an ASCII letter, a digit, `+`, `-` or `_`.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,43 +1,43 @@
 import CSHA256
 import ExactText
 
-/// The SHA-256 hash of a stream of bytes (FIPS 180-4).
+/// A SHA-256 hash function for a stream of bytes (FIPS 180-4).
 ///
 ///     var hash = SHA256()
 ///     hash.update([0x61, 0x62])
 ///     hash.update([0x63])
 ///     print(hash.finalize())  // ba7816bf…f20015ad
 ///
-/// It exists to find damage in files. It is a value: a copy goes on alone. It takes no key and does
-/// not hide timing, so it is not made for passwords.
+/// The store uses it to detect damaged files. It isn't designed for passwords: it has no key and
+/// doesn't run in constant time.
 package struct SHA256: Sendable {
   var state = SIMD8<UInt32>(
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a,
     0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19)
-  /// The bytes that wait for a whole block, at its beginning.
+  /// The bytes of an incomplete block, at the start of the vector.
   private var waiting = SIMD64<UInt8>()
   private var count: UInt64 = 0
 
-  /// Makes a hash of no bytes yet.
+  /// Creates a hash function that has processed no bytes yet.
   package init() {}
 
-  /// Takes in more bytes.
+  /// Adds bytes to the hash.
   ///
-  /// - Parameter bytes: What follows the bytes of earlier calls.
-  /// - Complexity: O(*n*).
+  /// - Parameter bytes: The bytes that follow those of earlier calls.
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   package mutating func update(_ bytes: [UInt8]) {
     update(unsafe bytes.span.bytes)
   }
 
-  /// Takes in more bytes, without copying them.
+  /// Adds bytes to the hash without copying them.
   ///
-  /// - Parameter bytes: What follows the bytes of earlier calls.
-  /// - Complexity: O(*n*).
+  /// - Parameter bytes: The bytes that follow those of earlier calls.
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   package mutating func update(_ bytes: RawSpan) {
     unsafe bytes.withUnsafeBytes { unsafe update($0) }
   }
 
-  /// Returns the digest of all the bytes taken in.
+  /// Returns the digest of all bytes.
   package consuming func finalize() -> AssetDigest {
     let bits = count &<< 3
     let used = Int(count & 63)
@@ -47,11 +47,11 @@ package struct SHA256: Sendable {
     return AssetDigest(state)
   }
 
-  /// Returns the digest of `bytes`.
+  /// Returns the digest of a single array of bytes.
   ///
-  /// - Parameter bytes: All the bytes.
+  /// - Parameter bytes: The bytes to hash.
   /// - Returns: The digest.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   package static func digest(of bytes: [UInt8]) -> AssetDigest {
     var hash = SHA256()
     hash.update(bytes)
@@ -83,9 +83,10 @@ package struct SHA256: Sendable {
   }
 }
 
-/// The SHA-256 of a content.
+/// The SHA-256 digest of an asset's content.
 ///
-/// Its description is the usual 64 lower-case hexadecimal digits, and can be read back.
+/// Its description consists of 64 lowercase hexadecimal digits, from which you can create the
+/// digest again.
 public struct AssetDigest: Hashable, Sendable {
   private let words: SIMD8<UInt32>
 
@@ -93,9 +94,9 @@ public struct AssetDigest: Hashable, Sendable {
     self.words = words
   }
 
-  /// Makes a digest from its 32 bytes, or nil from any other number of bytes.
+  /// Creates a digest from its 32 bytes. Returns nil for any other number of bytes.
   ///
-  /// - Parameter bytes: The bytes in their usual order.
+  /// - Parameter bytes: The bytes of the digest, most significant first.
   public init?(bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
     var words = SIMD8<UInt32>()
@@ -105,16 +106,16 @@ public struct AssetDigest: Hashable, Sendable {
     self.words = words
   }
 
-  /// The 32 bytes in their usual order.
+  /// The 32 bytes of the digest, most significant first.
   public var bytes: [UInt8] {
     (0..<32).map { UInt8(truncatingIfNeeded: words[$0 / 4] &>> UInt32(24 - $0 % 4 * 8)) }
   }
 }
 
 extension AssetDigest: LosslessStringConvertible {
-  /// Makes a digest from its 64 hexadecimal digits, or nil from any other text.
+  /// Creates a digest from its description. Returns nil for any other text.
   ///
-  /// - Parameter description: Lower-case digits, as the description has them.
+  /// - Parameter description: 64 lowercase hexadecimal digits.
   public init?(_ description: String) {
     guard description.utf8.count == 64 else { return nil }
     var words = SIMD8<UInt32>()
@@ -127,23 +128,23 @@ extension AssetDigest: LosslessStringConvertible {
     self.words = words
   }
 
-  /// The 64 lower-case hexadecimal digits.
+  /// The digest as 64 lowercase hexadecimal digits.
   public var description: String {
     words.indices.map { words[$0].hexadecimal }.joined()
   }
 }
 
 extension SHA256 {
-  /// Mixes whole blocks of 64 bytes into the state: by the processor's own instructions where it
-  /// has them, five times as fast.
+  /// Processes whole blocks of 64 bytes. Uses the processor's SHA instructions if available, which
+  /// are five times as fast.
   private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
     guard hasInstructions else { return unsafe compressInSwift(blocks) }
     unsafe compressByInstructions(blocks)
   }
 
-  /// Mixes whole blocks of 64 bytes into the state, by the processor's own instructions.
+  /// Processes whole blocks of 64 bytes with the processor's SHA instructions.
   ///
-  /// Only where `csha256_is_available` says so.
+  /// - Precondition: `csha256_is_available` returns a nonzero value.
   mutating func compressByInstructions(_ blocks: UnsafeRawBufferPointer) {
     unsafe roundConstants.withUnsafeBufferPointer { constants in
       unsafe withUnsafeMutableBytes(of: &state) { state in
@@ -155,8 +156,10 @@ extension SHA256 {
     }
   }
 
-  /// Mixes whole blocks of 64 bytes into the state, by any processor: 390 MiB/s where a ring of 16 words does 470, and
-  /// the processor's own instructions five times as much.
+  /// Processes whole blocks of 64 bytes on any processor.
+  ///
+  /// This reaches 390 MiB/s. A fully unrolled version with a circular buffer of 16 words reaches
+  /// 470, and the processor's SHA instructions are five times as fast.
   mutating func compressInSwift(_ blocks: UnsafeRawBufferPointer) {
     unsafe roundConstants.withUnsafeBufferPointer { constants in
       unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
@@ -183,7 +186,8 @@ extension SHA256 {
   ) {
     var (a, b, c, d) = (state[0], state[1], state[2], state[3])
     var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-    // Variables that are renamed and not moved: a loop over single rounds takes twice as long.
+    // Each round renames the variables instead of moving values. A loop over single rounds takes
+    // twice as long.
     var i = 0
     while i < 64 {
       unsafe round(a, b, c, &d, e, f, g, &h, words[i] &+ constants[i])
@@ -219,7 +223,7 @@ extension UInt32 {
   }
 }
 
-/// Whether the processor has instructions for SHA-256.
+/// Whether the processor has SHA-256 instructions.
 private let hasInstructions = csha256_is_available() != 0
 
 /// The fractional parts of the cube roots of the first 64 primes.

@@ -1,12 +1,12 @@
 import SystemFiles
 
-/// Writes a content, and takes its size and digest on the way.
+/// Writes content and computes its size and digest.
 ///
-/// As long as it is short enough for a row it is kept in memory; then it gets a file.
+/// Content stays in memory until it reaches `minimumFileSize`. Then the writer creates a file.
 struct ContentWriter: ~Copyable {
   private let name: AssetFileName
   private let opener: Opener
-  /// From which size on a content has a file.
+  /// The size in bytes from which content is stored in a file.
   private let minimumFileSize: Int
   private var start: [UInt8] = []
   private var file: File?
@@ -26,11 +26,11 @@ struct ContentWriter: ~Copyable {
     if isDone == nil { try write(unsafe Array(bytes).span.bytes) }
   }
 
-  /// Writes the content of a file, which a file system that can do so shares with the copy.
+  /// Writes the content of a file, as a copy-on-write clone if the file system supports it.
   mutating func write(contentsOf source: File) throws {
     let length = try source.status().size
     if size == 0, length > 0, length >= minimumFileSize, opener.clone(source, as: name) {
-      // Every byte must be read for the digest, but none is written.
+      // The digest requires reading all bytes, but none has to be written.
       let copy = try opener.file(name)
       file = copy
       try copy.forEachPiece { piece throws(AssetError) in
@@ -49,13 +49,13 @@ struct ContentWriter: ~Copyable {
     } else {
       let file = try fileToWrite()
       try file.write(bytes)
-      // The disk works while the digest is made.
+      // The disk writes while the digest is computed.
       if bytes.byteCount >= File.pieceSize, opener.isDurable { file.beginSync() }
     }
     hash.update(bytes)
   }
 
-  /// The file, made when it turns out to be needed, with what came before.
+  /// Returns the file, created at the first call with the content so far.
   private mutating func fileToWrite() throws(AssetError) -> File {
     if let file { return file }
     let made = try opener.makeFile(name)
@@ -65,9 +65,10 @@ struct ContentWriter: ~Copyable {
     return made
   }
 
-  /// Ends the content.
+  /// Completes the content.
   ///
-  /// - Parameter syncs: Whether to make it last now, so that the transaction has not to wait for it.
+  /// - Parameter syncs: Whether to make it durable now, so that the transaction doesn't have to
+  ///   wait for it.
   mutating func finish(syncing syncs: Bool) throws(AssetError) -> Content {
     let syncs = syncs && opener.isDurable
     if size >= minimumFileSize {
@@ -79,7 +80,7 @@ struct ContentWriter: ~Copyable {
       isSynced: syncs)
   }
 
-  /// Removes what was written.
+  /// Removes the file.
   func abandon() {
     opener.abandon(name)
   }

@@ -2,51 +2,53 @@ package import SystemFiles
 import Platform
 import SQLiteCore
 
-/// A regular file of a store, open for reading, or for appending if it was just made.
+/// A regular file, open for reading, or for appending if it was just created.
 ///
-/// Reads say where they begin, so that several readers may share one file.
+/// Reads specify their offset, so several readers can share one file.
 package final class File: Sendable {
-  /// Where the file was when it was opened.
+  /// The path at which the file was opened. It may have been moved since then.
   package let path: String
   let descriptor: Descriptor
 
-  /// Takes over a descriptor, and closes it if it is not of a regular file.
+  /// Takes over a descriptor. Closes it and throws if it isn't one of a regular file.
   init(_ descriptor: Descriptor, path: String) throws(AssetError) {
     self.descriptor = descriptor
     self.path = path
     guard try status().isRegularFile else { throw .notRegularFile(path: path) }
   }
 
-  /// The kind, size and permissions (`fstat`).
+  /// Returns the file's type, size and permissions (`fstat`).
   package func status() throws(AssetError) -> FileStatus {
     try naming(path) { () throws(SystemFailure) in try descriptor.status() }
   }
 
-  /// Reads `count` bytes that begin at `offset`, fewer only at the end of the file.
+  /// Reads `count` bytes at `offset`. Returns fewer bytes only at the end of the file.
   package func read(_ count: Int, at offset: Int) throws(AssetError) -> [UInt8] {
     try naming(path) { () throws(SystemFailure) in try descriptor.read(count, at: offset) }
   }
 
-  /// Appends all of `bytes`.
+  /// Appends bytes to the file.
   package func write(_ bytes: RawSpan) throws(AssetError) {
     try naming(path) { () throws(SystemFailure) in try descriptor.write(bytes) }
   }
 
-  /// Lets the system begin to write the content to the disk, so that ``sync(isLast:)`` takes less long.
+  /// Asks the system to start writing the content to disk, which shortens a later
+  /// ``sync(isLast:)``.
   func beginSync() { descriptor.beginSync() }
 
-  /// Makes the content last through a power cut.
+  /// Makes the content durable.
   ///
-  /// - Parameter isLast: False if another file or folder is synced after it: that may be needed too.
+  /// - Parameter isLast: False if you sync another file or folder afterwards. The content may not
+  ///   be durable until then.
   package func sync(isLast: Bool = true) throws(AssetError) {
     try naming(path) { () throws(SystemFailure) in try descriptor.sync(emptyingDriveCache: isLast) }
   }
 }
 
 extension File {
-  /// Reads the file to its end in constant memory, and returns its size and digest.
+  /// Reads the whole file in constant memory, and returns its size and digest.
   ///
-  /// - Parameter body: Called with each piece.
+  /// - Parameter body: A closure that receives each piece.
   @discardableResult
   func forEachPiece(
     _ body: ([UInt8]) throws(AssetError) -> Void = { _ throws(AssetError) in }
@@ -62,14 +64,15 @@ extension File {
     }
   }
 
-  /// How many bytes are held in memory when a file is read piece by piece.
+  /// The size in bytes of the pieces in which files are read.
   static let pieceSize = 256 << 10
 
-  /// `path` from the root, without slashes at its end: those would make the system follow a link.
+  /// Returns an absolute path without trailing slashes, which would make the system follow a
+  /// symbolic link.
   static func absolute(_ path: String) throws(AssetError) -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else { throw .invalidPath(path) }
     var path = path
-    // By bytes: a slash with an accent behind it is one character.
+    // Compare bytes: a slash followed by a combining accent is a single character.
     if path.utf8.first != UInt8(ascii: "/") {
       guard let working = unsafe getcwd(nil, 0) else {
         throw .system(call: "getcwd", path: path, number: errno)
@@ -87,23 +90,23 @@ extension File {
     return String(path[..<end])
   }
 
-  /// The number of bytes.
+  /// The size of the file in bytes.
   package var size: Int {
     get throws(AssetError) { try status().size }
   }
 
-  /// Reads all bytes.
+  /// Reads the whole file.
   package func readAll() throws(AssetError) -> [UInt8] { try read(size, at: 0) }
 
-  /// The SHA-256 of the bytes, taken in constant memory.
+  /// Returns the SHA-256 digest of the file, computed in constant memory.
   package func sha256() throws(AssetError) -> AssetDigest { try forEachPiece().sha256 }
 
-  /// Opens a user's file for reading, through links if need be.
+  /// Opens a file outside the store for reading. Follows symbolic links.
   package static func open(
     path: String, _ operations: any FileOperations = SystemFileOperations()
   ) throws(AssetError) -> File {
     let path = try absolute(path)
-    // SQLite would lose its locks on the file when it is closed here.
+    // If this process closed the file of an open database, SQLite would lose its locks.
     guard !OpenDatabases.contains(path) else { throw .openDatabase(path: path) }
     let number = try naming(path) { () throws(SystemFailure) in
       try operations.open(path: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
@@ -112,7 +115,7 @@ extension File {
   }
 }
 
-/// Runs a call into the file system, and names the path that it fails for.
+/// Runs a file system call, and adds the path to its error.
 func naming<Result>(
   _ path: @autoclosure () -> String, _ call: () throws(SystemFailure) -> Result
 ) throws(AssetError) -> Result {

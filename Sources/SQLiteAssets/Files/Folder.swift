@@ -1,11 +1,12 @@
 package import SystemFiles
 import Platform
 
-/// A folder held by an open descriptor, so that nobody can replace it.
+/// A folder that is accessed through an open descriptor. It stays the same folder if its path is
+/// replaced.
 ///
-/// Every name given to it must be a single component. Links are never followed.
+/// Names must be single path components. Symbolic links are never followed.
 package final class Folder: Sendable {
-  /// The absolute path, for messages and for users.
+  /// The absolute path, for error messages and for users of the store.
   package let path: String
   let descriptor: Descriptor
   let operations: any FileOperations
@@ -16,7 +17,7 @@ package final class Folder: Sendable {
     self.operations = operations
   }
 
-  /// Opens the folder at `path`, made with 0700 if nothing is there.
+  /// Opens the folder at `path`. Creates it with mode 0700 if it is missing.
   package static func open(
     path: String, _ operations: any FileOperations
   ) throws(AssetError) -> Folder {
@@ -25,7 +26,7 @@ package final class Folder: Sendable {
     do {
       try naming(path) { () throws(SystemFailure) in try operations.makeFolder(path: path) }
     } catch .system(_, _, EEXIST) {}
-    // The new folder lasts only once its name does.
+    // The new folder is durable only when its name in the parent is.
     let parent = String(path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)])
     let number = try naming(parent) { () throws(SystemFailure) in
       try operations.open(path: parent + "/", O_RDONLY | O_DIRECTORY)
@@ -43,7 +44,7 @@ package final class Folder: Sendable {
     self.init(number, path: path, operations)
   }
 
-  /// Opens the folder at `path`, or nil if nothing is there.
+  /// Opens the folder at `path`. Returns nil if it doesn't exist.
   static func existing(
     path: String, _ operations: any FileOperations
   ) throws(AssetError) -> Folder? {
@@ -54,13 +55,13 @@ package final class Folder: Sendable {
     }
   }
 
-  /// Opens a folder of this folder, or nil if there is none of that name.
+  /// Opens a subfolder. Returns nil if it doesn't exist.
   package func folder(_ name: String) throws(AssetError) -> Folder? {
     guard let number = try existing(name, Folder.flags) else { return nil }
     return Folder(number, path: path(of: name), operations)
   }
 
-  /// Makes a folder, if it is not there, and opens it.
+  /// Opens a subfolder. Creates it if it is missing.
   package func makeFolder(_ name: String) throws(AssetError) -> Folder {
     do {
       try call(name) { () throws(SystemFailure) in
@@ -73,7 +74,7 @@ package final class Folder: Sendable {
     return Folder(number, path: path(of: name), operations)
   }
 
-  /// Makes a file; one that is there already is an error.
+  /// Creates a file for writing. Throws if the name exists.
   package func makeFile(_ name: String) throws(AssetError) -> File {
     let number = try call(name) { () throws(SystemFailure) in
       try operations.open(
@@ -82,23 +83,23 @@ package final class Folder: Sendable {
     return try File(Descriptor(number, operations), path: path(of: name))
   }
 
-  /// Makes a file that shares the content of `source` until one of them is written to.
+  /// Creates a copy-on-write clone of `source`.
   func clone(_ source: File, as name: String) throws(AssetError) {
     try call(name) { () throws(SystemFailure) in
       try operations.clone(source.descriptor.number, as: name, in: descriptor.number)
     }
   }
 
-  /// Opens a regular file for reading, or nil if there is none of that name.
+  /// Opens a regular file for reading. Returns nil if it doesn't exist.
   package func file(_ name: String) throws(AssetError) -> File? {
-    // Without O_NONBLOCK a FIFO would wait for its other end.
+    // Without O_NONBLOCK, opening a FIFO would wait for a writer.
     guard let number = try existing(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) else {
       return nil
     }
     return try File(Descriptor(number, operations), path: path(of: name))
   }
 
-  /// Removes a file, and returns whether it was there. A folder of that name is left alone.
+  /// Removes a file and returns whether it existed. Throws if the name is that of a folder.
   @discardableResult
   package func remove(_ name: String) throws(AssetError) -> Bool {
     do {
@@ -117,7 +118,7 @@ package final class Folder: Sendable {
     (try? folder(name)) != nil
   }
 
-  /// Removes a folder if it is empty, and returns whether it is gone now.
+  /// Removes a subfolder if it is empty. Returns true if it no longer exists.
   @discardableResult
   package func removeFolder(_ name: String) throws(AssetError) -> Bool {
     do {
@@ -132,12 +133,12 @@ package final class Folder: Sendable {
     }
   }
 
-  /// The names in the folder that are UTF-8.
+  /// Returns the names in the folder that are valid UTF-8.
   package func names() throws(AssetError) -> [String] {
     try naming(path) { () throws(SystemFailure) in try operations.names(in: descriptor.number) }
   }
 
-  /// Makes the names in the folder last through a power cut.
+  /// Makes the names in the folder durable.
   package func sync() throws(AssetError) {
     try naming(path) { () throws(SystemFailure) in
       try operations.sync(descriptor.number, emptyingDriveCache: true)
@@ -146,11 +147,11 @@ package final class Folder: Sendable {
 }
 
 extension Folder {
-  /// Moves an entry to another folder, under another name if one is given, and returns whether it was
-  /// there. It never replaces another file.
+  /// Moves a file to another folder, optionally under a new name, and returns whether it existed.
+  /// Never replaces another file.
   ///
-  /// Where the system cannot do that in one call, the file has both names for a moment; a move
-  /// that was cut off there is finished by the next.
+  /// If the system can't do this in a single call, the file has both names for a moment. If such a
+  /// move is interrupted, the next call completes it.
   @discardableResult
   package func move(
     _ name: String, to other: Folder, as newName: String? = nil
@@ -169,7 +170,7 @@ extension Folder {
     }
   }
 
-  /// Gives a file a second name, in another folder.
+  /// Creates a hard link to a file in another folder.
   func link(_ name: String, to other: Folder, as newName: String) throws(AssetError) {
     try call(name) { () throws(SystemFailure) in
       try operations.link(name, from: descriptor.number, to: other.descriptor.number, as: newName)
@@ -193,9 +194,9 @@ extension Folder {
     return try remove(name)
   }
 
-  /// Makes everything written to this folder's file system last, if the system has a call for it.
+  /// Makes everything that was written to the folder's file system durable.
   ///
-  /// - Returns: False if it has none, and nothing was done.
+  /// - Returns: False if the system has no such call, and nothing was done.
   package func syncFileSystem() throws(AssetError) -> Bool {
     do {
       try naming(path) { () throws(SystemFailure) in
@@ -207,9 +208,11 @@ extension Folder {
     }
   }
 
-  /// Takes the lock of this folder, until it is closed, and returns whether nobody else has it.
+  /// Locks the folder until this instance is released. Returns false if another holder has the
+  /// lock.
   ///
-  /// The lock belongs to this opening of the folder: two in one process exclude each other too.
+  /// The lock belongs to this open descriptor. Two instances in one process therefore exclude each
+  /// other as well.
   package func lock(waiting: Bool) throws(AssetError) -> Bool {
     do {
       try naming(path) { () throws(SystemFailure) in
@@ -221,9 +224,9 @@ extension Folder {
     }
   }
 
-  /// Waits until nobody has the lock of this folder, and takes it until the result is released.
+  /// Waits for the lock of this folder. The lock is released with the result.
   func locked() throws(AssetError) -> Folder {
-    // An opening of its own, which alone the lock belongs to.
+    // The lock needs a separate descriptor.
     guard let gate = try folder("."), try gate.lock(waiting: true) else {
       throw .system(call: "flock", path: path, number: EWOULDBLOCK)
     }
@@ -232,26 +235,26 @@ extension Folder {
 }
 
 extension Folder {
-  /// How folders are opened: never through a link.
+  /// The flags for opening folders. They prevent following symbolic links.
   static let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
 
-  /// The path of an entry.
+  /// Returns the path of an entry.
   package func path(of name: String) -> String {
     "\(path)/\(name)"
   }
 
-  /// Runs a call on an entry, and names it if the call fails.
+  /// Runs a file system call for an entry, and adds the entry's path to its error.
   func call<Result>(
     _ name: String, _ call: () throws(SystemFailure) -> Result
   ) throws(AssetError) -> Result {
-    // C would see a shorter name, or one in another folder.
+    // The system would truncate the name at a NUL, and treat a slash as a path.
     guard !name.utf8.contains(0), !name.utf8.contains(UInt8(ascii: "/")) else {
       throw .invalidPath(name)
     }
     return try naming(path(of: name), call)
   }
 
-  /// Opens an entry; nil if there is none.
+  /// Opens an entry and returns its descriptor; nil if it doesn't exist.
   func existing(_ name: String, _ flags: Int32) throws(AssetError) -> Int32? {
     do {
       return try call(name) { () throws(SystemFailure) in

@@ -2,33 +2,35 @@ import SystemFiles
 import Platform
 import Synchronization
 
-/// The part of `pending` in which one store of one process writes.
+/// The subfolder of `pending` in which one store of one process writes files.
 ///
-/// Its folder is locked as long as the store lives. Once the lock is free, the next
-/// opening of the store settles what is left.
+/// The folder is locked while the store exists. When the lock is free, the next opening of the
+/// store processes the remaining files.
 final class Opener: Sendable {
   private struct State {
     var folder: Folder?
-    /// Files that rows of the open transaction name, and whether their contents survive a power cut already. Their names
-    /// may not.
+    /// The files that rows of the open transaction reference, and whether their content is durable
+    /// already. Their names may not be.
     var unsynced: [AssetFileName: Bool] = [:]
-    /// Files that stay only if a committed row names them, which is not known yet.
+    /// The files for which it isn't known yet whether a committed row references them. They are
+    /// kept only in that case.
     var unsettled: Set<AssetFileName> = []
     /// Whether files were moved to `files` since that folder was last synced.
     var hasMoved = false
   }
 
-  /// From how many files on one `syncfs` replaces an `fsync` for each.
+  /// The number of files from which one `syncfs` replaces an `fsync` per file.
   ///
-  /// On ext4 (Linux 6.18, 1 KiB files) 312 files took 57 ms by `fsync` and 7 ms by `syncfs`, 16 took
-  /// 3 ms and 0.5 ms, and on a disk whose flush takes 5 ms each `fsync` costs one. But `syncfs` also
-  /// waits for what other programs have written, so a few files do without it. It reports failed
-  /// writes since Linux 5.8. Where there is none, as on Darwin, each file is synced.
+  /// On ext4 (Linux 6.18, 1 KiB files), 312 files took 57 ms with `fsync` and 7 ms with `syncfs`;
+  /// 16 files took 3 ms and 0.5 ms. On a disk with a flush time of 5 ms, each `fsync` costs one
+  /// flush. However, `syncfs` also waits for data that other programs have written, so it isn't
+  /// used for a few files. It reports write errors since Linux 5.8. On systems without it, such as
+  /// Darwin, each file is synced.
   private static let batch = 16
 
   private let store: StoreFolder
   private let name = AssetID().description
-  /// False for a database that does not outlive the process.
+  /// Whether files must be synced. False for a database that doesn't outlive the process.
   let isDurable: Bool
   private let state = Mutex(State())
 
@@ -39,51 +41,52 @@ final class Opener: Sendable {
 
   deinit { close() }
 
-  /// Closes the folder, and removes it if it is empty. Otherwise the next opening of the store removes it.
+  /// Closes the folder and removes it if it is empty. Otherwise the next opening of the store
+  /// removes it.
   func close() {
     guard let folder = state.withLock({ $0.folder }) else { return }
-    // New names must be durable before the old ones are removed.
+    // The new names must be durable before the old ones are removed.
     if (try? syncMoves()) != nil {
       withExtendedLifetime(folder) { _ = try? store.pending.removeFolder(name) }
     }
     state.withLock { $0.folder = nil }
   }
 
-  /// The name of the opener's folder, which is made and locked if it is not there yet.
+  /// Returns the name of the opener's folder. Creates and locks the folder if it is missing.
   func session() throws(AssetError) -> String {
     _ = try folder()
     return name
   }
 
-  /// Makes a file that no row names yet.
+  /// Creates a pending file, which no row references yet.
   func makeFile(_ name: AssetFileName) throws(AssetError) -> File {
     try folder().makeFile(name.text)
   }
 
-  /// Makes a file that shares the content of another one, if the file system can do that.
+  /// Creates a pending file as a copy-on-write clone of another file.
   ///
-  /// - Returns: False if it cannot, and nothing was made: then the bytes have to be copied, which
-  ///   also says what else was in the way.
+  /// - Returns: False if this isn't possible and nothing was created. The caller must then copy the
+  ///   bytes, which reports the actual error if there is another cause.
   func clone(_ source: File, as name: AssetFileName) -> Bool {
     (try? folder().clone(source, as: name.text)) != nil
   }
 
-  /// Gives a file that no row names yet another name.
+  /// Renames a pending file.
   ///
-  /// - Returns: False if that failed: then the bytes have to be copied.
+  /// - Returns: False if this failed. The caller must then copy the bytes.
   func rename(_ name: AssetFileName, to newName: AssetFileName) -> Bool {
     (try? folder().move(name.text, to: folder(), as: newName.text)) ?? false
   }
 
-  /// Gives a file in `files` a second name, which no row names yet.
+  /// Creates a pending file as a hard link to a file in `files`.
   ///
-  /// - Returns: False if it is not there, or the file system cannot do that: then the bytes have to be
-  ///   copied.
+  /// - Returns: False if that file doesn't exist, or the file system doesn't support links. The
+  ///   caller must then copy the bytes.
   func link(_ name: AssetFileName, as newName: AssetFileName) -> Bool {
     (try? store.files.link(name.text, to: folder(), as: newName.text)) != nil
   }
 
-  /// Opens a file that no row names yet for reading.
+  /// Opens a pending file for reading.
   func file(_ name: AssetFileName) throws(AssetError) -> File {
     let folder = try folder()
     guard let file = try folder.file(name.text) else {
@@ -92,25 +95,25 @@ final class Opener: Sendable {
     return file
   }
 
-  /// Opens a file that was left here under the name of a row, or nil if there is none.
+  /// Opens an unsettled file with the name that a row specifies. Returns nil if it doesn't exist.
   func unsettledFile(_ name: AssetFileName) throws(AssetError) -> File? {
     try state.withLock({ $0.folder })?.file(name.text)
   }
 
-  /// Removes a file that no row ever named.
+  /// Removes a pending file that no row has ever referenced.
   func abandon(_ name: AssetFileName) {
-    // One that cannot be removed now is removed by the next opening.
+    // If the removal fails, the next opening of the store removes the file.
     _ = try? state.withLock({ $0.folder })?.remove(name.text)
   }
 
-  /// Notes that a row of the open transaction names a file.
+  /// Records that a row of the open transaction references a file.
   ///
-  /// - Parameter isSynced: Whether its content survives a power cut already.
+  /// - Parameter isSynced: Whether the content is durable already.
   func adopt(_ name: AssetFileName, isSynced: Bool) {
     state.withLock { $0.unsynced[name] = isSynced }
   }
 
-  /// Makes the adopted files last, before the transaction commits.
+  /// Makes the adopted files durable, before the transaction commits.
   func sync() throws(AssetError) {
     let names = state.withLock { state in
       defer { state.unsynced = [:] }
@@ -125,42 +128,42 @@ final class Opener: Sendable {
     }
   }
 
-  /// Moves a file whose row is committed to `files`.
+  /// Moves a file to `files` after its row was committed.
   func settle(_ name: AssetFileName) {
     do {
-      // It is gone already if its row was deleted meanwhile.
+      // The file is already gone if its row was deleted since then.
       if try store.settle(name, from: folder()) { state.withLock { $0.hasMoved = true } }
       _ = state.withLock { $0.unsettled.remove(name) }
     } catch {
-      // The row is committed and readers find the file here, so nothing has failed but the tidying,
-      // which is tried again after the next commit and at the next opening.
+      // The row is committed, and readers find the file in this folder. Only the move has failed.
+      // It is retried after the next commit and at the next opening.
       _ = state.withLock { $0.unsettled.insert(name) }
     }
   }
 
-  /// Removes a file whose row was rolled back.
+  /// Removes a file after its row was rolled back.
   func discard(_ name: AssetFileName) {
-    // A file that was synced may have been named by a COMMIT that failed. In the log such a COMMIT
-    // can still take effect, if the process dies before the next one: only that settles it.
+    // If the file was synced, a failed COMMIT may reference it. In the WAL, that COMMIT can still
+    // take effect if the process dies before the next commit. Only the next commit decides.
     let isSafe = state.withLock { $0.unsynced.removeValue(forKey: name) != nil }
     if isSafe, (try? folder().remove(name.text)) != nil { return }
     _ = state.withLock { $0.unsettled.insert(name) }
   }
 
-  /// The files that stay only if a committed row names them, which is not known yet.
+  /// The files for which it isn't known yet whether a committed row references them.
   var unsettled: Set<AssetFileName> { state.withLock { $0.unsettled } }
 
-  /// Removes a file that turned out to be named by no row.
+  /// Removes an unsettled file that no row references.
   func remove(unsettled name: AssetFileName) throws(AssetError) {
     try folder().remove(name.text)
     _ = state.withLock { $0.unsettled.remove(name) }
   }
 
-  /// The folder, made when it is first needed.
+  /// Returns the folder, created at the first call.
   private func folder() throws(AssetError) -> Folder {
     try state.withLock { state throws(AssetError) in
       if let folder = state.folder { return folder }
-      // Between being made and being locked the folder looks abandoned.
+      // Until the new folder is locked, it looks abandoned to other openers.
       let gate = try store.lock()
       defer { withExtendedLifetime(gate) {} }
       let folder = try store.pending.makeFolder(name)
@@ -175,7 +178,7 @@ final class Opener: Sendable {
 
   private func sync(_ files: [AssetFileName: Bool]) throws(AssetError) {
     let folder = try folder()
-    // A content is never changed, so one sync of it is enough.
+    // Content never changes, so syncing it once is enough.
     let names = files.filter { !$0.value }.keys
     if names.count >= Opener.batch, try folder.syncFileSystem() {
       state.withLock { $0.hasMoved = false }
@@ -186,8 +189,8 @@ final class Opener: Sendable {
     try folder.sync()
   }
 
-  /// Syncs the moves of earlier transactions, so that a file's old name never goes before its new
-  /// one has come.
+  /// Syncs the moves of earlier transactions, so that the old name of a file never disappears
+  /// before its new name is durable.
   private func syncMoves() throws(AssetError) {
     guard isDurable, state.withLock({ $0.hasMoved }) else { return }
     try store.files.sync()

@@ -4,17 +4,18 @@ import Synchronization
 
 /// The folders of a store.
 ///
-/// `files` holds the contents that committed rows name, all in one folder, so that moving a thousand
-/// of them changes one folder and not 256; file systems find a name among millions by an index.
-/// `pending` has a folder for each opener, with contents whose rows may not be committed yet. An
-/// empty file `store-…` bears the identity of the database, so that no other one uses the folder.
+/// `files` contains the files that committed rows reference. It has no subfolders, so that moving a
+/// thousand files changes one folder and not 256; file systems index the names in a folder.
+/// `pending` contains a folder for each opener, with files that committed rows may not reference
+/// yet. An empty file `store-…` contains the identity of the database in its name, which prevents
+/// other databases from using the folder.
 final class StoreFolder: Sendable {
   private struct Folders {
     let root: Folder
     let files: Folder
     let pending: Folder
 
-    /// Opens the folders in `root`, and makes those that are missing.
+    /// Opens the folders in `root`. Creates the missing ones.
     init(_ root: Folder, _ identity: AssetID) throws(AssetError) {
       self.root = root
       let names = try root.names()
@@ -39,17 +40,18 @@ final class StoreFolder: Sendable {
   }
 
   private enum State {
-    /// There was no folder when it was last needed.
+    /// The folder didn't exist when it was last accessed.
     case missing
     case open(Folders)
     case closed
   }
 
-  /// The absolute path.
+  /// The absolute path of the store's folder.
   let path: String
   private let identity: AssetID
   private let operations: any FileOperations
-  /// Calls in progress keep the folders that they use when the store is closed.
+  /// The state of the folders. If the store is closed, running calls keep the folders that they
+  /// use.
   private let state = Mutex(State.missing)
 
   var root: Folder { get throws(AssetError) { try opened().root } }
@@ -58,7 +60,8 @@ final class StoreFolder: Sendable {
 
   /// Opens the folder if it exists.
   ///
-  /// - Parameter isMade: Whether it is made now if it is missing, and not when it is first needed.
+  /// - Parameter isMade: Whether to create a missing folder now. If false, it is created at its
+  ///   first use.
   init(
     path: String, identity: AssetID, _ operations: any FileOperations, isMade: Bool
   ) throws(AssetError) {
@@ -68,13 +71,13 @@ final class StoreFolder: Sendable {
     _ = try folders(making: isMade)
   }
 
-  /// The folders, made if they are missing.
+  /// Returns the folders. Creates them if they are missing.
   private func opened() throws(AssetError) -> Folders {
     guard let folders = try folders(making: true) else { throw .closed(path: path) }
     return folders
   }
 
-  /// The folders, or nil if there are none.
+  /// Returns the folders, or nil if they don't exist.
   private func present() throws(AssetError) -> Folders? { try folders(making: false) }
 
   private func folders(making makes: Bool) throws(AssetError) -> Folders? {
@@ -94,30 +97,31 @@ final class StoreFolder: Sendable {
     }
   }
 
-  /// Closes the folders. Each later call throws ``AssetError/closed(path:)``.
+  /// Closes the folders. All later calls throw ``AssetError/closed(path:)``.
   func close() {
-    // The descriptors are closed when the lock is free again.
+    // Return the old state, so that the descriptors are closed outside the lock.
     _ = state.withLock { state in
       defer { state = .closed }
       return state
     }
   }
 
-  /// Whether there was a folder when it was last needed.
+  /// Whether the folder existed when it was last accessed.
   var isPresent: Bool {
     state.withLock { if case .open = $0 { true } else { false } }
   }
 
-  /// The names in `files`; none if there is no folder.
+  /// Returns the names in `files`; an empty array if the folder doesn't exist.
   func fileNames() throws(AssetError) -> [String] { try present()?.files.names() ?? [] }
 
-  /// The names in `pending`; none if there is no folder.
+  /// Returns the names in `pending`; an empty array if the folder doesn't exist.
   func pendingNames() throws(AssetError) -> [String] { try present()?.pending.names() ?? [] }
 
-  /// The path of a content in `files`, for messages.
+  /// Returns the path of a file in `files`, for error messages.
   func path(of name: AssetFileName) -> String { "\(path)/files/\(name.text)" }
 
-  /// The identity of the store whose folder is at `path`, or nil if there is none or more than one.
+  /// Returns the identity of the store with the folder at `path`; nil if there is no identity or
+  /// more than one.
   static func identity(
     at path: String, _ operations: any FileOperations
   ) throws(AssetError) -> AssetID? {
@@ -125,9 +129,9 @@ final class StoreFolder: Sendable {
     return marks.count == 1 ? marks[0] : nil
   }
 
-  /// Admits a database of another identity to the folder.
+  /// Allows a database with another identity to use the folder.
   ///
-  /// - Returns: False if it was admitted before.
+  /// - Returns: False if it was allowed before.
   func admit(_ identity: AssetID) throws(AssetError) -> Bool {
     do {
       _ = try root.makeFile(StoreFolder.mark(identity))
@@ -138,7 +142,7 @@ final class StoreFolder: Sendable {
     return true
   }
 
-  /// Undoes ``admit(_:)``.
+  /// Reverts ``admit(_:)``.
   func dismiss(_ identity: AssetID) throws(AssetError) {
     try root.remove(StoreFolder.mark(identity))
   }
@@ -149,17 +153,17 @@ final class StoreFolder: Sendable {
     names.compactMap { $0.hasPrefix("store-") ? AssetID(String($0.dropFirst(6))) : nil }
   }
 
-  /// Keeps others from making and from taking over an opener's folder, until the result goes.
+  /// Prevents others from creating and taking over opener folders until the result is released.
   func lock() throws(AssetError) -> Folder {
     try root.locked()
   }
 
-  /// Opens a content wherever it is, or nil if it is nowhere.
+  /// Opens a file in `files` or in the folder of an opener. Returns nil if it doesn't exist.
   func find(_ name: AssetFileName) throws(AssetError) -> File? {
     try search { folder, _ throws(AssetError) in try folder.file(name.text) }
   }
 
-  /// Returns what `look` finds in `files`, or in the folder of an opener.
+  /// Returns the first result of `look` in `files` or in the folder of an opener.
   private func search<Found>(
     _ look: (_ folder: Folder, _ isInPlace: Bool) throws(AssetError) -> Found?
   ) throws(AssetError) -> Found? {
@@ -170,13 +174,15 @@ final class StoreFolder: Sendable {
         return found
       }
     }
-    // It may have been moved to `files` between the two looks.
+    // The file may have been moved to `files` in the meantime.
     return try look(files, true)
   }
 
-  /// Moves a content whose row is committed from an opener's folder to `files`, and returns whether it was there.
+  /// Moves a file from an opener's folder to `files` after its row was committed. Returns whether
+  /// it existed.
   ///
-  /// Two openers may have brought one content beside a patch: then the second one goes.
+  /// If two openers have received the same content together with a patch, the second file is
+  /// removed.
   func settle(_ name: AssetFileName, from opener: Folder) throws(AssetError) -> Bool {
     do {
       return try opener.move(name.text, to: files)
@@ -188,18 +194,20 @@ final class StoreFolder: Sendable {
     }
   }
 
-  /// Removes a content wherever it is, and returns whether it was in `files`.
+  /// Removes a file from `files` or from the folder of an opener. Returns whether it was in
+  /// `files`.
   func remove(_ name: AssetFileName) throws(AssetError) -> Bool {
     try search { folder, isInPlace throws(AssetError) in
       try folder.remove(name.text) ? isInPlace : nil
     } ?? false
   }
 
-  /// The openers' folders that nobody has locked any more, locked now.
+  /// Locks and returns the folders of closed openers.
   ///
-  /// The lock of the root is given back at once: its holder must not wait for the database.
+  /// The lock of the root folder is held only during this call. Its holder must never wait for the
+  /// database.
   func takeAbandoned() throws(AssetError) -> [(name: String, folder: Folder)] {
-    // An abandoned one stays until it is taken: without the lock it is seen, too.
+    // An abandoned folder stays until someone locks it, so it is visible without the lock.
     guard try !openers().isEmpty else { return [] }
     let gate = try lock()
     defer { withExtendedLifetime(gate) {} }
@@ -213,12 +221,13 @@ final class StoreFolder: Sendable {
     return abandoned
   }
 
-  /// The names of the openers' folders.
+  /// Returns the names of the opener folders.
   private func openers() throws(AssetError) -> [String] {
     try pendingNames().filter { AssetID($0) != nil }
   }
 
-  /// An opener's folder; nil if it has gone, or is a file or a link that somebody put there.
+  /// Opens the folder of an opener. Returns nil if it doesn't exist, or if its name belongs to a
+  /// file or link.
   private func folder(ofOpener name: String) throws(AssetError) -> Folder? {
     do {
       return try pending.folder(name)

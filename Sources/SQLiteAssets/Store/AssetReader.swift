@@ -3,14 +3,14 @@ import SystemFiles
 
 /// The content of an asset, open for reading.
 ///
-/// It stays readable to its end whatever becomes of the asset meanwhile.
+/// You can read it to the end even if the asset is replaced or deleted in the meantime.
 public struct AssetReader: Sendable {
   private enum Source: Sendable {
     case file(File)
     case bytes([UInt8])
   }
 
-  /// The asset's row.
+  /// The record of the asset when it was opened.
   public let record: AssetRecord
   let worker: Worker
   private let source: Source
@@ -29,22 +29,22 @@ public struct AssetReader: Sendable {
     guard bytes.count == record.size else { throw damage }
   }
 
-  /// Where the file was when it was opened, or nil for a content in the row. It may have been moved
-  /// within the store since.
+  /// The path at which the file was opened, or nil if the content is in the row. The file may have
+  /// been moved within the store since then.
   public var path: String? { file?.path }
 
-  /// The file, if there is one.
+  /// The open file; nil if the content is in the row.
   var file: File? {
     if case .file(let file) = source { file } else { nil }
   }
 
-  /// Reads a part of the content, without comparing it with the digest.
+  /// Reads a part of the content, without verifying the digest. Blocks the thread.
   ///
   /// - Parameters:
-  ///   - count: How many bytes to read. Fewer are read only at the end.
-  ///   - offset: Where they begin.
-  /// - Returns: The bytes.
-  /// - Throws: ``AssetError``.
+  ///   - count: The number of bytes to read.
+  ///   - offset: The offset of the first byte.
+  /// - Returns: The bytes. There are fewer than `count` only at the end of the content.
+  /// - Throws: ``AssetError`` if the file can't be read.
   public func read(_ count: Int, at offset: Int) throws(AssetError) -> [UInt8] {
     guard count > 0, offset >= 0, offset < record.size else { return [] }
     let count = min(count, record.size - offset)
@@ -55,16 +55,24 @@ public struct AssetReader: Sendable {
     }
   }
 
-  /// As ``read(_:at:)``, without blocking the task.
+  /// Reads a part of the content, without verifying the digest. Suspends the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - count: The number of bytes to read.
+  ///   - offset: The offset of the first byte.
+  /// - Returns: The bytes. There are fewer than `count` only at the end of the content.
+  /// - Throws: ``AssetError`` if the file can't be read; `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func read(_ count: Int, at offset: Int) async throws -> [UInt8] {
     try await worker.run { try read(count, at: offset) }
   }
 
-  /// Reads the whole content and compares it with the digest.
+  /// Reads the whole content into memory and verifies its digest. Blocks the thread.
   ///
-  /// - Returns: The bytes.
-  /// - Throws: ``AssetError/damagedFile(_:path:)``; ``AssetError/damagedRow(id:)`` for a content in
-  ///   the row.
+  /// - Returns: The bytes of the content.
+  /// - Throws: ``AssetError/damagedFile(_:path:)`` if the file has other content;
+  ///   ``AssetError/damagedRow(id:)`` if content in the row differs from its digest; other
+  ///   ``AssetError`` cases if the file can't be read.
   public func readAll() throws(AssetError) -> [UInt8] {
     let bytes = try read(record.size, at: 0)
     guard bytes.count == record.size, SHA256.digest(of: bytes) == record.sha256 else {
@@ -73,17 +81,26 @@ public struct AssetReader: Sendable {
     return bytes
   }
 
-  /// As ``readAll()``, without blocking the task.
+  /// Reads the whole content into memory and verifies its digest. Suspends the task meanwhile.
+  ///
+  /// - Returns: The bytes of the content.
+  /// - Throws: ``AssetError/damagedFile(_:path:)`` if the file has other content;
+  ///   ``AssetError/damagedRow(id:)`` if content in the row differs from its digest; other
+  ///   ``AssetError`` cases if the file can't be read; `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func readAll() async throws -> [UInt8] {
     try await worker.run { try readAll() }
   }
 
-  /// Reads the whole content piece by piece, and at the end compares it with the digest.
+  /// Reads the content in pieces, in order, and verifies the digest after the last one.
+  ///
+  /// The content is known to be intact only when this method has returned.
   ///
   /// - Parameters:
-  ///   - size: The most bytes of one piece, at least 1.
-  ///   - body: Takes the pieces in order. What it throws ends the reading.
-  /// - Throws: ``AssetError/damagedFile(_:path:)``, also after the last piece, or what `body` throws.
+  ///   - size: The maximum size of a piece in bytes, at least 1.
+  ///   - body: A closure that receives each piece. If it throws, reading ends.
+  /// - Throws: ``AssetError``, for example ``AssetError/damagedFile(_:path:)``, possibly after the
+  ///   last piece; any error of `body`.
   public func forEachPiece(
     of size: Int = 256 << 10, _ body: ([UInt8]) throws -> Void
   ) throws {
@@ -91,23 +108,23 @@ public struct AssetReader: Sendable {
     while let piece = try pieces.next() { try body(piece) }
   }
 
-  /// Returns the whole content as a stream of pieces, in constant memory.
+  /// Returns the content as a stream of pieces, in constant memory.
   ///
   ///     for try await piece in try await assets.open(id).pieces() { … }
   ///
-  /// After the last piece the digest is compared: only then is the content known to be intact. Files are read on
-  /// threads of the store's own. The stream throws ``AssetError/damagedFile(_:path:)``, also after the last piece, or
-  /// `CancellationError`.
+  /// The digest is verified after the last piece. Until then, the content may be damaged. Files are
+  /// read on threads of the store. The stream throws ``AssetError/damagedFile(_:path:)``, possibly
+  /// after the last piece, or `CancellationError`.
   ///
-  /// - Parameter size: The most bytes of one piece, at least 1.
-  /// - Returns: The stream.
+  /// - Parameter size: The maximum size of a piece in bytes, at least 1.
+  /// - Returns: The stream of pieces.
   public func pieces(
     of size: Int = 256 << 10
   ) -> some AsyncSequence<[UInt8], any Error> & Sendable {
     AssetPieces(reader: self, size: size)
   }
 
-  /// The error for a content that is not what the row says.
+  /// The error for content that doesn't match the row.
   var damage: AssetError {
     switch source {
     case .file(let file): .damagedFile(record.id, path: file.path)
@@ -116,7 +133,7 @@ public struct AssetReader: Sendable {
   }
 }
 
-/// Reads a content piece by piece, and at the end compares it with the digest.
+/// Reads content in pieces and verifies its digest at the end.
 struct PieceReader: Sendable {
   private let reader: AssetReader
   private let size: Int
@@ -128,7 +145,7 @@ struct PieceReader: Sendable {
     self.size = max(1, size)
   }
 
-  /// The next piece; nil at the end of an intact content.
+  /// Returns the next piece, or nil at the end of intact content.
   mutating func next() throws(AssetError) -> [UInt8]? {
     guard offset < reader.record.size else {
       guard hash.finalize() == reader.record.sha256 else { throw reader.damage }
@@ -142,7 +159,7 @@ struct PieceReader: Sendable {
   }
 }
 
-/// The content of an asset as a stream of pieces.
+/// A stream of the pieces of an asset's content.
 private struct AssetPieces: AsyncSequence, Sendable {
   let reader: AssetReader
   let size: Int
@@ -153,7 +170,7 @@ private struct AssetPieces: AsyncSequence, Sendable {
 
     nonisolated(nonsending) mutating func next() async throws -> [UInt8]? {
       guard let before = pieces else { return nil }
-      // After an error, too, there is nothing more.
+      // The stream ends after an error as well.
       pieces = nil
       let (piece, after) = try await worker.run {
         var pieces = before

@@ -1,38 +1,41 @@
 import SQLiteCore
 import SystemFiles
 
-/// Where the parts of a copy of a store are.
+/// The result of a backup: the location of its parts, and the faults of assets.
 public struct AssetBackup: Hashable, Sendable {
-  /// The path of the database file.
+  /// The path of the copied database file.
   public let database: String
-  /// The path of the folder with the assets.
+  /// The path of the folder with the copied assets.
   public let assets: String
-  /// The assets that were missing or damaged when they were copied, one error for each. Their rows
-  /// are in the copy, and damaged content is as it is.
+  /// One error for each asset that was missing or damaged. The backup contains the rows of these
+  /// assets, and damaged content unchanged.
   public internal(set) var faults: [AssetError] = []
 }
 
 extension AssetStore {
-  /// Copies the database and its assets, as one state of one moment, into a new folder.
+  /// Copies a consistent snapshot of the database and its assets to a new folder. Blocks the
+  /// thread.
   ///
-  /// The folder appears when the copy is complete. If the process is killed before, the path is as it was, and the
-  /// next copy into the same place removes the remains.
+  /// The folder appears at the path only when the copy is complete. If the process is killed before
+  /// that, nothing changes at the path, and the next backup to the same location removes the
+  /// incomplete copy.
   ///
-  /// The store may be read and written meanwhile; nothing that the copy needs is removed. In WAL mode
-  /// the log grows until the copy is done. Where the file system can, files share their content with
-  /// the copies.
+  /// You can use the store during a backup. Files that the backup needs are not removed meanwhile.
+  /// In WAL mode, the write-ahead log grows until the backup is complete. Files are copied as
+  /// copy-on-write clones if the file system supports them.
   ///
-  /// A backup is a store like any other: open `default.sqlite3` in it with the assets in `assets`, or
-  /// the folder itself as a `MagicData`.
+  /// A backup is a normal store. Open the database `default.sqlite3` in it with the asset folder
+  /// `assets`, or open the whole folder as a `MagicData`.
   ///
   /// - Parameters:
-  ///   - path: The path of a folder that is missing, or empty and then replaced. The folder above it must exist. A
-  ///     mount point can't be replaced: name a folder in it.
-  ///   - deadline: When the copy must be finished.
-  ///   - progress: Called after each file, within a read of the database; what it throws ends the copy.
-  /// - Returns: Where the parts are, and what was wrong with assets: look at it.
-  /// - Throws: ``AssetError``, such as ``AssetError/folderNotEmpty(path:)``, `SQLiteError`, or what
-  ///   `progress` throws. Then the path is as it was.
+  ///   - path: The path of the new folder. An empty folder at the path is replaced. The parent
+  ///     folder must exist. The path can't be a mount point; use a subfolder of it.
+  ///   - deadline: The time by which the backup must be complete.
+  ///   - progress: A closure that is called after each file, inside a read of the database. If it
+  ///     throws, the backup ends.
+  /// - Returns: The paths of the backup. Check its `faults` for missing or damaged assets.
+  /// - Throws: ``AssetError``, for example ``AssetError/folderNotEmpty(path:)``; `SQLiteError`; any
+  ///   error of `progress`. Nothing changes at the path then.
   public func backup(
     to path: String, deadline: ContinuousClock.Instant? = nil,
     progress: (AssetProgress) throws -> Void = { _ in }
@@ -48,13 +51,13 @@ extension AssetStore {
     }
     let target = try Folder.open(path: pending.contentPath, operations)
     let faults = try database.read(deadline: deadline) { connection in
-      // Files that this snapshot sees stay where they are, since it is older than any later commit.
+      // The snapshot is older than any later commit, so its files aren't removed during this read.
       let copy = try StoreFolder(
         path: target.path(of: "assets"), identity: identity, operations, isMade: true)
       let faults = try copyFiles(to: copy.files, connection, progress)
       let other = try Database(path: target.path(of: "default.sqlite3"))
       try database.backup(to: other, deadline: deadline)
-      // Marked files were not copied, unless a row names them.
+      // Marked files weren't copied unless a row references them.
       try other.executeChange("DELETE FROM magicdata_asset_trash")
       try other.close()
       return faults
@@ -64,8 +67,20 @@ extension AssetStore {
       database: "\(path)/default.sqlite3", assets: "\(path)/assets", faults: faults)
   }
 
-  /// As ``backup(to:deadline:progress:)``, without blocking the task. Cancelling the task ends it before the
-  /// next file.
+  /// Copies a consistent snapshot of the database and its assets to a new folder. Suspends the task
+  /// meanwhile. If you cancel the task, the backup ends before the next file.
+  ///
+  /// The blocking form describes the details.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the new folder. An empty folder at the path is replaced. The parent
+  ///     folder must exist.
+  ///   - deadline: The time by which the backup must be complete.
+  ///   - progress: A closure that is called after each file, inside a read of the database. If it
+  ///     throws, the backup ends.
+  /// - Returns: The paths of the backup. Check its `faults` for missing or damaged assets.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
+  ///   Nothing changes at the path then.
   nonisolated(nonsending) public func backup(
     to path: String, deadline: ContinuousClock.Instant? = nil,
     progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
@@ -75,7 +90,7 @@ extension AssetStore {
     }
   }
 
-  /// Copies the files that rows of a snapshot name, and returns what is wrong with them.
+  /// Copies the files that a snapshot needs, and returns the faults of its assets.
   private func copyFiles(
     to files: Folder, _ connection: Connection, _ progress: (AssetProgress) throws -> Void
   ) throws -> [AssetError] {
@@ -84,7 +99,7 @@ extension AssetStore {
       reading: { read in try read(connection) },
       in: { record in try copyFile(of: record, to: files, as: record.file.text) })
     if try AssetSchema.hasHolds(connection) {
-      // A history that is kept in the store brings them back in the copy too.
+      // An undo history in the database may restore these assets in the copy, too.
       let held = try connection.rows(
         """
         SELECT DISTINCT file FROM main.magicdata_asset_held
@@ -102,10 +117,10 @@ extension AssetStore {
     return faults
   }
 
-  /// Copies the file of an asset into a folder, without a sync.
+  /// Copies the file of an asset to a folder, without syncing it.
   ///
-  /// - Returns: The fault in the file, or nil.
-  /// - Throws: The error of the copy.
+  /// - Returns: The fault of the original file, or nil.
+  /// - Throws: An error of writing the copy.
   func copyFile(
     of record: AssetRecord, to target: Folder, as name: String
   ) throws(AssetError) -> AssetError? {
@@ -125,10 +140,10 @@ extension AssetStore {
     }
   }
 
-  /// Copies a file into a folder. Where the file system can, the copy shares the content.
+  /// Copies a file to a folder, as a copy-on-write clone if the file system supports it.
   ///
-  /// - Returns: The size and digest of the content, or the error of reading it.
-  /// - Throws: The error of the copy.
+  /// - Returns: The size and digest of the content, or an error of reading the original.
+  /// - Throws: An error of writing the copy.
   private func copy(
     _ source: File, to target: Folder, as name: String
   ) throws(AssetError) -> Result<(size: Int, sha256: AssetDigest), AssetError> {

@@ -2,13 +2,14 @@ public import SQLiteCore
 import Synchronization
 
 extension AssetStore {
-  /// Deletes an asset, as part of the open transaction.
+  /// Deletes an asset, as part of the open transaction. Its file is removed after the commit.
   ///
   /// - Parameters:
-  ///   - id: The asset.
-  ///   - connection: As for `put(_:extension:in:)`.
-  /// - Returns: Whether there was such an asset.
-  /// - Throws: `SQLiteError`.
+  ///   - id: The id of the asset.
+  ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
+  ///     own transaction.
+  /// - Returns: Whether the asset existed.
+  /// - Throws: `SQLiteError` if the row can't be deleted.
   @discardableResult
   public func delete(_ id: AssetID, in connection: Connection) throws -> Bool {
     try inTransaction(connection) {
@@ -20,17 +21,20 @@ extension AssetStore {
   }
 }
 
-// The files of deleted and replaced assets.
+// Removal of the files of deleted and replaced assets.
 extension AssetStore {
-  /// Removes the files of deleted and replaced assets, as far as no reader can still see them.
+  /// Removes the files of deleted and replaced assets that no reader can see any more. Blocks the
+  /// thread.
   ///
-  /// Opening a store does this, and so does each commit of this database that deletes or replaces assets,
-  /// by whatever SQL. A file that a reader of this database still needs is removed when that has ended; one
-  /// that a reader of another process needs, with the next commit of this database, with the next opening,
-  /// or by this call. The readers of a cluster are not known: there a file is kept for `leaderTimeout` after its
-  /// mark was seen by one of these.
+  /// You rarely need to call this. The store does the same when it is opened, and after each commit
+  /// of this database that deletes or replaces assets, by any SQL. If a reader of this database
+  /// still needs a file, the file is removed when that reader ends. If a reader of another process
+  /// needs it, the file is removed after a later commit of this database, at the next opening, or
+  /// by this call. In a cluster, readers can't be determined. There, a file is removed when
+  /// `leaderTimeout` has passed since one of these calls first saw its mark.
   ///
-  /// - Throws: ``AssetError`` or `SQLiteError`. Files that were not removed now are removed another time.
+  /// - Throws: ``AssetError`` or `SQLiteError` if a file can't be removed. It is then removed
+  ///   later.
   public func removeDeletedFiles() throws {
     try outsideTransaction { connection in
       try settleLeftoversNow(in: connection)
@@ -38,12 +42,19 @@ extension AssetStore {
     }
   }
 
-  /// As ``removeDeletedFiles()``, without blocking the task.
+  /// Removes the files of deleted and replaced assets that no reader can see any more. Suspends the
+  /// task meanwhile.
+  ///
+  /// You rarely need to call this: opening a store, and commits that delete or replace assets, do
+  /// the same.
+  ///
+  /// - Throws: ``AssetError`` or `SQLiteError` if a file can't be removed; `CancellationError` if
+  ///   the task was cancelled. The files are then removed later.
   nonisolated(nonsending) public func removeDeletedFiles() async throws {
     try await worker.run { try self.removeDeletedFiles() }
   }
 
-  /// Runs `body` with the connection that writes, and throws inside a transaction.
+  /// Runs `body` with the writer connection. Throws inside a transaction.
   func outsideTransaction<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try database.withoutTransaction { connection in
       guard connection.isAutocommit else {
@@ -53,12 +64,12 @@ extension AssetStore {
     }
   }
 
-  /// How many files are removed by one transaction.
+  /// The maximum number of files that one transaction removes.
   private var limit: Int { 500 }
 
   /// Removes the marked files that no reader needs.
   ///
-  /// - Parameter connection: The connection that writes, outside any transaction.
+  /// - Parameter connection: The writer connection, outside any transaction.
   func collect(in connection: Connection) throws {
     var marked: SQL = "SELECT file FROM main.magicdata_asset_trash WHERE file IS NOT NULL"
     let isRemote = database.server != nil
@@ -81,13 +92,13 @@ extension AssetStore {
     }
   }
 
-  /// Notes the marks that are new. A server does not report its readers, so a file is removed some time after its
-  /// mark was first seen.
+  /// Records new marks. A server doesn't report its readers, so a file is removed some time after
+  /// its mark was first recorded.
   ///
   /// - Parameters:
-  ///   - age: This time.
-  ///   - connection: The connection that writes, outside any transaction.
-  /// - Returns: A query for the files whose marks are old enough, or nil if there are no marks.
+  ///   - age: The minimum age of a mark.
+  ///   - connection: The writer connection, outside any transaction.
+  /// - Returns: A query for the files with marks that are old enough; nil if there are no marks.
   private func noteMarks(olderThan age: Duration, in connection: Connection) throws -> SQL? {
     let now: SQL = "CAST(strftime('%s', 'now') AS INTEGER)"
     guard try connection.firstRow("SELECT 1 FROM main.magicdata_asset_trash LIMIT 1") != nil else {
@@ -110,10 +121,11 @@ extension AssetStore {
       "SELECT file FROM main.magicdata_asset_seen WHERE since <= \(now) - \(age.components.seconds)"
   }
 
-  /// Tries again when the reads of this database that run now have ended; if none runs, and so
-  /// somebody else reads, after the next commit.
+  /// Schedules another attempt for when the current reads of this database have ended. If no read
+  /// is running, the reader belongs to another database or process, and the attempt follows the
+  /// next commit.
   ///
-  /// - Parameter connection: The connection that writes, outside any transaction.
+  /// - Parameter connection: The writer connection, outside any transaction.
   func holdBack(in connection: Connection) {
     guard !isHeldBack.exchange(true, ordering: .relaxed) else { return }
     let retry: @Sendable (Connection) -> Void = { [weak self] connection in
@@ -124,14 +136,14 @@ extension AssetStore {
     guard !database.afterPresentReads(retry) else { return }
     connection.afterCommit(retry)
     connection.afterRollback { [weak self] connection in
-      // An access that fails drops what waits for a commit.
+      // If an access fails, actions that wait for its commit are dropped.
       guard let self, isHeldBack.exchange(false, ordering: .relaxed) else { return }
       holdBack(in: connection)
     }
   }
 
   private func remove(_ marks: [Value], in connection: Connection) throws {
-    // A row that names the file again, written by hand or by an undo, keeps it.
+    // Keep a file that a row references again, after an undo or by manual SQL.
     let unnamed = try connection.rows(
       """
       SELECT file FROM main.magicdata_asset_trash WHERE file IN \(marks)
@@ -139,23 +151,23 @@ extension AssetStore {
       """, as: Value.self)
     var hasRemoved = false
     for case .text(let text) in unnamed {
-      // Any other text names no file of a store.
+      // Other text isn't the name of a store's file.
       guard let name = AssetFileName(text) else { continue }
       do {
         if try folder.remove(name) { hasRemoved = true }
       } catch AssetError.notRegularFile {
-        // A folder that somebody put there is not the store's, and must not hold up the others.
+        // The store hasn't created a folder of this name. Continue with the other files.
       }
     }
-    // A mark must not go for good before its file has.
+    // The removal must be durable before the marks are deleted.
     if hasRemoved, database.mayHaveOthers { try folder.files.sync() }
     try connection.executeChange("DELETE FROM main.magicdata_asset_trash WHERE file IN \(marks)")
   }
 
-  /// Whether no reader, in any process, sees the database as it was before this call.
+  /// Returns whether no reader in any process sees an older state of the database.
   ///
-  /// A checkpoint copies the log only as far as no reader needs the older pages. So if all of it is in
-  /// the database file, every reader sees all of it. Without a log a commit has waited for the readers.
+  /// A passive checkpoint copies only frames of the WAL that all readers see. If it has copied the
+  /// whole WAL, every reader sees the current state. Without a WAL, a commit waits for all readers.
   ///
   /// - Parameter connection: A connection outside any transaction.
   func hasNoOlderReader(_ connection: Connection) throws -> Bool {

@@ -1,35 +1,39 @@
 package import SQLiteCore
 import SystemFiles
 
-/// Somebody who may bring rows of assets back that were deleted, and needs their files until then: one step of a
-/// history.
+/// A holder of asset files. It may restore deleted asset rows and needs their files until then.
+/// Each undo step is a holder.
 package struct AssetHolder: Sendable {
-  /// The name of a process's opening of the store, whose holds end with it; empty for holds that outlive it.
+  /// The name of the opener with which the holds end; empty for holds that persist.
   let session: String
   let number: Int64
 
+  /// Creates a holder.
+  ///
   /// - Parameters:
-  ///   - session: ``AssetStore/holdingSession()``, or nil for holds that outlive the process.
-  ///   - number: The number of the holder among those of the session.
+  ///   - session: ``AssetStore/holdingSession()``, or nil for holds that persist when the process
+  ///     ends.
+  ///   - number: A number that identifies the holder within the session.
   package init(session: String?, number: Int64) {
     self.session = session ?? ""
     self.number = number
   }
 }
 
-// Files are held by rows, written by the transaction that deletes the rows of the assets: so no crash comes
-// between. A file that is held is not removed, whatever marks it has; when nobody holds it any more, it gets
-// the mark that it had lost.
+// Holds are rows. The transaction that deletes asset rows also inserts the holds, so that a crash
+// can't separate the two. A held file isn't removed even if it is marked. When its last hold ends,
+// it is marked again.
 extension AssetStore {
-  /// The name of this opening of the store, for holds that end with the process: the next opening releases them.
+  /// Returns the name of this opening of the store, for holds that end with the process. The next
+  /// opening releases them.
   package func holdingSession() throws(AssetError) -> String { try opener.session() }
 
-  /// Keeps files for a holder, as part of the open transaction.
+  /// Holds files for a holder, as part of the open transaction.
   ///
   /// - Parameters:
-  ///   - files: The names of the files, as rows of assets name them.
+  ///   - files: The file names, as in the asset rows.
   ///   - holder: The holder.
-  ///   - connection: The connection that writes.
+  ///   - connection: The writer connection.
   package func hold(
     _ files: Set<String>, for holder: AssetHolder, in connection: Connection
   ) throws {
@@ -51,8 +55,8 @@ extension AssetStore {
     }
   }
 
-  /// Ends the holds of a holder, as part of the open transaction. The files that nobody needs are removed after
-  /// the commit.
+  /// Ends the holds of a holder, as part of the open transaction. Files that are no longer needed
+  /// are removed after the commit.
   package func release(_ holder: AssetHolder, in connection: Connection) throws {
     try release("session = \(holder.session) AND number = \(holder.number)", in: connection)
   }
@@ -66,14 +70,16 @@ extension AssetStore {
     try mark(files, in: connection)
   }
 
-  /// ``mark(_:in:)`` for files whose rows were deleted without the triggers that do this. Other names are passed over.
+  /// Marks files for removal after their rows were deleted without running triggers. Skips invalid
+  /// names. See ``mark(_:in:)``.
   package func releaseUnnamed(_ files: Set<String>, in connection: Connection) throws {
     let files = files.filter { AssetFileName($0) != nil }
     guard !files.isEmpty else { return }
     try mark(files.sorted().map { .text($0) }, in: connection)
   }
 
-  /// Marks files for removal, as part of the open transaction, unless rows name them or somebody holds them.
+  /// Marks files for removal, as part of the open transaction, unless they are referenced by a row
+  /// or held.
   func mark(_ files: [Value], in connection: Connection) throws {
     try connection.executeChange(
       """
@@ -85,7 +91,7 @@ extension AssetStore {
     scheduleUpkeep(in: connection)
   }
 
-  /// Ends the holds of openings that are over, by a transaction of its own.
+  /// Ends the holds of openers that no longer exist, in a new transaction.
   func releaseAbandoned() throws {
     let held = try database.read { connection -> [String] in
       guard try AssetSchema.hasHolds(connection) else { return [] }
@@ -94,7 +100,7 @@ extension AssetStore {
         as: String.self)
     }
     guard !held.isEmpty else { return }
-    // The folder of an opening is there before its first hold, and goes after it.
+    // The folder of an opener is created before its first hold, and removed after its last one.
     let present = Set(try folder.pendingNames())
     let gone = held.filter { !present.contains($0) }
     guard !gone.isEmpty else { return }
@@ -105,14 +111,14 @@ extension AssetStore {
 }
 
 extension AssetSchema {
-  /// Whether anybody has ever held a file.
+  /// Returns whether the table of holds exists.
   static func hasHolds(_ connection: Connection) throws -> Bool {
     try connection.tableExists("magicdata_asset_held")
   }
 
-  /// A condition that is true if anybody holds a file.
+  /// Returns a condition that is true if a file is held.
   ///
-  /// - Parameter file: The name of the file.
+  /// - Parameter file: The SQL for the name of the file.
   static func isHeld(_ file: SQL, _ connection: Connection) throws -> SQL {
     try hasHolds(connection) ? "\(file) IN (SELECT file FROM main.magicdata_asset_held)" : "0"
   }

@@ -1,16 +1,19 @@
 public import SQLiteCore
 
 extension AssetStore {
-  /// Puts a content into the store, as part of the open transaction.
+  /// Creates an asset, as part of the open transaction.
   ///
   /// - Parameters:
-  ///   - bytes: The content: an array, a `Data`, the `utf8` of a string, or any other bytes.
-  ///   - fileExtension: The extension of the file's name, such as `"png"`; none if nil or empty.
-  ///   - connection: A connection inside `write`. On one inside `withoutTransaction` this is a
-  ///     transaction of its own.
-  /// - Returns: The new asset.
-  /// - Throws: ``AssetError`` or `SQLiteError`; then nothing is left of the content.
-  /// - Complexity: O(*n*). Files are synced once, before the transaction commits.
+  ///   - bytes: The content: an array, a `Data`, the `utf8` view of a string, or any other sequence
+  ///     of bytes.
+  ///   - fileExtension: The file name extension, such as `"png"`; nil or empty for none.
+  ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
+  ///     own transaction.
+  /// - Returns: The record of the new asset.
+  /// - Throws: ``AssetError`` if the content can't be written; `SQLiteError`. Nothing is stored
+  ///   then.
+  /// - Complexity: O(*n*), where *n* is the number of bytes. All files of a transaction are synced
+  ///   together, before the commit.
   @discardableResult
   public func put(
     _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil, in connection: Connection
@@ -20,15 +23,16 @@ extension AssetStore {
     }
   }
 
-  /// Puts a content into the store, in a transaction of its own.
+  /// Creates an asset in its own transaction. Blocks the thread.
   ///
   ///     let photo = try assets.put(bytes, extension: "jpeg")
   ///
   /// - Parameters:
   ///   - bytes: The content.
-  ///   - fileExtension: The extension of the file's name; none if nil or empty.
-  /// - Returns: The new asset, which is durable now.
-  /// - Throws: ``AssetError`` or `SQLiteError`; then nothing is left of the content.
+  ///   - fileExtension: The file name extension; nil or empty for none.
+  /// - Returns: The record of the new asset, which is durable.
+  /// - Throws: ``AssetError`` if the content can't be written; `SQLiteError`. Nothing is stored
+  ///   then.
   @discardableResult
   public func put(
     _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
@@ -36,7 +40,14 @@ extension AssetStore {
     try putStaged(stage(extension: fileExtension) { writer in try writer.write(bytes) })
   }
 
-  /// As ``put(_:extension:)``, without blocking the task.
+  /// Creates an asset in its own transaction, and suspends the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - bytes: The content.
+  ///   - fileExtension: The file name extension; nil or empty for none.
+  /// - Returns: The record of the new asset, which is durable.
+  /// - Throws: ``AssetError`` if the content can't be written; `SQLiteError`; `CancellationError`
+  ///   if the task was cancelled. Nothing is stored then.
   @discardableResult
   nonisolated(nonsending) public func put(
     _ bytes: some Sequence<UInt8> & Sendable, extension fileExtension: String? = nil
@@ -44,16 +55,19 @@ extension AssetStore {
     try await putStaged(stage(bytes, extension: fileExtension))
   }
 
-  /// Puts a copy of a file into the store, as part of the open transaction, in constant memory.
+  /// Creates an asset from a copy of a file, as part of the open transaction and in constant
+  /// memory.
   ///
-  /// Other writers wait for a long copy: `stage(contentsOf:extension:)` makes it before.
+  /// Other writers have to wait while a large file is copied. To copy it before the transaction,
+  /// use `stage(contentsOf:extension:)`.
   ///
   /// - Parameters:
-  ///   - path: The path of a regular file, or of a link to one.
-  ///   - fileExtension: The extension of the new file's name; none if nil or empty.
-  ///   - connection: As for `put(_:extension:in:)`.
-  /// - Returns: The new asset.
-  /// - Throws: ``AssetError`` or `SQLiteError`; then nothing is left of the copy.
+  ///   - path: The path of a regular file, or of a symbolic link to one.
+  ///   - fileExtension: The file name extension of the copy; nil or empty for none.
+  ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
+  ///     own transaction.
+  /// - Returns: The record of the new asset.
+  /// - Throws: ``AssetError`` if the file can't be copied; `SQLiteError`. Nothing is stored then.
   @discardableResult
   public func put(
     contentsOf path: String, extension fileExtension: String? = nil, in connection: Connection
@@ -61,13 +75,14 @@ extension AssetStore {
     try insert(in: connection) { try copy(ofFile: path, extension: fileExtension) }
   }
 
-  /// Puts a copy of a file into the store, in a transaction of its own and in constant memory.
+  /// Creates an asset from a copy of a file, in its own transaction and in constant memory. Blocks
+  /// the thread.
   ///
   /// - Parameters:
-  ///   - path: The path of a regular file, or of a link to one.
-  ///   - fileExtension: The extension of the new file's name; none if nil or empty.
-  /// - Returns: The new asset, which is durable now.
-  /// - Throws: ``AssetError`` or `SQLiteError`; then nothing is left of the copy.
+  ///   - path: The path of a regular file, or of a symbolic link to one.
+  ///   - fileExtension: The file name extension of the copy; nil or empty for none.
+  /// - Returns: The record of the new asset, which is durable.
+  /// - Throws: ``AssetError`` if the file can't be copied; `SQLiteError`. Nothing is stored then.
   @discardableResult
   public func put(
     contentsOf path: String, extension fileExtension: String? = nil
@@ -75,7 +90,15 @@ extension AssetStore {
     try putStaged(copy(ofFile: path, extension: fileExtension, syncing: true))
   }
 
-  /// As ``put(contentsOf:extension:)``, without blocking the task.
+  /// Creates an asset from a copy of a file, in its own transaction and in constant memory.
+  /// Suspends the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - path: The path of a regular file, or of a symbolic link to one.
+  ///   - fileExtension: The file name extension of the copy; nil or empty for none.
+  /// - Returns: The record of the new asset, which is durable.
+  /// - Throws: ``AssetError`` if the file can't be copied; `SQLiteError`; `CancellationError` if
+  ///   the task was cancelled. Nothing is stored then.
   @discardableResult
   nonisolated(nonsending) public func put(
     contentsOf path: String, extension fileExtension: String? = nil
@@ -83,14 +106,15 @@ extension AssetStore {
     try await putStaged(stage(contentsOf: path, extension: fileExtension))
   }
 
-  /// Puts a staged content into the store, as part of the open transaction.
+  /// Creates an asset from staged content, as part of the open transaction.
   ///
   /// - Parameters:
-  ///   - staged: The content. Put a second time, or by another store, it is copied.
-  ///   - fileExtension: Another extension; nil is the staged one, `""` none.
-  ///   - connection: As for ``put(_:extension:in:)``.
-  /// - Returns: The new asset.
-  /// - Throws: ``AssetError`` or `SQLiteError`; then the staged content is still there.
+  ///   - staged: The content. It is copied if it was already put, or was staged by another store.
+  ///   - fileExtension: The file name extension; nil for that of the staged content, `""` for none.
+  ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
+  ///     own transaction.
+  /// - Returns: The record of the new asset.
+  /// - Throws: ``AssetError`` or `SQLiteError`. You can put the staged content again then.
   @discardableResult
   public func put(
     _ staged: StagedAsset, extension fileExtension: String? = nil, in connection: Connection
@@ -100,15 +124,16 @@ extension AssetStore {
     }
   }
 
-  /// Puts a copy of an asset, of this store or another, as part of the open transaction.
+  /// Creates an asset from a copy of another asset of any store, as part of the open transaction.
   ///
   /// - Parameters:
-  ///   - reader: The open content, which is compared with its digest.
-  ///   - fileExtension: The extension of the new file's name; nil is that of the other, and `""` none.
-  ///   - connection: As for `put(_:extension:in:)`.
-  /// - Returns: The new asset, with a file of its own.
-  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or `SQLiteError`; then
-  ///   nothing is left of the copy.
+  ///   - reader: The open content of the other asset. Its digest is verified.
+  ///   - fileExtension: The file name extension; nil for that of the other asset, `""` for none.
+  ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
+  ///     own transaction.
+  /// - Returns: The record of the new asset, which has its own copy of the content.
+  /// - Throws: ``AssetError``, for example ``AssetError/damagedFile(_:path:)``, or `SQLiteError`.
+  ///   Nothing is stored then.
   @discardableResult
   public func put(
     copyOf reader: AssetReader, extension fileExtension: String? = nil, in connection: Connection
@@ -116,16 +141,16 @@ extension AssetStore {
     try insert(in: connection) { try copy(of: reader, extension: fileExtension) }
   }
 
-  /// Puts a stream of pieces into the store, in a transaction of its own and in constant memory.
+  /// Creates an asset from a stream of pieces, in its own transaction and in constant memory.
   ///
   ///     let film = try await assets.put(request.body, extension: "mp4")
   ///
   /// - Parameters:
-  ///   - pieces: Bytes in pieces of any size.
-  ///   - fileExtension: The extension of the file's name; none if nil or empty.
-  /// - Returns: The new asset, which is durable now.
-  /// - Throws: What the stream throws, ``AssetError``, `SQLiteError` or `CancellationError`; then
-  ///   nothing is left of it.
+  ///   - pieces: The content in pieces of any size.
+  ///   - fileExtension: The file name extension; nil or empty for none.
+  /// - Returns: The record of the new asset, which is durable.
+  /// - Throws: Any error of the stream; ``AssetError`` if the content can't be written;
+  ///   `SQLiteError`; `CancellationError` if the task was cancelled. Nothing is stored then.
   @discardableResult
   nonisolated(nonsending) public func put<Pieces: AsyncSequence>(
     _ pieces: Pieces, extension fileExtension: String? = nil
@@ -133,8 +158,8 @@ extension AssetStore {
     try await putStaged(stage(pieces, extension: fileExtension))
   }
 
-  /// Inserts the row of a content that was written before the transaction began, so that others wait
-  /// for less.
+  /// Inserts the row of content that was written before the transaction, which keeps the
+  /// transaction short.
   private func putStaged(_ content: Content) throws -> AssetRecord {
     var isAdopted = false
     do {
@@ -143,7 +168,7 @@ extension AssetStore {
         return try insert(content, in: connection)
       }
     } catch {
-      // No transaction began that could have removed it.
+      // Without a transaction, no rollback has removed the file.
       if !isAdopted { opener.abandon(content.file) }
       throw error
     }
@@ -154,16 +179,16 @@ extension AssetStore {
     try await database.write { connection in try self.put(staged, in: connection) }
   }
 
-  /// Inserts the row of a content that `stage` writes.
+  /// Inserts the row of content that `stage` writes.
   ///
-  /// It is dynamic, so that the compiler makes no copy of it for each closure.
+  /// `dynamic` keeps the compiler from specializing this method for each closure.
   private dynamic func insert(in connection: Connection, _ stage: () throws -> Content) throws
     -> AssetRecord
   {
     try inTransaction(connection) { try insert(try stage(), in: connection) }
   }
 
-  /// Inserts the row of a content, which is removed if that fails.
+  /// Inserts the row of content. Removes the content if the insertion fails.
   func insert(_ content: Content, in connection: Connection) throws -> AssetRecord {
     let id = AssetID()
     try adopt(content, in: connection) {
@@ -177,13 +202,13 @@ extension AssetStore {
     return AssetRecord(id: id, content: content)
   }
 
-  /// The content of a staged one, or a copy of it.
+  /// Returns the staged content, or a copy of it if it can't be taken over.
   func content(of staged: StagedAsset, extension fileExtension: String?) throws -> Content {
     if let content = try staged.take(for: opener, extension: fileExtension) { return content }
     return try stage(extension: fileExtension) { writer in try staged.copy(to: &writer) }
   }
 
-  /// A copy of an asset's content.
+  /// Copies the content of an asset and verifies its digest.
   func copy(
     of reader: AssetReader, extension fileExtension: String?, syncing syncs: Bool = false
   ) throws -> Content {
@@ -203,7 +228,7 @@ extension AssetStore {
     return content
   }
 
-  /// Runs `body` in the open transaction, or in one of its own.
+  /// Runs `body` in the open transaction, or in a new one.
   func inTransaction<Result>(
     _ connection: Connection, _ body: () throws -> Result
   ) throws -> Result {

@@ -1,23 +1,24 @@
 public import SQLiteCore
 
 extension AssetStore {
-  /// Returns what the store knows of an asset, or nil if there is none.
+  /// Returns the record of an asset, or nil if the asset doesn't exist.
   ///
   /// - Parameters:
-  ///   - id: The asset.
+  ///   - id: The id of the asset.
   ///   - connection: A connection inside `read` or `write`.
-  /// - Returns: The row.
-  /// - Throws: ``AssetError/damagedRow(id:)`` or `SQLiteError`.
+  /// - Returns: The record, with the size and digest of the content.
+  /// - Throws: ``AssetError/damagedRow(id:)`` if the row is invalid; `SQLiteError` if it can't be
+  ///   read.
   public func record(_ id: AssetID, in connection: Connection) throws -> AssetRecord? {
     try record(where: "id = \(id)", in: connection)
   }
 
-  /// Returns what the store knows of the one asset whose row fulfils a condition.
+  /// Returns the record of the asset whose row fulfills a condition.
   func record(where condition: SQL, in connection: Connection) throws -> AssetRecord? {
     try rows("WHERE \(condition)", in: connection).first?.record()
   }
 
-  /// Returns the rows of assets that the rest of a SELECT finds.
+  /// Returns the asset rows selected by the remainder of a SELECT statement.
   func rows(_ rest: SQL, in connection: Connection) throws -> [AssetRow] {
     try connection.rows(
       "SELECT id, file, size, sha256, content IS NOT NULL FROM main.magicdata_asset \(rest)",
@@ -25,50 +26,56 @@ extension AssetStore {
     ).map { AssetRow(id: $0, file: $1, size: $2, sha256: $3, isInRow: $4) }
   }
 
-  /// Returns what the store knows of all assets, in the order of their random ids.
+  /// Returns the records of all assets, sorted by id. Ids are random.
   ///
   /// - Parameter connection: A connection inside `read` or `write`.
-  /// - Returns: The rows.
-  /// - Throws: ``AssetError/damagedRow(id:)`` or `SQLiteError`.
+  /// - Returns: The records.
+  /// - Throws: ``AssetError/damagedRow(id:)`` if a row is invalid; `SQLiteError` if the rows can't
+  ///   be read.
   public func records(in connection: Connection) throws -> [AssetRecord] {
     try rows("ORDER BY id", in: connection).map { row in try row.record() }
   }
 
-  /// Returns what the store knows of all assets, in the order of their random ids.
+  /// Returns the records of all assets, sorted by id. Ids are random. Blocks the thread.
   ///
-  /// - Returns: The rows.
-  /// - Throws: ``AssetError/damagedRow(id:)`` or `SQLiteError`.
+  /// - Returns: The records.
+  /// - Throws: ``AssetError/damagedRow(id:)`` if a row is invalid; `SQLiteError` if the rows can't
+  ///   be read.
   public func records() throws -> [AssetRecord] {
     try database.read { connection in try records(in: connection) }
   }
 
-  /// As ``records()``, without blocking the task.
+  /// Returns the records of all assets, sorted by id. Ids are random. Suspends the task meanwhile.
+  ///
+  /// - Returns: The records.
+  /// - Throws: ``AssetError/damagedRow(id:)`` if a row is invalid; `SQLiteError` if the rows can't
+  ///   be read; `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func records() async throws -> [AssetRecord] {
     try await database.read { connection in try self.records(in: connection) }
   }
 
-  /// Opens the content of an asset.
+  /// Opens the content of an asset for reading.
   ///
   /// - Parameters:
-  ///   - id: The asset.
-  ///   - connection: A connection inside `read` or `write`. The result may be used after it.
-  /// - Returns: The open content.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`.
+  ///   - id: The id of the asset.
+  ///   - connection: A connection inside `read` or `write`.
+  /// - Returns: The open content. You can use it after the access to the database has ended.
+  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``, or `SQLiteError`.
   public func open(_ id: AssetID, in connection: Connection) throws -> AssetReader {
     guard let record = try record(id, in: connection) else { throw AssetError.noAsset(id) }
     return try open(record, in: connection)
   }
 
-  /// Opens the content that a record names.
+  /// Opens the content that a record describes.
   ///
-  /// The file of a record that is not the asset's present one may be gone, unless the access in which
-  /// it was read still lasts.
+  /// If the asset has been replaced or deleted since you read the record, its file may be gone,
+  /// unless the access that read the record is still running.
   ///
   /// - Parameters:
   ///   - record: A record of this store.
-  ///   - connection: A connection inside `read` or `write`. The result may be used after it.
-  /// - Returns: The open content.
-  /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``, or `SQLiteError`.
+  ///   - connection: A connection inside `read` or `write`.
+  /// - Returns: The open content. You can use it after the access to the database has ended.
+  /// - Throws: ``AssetError``, for example ``AssetError/missingFile(_:path:)``, or `SQLiteError`.
   public func open(_ record: AssetRecord, in connection: Connection) throws -> AssetReader {
     guard record.isInRow else {
       guard let file = try folder.find(record.file) else {
@@ -88,56 +95,70 @@ extension AssetStore {
     return try AssetReader(record, bytes, worker)
   }
 
-  /// Opens the content of an asset.
+  /// Opens the current content of an asset for reading. Blocks the thread.
   ///
-  /// - Parameter id: The asset.
+  /// - Parameter id: The id of the asset.
   /// - Returns: The open content.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`.
+  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``, or `SQLiteError`.
   public func open(_ id: AssetID) throws -> AssetReader {
     try database.read { connection in try open(id, in: connection) }
   }
 
-  /// As ``open(_:)``, without blocking the task.
+  /// Opens the current content of an asset for reading, and suspends the task meanwhile.
+  ///
+  /// - Parameter id: The id of the asset.
+  /// - Returns: The open content.
+  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``; `SQLiteError`;
+  ///   `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func open(_ id: AssetID) async throws -> AssetReader {
     try await database.read { connection in try self.open(id, in: connection) }
   }
 
-  /// Reads the content of an asset and compares it with its digest.
+  /// Reads the content of an asset into memory and verifies its digest.
   ///
   /// - Parameters:
-  ///   - id: The asset.
+  ///   - id: The id of the asset.
   ///   - connection: A connection inside `read` or `write`.
-  /// - Returns: The bytes.
-  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or `SQLiteError`.
+  /// - Returns: The bytes of the content.
+  /// - Throws: ``AssetError``, for example ``AssetError/damagedFile(_:path:)`` if the digest
+  ///   differs; `SQLiteError`.
   public func bytes(of id: AssetID, in connection: Connection) throws -> [UInt8] {
     try open(id, in: connection).readAll()
   }
 
-  /// Reads the content of an asset and compares it with its digest.
+  /// Reads the content of an asset into memory and verifies its digest. Blocks the thread.
   ///
-  /// - Parameter id: The asset.
-  /// - Returns: The bytes.
-  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or `SQLiteError`.
+  /// - Parameter id: The id of the asset.
+  /// - Returns: The bytes of the content.
+  /// - Throws: ``AssetError``, for example ``AssetError/damagedFile(_:path:)`` if the digest
+  ///   differs; `SQLiteError`.
   public func bytes(of id: AssetID) throws -> [UInt8] {
-    // The file is open when the access ends, so it can be read without holding up a checkpoint.
+    // The open file can be read after the access has ended, so that it doesn't delay a checkpoint.
     try open(id).readAll()
   }
 
-  /// As ``bytes(of:)``, without blocking the task.
+  /// Reads the content of an asset into memory and verifies its digest. Suspends the task
+  /// meanwhile.
+  ///
+  /// - Parameter id: The id of the asset.
+  /// - Returns: The bytes of the content.
+  /// - Throws: ``AssetError``, for example ``AssetError/damagedFile(_:path:)`` if the digest
+  ///   differs; `SQLiteError`; `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func bytes(of id: AssetID) async throws -> [UInt8] {
     try await open(id).readAll()
   }
 
-  /// Returns the path at which the content of an asset is now.
+  /// Returns the current path of an asset's file.
   ///
-  /// The file must not be written to. Other calls may move it within the store, and remove it once the
-  /// asset is replaced or deleted.
+  /// You must not write to the file. Other calls may move it within the store, and remove it after
+  /// the asset was replaced or deleted.
   ///
   /// - Parameters:
-  ///   - id: The asset.
+  ///   - id: The id of the asset.
   ///   - connection: A connection inside `read` or `write`.
   /// - Returns: An absolute path.
-  /// - Throws: As ``open(_:in:)-(AssetID,_)``, or ``AssetError/contentInRow(_:)``.
+  /// - Throws: ``AssetError/contentInRow(_:)`` if the content isn't in a file; the errors of
+  ///   ``open(_:in:)-(AssetID,_)``.
   public func path(of id: AssetID, in connection: Connection) throws -> String {
     guard let path = try open(id, in: connection).path else { throw AssetError.contentInRow(id) }
     return path

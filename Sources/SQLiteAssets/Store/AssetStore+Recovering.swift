@@ -2,28 +2,28 @@ import SQLiteCore
 import SystemFiles
 
 extension AssetStore {
-  /// Settles what closed openers left: a file that a row names is moved to `files`, any other is
-  /// removed.
+  /// Processes the files of closed openers. Moves a file to `files` if a row references it, and
+  /// removes it otherwise.
   ///
-  /// A file that is marked for removal is moved too, since an older reader may still need it.
+  /// A file that is marked for removal is moved as well, because an older reader may still need it.
   func recover() throws {
     for (opener, left) in try folder.takeAbandoned() {
-      // Another opening settles the rest.
+      // If some files can't be processed now, another opening of the store does it.
       guard try recover(left) else { continue }
       if database.mayHaveOthers { try folder.files.sync() }
       try folder.pending.removeFolder(opener)
     }
   }
 
-  /// Settles the files of one closed opener, and returns whether that was all of them.
+  /// Processes the files of one closed opener. Returns whether all files were processed.
   private func recover(_ left: Folder) throws -> Bool {
     let names = try left.names().compactMap { AssetFileName($0) }
     guard !names.isEmpty else { return true }
-    // Taken after the lock: its opener will not commit any more.
+    // The folder is locked, so its opener can't commit any more.
     var known = try known(names)
     var isSettled = true
     if known.count < names.count {
-      // Read by the same transaction: at a server another reader may see less.
+      // Read in the same transaction: on a server, another reader may see an older state.
       let all = try? database.write { connection in
         try endCommitsCutOff(in: connection)
         return try self.known(names, in: connection)
@@ -47,14 +47,14 @@ extension AssetStore {
     Set(try names.filter { try isKnown($0, in: connection) })
   }
 
-  /// Undoes for good, by the open transaction, what a failed or killed COMMIT wrote.
+  /// Decides in the open transaction whether commits that failed or were killed take effect.
   ///
-  /// Its frames may be in the log, complete, and yet be seen by nobody as long as a connection keeps the
-  /// index of the log: the next connection after that one finds them and takes them for
-  /// committed. A commit of our own overwrites them, or shows that they count. Only then can a file
-  /// that no row names be removed.
+  /// The frames of such a commit may be complete in the WAL, but invisible while any connection
+  /// keeps the WAL index alive. The next connection after that finds the frames and treats them as
+  /// committed. A commit of this connection either overwrites them or shows that they are
+  /// committed. Only after that is it safe to remove a file that no row references.
   private func endCommitsCutOff(in connection: Connection) throws {
-    // Pages that were changed and changed back are written all the same.
+    // SQLite writes the changed pages even if the changes cancel out.
     try connection.executeChange(
       "INSERT INTO main.magicdata_asset_store (id, format) VALUES ('', 0)")
     try connection.executeChange("DELETE FROM main.magicdata_asset_store WHERE id = ''")
@@ -70,21 +70,21 @@ extension AssetStore {
         try left.remove(name.text)
       }
     } catch .notRegularFile {
-      // A folder stands in the way: an error of this one asset, and not of the store.
+      // A folder has this name. This is an error of one asset, but not of the store.
     }
   }
 
-  /// Settles the files of this store whose COMMIT failed or that could not be moved, outside any
+  /// Processes the files of this store for which a COMMIT or a move failed, without waiting for a
   /// commit.
   ///
-  /// - Parameter connection: The connection that writes, outside any transaction.
+  /// - Parameter connection: The writer connection, outside any transaction.
   func settleLeftoversNow(in connection: Connection) throws {
     guard !opener.unsettled.isEmpty else { return }
     try connection.transaction { try endCommitsCutOff(in: connection) }
     try settleLeftovers(in: connection)
   }
 
-  /// Settles the files of this store whose COMMIT failed or that could not be moved, after a commit.
+  /// Processes the files of this store for which a COMMIT or a move failed, after a commit.
   ///
   /// - Parameter connection: A connection that has just committed, outside any transaction.
   func settleLeftovers(in connection: Connection) throws {

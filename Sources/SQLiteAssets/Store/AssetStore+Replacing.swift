@@ -1,18 +1,20 @@
 public import SQLiteCore
 
 extension AssetStore {
-  /// Gives an asset another content, as part of the open transaction.
+  /// Replaces the content of an asset, as part of the open transaction.
   ///
-  /// The id stays. The old content is another file, which readers that still see it keep.
+  /// The asset keeps its id. The new content is a new file. Readers that still see the old content
+  /// can read it to the end.
   ///
   /// - Parameters:
-  ///   - id: The asset.
+  ///   - id: The id of the asset.
   ///   - bytes: The new content.
-  ///   - fileExtension: The new extension; nil keeps the present one, and `""` is none.
-  ///   - connection: As for `put(_:extension:in:)`.
-  /// - Returns: The asset as it is now.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`; then the asset
-  ///   is as it was.
+  ///   - fileExtension: The new file name extension; nil to keep the current one, `""` for none.
+  ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
+  ///     own transaction.
+  /// - Returns: The new record of the asset.
+  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``, or `SQLiteError`. The asset
+  ///   is unchanged then.
   @discardableResult
   public func replace(
     _ id: AssetID, with bytes: some Sequence<UInt8>, extension fileExtension: String? = nil,
@@ -25,17 +27,19 @@ extension AssetStore {
     }
   }
 
-  /// Gives an asset a staged content, as part of the open transaction.
+  /// Replaces the content of an asset by staged content, as part of the open transaction.
   ///
   /// - Parameters:
-  ///   - id: The asset.
-  ///   - staged: The new content. One without extension gets the present one. Put before, or staged
-  ///     by another store, it is copied.
-  ///   - fileExtension: Another extension; `""` is none.
-  ///   - connection: As for `put(_:extension:in:)`.
-  /// - Returns: The asset as it is now.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`; then the asset
-  ///   is as it was.
+  ///   - id: The id of the asset.
+  ///   - staged: The new content. It is copied if it was already put, or was staged by another
+  ///     store.
+  ///   - fileExtension: The new file name extension, `""` for none. If it is nil, the staged
+  ///     content's extension is used, or else the current one.
+  ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
+  ///     own transaction.
+  /// - Returns: The new record of the asset.
+  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``, or `SQLiteError`. The asset
+  ///   is unchanged then.
   @discardableResult
   public func replace(
     _ id: AssetID, with staged: StagedAsset, extension fileExtension: String? = nil,
@@ -47,19 +51,21 @@ extension AssetStore {
     }
   }
 
-  /// Gives an asset a copy of the content of an asset, as part of the open transaction.
+  /// Replaces the content of an asset by a copy of another asset's content, as part of the open
+  /// transaction.
   ///
-  /// Its own content under another extension is not copied: its file gets a second name, and loses the
-  /// first one after the commit.
+  /// If `reader` is the asset's own content, only the extension changes. The file isn't copied
+  /// then: it gets a second name, and the first one is removed after the commit.
   ///
   /// - Parameters:
-  ///   - id: The asset.
-  ///   - reader: The open content of another one, or its own, for another extension.
-  ///   - fileExtension: The new extension; nil is that of the other, and `""` is none.
-  ///   - connection: As for `put(_:extension:in:)`.
-  /// - Returns: The asset as it is now.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`; then the asset
-  ///   is as it was.
+  ///   - id: The id of the asset.
+  ///   - reader: The open content of another asset, or of the same asset.
+  ///   - fileExtension: The new file name extension; nil for that of `reader`, `""` for none.
+  ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
+  ///     own transaction.
+  /// - Returns: The new record of the asset.
+  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``, or `SQLiteError`. The asset
+  ///   is unchanged then.
   @discardableResult
   public func replace(
     _ id: AssetID, withCopyOf reader: AssetReader, extension fileExtension: String? = nil,
@@ -71,21 +77,23 @@ extension AssetStore {
     }
   }
 
-  /// The content that the asset has, in a file of another name, or nil if it must be copied.
+  /// Returns the current content of the asset in a file with a new name. Returns nil if the content
+  /// must be copied.
   private func renamed(
     _ present: AssetRecord, of reader: AssetReader, extension fileExtension: String?
   ) throws -> Content? {
     guard reader.record == present, reader.file != nil else { return nil }
     let name = try AssetFileName(extension: fileExtension ?? present.fileExtension)
-    // A content is never changed, so that it may have two names for a while.
+    // Content never changes, so a file may have two names for a while.
     guard opener.link(present.file, as: name) else { return nil }
     return Content(
       file: name, size: present.size, sha256: present.sha256, bytes: nil, isSynced: true)
   }
 
-  /// Changes the row of an asset to a content that `stage` writes, and removes the content if that fails.
+  /// Updates the row of an asset with the content that `stage` writes. Removes the content if the
+  /// update fails.
   ///
-  /// It is dynamic, so that the compiler makes no copy of it for each closure.
+  /// `dynamic` keeps the compiler from specializing this method for each closure.
   private dynamic func replace(
     _ id: AssetID, in connection: Connection, _ stage: (AssetRecord) throws -> Content
   ) throws -> AssetRecord {

@@ -1,10 +1,10 @@
 import SQLiteCore
 
-// What becomes of a content's file at the end of its transaction: a rollback removes it, or the next commit if it was
-// synced for a commit that failed. A program that ends before that leaves it to ``AssetStore/recover()``, which removes
-// files that no row names.
+// The file of new content depends on the outcome of its transaction. A rollback removes it. If the
+// file was synced for a COMMIT that failed, the next commit decides. If the process ends before
+// that, ``AssetStore/recover()`` removes the file unless a row references it.
 extension AssetStore {
-  /// Runs `change`, by which a row gets a content, which is removed if that fails.
+  /// Runs `change`, which stores content in a row. Removes the content if `change` throws.
   func adopt(
     _ content: Content, in connection: Connection, _ change: () throws -> Void
   ) throws {

@@ -3,13 +3,13 @@ import Synchronization
 import SystemFiles
 
 extension AssetStore {
-  /// Writes bytes that can be put into the store later.
+  /// Writes content to the store's folder, to be put into the store later. Blocks the thread.
   ///
   /// - Parameters:
   ///   - bytes: The content.
-  ///   - fileExtension: The extension of the file's name; none if nil or empty.
-  /// - Returns: The content.
-  /// - Throws: ``AssetError``; then nothing is left of it.
+  ///   - fileExtension: The file name extension; nil or empty for none.
+  /// - Returns: The staged content.
+  /// - Throws: ``AssetError`` if the content can't be written. Nothing is stored then.
   public func stage(
     _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
   ) throws -> StagedAsset {
@@ -17,37 +17,56 @@ extension AssetStore {
       stage(extension: fileExtension, syncing: true) { writer in try writer.write(bytes) }, opener)
   }
 
-  /// As ``stage(_:extension:)``, without blocking the task.
+  /// Writes content to the store's folder, to be put into the store later. Suspends the task
+  /// meanwhile.
+  ///
+  /// - Parameters:
+  ///   - bytes: The content.
+  ///   - fileExtension: The file name extension; nil or empty for none.
+  /// - Returns: The staged content.
+  /// - Throws: ``AssetError`` if the content can't be written; `CancellationError` if the task was
+  ///   cancelled. Nothing is stored then.
   nonisolated(nonsending) public func stage(
     _ bytes: some Sequence<UInt8> & Sendable, extension fileExtension: String? = nil
   ) async throws -> StagedAsset {
     try await worker.run { try self.stage(bytes, extension: fileExtension) }
   }
 
-  /// Writes a copy of a file that can be put into the store later, in constant memory.
+  /// Copies a file to the store's folder in constant memory, to be put into the store later. Blocks
+  /// the thread.
   ///
-  /// A file system that can let the copy share the content does so (`FICLONE` on Linux, where Btrfs
-  /// and XFS have it; `clonefile` on Apple's systems). The file is read in any case, for the digest.
+  /// The copy is a copy-on-write clone if the file system supports it (`FICLONE` on Linux, with
+  /// Btrfs and XFS; `clonefile` on Apple platforms). The file is always read once, to compute the
+  /// digest.
   ///
   /// - Parameters:
-  ///   - path: The path of a regular file, or of a link to one.
-  ///   - fileExtension: The extension of the new file's name; none if nil or empty.
-  /// - Returns: The content.
-  /// - Throws: ``AssetError``; then nothing is left of the copy.
+  ///   - path: The path of a regular file, or of a symbolic link to one.
+  ///   - fileExtension: The file name extension of the copy; nil or empty for none.
+  /// - Returns: The staged content.
+  /// - Throws: ``AssetError`` if the file can't be copied. Nothing is stored then.
   public func stage(
     contentsOf path: String, extension fileExtension: String? = nil
   ) throws -> StagedAsset {
     try StagedAsset(copy(ofFile: path, extension: fileExtension, syncing: true), opener)
   }
 
-  /// As ``stage(contentsOf:extension:)``, without blocking the task.
+  /// Copies a file to the store's folder in constant memory, to be put into the store later.
+  /// Suspends the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - path: The path of a regular file, or of a symbolic link to one.
+  ///   - fileExtension: The file name extension of the copy; nil or empty for none.
+  /// - Returns: The staged content.
+  /// - Throws: ``AssetError`` if the file can't be copied; `CancellationError` if the task was
+  ///   cancelled. Nothing is stored then.
   nonisolated(nonsending) public func stage(
     contentsOf path: String, extension fileExtension: String? = nil
   ) async throws -> StagedAsset {
     try await worker.run { try self.stage(contentsOf: path, extension: fileExtension) }
   }
 
-  /// As ``stage(contentsOf:extension:)``, for a content that is put once: many can wait for that.
+  /// Works like ``stage(contentsOf:extension:)`` for content that is put only once. It keeps no
+  /// file open, so many staged contents can exist at the same time.
   package func stageOnce(
     contentsOf path: String, extension fileExtension: String?
   ) throws -> StagedAsset {
@@ -55,7 +74,7 @@ extension AssetStore {
       copy(ofFile: path, extension: fileExtension, syncing: true), opener, isKept: false)
   }
 
-  /// Writes a copy of an asset of another store, for being put once.
+  /// Copies an asset of another store, to be put into this store only once. Keeps no file open.
   package func stageOnce(
     copyOf reader: AssetReader, extension fileExtension: String?
   ) throws -> StagedAsset {
@@ -71,13 +90,15 @@ extension AssetStore {
     }
   }
 
-  /// Writes a stream of pieces that can be put into the store later, in constant memory.
+  /// Writes a stream of pieces to the store's folder in constant memory, to be put into the store
+  /// later.
   ///
   /// - Parameters:
-  ///   - pieces: Bytes in pieces of any size, such as a `Data` after the other.
-  ///   - fileExtension: The extension of the file's name; none if nil or empty.
-  /// - Returns: The content.
-  /// - Throws: What the stream throws, ``AssetError`` or `CancellationError`; then nothing is left.
+  ///   - pieces: The content in pieces of any size, for example `Data` values.
+  ///   - fileExtension: The file name extension; nil or empty for none.
+  /// - Returns: The staged content.
+  /// - Throws: Any error of the stream; ``AssetError`` if the content can't be written;
+  ///   `CancellationError` if the task was cancelled. Nothing is stored then.
   nonisolated(nonsending) public func stage<Pieces: AsyncSequence>(
     _ pieces: Pieces, extension fileExtension: String? = nil
   ) async throws -> StagedAsset where Pieces.Element: Sequence<UInt8> {
@@ -89,13 +110,15 @@ extension AssetStore {
     return try await worker.run { try stream.finish() }
   }
 
-  /// Writes a stream of bytes that can be put into the store later, in constant memory.
+  /// Writes a stream of bytes to the store's folder in constant memory, to be put into the store
+  /// later.
   ///
   /// - Parameters:
-  ///   - bytes: The bytes, such as the `resourceBytes` of a URL on Apple's systems.
-  ///   - fileExtension: The extension of the file's name; none if nil or empty.
-  /// - Returns: The content.
-  /// - Throws: What the stream throws, ``AssetError`` or `CancellationError`; then nothing is left.
+  ///   - bytes: The content, for example the `resourceBytes` of a URL on Apple platforms.
+  ///   - fileExtension: The file name extension; nil or empty for none.
+  /// - Returns: The staged content.
+  /// - Throws: Any error of the stream; ``AssetError`` if the content can't be written;
+  ///   `CancellationError` if the task was cancelled. Nothing is stored then.
   nonisolated(nonsending) public func stage<Bytes: AsyncSequence>(
     _ bytes: Bytes, extension fileExtension: String? = nil
   ) async throws -> StagedAsset where Bytes.Element == UInt8 {
@@ -116,13 +139,15 @@ extension AssetStore {
     }
   }
 
-  /// Writes a content that no row names yet. It is removed if that fails.
+  /// Writes content that no row references yet. Removes it if `write` throws.
   ///
   /// - Parameters:
-  ///   - fileExtension: The extension of the file's name.
-  ///   - minimumFileSize: From which size on it is a file; nil is what the store says.
-  ///   - syncs: Whether to sync it now, outside the transaction, instead of with the others.
-  ///   - write: Writes the bytes.
+  ///   - fileExtension: The file name extension.
+  ///   - minimumFileSize: The size in bytes from which the content is a file; nil for the store's
+  ///     setting.
+  ///   - syncs: Whether to make the file durable now, outside the transaction, instead of together
+  ///     with others.
+  ///   - write: A closure that writes the bytes.
   func stage(
     extension fileExtension: String?, minimumFileSize: Int? = nil, syncing syncs: Bool = false,
     _ write: (inout ContentWriter) throws -> Void
@@ -140,7 +165,7 @@ extension AssetStore {
   }
 }
 
-/// A content that is in a store's folder, but no asset yet.
+/// Content that is in a store's folder but doesn't belong to an asset yet.
 ///
 ///     let staged = try await assets.stage(request.body, extension: "mp4")
 ///     try await database.write { connection in
@@ -148,27 +173,28 @@ extension AssetStore {
 ///       try connection.executeChange("INSERT INTO film (asset) VALUES (\(film.id))")
 ///     }
 ///
-/// It is written before the transaction begins, so that others wait for less, and so that it may come
-/// from a stream, which no transaction waits for. Unless it is put it goes away with this value.
+/// Content is staged before the transaction begins. This keeps the transaction short, and the
+/// content may come from a stream, for which a transaction can't wait. Unless it is put into the
+/// store, it is removed when this instance is released.
 public final class StagedAsset: Sendable {
-  /// The number of bytes.
+  /// The size of the content in bytes.
   public var size: Int { content.size }
-  /// The SHA-256 of the bytes.
+  /// The SHA-256 digest of the content.
   public var sha256: AssetDigest { content.sha256 }
-  /// The extension that the file's name will have, or nil.
+  /// The file name extension that the asset will have, or nil if there is none.
   public var fileExtension: String? { content.file.fileExtension }
 
   let content: Content
   private let opener: Opener
-  /// The content, which stays readable here if the transaction that put it is undone; nil for a
-  /// content in memory, and if that is not asked for.
+  /// The open file, which stays readable if the transaction that put the content is rolled back.
+  /// Nil if the content is in memory, or if it is put only once.
   private let file: File?
   private let isPut = Atomic(false)
 
-  /// Takes over a content.
+  /// Takes over content.
   ///
-  /// - Parameter isKept: Whether it can be put, and read, once more after it was put. It is an open
-  ///   file then, of which a process may not have many.
+  /// - Parameter isKept: Whether the content can be put and read again after it was put. If true,
+  ///   this instance keeps a file open; a process can have only a limited number of open files.
   init(_ content: Content, _ opener: Opener, isKept: Bool = true) throws(AssetError) {
     self.content = content
     self.opener = opener
@@ -184,8 +210,8 @@ public final class StagedAsset: Sendable {
     if content.bytes == nil, !isPut.load(ordering: .acquiring) { opener.abandon(content.file) }
   }
 
-  /// The content, which belongs to the caller from now on, or nil if it must be copied: it was put
-  /// before, or is wanted by another store.
+  /// Transfers ownership of the content to the caller. Returns nil if it must be copied, because it
+  /// was already put or another store needs it.
   ///
   /// - Parameter fileExtension: The extension for its file.
   func take(
@@ -204,7 +230,7 @@ public final class StagedAsset: Sendable {
       file: name, size: size, sha256: sha256, bytes: content.bytes, isSynced: content.isSynced)
   }
 
-  /// Writes a copy.
+  /// Writes a copy of the content.
   func copy(to writer: inout ContentWriter) throws {
     if let bytes = content.bytes {
       try writer.write(bytes)
@@ -218,22 +244,26 @@ public final class StagedAsset: Sendable {
     return try opener.file(content.file)
   }
 
-  /// Reads the whole content.
+  /// Reads the whole content into memory. Blocks the thread.
   ///
-  /// - Returns: The bytes.
-  /// - Throws: ``AssetError``.
+  /// - Returns: The bytes of the content.
+  /// - Throws: ``AssetError`` if the file can't be read.
   public func readAll() throws(AssetError) -> [UInt8] {
     if let bytes = content.bytes { return bytes }
     return try opened().read(size, at: 0)
   }
 
-  /// As ``readAll()``, without blocking the task.
+  /// Reads the whole content into memory, and suspends the task meanwhile.
+  ///
+  /// - Returns: The bytes of the content.
+  /// - Throws: ``AssetError`` if the file can't be read; `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func readAll() async throws -> [UInt8] {
     try await Worker().run { try self.readAll() }
   }
 }
 
-/// Writes a content that comes piece by piece, on one thread after the other.
+/// A writer for content that arrives in pieces, on varying threads.
 final class StreamWriter: Sendable {
   private let opener: Opener
   private let writer: Mutex<ContentWriter?>
@@ -245,7 +275,7 @@ final class StreamWriter: Sendable {
       ContentWriter(name, store.opener, minimumFileSize: store.minimumFileSize))
   }
 
-  /// Removes what was written of a stream that did not come to its end.
+  /// Removes the content of a stream that didn't reach its end.
   deinit {
     writer.withLock { $0?.abandon() }
   }
@@ -254,7 +284,7 @@ final class StreamWriter: Sendable {
     try writer.withLock { try $0?.write(bytes) }
   }
 
-  /// Ends the content, and makes it last.
+  /// Completes the content and makes it durable.
   func finish() throws -> StagedAsset {
     let content = try writer.withLock { writer throws(AssetError) in
       let content = try writer?.finish(syncing: true)

@@ -3,28 +3,31 @@ package import SQLiteCore
 import Synchronization
 import SystemFiles
 
-// Contents that travel beside the rows that name them, from one copy of a store to another: each in a file of the
-// name that it has in the store. A name is random and a content never changes, so the same name is the same content
-// everywhere, and whatever is there already need not come again.
+// Transfer of files between copies of a store, separate from the rows that reference them. Each
+// file is transferred under its name in the store. Names are random and content never changes, so
+// files of the same name are identical everywhere, and existing files don't have to be copied
+// again.
 extension AssetStore {
-  /// Copies the files of assets into a folder, all of them or none, in constant memory.
+  /// Copies the files of assets to a folder, in constant memory. If it throws, no copy is left.
   ///
-  /// Files that are there are left as they are. Where the file system can, the copies share their content.
+  /// Existing files of the same size are skipped. The copies are copy-on-write clones if the file
+  /// system supports them.
   ///
   /// - Parameters:
-  ///   - ids: The assets. Contents in rows are passed over.
-  ///   - path: The folder, which is made if it is missing. The folder above it must exist.
+  ///   - ids: The ids of the assets. Assets with content in rows are skipped.
+  ///   - path: The path of the folder, which is created if it is missing. Its parent folder must
+  ///     exist.
   ///   - connection: A connection inside `read` or `write`.
-  /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``, or `SQLiteError`.
+  /// - Throws: ``AssetError``, for example ``AssetError/missingFile(_:path:)``, or `SQLiteError`.
   package func copyFiles(
     of ids: [AssetID], to path: String, in connection: Connection
   ) throws {
     let records = try ids.compactMap { try record($0, in: connection) }.filter { !$0.isInRow }
     guard !records.isEmpty else { return }
     let target = try Folder.open(path: path, operations)
-    // One copies to the folder at a time.
+    // Only one process copies to the folder at a time.
     let gate = try target.locked()
-    // Each file has its name once it is complete.
+    // Each file gets its name only when it is complete.
     let pending = try naming(target.path) { () throws(SystemFailure) in
       try PendingFile(target.path(of: "contents"), operations)
     }
@@ -43,27 +46,30 @@ extension AssetStore {
       }
       if !made.isEmpty { try target.sync() }
     } catch {
-      // What cannot be removed is harmless: no rows travel that name it.
+      // A file that can't be removed does no harm: no transferred row references it.
       for name in made { _ = try? target.remove(name) }
       throw error
     }
   }
 }
 
-/// Contents that have come from another copy of a store, and the rows that name them not yet.
+/// Files that were received from another copy of a store, before the rows that reference them are
+/// applied.
 package final class ArrivingAssets: Sendable {
   private let store: AssetStore
   private let path: String?
-  /// The contents under names of their own, which this removes unless a row takes them.
+  /// The received content in pending files, by the names that rows use. `deinit` removes the files
+  /// that no row has adopted.
   private let contents: Mutex<[AssetFileName: Content]>
 
-  /// Copies the files that the store lacks, in constant memory, before the transaction that needs them.
+  /// Copies the files that the store lacks into the store, in constant memory and before the
+  /// transaction that needs them.
   ///
   /// - Parameters:
-  ///   - names: The names of the files. Others than names of stores' files are passed over.
-  ///   - path: The folder with the contents; nil for none.
+  ///   - names: The names of the files. Invalid names are skipped.
+  ///   - path: The folder that contains the files; nil if there is none.
   ///   - store: The store.
-  /// - Throws: ``AssetError`` or `SQLiteError`; then nothing is left of the copies.
+  /// - Throws: ``AssetError`` or `SQLiteError`. The copies are removed then.
   package init(_ names: Set<String>, from path: String?, to store: AssetStore) throws {
     self.store = store
     self.path = path
@@ -72,7 +78,7 @@ package final class ArrivingAssets: Sendable {
     let names = names.compactMap { AssetFileName($0) }
     let known = try store.known(names)
     for name in names where !known.contains(name) {
-      // What is missing is missed only if a row needs it.
+      // A missing file is an error only if a row needs it.
       if let content = try arrive(name) { contents.withLock { $0[name] = content } }
     }
   }
@@ -81,7 +87,8 @@ package final class ArrivingAssets: Sendable {
     for content in contents.withLock({ $0.values }) { store.opener.abandon(content.file) }
   }
 
-  /// Copies a file into the store, under a name of its own; nil if it is not in the folder.
+  /// Copies a file into the store as a pending file with a new name. Returns nil if the folder
+  /// doesn't contain it.
   private func arrive(_ name: AssetFileName) throws -> Content? {
     guard let path, let folder = try Folder.existing(path: path, store.operations),
       let file = try folder.file(name.text)
@@ -91,15 +98,16 @@ package final class ArrivingAssets: Sendable {
     }
   }
 
-  /// Runs `change`, which may write the rows of assets, and checks that each of them then has its content.
+  /// Runs `change`, which may write asset rows, and ensures that each changed row has its content.
   ///
   /// - Parameters:
-  ///   - keys: The keys of the rows, as whoever has made the change names them.
-  ///   - connection: The connection that writes, inside a transaction.
+  ///   - keys: The keys of the rows that `change` may write. They may be invalid ids.
+  ///   - connection: The writer connection, inside a transaction.
   ///   - change: The change.
-  /// - Throws: ``AssetError/damagedRow(id:)`` if a row is one that no store writes;
-  ///   ``AssetError/missingFile(_:path:)`` or ``AssetError/damagedFile(_:path:)`` if it names a content that did not come,
-  ///   or another one; what `change` throws.
+  /// - Returns: The result of `change`.
+  /// - Throws: ``AssetError/damagedRow(id:)`` if a row is invalid;
+  ///   ``AssetError/missingFile(_:path:)`` if the content of a row wasn't received;
+  ///   ``AssetError/damagedFile(_:path:)`` if it differs from the row; any error of `change`.
   package func adopted<Result>(
     _ keys: Set<Value>, in connection: Connection, by change: () throws -> Result
   ) throws -> Result {
@@ -111,7 +119,7 @@ package final class ArrivingAssets: Sendable {
     for key in keys {
       guard let row = try row(key, connection) else { continue }
       if row.isInRow {
-        // Compares it with its digest.
+        // Verifies the digest.
         _ = try store.bytes(of: row.id, in: connection)
       } else if row != before[key] {
         try adopt(row, connection)
@@ -124,15 +132,17 @@ package final class ArrivingAssets: Sendable {
     try store.record(where: "id = \(key)", in: connection)
   }
 
-  /// Gives a row its content: one that the store still has, or the one that has come.
+  /// Provides the content of a row: a file that the store still has, or the received one.
   private func adopt(_ row: AssetRecord, _ connection: Connection) throws {
     let (opener, name) = (store.opener, row.file)
     if let file = try store.folder.files.file(name.text) {
-      // It was deleted, and somebody holds it, or it is still to be removed: a row that names it keeps it.
+      // A deleted asset had this file, which is held or not removed yet. The row that references it
+      // again keeps it.
       return try check(row, file.forEachPiece(), at: file.path)
     }
     if let file = try opener.unsettledFile(name) {
-      // A COMMIT that failed may have named it, and may do so still: it is never removed here.
+      // A failed COMMIT may reference this file and may still take effect, so it must not be
+      // removed here.
       try check(row, file.forEachPiece(), at: file.path)
       return connection.afterCommit { _ in opener.settle(name) }
     }

@@ -1,46 +1,55 @@
 import SQLiteCore
 import SystemFiles
 
-/// How far a work on all assets is.
+/// The progress of an operation on all assets.
 public struct AssetProgress: Hashable, Sendable {
-  /// The assets that are done.
+  /// The number of completed assets.
   public internal(set) var assets = 0
-  /// All assets when the work began.
+  /// The number of all assets when the operation began.
   public internal(set) var totalAssets = 0
-  /// The bytes that are done.
+  /// The number of bytes in the completed assets.
   public internal(set) var bytes = 0
-  /// The bytes of all assets when the work began.
+  /// The number of bytes in all assets when the operation began.
   public internal(set) var totalBytes = 0
 }
 
 extension AssetStore {
-  /// Reads every asset and compares its file with its row.
+  /// Reads all assets and verifies their size and digest. Blocks the thread.
   ///
-  /// - Parameter progress: Called after each asset, outside any access to the database; what it throws ends
-  ///   the work.
-  /// - Returns: What is wrong, one error for each asset: missing and damaged files, damaged rows.
-  /// - Throws: `SQLiteError`, or what `progress` throws.
-  /// - Complexity: O(*n*) in the bytes of all assets.
+  /// - Parameter progress: A closure that is called after each asset, outside any access to the
+  ///   database. If it throws, the operation ends.
+  /// - Returns: One error for each asset with a missing file, a damaged file, or a damaged row.
+  /// - Throws: `SQLiteError` if the rows can't be read; any error of `progress`.
+  /// - Complexity: O(*n*), where *n* is the size of all assets in bytes.
   public func verify(
     progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> [AssetError] {
     try faults(progress, reading: { read in try database.read { try read($0) } }, in: fault)
   }
 
-  /// As ``verify(progress:)``, without blocking the task. Cancelling the task ends it before the next asset.
+  /// Reads all assets and verifies their size and digest. Suspends the task meanwhile. If you
+  /// cancel the task, the operation ends before the next asset.
+  ///
+  /// - Parameter progress: A closure that is called after each asset, outside any access to the
+  ///   database. If it throws, the operation ends.
+  /// - Returns: One error for each asset with a missing file, a damaged file, or a damaged row.
+  /// - Throws: `SQLiteError` if the rows can't be read; any error of `progress`;
+  ///   `CancellationError` if the task was cancelled.
+  /// - Complexity: O(*n*), where *n* is the size of all assets in bytes.
   nonisolated(nonsending) public func verify(
     progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
   ) async throws -> [AssetError] {
     try await CancellableWork.run(on: worker, progress) { try self.verify(progress: $1) }
   }
 
-  /// Finds faults in assets, in the memory of some of them.
+  /// Returns the faults of assets. Reads the rows in pages.
   ///
   /// - Parameters:
-  ///   - condition: Says which assets.
-  ///   - progress: Called after each asset.
-  ///   - access: Makes an access to the database, one for some hundred rows.
-  ///   - fault: Returns the fault in an asset, or nil.
+  ///   - condition: The SQL condition that selects assets.
+  ///   - progress: A closure that is called after each asset.
+  ///   - access: A function that runs a closure in an access to the database. It is called once per
+  ///     page.
+  ///   - fault: A function that returns the fault of an asset, or nil.
   /// - Returns: One error for each asset with a fault.
   func faults(
     where condition: SQL = "true", _ progress: (AssetProgress) throws -> Void,
@@ -75,27 +84,28 @@ extension AssetStore {
           continue
         }
         if let error = try fault(record) { errors.append(error) }
-        // A hostile row may say any size.
+        // A manipulated row may contain any size.
         done.bytes = done.bytes.addingReportingOverflow(record.size).partialValue
         try progress(done)
       }
     }
   }
 
-  /// Removes files that no row names, such as those of rows that were deleted while somebody had
-  /// dropped the triggers.
+  /// Removes files that no row references. Blocks the thread.
   ///
-  /// It also does what opening the store does. It never removes a file that a reader may still need,
-  /// nor one whose name no store has given.
+  /// Such files exist, for example, if rows were deleted while the triggers of the store were
+  /// dropped. This call also does what opening the store does. It never removes a file that a
+  /// reader may still need, or a file that the store didn't create.
   ///
-  /// - Returns: What was removed and what was not.
-  /// - Throws: ``AssetError`` or `SQLiteError`.
-  /// - Complexity: O(*n*) in the number of all files.
+  /// - Returns: The removed files and those that were kept.
+  /// - Throws: ``AssetError`` if a file can't be removed; `SQLiteError`.
+  /// - Complexity: O(*n*), where *n* is the number of all files.
   public func sweep() throws -> SweepReport {
     try recover()
     try removeDeletedFiles()
     var report = SweepReport()
-    // First the files, then the rows: a file is moved into place only after its row is committed.
+    // Read the files before the rows, because a file is moved to the folder only after its row was
+    // committed.
     let names = try folder.fileNames()
     report.foreign = names.filter { AssetFileName($0) == nil }
     return try outsideTransaction { connection in
@@ -106,7 +116,7 @@ extension AssetStore {
       guard try hasNoOlderReader(connection) else {
         report.kept = unnamed.map(\.text)
         if database.server != nil {
-          // They go once they are old enough.
+          // They are removed when their marks are old enough.
           try connection.transaction { try mark(unnamed.map { .text($0.text) }, in: connection) }
         }
         return report
@@ -127,22 +137,32 @@ extension AssetStore {
     }
   }
 
-  /// As ``sweep()``, without blocking the task.
+  /// Removes files that no row references. Suspends the task meanwhile.
+  ///
+  /// Such files exist, for example, if rows were deleted while the triggers of the store were
+  /// dropped. This call also does what opening the store does. It never removes a file that a
+  /// reader may still need, or a file that the store didn't create.
+  ///
+  /// - Returns: The removed files and those that were kept.
+  /// - Throws: ``AssetError`` if a file can't be removed; `SQLiteError`; `CancellationError` if the
+  ///   task was cancelled.
+  /// - Complexity: O(*n*), where *n* is the number of all files.
   nonisolated(nonsending) public func sweep() async throws -> SweepReport {
     try await worker.run { try self.sweep() }
   }
 
-  /// Tells what opening the store and sweeping it would do now, and does nothing of it.
+  /// Returns what opening and sweeping the store would do, without doing it. Blocks the thread.
   ///
-  /// Opening a store for writing does the first three, so ask this of one whose database is open for reading
-  /// only.
+  /// Opening a store for writing already does the work in `moved`, `discarded` and `deleted`. To
+  /// see that work in the plan, open the database read-only.
   ///
-  /// - Returns: The names of files, each in the list of what would happen to it.
-  /// - Throws: ``AssetError`` or `SQLiteError`.
-  /// - Complexity: O(*n*) in the number of all files.
+  /// - Returns: The names of the affected files.
+  /// - Throws: ``AssetError`` if the folder can't be read; `SQLiteError`.
+  /// - Complexity: O(*n*), where *n* is the number of all files.
   public func upkeepPlan() throws -> UpkeepPlan {
     var plan = UpkeepPlan()
-    // Locked as long as this lasts: an opening at the same time leaves them to the next one.
+    // Holds the locks until the plan is complete. An opening of the store during that time skips
+    // these files.
     let abandoned = try folder.takeAbandoned()
     for (_, left) in abandoned {
       let names = try left.names().compactMap { AssetFileName($0) }
@@ -165,16 +185,27 @@ extension AssetStore {
     return plan
   }
 
-  /// As ``upkeepPlan()``, without blocking the task.
+  /// Returns what opening and sweeping the store would do, without doing it. Suspends the task
+  /// meanwhile.
+  ///
+  /// Opening a store for writing already does the work in `moved`, `discarded` and `deleted`. To
+  /// see that work in the plan, open the database read-only.
+  ///
+  /// - Returns: The names of the affected files.
+  /// - Throws: ``AssetError`` if the folder can't be read; `SQLiteError`; `CancellationError` if
+  ///   the task was cancelled.
+  /// - Complexity: O(*n*), where *n* is the number of all files.
   nonisolated(nonsending) public func upkeepPlan() async throws -> UpkeepPlan {
     try await worker.run { try self.upkeepPlan() }
   }
 
-  /// Returns the error in a content, if the asset still has it.
+  /// Returns the fault in an asset's content, unless the asset was replaced or deleted in the
+  /// meantime.
   private func fault(of record: AssetRecord) throws -> AssetError? {
     let reader = Result { try database.read { try open(record, in: $0) } }
     guard try fault(in: reader) != nil else { return nil }
-    // It may have been replaced or deleted meanwhile. Within a read its file stays.
+    // Check again: the asset may have been replaced or deleted. During a read its file isn't
+    // removed.
     return try database.read { connection in
       guard try self.record(record.id, in: connection) == record else { return nil }
       return try fault(in: Result { try open(record, in: connection) })
@@ -191,34 +222,37 @@ extension AssetStore {
   }
 }
 
-/// The result of `AssetStore.sweep()`.
+/// The result of a sweep (`AssetStore.sweep()`).
 public struct SweepReport: Hashable, Sendable {
-  /// The names of the files that were removed: no row named them.
+  /// The names of the removed files, which no row referenced.
   public internal(set) var removed: [String] = []
-  /// The number of their bytes.
+  /// The size of the removed files in bytes.
   public internal(set) var removedSize = 0
-  /// The names of files that no row names, but that a reader may still need.
+  /// The names of files that no row references but that a reader may still need. They were not
+  /// removed.
   public internal(set) var kept: [String] = []
-  /// Names that no store gives, and links, folders and the like with other names. These entries are
-  /// left alone.
+  /// The names of entries that the store didn't create: files with other names, and links or
+  /// folders. They were not removed.
   public internal(set) var foreign: [String] = []
 }
 
-/// The work that `AssetStore.upkeepPlan()` has found.
+/// The pending upkeep of a store (`AssetStore.upkeepPlan()`).
 public struct UpkeepPlan: Hashable, Sendable {
-  /// The names of files that rows name and that a program which has ended did not move into place: opening the
-  /// store moves them.
+  /// The names of files that rows reference, but that a terminated program hasn't moved into place.
+  /// Opening the store moves them.
   public internal(set) var moved: [String] = []
-  /// The names of files that such a program wrote and no row names: opening the store removes them.
+  /// The names of files that a terminated program has written and that no row references. Opening
+  /// the store removes them.
   public internal(set) var discarded: [String] = []
-  /// The names of files of deleted and replaced assets: they go once no reader needs them.
+  /// The names of the files of deleted and replaced assets. They are removed when no reader needs
+  /// them any more.
   public internal(set) var deleted: [String] = []
-  /// The names of files in place that no row names: a sweep removes them.
+  /// The names of other files in the store that no row references. A sweep removes them.
   public internal(set) var unnamed: [String] = []
-  /// Names that no store gives: nothing removes them.
+  /// The names of entries that the store didn't create. They are never removed.
   public internal(set) var foreign: [String] = []
 
-  /// Whether nothing is to be done.
+  /// A Boolean value that indicates whether there is nothing to move or remove.
   public var isEmpty: Bool {
     moved.isEmpty && discarded.isEmpty && deleted.isEmpty && unnamed.isEmpty
   }

@@ -2,7 +2,7 @@ public import SQLiteCore
 import Synchronization
 package import SystemFiles
 
-/// Files that live and die with rows of a database.
+/// A store of files that belong to rows of a database.
 ///
 ///     let assets = try AssetStore(database, folder: "/var/lib/app/assets")
 ///     try database.write { connection in
@@ -10,46 +10,49 @@ package import SystemFiles
 ///       try connection.executeChange("INSERT INTO person (photo) VALUES (\(photo.id))")
 ///     }
 ///
-/// An asset is a row of the table `magicdata_asset` and a file in the store's folder. Both appear together
-/// when the transaction commits, or neither does. Deleting the row, by whatever SQL, deletes the file after
-/// the commit, once no reader of any process can still see the row. A program without this library that
-/// deletes it leaves a mark, by which the next opening finds the file.
+/// An asset is a row of the table `magicdata_asset` and a file in the store's folder. When the
+/// transaction commits, both appear; if it is rolled back, neither does. When the row is deleted,
+/// by any SQL, the file is removed after the commit, once no reader in any process can see the row
+/// any more. If a program without this library deletes the row, a trigger marks the file, and the
+/// next opening of the store removes it.
 ///
-/// A content is never changed: a replaced one is a new file, and a reader of the old one reads it to its
-/// end. Opening a store repairs what a crash cut off, without looking at every file. Several stores, of
-/// several processes, may share a database and its folder.
+/// Content never changes. If you replace it, the store writes a new file, and readers of the old
+/// content can still read it to the end. Opening a store repairs the effects of a crash without
+/// looking at every file. Several stores in several processes can share a database and its folder.
 ///
-/// Calls without `in:` have a form that blocks the thread and one that suspends the task, as those of
-/// `Database` do; the latter throws `CancellationError`, too, if the task is cancelled before the work
-/// has begun.
+/// Calls without `in:` have a form that blocks the thread and a form that suspends the task, like
+/// those of `Database`. The suspending form also throws `CancellationError` if the task was
+/// cancelled before the work began.
 public final class AssetStore: Sendable {
-  /// The database with the rows.
+  /// The database with the rows of the assets.
   public let database: Database
-  /// The identity of the store. A backup has the same.
+  /// The identity of the store. A backup has the same identity.
   let identity: AssetID
   let folder: StoreFolder
   let opener: Opener
   let operations: any FileOperations
   let worker = Worker()
   private let isUpkeepScheduled = Atomic(false)
-  /// Whether the removal of files waits for readers.
+  /// Whether the removal of files is waiting for readers.
   let isHeldBack = Atomic(false)
   private let fileThreshold: Atomic<Int>
   private let watch = Mutex<Registration?>(nil)
   private let writes = Mutex<Registration?>(nil)
   private let replacement = Mutex<Registration?>(nil)
-  /// The name of the trigger that notices marks, and of its function.
+  /// The name of the trigger that reports marks, and of the function that it calls.
   private let signal = "magicdata_asset_marked_\(AssetID())"
 
-  /// Opens the assets of a database, and makes its tables and the folder if they are missing.
+  /// Opens the assets of a database. Creates the tables and the folder if they are missing. Blocks
+  /// the thread.
   ///
   /// - Parameters:
   ///   - database: The database with the rows.
-  ///   - folder: The path of a folder for this database alone. The folder above it must exist. It may
-  ///     not be a symbolic link.
-  ///   - minimumFileSize: From how many bytes on a content is kept in a file, as
+  ///   - folder: The path of a folder that only this database uses. Its parent folder must exist.
+  ///     The path must not be a symbolic link.
+  ///   - minimumFileSize: The size in bytes from which content is stored in a file; see
   ///     ``minimumFileSize``.
-  /// - Throws: ``AssetError``, such as ``AssetError/foreignFolder(path:)``, or `SQLiteError`.
+  /// - Throws: ``AssetError``, for example ``AssetError/foreignFolder(path:)`` if the folder
+  ///   belongs to another database; `SQLiteError`.
   public convenience init(
     _ database: Database, folder: String, minimumFileSize: Int = 0
   ) throws {
@@ -58,7 +61,17 @@ public final class AssetStore: Sendable {
       operations: SystemFileOperations())
   }
 
-  /// As ``init(_:folder:minimumFileSize:)``, without blocking the task.
+  /// Opens the assets of a database, and suspends the task meanwhile. Creates the tables and the
+  /// folder if they are missing.
+  ///
+  /// - Parameters:
+  ///   - database: The database with the rows.
+  ///   - folder: The path of a folder that only this database uses. Its parent folder must exist.
+  ///     The path must not be a symbolic link.
+  ///   - minimumFileSize: The size in bytes from which content is stored in a file; see
+  ///     ``minimumFileSize``.
+  /// - Throws: ``AssetError``, for example ``AssetError/foreignFolder(path:)`` if the folder
+  ///   belongs to another database; `SQLiteError`; `CancellationError` if the task was cancelled.
   public convenience init(
     _ database: Database, folder: String, minimumFileSize: Int = 0
   ) async throws {
@@ -69,9 +82,12 @@ public final class AssetStore: Sendable {
     try await worker.run { try self.begin(hasMarks: parts.hasMarks) }
   }
 
-  /// - Parameter isAdopting: Whether the path of the database says that the folder belongs to it. Then a database without
-  ///   assets takes over the folder of another one, and a folder that is missing is made when the first content is
-  ///   written: most stores of objects that tests open have no assets.
+  /// Opens the assets of a database with specific file system calls.
+  ///
+  /// - Parameter isAdopting: Whether the database's path determines the folder. If true, a database
+  ///   without assets takes over the identity of an existing folder, and a missing folder is
+  ///   created only when the first content is written, because many object stores never have
+  ///   assets.
   package convenience init(
     _ database: Database, folder path: String, minimumFileSize: Int = 0,
     operations: any FileOperations = SystemFileOperations(), isAdopting: Bool = false
@@ -90,7 +106,7 @@ public final class AssetStore: Sendable {
     fileThreshold = Atomic(minimumFileSize)
   }
 
-  /// The open parts of a store.
+  /// The parts of a store that are opened before its initialization.
   private struct Parts: Sendable {
     let database: Database
     let operations: any FileOperations
@@ -116,15 +132,17 @@ public final class AssetStore: Sendable {
     }
   }
 
-  /// Makes the tables of a store if they are missing, as part of the open transaction.
+  /// Creates the tables of a store if they are missing, as part of the open transaction.
   ///
   /// - Parameters:
-  ///   - folder: The folder that the store takes over.
-  ///   - connection: The connection that writes.
+  ///   - folder: The folder whose identity the store takes over.
+  ///   - connection: The writer connection.
   package static func makeTables(adopting folder: String, in connection: Connection) throws {
     _ = try AssetSchema.prepare(connection, adopting: folder, SystemFileOperations())
   }
 
+  /// Sets up the writer connection, recovers from a crash, and removes deleted files.
+  ///
   /// - Parameter hasMarks: Whether files are marked for removal.
   private func begin(hasMarks: Bool) throws {
     guard database.options.mode != .readOnly else { return }
@@ -134,7 +152,7 @@ public final class AssetStore: Sendable {
       try keepIdentity(source, target, replace)
     }
     replacement.withLock { $0 = setup }
-    // Without a folder no opening has written or held a file.
+    // Without a folder, no opener has written or held a file.
     if folder.isPresent {
       try recover()
       try releaseAbandoned()
@@ -145,43 +163,46 @@ public final class AssetStore: Sendable {
   /// The absolute path of the store's folder.
   public var path: String { folder.path }
 
-  /// From how many bytes on a content is kept in a file: 0, every content, unless this is set.
+  /// The size in bytes from which content is stored in a file. The default is 0: all content is
+  /// stored in files.
   ///
-  /// Shorter ones are kept in the row: many small contents are faster there. It matters for what is
-  /// put from now on; what is there stays where it is.
+  /// Smaller content is stored in the row, which is faster for many small assets. A new value
+  /// affects only content that is written later. Existing content isn't moved.
   public var minimumFileSize: Int {
     get { fileThreshold.load(ordering: .relaxed) }
     set { fileThreshold.store(newValue, ordering: .relaxed) }
   }
 
-  /// Releases the folder with its locks and descriptors. Each later call that needs a file throws
+  /// Closes the folder, and releases its locks and descriptors. Later calls that need a file throw
   /// ``AssetError/closed(path:)``.
   ///
-  /// Contents that are open for reading stay readable. Close the database before.
+  /// Content that is open for reading stays readable. Close the database first.
   package func close() {
     opener.close()
     folder.close()
   }
 
-  /// Notices every mark that a transaction of this database makes, by whatever SQL.
+  /// Schedules upkeep whenever a transaction of this database marks a file, by any SQL.
   ///
-  /// The trigger belongs to the connection and not to the file, so that programs without this
-  /// library are not troubled by it. It costs nothing unless an asset goes.
+  /// The trigger is temporary: it belongs to the connection and not to the database file, so it
+  /// doesn't affect programs without this library. It has no cost unless an asset is deleted or
+  /// replaced.
   private func watchMarks() throws {
-    // A server calls no functions.
+    // A trigger on a server can't call a function of this process.
     if let server = database.server { return watchWrites(every: server.patience) }
     let setup = try database.setUpWriter { [weak self, signal] connection in
       try connection.addSignal(signal) { [weak self] connection in
         self?.scheduleUpkeep(in: connection)
       }
       try AssetStore.makeTrigger(signal, connection)
-      // An upkeep that waited for a commit of the former connection waits for one of this connection.
+      // If upkeep was waiting for a commit of the previous connection, let it wait for one of this
+      // connection.
       if let self, isHeldBack.exchange(false, ordering: .relaxed) { holdBack(in: connection) }
     }
     watch.withLock { $0 = setup }
   }
 
-  /// Looks for marks after a write, and after others only some time later.
+  /// Removes marked files after a write, at most once per interval.
   private func watchWrites(every interval: Duration) {
     let next = Mutex(ContinuousClock.now + interval)
     let subscription = database.subscribe(to: .tables) { [weak self, worker] _ in
@@ -191,7 +212,7 @@ public final class AssetStore: Sendable {
         return true
       }
       guard isDue else { return }
-      // What cannot be removed now is tried again.
+      // If a removal fails, it is retried later.
       worker.start { [weak self] in try? self?.removeDeletedFiles() }
     }
     writes.withLock { $0 = subscription }
@@ -205,14 +226,16 @@ public final class AssetStore: Sendable {
       """)
   }
 
-  /// Keeps the identity of the store while another content replaces all that the database holds. The assets of that content are missing, unless they are this store's own.
+  /// Preserves the identity of the store while the whole content of the database is replaced.
+  /// Assets of the new content are missing unless their files are in this store's folder.
   private func keepIdentity(
     _ source: Connection, _ target: Connection, _ replace: () throws -> Void
   ) throws {
-    // If the program is killed in between, the database has the other identity when it is opened.
+    // If the process is killed in between, the database has the other identity at the next opening.
+    // The folder must accept it then.
     let other = try AssetSchema.identity(in: source)
     let isAdmitted = try other.map { try folder.admit($0) } ?? false
-    // The trigger would be lost if the table is missing in the other content.
+    // If the other content has no such table, the trigger would be lost.
     let isOwn =
       try target.firstRow("SELECT 1 FROM temp.sqlite_schema WHERE name = \(signal)") != nil
     if isOwn { try target.executeChange("DROP TRIGGER temp.\(identifier: signal)") }
@@ -223,28 +246,29 @@ public final class AssetStore: Sendable {
     try result.get()
   }
 
-  /// Removes the files of the assets that the open transaction deletes, after its commit.
+  /// Schedules the removal of files of deleted assets, after the open transaction has committed.
   package func scheduleUpkeep(in connection: Connection) {
     guard !isUpkeepScheduled.exchange(true, ordering: .relaxed) else { return }
-    // If the savepoint that is open now is rolled back, the action below is dropped with it.
+    // If the open savepoint is rolled back, the action below is dropped, too.
     connection.afterRollback { [self] _ in isUpkeepScheduled.store(false, ordering: .relaxed) }
     connection.afterCommit { [self] connection in
       isUpkeepScheduled.store(false, ordering: .relaxed)
-      // The commit has succeeded. What cannot be removed now keeps its mark for the next time.
+      // The commit has succeeded, so don't throw. Files that can't be removed now keep their marks
+      // for the next attempt.
       try? settleLeftovers(in: connection)
       try? collect(in: connection)
     }
   }
 
-  /// Runs `body` on a thread that may wait for files, without blocking the task.
+  /// Runs `body` on a thread that may wait for files, and suspends the task meanwhile.
   package nonisolated(nonsending) func work<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     try await worker.run(body)
   }
 
-  /// Whether a committed row names a file, a mark says that it is still to be removed in turn, or somebody holds
-  /// it.
+  /// Returns whether a committed row references a file, the file is marked for removal, or a holder
+  /// holds it.
   func isKnown(_ file: AssetFileName, in connection: Connection) throws -> Bool {
     let name = file.text
     let isKnown = try connection.firstRow(
@@ -259,12 +283,15 @@ public final class AssetStore: Sendable {
 
 /// The tables of a store.
 enum AssetSchema {
-  /// The layout of tables and folders; another number is another layout.
+  /// The version of the layout of tables and folders.
   private static let format = 1
 
-  /// The triggers, and not this module, make the marks: raw SQL and cascades make them too. A file
-  /// name is marked once, and one that a row names again is not removed. A row with a content of its
-  /// own has a name too, of a file that is not there, for the sake of its extension.
+  /// The SQL that creates the tables.
+  ///
+  /// Triggers write the marks, so that raw SQL and cascades write them too. A file name is marked
+  /// at most once. A marked file isn't removed if a row references it again. A row that contains
+  /// its content also has a file name, because the name determines the extension, but no such file
+  /// exists.
   private static let script: SQL = """
     CREATE TABLE main.magicdata_asset_store (id TEXT NOT NULL, format INTEGER NOT NULL);
     CREATE TABLE main.magicdata_asset (
@@ -287,16 +314,17 @@ enum AssetSchema {
     END;
     """
 
-  /// Makes the tables if they are missing, as part of the open transaction, and returns the identity of the store.
+  /// Creates the tables if they are missing, as part of the open transaction, and returns the
+  /// identity of the store.
   ///
   /// - Parameters:
-  ///   - connection: The connection that writes.
-  ///   - folder: The folder whose store the database takes over if it has none; nil for none.
-  ///   - operations: The calls into the file system.
+  ///   - connection: The writer connection.
+  ///   - folder: The folder whose identity a new store takes over; nil to generate an identity.
+  ///   - operations: The file system calls.
   static func prepare(
     _ connection: Connection, adopting folder: String?, _ operations: any FileOperations
   ) throws -> AssetID {
-    // Another process may have been faster.
+    // Another process may have created the tables in the meantime.
     if let identity = try identity(in: connection) { return identity }
     let found = try folder.flatMap { try StoreFolder.identity(at: $0, operations) }
     let identity = found ?? AssetID()
@@ -310,7 +338,8 @@ enum AssetSchema {
       "INSERT INTO main.magicdata_asset_store (id, format) VALUES (\(identity), \(format))")
   }
 
-  /// Gives the content of another store, or of none, the identity of this one.
+  /// Sets the identity in content that came from another database. Creates the tables if they are
+  /// missing.
   static func setIdentity(_ identity: AssetID, _ connection: Connection) throws {
     try connection.transaction {
       guard let found = try self.identity(in: connection) else {
@@ -321,8 +350,8 @@ enum AssetSchema {
     }
   }
 
-  /// The identity of the store and whether files are marked for removal, by one statement; nil unless the tables are
-  /// as this version makes them.
+  /// Returns the identity of the store and whether files are marked for removal, with a single
+  /// statement. Returns nil if the tables are missing or have another format.
   static func present(in connection: Connection) throws -> (identity: AssetID, hasMarks: Bool)? {
     do throws(SQLiteError) {
       let row = try connection.firstRow(
@@ -337,7 +366,7 @@ enum AssetSchema {
     }
   }
 
-  /// The identity of the store, or nil if the tables are missing.
+  /// Returns the identity of the store, or nil if the tables are missing.
   static func identity(in connection: Connection) throws -> AssetID? {
     guard try connection.tableExists("magicdata_asset_store") else { return nil }
     let row = try connection.firstRow(

@@ -1,5 +1,5 @@
-// Calls of Linux that Swift's Glibc and Musl modules hide, since they build without _GNU_SOURCE, or
-// cannot import, since they take any arguments.
+// Linux functions that are missing in Swift's Glibc and Musl modules. These modules are built
+// without _GNU_SOURCE and can't import variadic functions.
 #ifndef CPLATFORM_SHIM_H
 #define CPLATFORM_SHIM_H
 
@@ -14,11 +14,11 @@
 #define FICLONE _IOW(0x94, 9, int)
 #endif
 
-// Weak, since not every libc has both: the store then takes the longer way.
+// Weak, because not every libc has both. Without them, the functions below fail with ENOSYS.
 extern int renameat2(int, const char *, int, const char *, unsigned int) __attribute__((weak));
 extern int syncfs(int) __attribute__((weak));
 
-// RENAME_NOREPLACE is 1: a file that is there already is EEXIST.
+// Moves a file. Fails with EEXIST if `new_name` exists (RENAME_NOREPLACE is 1).
 static inline int cplatform_move(int folder, const char *name, int other, const char *new_name) {
   if (renameat2 == 0) {
     errno = ENOSYS;
@@ -33,7 +33,8 @@ static inline int cplatform_syncfs(int folder) {
   }
   return syncfs(folder);
 }
-// Tells of files of a folder that are written, touched, made, removed or moved there; -1 with errno if it cannot.
+// Returns a non-blocking descriptor that reports when files in a folder are written, created or
+// removed, are moved there, or get other attributes; -1 with errno on failure.
 static inline int cplatform_watch(const char *folder) {
   int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (watch < 0) return -1;
@@ -46,7 +47,7 @@ static inline int cplatform_watch(const char *folder) {
   }
   return watch;
 }
-// Lets the system begin to write what a file has, without waiting for that (SYNC_FILE_RANGE_WRITE).
+// Starts writing a file's content to disk, without waiting (SYNC_FILE_RANGE_WRITE is 2).
 static inline void cplatform_begin_sync(int file) {
 #if defined(SYS_sync_file_range) && __SIZEOF_LONG__ == 8
   (void)syscall(SYS_sync_file_range, file, 0L, 0L, 2);

@@ -1,5 +1,5 @@
-// SHA-256 by the processor's own instructions, which Swift has no names for: the SHA extensions of
-// x86-64, and those of ARMv8. Apple's arm64 processors all have them.
+// SHA-256 with processor instructions that Swift doesn't expose: the SHA extensions of x86-64 and
+// ARMv8. All arm64 processors by Apple have them.
 #ifndef CSHA256_H
 #define CSHA256_H
 
@@ -11,7 +11,7 @@
 #include <cpuid.h>
 #include <immintrin.h>
 
-// Asks the processor itself, which takes long in a virtual machine: ask once.
+// Executes CPUID, which is slow in a virtual machine. Call it once.
 static inline int csha256_is_available(void) {
   unsigned int a, b, c, d;
   // Leaf 1: SSSE3 is bit 9, SSE4.1 bit 19. Leaf 7: the SHA extensions are bit 29.
@@ -19,13 +19,13 @@ static inline int csha256_is_available(void) {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1);
 }
 
-// Mixes `count` blocks of 64 bytes into the eight words of `state`. `constants` are the 64 of FIPS
-// 180-4. Only where csha256_is_available() is not 0.
+// Processes `count` blocks of 64 bytes and updates the eight words of `state`. `constants` points
+// to the 64 constants of FIPS 180-4. Requires that csha256_is_available() is not 0.
 __attribute__((target("sha,sse4.1,ssse3")))
 static inline void csha256_compress(
     uint32_t *state, const uint8_t *blocks, size_t count, const uint32_t *constants) {
   const __m128i bigEndian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
-  // The instructions want the words as (A B E F) and (C D G H), the first one highest.
+  // The instructions require the words as (A B E F) and (C D G H), the first one highest.
   const __m128i badc = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xb1);
   const __m128i hgfe = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(state + 4)), 0x1b);
   __m128i abef = _mm_alignr_epi8(badc, hgfe, 8);
@@ -79,8 +79,8 @@ static inline int csha256_is_available(void) {
 #endif
 }
 
-// Mixes `count` blocks of 64 bytes into the eight words of `state`. `constants` are the 64 of FIPS
-// 180-4. Only where csha256_is_available() is not 0.
+// Processes `count` blocks of 64 bytes and updates the eight words of `state`. `constants` points
+// to the 64 constants of FIPS 180-4. Requires that csha256_is_available() is not 0.
 __attribute__((target("sha2")))
 static inline void csha256_compress(
     uint32_t *state, const uint8_t *blocks, size_t count, const uint32_t *constants) {
