@@ -2,13 +2,13 @@ import Foundation
 import MagicData
 import Workload
 
-/// Writes until files may not grow any more, and works on once they may: `limit <folder> <bytes>`.
+/// Writes until the file size limit and continues after it is raised: `limit <folder> <bytes>`.
 struct LimitCommand {
   let folder: String
   let size: UInt64
 
   func run() throws {
-    // Else the first write that is too long ends the process.
+    // Otherwise, exceeding the limit would end the process.
     signal(SIGXFSZ, SIG_IGN)
     let store = try Workload(path: folder)
     var state: Step.State = [:]
@@ -28,17 +28,17 @@ struct LimitCommand {
           try setLimit(nil)
           let found = try store.state()
           guard [state, step.applied(to: state)].contains(found) else {
-            throw SQLiteError(.error, "round \(round): another state than before \(error)")
+            throw SQLiteError(.error, "round \(round): unexpected state after \(error)")
           }
           state = found
         }
       }
       if failure != nil { failures += 1 }
       try setLimit(nil)
-      // Room is back.
+      // The limit is raised, so writes must succeed.
       try store.run(.setAll("after \(round)", 6))
       Step.setAll("after \(round)", 6).apply(to: &state)
-      // The log begins anew, else it would stay too long for the next round.
+      // Resets the WAL, which would stay too long for the next round.
       try store.magic.database.checkpoint(.truncate)
       for key in Set(state.keys.compactMap { $0.split(separator: " ").dropFirst().first }) {
         try store.run(.removeAll("\(key) \(round)"))
@@ -52,7 +52,7 @@ struct LimitCommand {
     print(failures)
   }
 
-  /// Sets the size that a file may have, nil for any.
+  /// Sets the maximum size of a file, or removes the limit if `size` is nil.
   private func setLimit(_ size: UInt64?) throws {
     var limit = rlimit()
     #if canImport(Glibc)

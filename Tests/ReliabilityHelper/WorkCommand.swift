@@ -2,10 +2,10 @@ import Foundation
 import MagicData
 import Workload
 
-/// Works on a store until it is killed: `work <folder> <process> <milliseconds>`.
+/// Works on a store until the process is killed: `work <folder> <process> <milliseconds>`.
 ///
-/// Before each step a line `? <number>` goes to the process's journal, and `! <number>` once it is
-/// acknowledged. The journal is only appended to, so a kill can cost its last line only.
+/// The process writes `? <number>` to its journal before each step and `! <number>` after the step
+/// is acknowledged. The journal is append-only, so a kill can damage only its last line.
 struct WorkCommand {
   private let folder: String
   private let process: Int

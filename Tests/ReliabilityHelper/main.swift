@@ -1,4 +1,4 @@
-// A process of its own for the tests of reliability: what only another process can show.
+// Commands for the reliability tests that need a separate process.
 import Foundation
 import MagicData
 import Workload
@@ -23,7 +23,7 @@ func run(_ arguments: [String]) throws {
   case "trace":
     exit(unsafe tracer_run(CommandLine.argc - 2, CommandLine.unsafeArgv + 2))
   case "look":
-    // Opens a database, reads, and closes it, as any other program may.
+    // Opens a database, reads it and closes it, like any other program might.
     let database = try Database(path: arguments[1], options: .init(mode: .readWrite))
     print(try database.rows("SELECT count(*) FROM sqlite_schema", as: Int.self).first ?? 0)
     try database.close()

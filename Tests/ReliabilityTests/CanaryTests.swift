@@ -4,25 +4,27 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// ThreadSanitizer does not see into SQLite. Each run of a statement changes a plain counter of its
-/// connection, which it does see: two threads on one connection are a race on that counter.
+/// Proves that ThreadSanitizer detects two threads on one connection. It can't see into SQLite, but
+/// each run of a statement changes a plain counter of its connection, so concurrent use is a race
+/// on that counter.
 ///
-/// With `MAGICDATA_PLANTED_RACE` set there is such a race, which `.ci/sanitize thread` must find.
+/// With `MAGICDATA_PLANTED_RACE` set, a test contains such a race, which `.ci/sanitize thread` must
+/// find.
 @Suite struct CanaryTests {
   static let isPlanted = ProcessInfo.processInfo.environment["MAGICDATA_PLANTED_RACE"] != nil
 
-  /// Hands a connection to another thread, as no program may.
+  /// A wrapper that passes a connection to another thread, which programs must not do.
   private struct Smuggled: @unchecked Sendable {
     let connection: Connection
   }
 
-  /// Ends a thread without being something that it waits for.
+  /// A flag that ends a thread without synchronizing with it.
   private final class Stop: Sendable {
     let isSet = Atomic(false)
   }
 
-  @Test(.enabled(if: isPlanted, "a race is planted only for ThreadSanitizer to find"))
-  func `a connection used by two threads is seen`() throws {
+  @Test(.enabled(if: isPlanted, "the race is planted only for ThreadSanitizer"))
+  func `using a connection on two threads is a data race`() throws {
     let database = try Database.memory()
     try database.read { connection in
       let smuggled = Smuggled(connection: connection), stop = Stop()
@@ -30,8 +32,8 @@ import TestSupport
       Thread.detachNewThread {
         var sum = smuggled.connection.statementCount
         started.signal()
-        // Until the end, and slowly: what a thread did that has ended, or has done much since, is
-        // forgotten.
+        // Reads slowly until the end, because ThreadSanitizer forgets the accesses of ended threads
+        // and of threads that have done much since.
         while !stop.isSet.load(ordering: .relaxed) {
           sum &+= smuggled.connection.statementCount
           Thread.sleep(forTimeInterval: 0.001)
@@ -45,7 +47,7 @@ import TestSupport
     }
   }
 
-  @Test func `many threads on one database use no connection at once`() throws {
+  @Test func `many threads on one database never share a connection`() throws {
     let folder = try TestFolder.inMemory()
     let database = try Database(path: folder.file())
     try database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (0)")
@@ -74,7 +76,7 @@ import TestSupport
   }
 }
 
-/// What went wrong on other threads.
+/// The errors of other threads.
 private final class Failures: @unchecked Sendable {
   private let lock = NSLock()
   private var messages: [String] = []

@@ -4,7 +4,7 @@ import MagicData
 import TestSupport
 import Workload
 
-/// A disk in memory that fails on demand, with a folder beside it for what is not SQLite's.
+/// An in-memory disk that fails on demand, with a real folder for files that aren't SQLite's.
 final class FaultDisk {
   enum Kind: String, CaseIterable, Sendable {
     case error, full, torn, power
@@ -19,14 +19,14 @@ final class FaultDisk {
     }
   }
 
-  /// What goes wrong, and when.
+  /// A fault and the call at which it occurs.
   struct Fault: Hashable, Sendable {
     var kind: Kind
-    /// Which of the calls that it concerns, from 1; 0 for none.
+    /// The number of the affected call, from 1, or 0 for no call.
     var call: Int64
-    /// Whether it goes on until it is mended.
+    /// Whether the fault lasts until it is repaired.
     var isPersistent = false
-    /// What survives a power cut; 0 for nothing of what was not synced.
+    /// The seed that decides which unsynced data survives a power cut, or 0 if none does.
     var seed: UInt64 = 0
   }
 
@@ -34,7 +34,7 @@ final class FaultDisk {
   let folder: TestFolder
   var options: Database.Options
 
-  /// Makes an empty disk; one that is reset to another must have the same folder.
+  /// Creates an empty disk. To be reset to another disk, it must have the same folder.
   init(
     _ journalMode: Database.Options.JournalMode, isDurable: Bool = true,
     in folder: TestFolder? = nil
@@ -47,7 +47,7 @@ final class FaultDisk {
     options.journalMode = journalMode
     options.busyTimeout = .milliseconds(200)
     options.maximumReaderCount = 2
-    // Checkpoints happen in the middle of the work, too.
+    // Checkpoints also occur in the middle of the work.
     options.journalSizeLimit = 0
     if !isDurable { options.synchronous = .offMayCorruptOnPowerCut }
   }
@@ -58,7 +58,8 @@ final class FaultDisk {
 
   func open() throws -> Workload { try Workload(path: folder.path, options: options) }
 
-  /// Makes the disk and the folder hold what another disk holds. That must have no assets.
+  /// Copies the content of another disk without assets, or clears the disk and the folder if
+  /// `source` is nil.
   func reset(to source: FaultDisk?) throws {
     if let source {
       fault_disk_copy(number, source.number)
@@ -81,12 +82,12 @@ final class FaultDisk {
     fault_disk_arm(number, fault.kind.code, fault.call, fault.isPersistent ? 1 : 0)
   }
 
-  func mend() { fault_disk_arm(number, 0, 0, 0) }
+  func repair() { fault_disk_arm(number, 0, 0, 0) }
 
   /// Ends a power cut. No file may be open.
   func restart(seed: UInt64) { fault_disk_restart(number, seed) }
 
-  /// Writes the database file into the folder, for finding out what went wrong.
+  /// Writes the database files into the folder, for debugging.
   func export(to path: String) {
     for suffix in ["", "-wal", "-journal"] {
       _ = unsafe fault_disk_export(number, "default.sqlite3\(suffix)", path + suffix)

@@ -1,9 +1,9 @@
 import MagicData
 import Workload
 
-/// A workload with one fault in it, and what came of it.
+/// A workload with one fault, and the check of its outcome.
 struct FaultRun {
-  /// What must not be.
+  /// A broken guarantee.
   struct Violation: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
@@ -18,11 +18,11 @@ struct FaultRun {
   ]
 
   let disk: FaultDisk
-  /// What the disk holds at first, nil for nothing.
+  /// The initial content of the disk, or nil for an empty disk.
   let base: FaultDisk?
   private var store: Workload?
   private var state: Step.State = [:]
-  /// The step that reported an error, and may have been made or not.
+  /// The step that threw an error and may or may not have been applied.
   private var failed: Step?
 
   init(_ disk: FaultDisk, from base: FaultDisk?) {
@@ -30,13 +30,13 @@ struct FaultRun {
     self.base = base
   }
 
-  /// The number of calls that a kind of fault concerns.
+  /// Returns the number of calls that a kind of fault affects.
   mutating func calls(of kind: FaultDisk.Kind) throws -> Int64 {
     try disk.reset(to: base)
     disk.arm(.init(kind: kind, call: 0))
     for step in Self.steps {
       try opened().run(step)
-      // As the runs with faults do.
+      // The runs with faults read, too.
       if Self.reads(step) { _ = try opened().state() }
     }
     close()
@@ -47,13 +47,13 @@ struct FaultRun {
     if case .setAll = step { true } else { false }
   }
 
-  /// Works until the fault comes, sees what it did, mends it, and works on.
+  /// Works until the fault occurs, checks its effect, repairs the disk, and continues.
   ///
-  /// - Returns: Whether the fault came.
+  /// - Returns: Whether the fault occurred.
   mutating func run(_ fault: FaultDisk.Fault) throws -> Bool {
     defer {
       close()
-      disk.mend()
+      disk.repair()
     }
     try disk.reset(to: base)
     disk.arm(fault)
@@ -71,53 +71,53 @@ struct FaultRun {
       } catch {
         guard disk.faults > 0 else { throw Violation("\(step) without a fault: \(error)") }
         failed = step
-        try checkName(of: error)
+        try checkCode(of: error)
       }
     }
     guard disk.faults > 0 else {
-      // The last call of all may be one of closing.
+      // The last call may be part of closing.
       close()
       guard disk.faults > 0 else { return false }
       try finish(fault)
       return true
     }
-    if fault.isPersistent || fault.kind == .power { try struggle(steps) }
+    if fault.isPersistent || fault.kind == .power { try retryDuringFault(steps) }
     try finish(fault)
     return true
   }
 
-  /// While the fault lasts nothing may be lost, whatever is tried.
-  private mutating func struggle(_ steps: ArraySlice<Step>) throws {
+  /// Checks that nothing is lost while the fault lasts, whatever is tried.
+  private mutating func retryDuringFault(_ steps: ArraySlice<Step>) throws {
     guard let step = steps.first else { return }
     for _ in 0..<2 {
       do {
         try opened().run(step)
-        // What needs no more room, or is in memory already, may well go on.
+        // Steps that need no more space, or only cached data, may succeed.
         state = step.applied(to: state)
         failed = nil
         return
       } catch {
         failed = step
-        try checkName(of: error)
+        try checkCode(of: error)
       }
     }
   }
 
-  /// Mends the disk and sees whether what was acknowledged is there, and all goes on.
+  /// Repairs the disk and checks that the acknowledged data exists and that the store works.
   private mutating func finish(_ fault: FaultDisk.Fault) throws {
     if fault.kind == .power {
       close()
       guard disk.openFiles == 0 else { throw Violation("\(disk.openFiles) files are open") }
       disk.restart(seed: fault.seed)
     } else {
-      disk.mend()
+      disk.repair()
     }
     let possible = failed?.outcomes(from: state) ?? [state]
     let found = try opened().state()
     guard possible.contains(found) else {
       throw Violation("expected \(possible), found \(found)")
     }
-    // The store works on, and is the same when it is opened again.
+    // The store continues to work and has the same content when it is opened again.
     state = found
     for step in [Step.set(.row, "c", 20), .setAll("c", 21)] {
       try opened().run(step)
@@ -136,10 +136,10 @@ struct FaultRun {
     }
   }
 
-  private func checkName(of error: any Error) throws {
-    guard let error = error as? SQLiteError else { throw Violation("no SQLiteError: \(error)") }
+  private func checkCode(of error: any Error) throws {
+    guard let error = error as? SQLiteError else { throw Violation("not an SQLiteError: \(error)") }
     let names: [ResultCode] = [.inputOutput, .full, .cannotOpen, .abort, .lockingProtocol, .busy]
-    guard names.contains(error.code.primary) else { throw Violation("misnamed: \(error)") }
+    guard names.contains(error.code.primary) else { throw Violation("unexpected code: \(error)") }
   }
 
   private mutating func opened() throws -> Workload {
@@ -150,7 +150,7 @@ struct FaultRun {
   }
 
   private mutating func close() {
-    // A checkpoint that fails while closing costs nothing: the log stays.
+    // A failed checkpoint while closing loses nothing because the WAL remains.
     try? store?.magic.database.close()
     store = nil
   }

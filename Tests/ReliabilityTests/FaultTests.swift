@@ -4,9 +4,9 @@ import Testing
 import TestSupport
 import Workload
 
-/// Every call of SQLite into the file system fails in turn, in each way there is.
+/// Tests that every file system call of SQLite can fail, in each way.
 ///
-/// `MAGICDATA_FAULTS` sets the number of runs of each test, or is `all` for every call;
+/// `MAGICDATA_FAULTS` sets the number of runs per test; `all` tests every call.
 /// `MAGICDATA_SEED` varies what survives a power cut.
 @Suite struct FaultTests {
   struct Plan: Sendable, CustomTestStringConvertible {
@@ -30,14 +30,14 @@ import Workload
   static let plans: [Plan] =
     [Database.Options.JournalMode.wal, .delete].flatMap { mode in
       FaultDisk.Kind.allCases.flatMap { kind in
-        // A power cut lasts; its two halves are two sets of seeds.
+        // A power cut always lasts, so the two values select two sets of seeds.
         [false, true].map { Plan(journalMode: mode, kind: kind, isPersistent: $0) }
       }
     }
     + [.truncate, .persist].map { Plan(journalMode: $0, kind: .power, isPersistent: true) }
 
   @Test(arguments: plans)
-  func `a fault loses nothing, and the store works on after it`(plan: Plan) throws {
+  func `a fault loses no data, and the store works afterwards`(plan: Plan) throws {
     let result = try Self.violations(plan, runs: Self.runs)
     #expect(result.violations == [])
     #expect(result.faults > 0)
@@ -45,7 +45,7 @@ import Workload
   }
 
   @Test(arguments: [Database.Options.JournalMode.wal, .delete])
-  func `without synchronizing, a power cut is seen to lose and to damage`(
+  func `without syncing, a power cut is detected to lose or damage data`(
     mode: Database.Options.JournalMode
   ) throws {
     let plan = Plan(journalMode: mode, kind: .power, isPersistent: false)
@@ -55,24 +55,24 @@ import Workload
   }
 
   @Test(arguments: [false, true])
-  func `what cannot be read is not called missing`(isPersistent: Bool) throws {
+  func `unreadable data throws and isn't reported as missing`(isPersistent: Bool) throws {
     let disk = try FaultDisk(.wal)
     disk.options.maximumReaderCount = 1
     for call in 1...8 {
       try disk.reset(to: nil)
       let database = try Database(path: disk.folder.file("data"), options: disk.options)
-      // The reader knows the schema without the table.
+      // The reader's cached schema doesn't contain the table.
       #expect(try database.read { try $0.objects(of: Note.self) } == [])
       try database.write { try $0.update(Note("a", 1)) }
       disk.arm(.init(kind: .error, call: Int64(call), isPersistent: isPersistent))
-      defer { disk.mend() }
+      defer { disk.repair() }
       do {
         let notes = try database.read { try $0.objects(of: Note.self) }
         #expect(notes == [Note("a", 1)], "call \(call)")
       } catch let error as SQLiteError {
         #expect(error.code.primary == .inputOutput, "call \(call): \(error)")
       }
-      disk.mend()
+      disk.repair()
       #expect(try database.read { try $0.objects(of: Note.self) } == [Note("a", 1)])
       try database.close()
     }
@@ -86,7 +86,7 @@ import Workload
     let disk = try FaultDisk(plan.journalMode, isDurable: isDurable, in: base.folder)
     var violations: [String] = []
     var (count, faults) = (0, 0)
-    // Some runs begin with nothing, so that making a store fails, too.
+    // Some runs begin with an empty disk, so that creating a store fails, too.
     for (source, share) in [(base as FaultDisk?, 4), (nil, 1)] {
       var run = FaultRun(disk, from: source)
       let calls = try run.calls(of: plan.kind)
@@ -96,7 +96,7 @@ import Workload
       while Int64(position) <= calls {
         let call = Int64(position)
         position += stride
-        // Nothing that was not synced survives one cut in three.
+        // In one of three cuts, no unsynced data survives.
         let isHarsh = !plan.isPersistent && call % 3 == 0
         let seed = isHarsh ? 0 : UInt64(call) * 2 + (plan.isPersistent ? 1 : 0) + Self.seed << 32
         let fault = FaultDisk.Fault(
@@ -106,14 +106,14 @@ import Workload
         do {
           if try run.run(fault) { faults += 1 }
         } catch {
-          violations.append("\(fault) \(source == nil ? "from nothing" : ""): \(error)")
+          violations.append("\(fault) \(source == nil ? "from an empty disk" : ""): \(error)")
         }
       }
     }
     return (count, faults, violations)
   }
 
-  /// Makes the tables of everything, and leaves no asset.
+  /// Creates the tables of all layers, without assets.
   private static func prepare(_ disk: FaultDisk) throws {
     let store = try disk.open()
     try store.run(.setAll("a", 1))

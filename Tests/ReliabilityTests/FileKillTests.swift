@@ -6,10 +6,11 @@ import Testing
 import TestSupport
 import Workload
 
-/// Processes are killed before a call that changes a file, while they write at a path that a user has named.
+/// Tests processes that are killed before a call that changes a file, while they write to a path
+/// that the caller chose.
 ///
-/// A handful of kills for each kind of call in a plain run, 200 with `MAGICDATA_LONG=1`.
-@Suite(.serialized, .enabled(if: Helper.canTrace, "no program can be traced here"))
+/// Each kind of call is killed a few times, or 200 times with `MAGICDATA_LONG=1`.
+@Suite(.serialized, .enabled(if: Helper.canTrace, "programs can't be traced on this system"))
 struct FileKillTests {
   static let kills = ProcessInfo.processInfo.environment["MAGICDATA_LONG"] == nil ? 6 : 200
 
@@ -20,7 +21,8 @@ struct FileKillTests {
     try FileWork.makeSources(in: folder.path)
   }
 
-  /// Runs the call in a process that is killed before its `number`th change, or not for 0.
+  /// Runs the call in a process that is killed before its change with the given number, or not at
+  /// all for 0.
   private func trace(_ work: FileWork, until number: Int) throws -> (
     result: Helper.Result, changes: [String]
   ) {
@@ -31,7 +33,7 @@ struct FileKillTests {
 
   @Test(arguments: FileWork.allCases)
   func
-    `a killed process leaves the old state or the new one, and the next call removes the remains`(
+    `a killed process leaves the old or new state, and the next call cleans up`(
       work: FileWork
     ) throws
   {
@@ -44,7 +46,7 @@ struct FileKillTests {
     var random = SplitMix64(seed: 33)
     var numbers = Array(1...count)
     numbers.shuffle(using: &random)
-    // The last changes decide, and all are killed in a long run.
+    // The last changes are the decisive ones, so they are always included.
     numbers = (0..<Self.kills - 3).map { numbers[$0 % count] } + [count, count - 1, count - 2]
     var outcomes: [FileWork.State: Int] = [:]
     for number in numbers {
@@ -59,7 +61,7 @@ struct FileKillTests {
       do {
         try work.run(in: folder.path)
       } catch  where state == .new {
-        // Some calls refuse a path at which there is something.
+        // Some calls throw if the path already exists.
         #expect(!work.replaces, "\(error)")
       }
       #expect(try work.state(in: folder.path) == .new)
@@ -71,7 +73,7 @@ struct FileKillTests {
   }
 
   @Test(arguments: FileWork.allCases.filter { !$0.isInPlace && $0 != .assetsIntoFolder })
-  func `a content is synced before it gets its name, and its folder afterwards`(work: FileWork)
+  func `a file is synced before its rename, and its folder afterwards`(work: FileWork)
     throws
   {
     try work.prepare(in: folder.path)
@@ -87,8 +89,7 @@ struct FileKillTests {
       "\(content) is written after it has its name")
   }
 
-  @Test func `a folder that another process is writing stays, and so does what is not ours`() throws
-  {
+  @Test func `another process's pending folder and foreign files are kept`() throws {
     let path = folder.file("in/new.spon")
     let living = try PendingFile(path)
     _ = try living.makeFile()
@@ -112,7 +113,7 @@ struct FileKillTests {
     #expect(try folder.bytes(of: "in/new.spon") == [])
   }
 
-  @Test func `a path that is taken meanwhile is not replaced unless that is asked for`() throws {
+  @Test func `publishing doesn't replace a new file unless replacing is requested`() throws {
     let file = try PendingFile(folder.file("new"))
     _ = try file.makeFile()
     try folder.write("theirs", to: "new")
@@ -123,7 +124,7 @@ struct FileKillTests {
   }
 
   @Test(arguments: ["", "/", ".", "..", "a/", "a/..", "no/file"])
-  func `a path that cannot be one of a file is refused`(path: String) {
+  func `a path that can't name a file throws`(path: String) {
     #expect(throws: SystemFailure.self) { try PendingFile(path) }
   }
 }

@@ -4,9 +4,9 @@ import Testing
 import TestSupport
 import Workload
 
-/// Disks that are really full.
+/// Tests disks that are really full.
 @Suite(.serialized) struct FullDiskTests {
-  /// A file system in memory of a few megabytes, which only root can make.
+  /// An in-memory file system with a size of a few megabytes, which only root can mount.
   private final class SmallDisk {
     let folder: TestFolder
     let isMounted: Bool
@@ -37,9 +37,11 @@ import Workload
   }()
 
   @Test(
-    .enabled(if: canMount, "only root can mount a small file system, and not in every container"),
+    .enabled(
+      if: canMount, "mounting a small file system requires root, and some containers don't allow it"
+    ),
     arguments: [Database.Options.JournalMode.wal, .delete])
-  func `a store on a full disk works on when there is room again`(
+  func `a store on a full disk works again when there is space`(
     mode: Database.Options.JournalMode
   ) throws {
     let disk = try SmallDisk(megabytes: 3)
@@ -50,7 +52,7 @@ import Workload
     try disk.folder.write([UInt8](repeating: 1, count: 1 << 20), to: "ballast")
     var failures = 0
     for number in 1...400 {
-      // One of seven is large, and its transaction has a file.
+      // One of seven steps is large, and its transaction spills to a file.
       let step = Step.setAll("s\(number)", number)
       do {
         try store.run(step)
@@ -60,7 +62,7 @@ import Workload
         failures += 1
         let found = try store.state()
         #expect(found == state)
-        // Again, as a program does that knows no better. What the failure gave back may suffice.
+        // Retries like a naive program. The rollback may have freed enough space.
         for _ in 0..<20 {
           do {
             try store.run(step)
@@ -95,7 +97,7 @@ import Workload
     }
   }
 
-  @Test func `a file that may not grow fails writes, and may then go on`() throws {
+  @Test func `writes throw at the file size limit and succeed after it is raised`() throws {
     let folder = try TestFolder.inMemory()
     let result = try Helper.run("limit", folder.file("store"), "400000")
     #expect(result.status == 0, "\(result.output)")

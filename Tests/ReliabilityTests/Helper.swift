@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// `ReliabilityHelper`, which lies beside the tests, as a process.
+/// A process that runs `ReliabilityHelper`, which is built next to the tests.
 struct Helper {
   private let process: Process
   private let pipe: Pipe
 
   struct Result {
-    /// The exit code, or the number of the signal that ended it.
+    /// The exit code, or the number of the signal that ended the process.
     let status: Int32
     let wasKilled: Bool
     let output: String
@@ -22,10 +22,10 @@ struct Helper {
     try process.run()
   }
 
-  /// The path of the program.
+  /// Returns the path of the helper program.
   static func path() throws -> String { try helperProgram("ReliabilityHelper").path }
 
-  /// Whether it can trace another program: on Linux, unless a container forbids it.
+  /// Whether the helper can trace another program. This requires Linux and a permissive container.
   static var canTrace: Bool {
     #if os(Linux)
       (try? run("trace", "0", "/", "/bin/true").status) == 0

@@ -5,47 +5,47 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Cancelling never makes two threads wait for each other. A cancellation handler runs under a lock of
-/// its task, which whoever resumes the task waits for: so nobody resumes another task in a handler, nor
-/// while holding what a user's handler may wait for.
+/// Tests that cancellation never deadlocks. A cancellation handler runs under a lock of its task,
+/// and resuming the task needs the same lock. The library therefore never resumes a task inside a
+/// handler or while it holds a lock that a user's handler may need.
 ///
-/// Each test has a process of its own, which a clock ends if it hangs.
+/// Each test runs in its own process, which an alarm ends if it hangs.
 @Suite(.timeLimit(.minutes(40))) struct HoldCancellationTests {
   private struct Note: MagicObject {
     @MagicValue var text: String
     init() { text = "" }
   }
 
-  /// A number that several tasks change.
+  /// A counter that several tasks change.
   private final class Counter: Sendable {
     private let stored = Atomic(0)
     var value: Int { stored.load(ordering: .acquiring) }
     func add() { stored.add(1, ordering: .acquiringAndReleasing) }
   }
 
-  /// Ends the process if it has not ended by itself.
-  private static func endSoon() { _ = alarm(100) }
+  /// Ends the process after 100 seconds if it hangs.
+  private static func limitRunTime() { _ = alarm(100) }
 
-  /// Holds the writer's place until it is released.
+  /// A write that holds the writer connection until it is released.
   private struct Hold {
-    private let leave = DispatchSemaphore(value: 0)
-    private let left = DispatchSemaphore(value: 0)
+    private let mayEnd = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
 
     init(_ database: Database) async {
-      let entered = DispatchSemaphore(value: 0), leave = leave, left = left
+      let entered = DispatchSemaphore(value: 0), mayEnd = mayEnd, hasEnded = hasEnded
       Thread.detachNewThread {
         _ = try? database.write { _ in
           entered.signal()
-          leave.wait()
+          mayEnd.wait()
         }
-        left.signal()
+        hasEnded.signal()
       }
       await HoldCancellationTests.wait(for: entered)
     }
 
     func release() async {
-      leave.signal()
-      await HoldCancellationTests.wait(for: left)
+      mayEnd.signal()
+      await HoldCancellationTests.wait(for: hasEnded)
     }
   }
 
@@ -58,8 +58,8 @@ import Testing
     }
   }
 
-  /// Cancels tasks at the same moment, each on a thread of its own.
-  private static func cancelAtOnce(_ tasks: [Task<Void, any Error>]) async {
+  /// Cancels tasks at the same moment, each on its own thread.
+  private static func cancelConcurrently(_ tasks: [Task<Void, any Error>]) async {
     let begin = DispatchSemaphore(value: 0), done = DispatchSemaphore(value: 0)
     for task in tasks {
       Thread.detachNewThread {
@@ -72,38 +72,39 @@ import Testing
     for _ in tasks { await wait(for: done) }
   }
 
-  private static func whenWaiting(_ count: Int, _ database: Database) async throws {
+  private static func waitForAccesses(_ count: Int, _ database: Database) async throws {
     try await waitUntil { database.waitingAccessCount >= count }
   }
 
-  @Test func `waiting tasks that are cancelled at once all end`() async {
+  @Test func `waiting tasks that are cancelled concurrently all end`() async {
     await #expect(processExitsWith: .success) { try await HoldCancellationTests.cancelWaiting() }
   }
 
-  @Test func `those who listen to one sequence and are cancelled at once all end`() async {
+  @Test func `iterators of one sequence that are cancelled concurrently all end`() async {
     await #expect(processExitsWith: .success) { try await HoldCancellationTests.cancelListeners() }
   }
 
-  @Test func `a cancellation handler may wait for the database`() async {
+  @Test func `a cancellation handler can wait for the database`() async {
     await #expect(processExitsWith: .success) {
       try await HoldCancellationTests.waitInHandlers(others: 3)
     }
   }
 
-  @Test func `a cancellation handler may wait for an access that begins while its task ends`() async
+  @Test func `a cancellation handler can wait for an access that begins while its task ends`() async
   {
-    // With one other task the place is mostly free, and is taken while the task before is being resumed.
+    // With one other task, the connections are mostly free and are taken while the previous task is
+    // resumed.
     await #expect(processExitsWith: .success) {
       try await HoldCancellationTests.waitInHandlers(others: 1)
     }
   }
 
-  @Test func `suspending and closing in a cancellation handler wakes all that wait`() async {
+  @Test func `suspending or closing in a cancellation handler resumes all waiting tasks`() async {
     await #expect(processExitsWith: .success) { try await HoldCancellationTests.closeInHandlers() }
   }
 
   private static func cancelWaiting() async throws {
-    endSoon()
+    limitRunTime()
     let database = try Database.memory()
     for round in 0..<1_500 {
       let hold = await Hold(database)
@@ -116,8 +117,8 @@ import Testing
           }
         }
       }
-      try await whenWaiting(2, database)
-      await cancelAtOnce(tasks)
+      try await waitForAccesses(2, database)
+      await cancelConcurrently(tasks)
       for task in tasks {
         do {
           try await task.value
@@ -129,7 +130,7 @@ import Testing
   }
 
   private static func cancelListeners() async throws {
-    endSoon()
+    limitRunTime()
     let magic = try await MagicData(type: .memory)
     for _ in 0..<300 {
       let changes = magic.changes(of: Note.self)
@@ -142,21 +143,21 @@ import Testing
         }
       }
       try await waitUntil { begun.value >= 2 }
-      await cancelAtOnce(tasks)
+      await cancelConcurrently(tasks)
       for task in tasks { try await task.value }
     }
   }
 
   private static func waitInHandlers(others count: Int) async throws {
-    endSoon()
+    limitRunTime()
     let magic = try await MagicData(type: .memory)
     let database = magic.database
     try await magic.update(Note())
-    let over = Counter()
-    // Keeps the places taken, so that the handlers have somebody to wait for.
+    let isDone = Counter()
+    // Keeps the connections busy, so that the handlers have to wait.
     let others = (0..<count).map { number in
       Task {
-        while over.value == 0 {
+        while isDone.value == 0 {
           switch number {
           case 0: try await database.write { _ in }
           case 1: try await database.writeInGroup { _ in }
@@ -186,15 +187,15 @@ import Testing
       }
       try await waitUntil { running.value != 0 }
       for _ in 0..<(round % 50) { await Task.yield() }
-      await cancelAtOnce([task])
+      await cancelConcurrently([task])
       _ = try? await task.value
     }
-    over.add()
+    isDone.add()
     for other in others { try await other.value }
   }
 
   private static func closeInHandlers() async throws {
-    endSoon()
+    limitRunTime()
     for round in 0..<150 {
       let database = try Database.memory()
       let hold = await Hold(database)
@@ -203,15 +204,15 @@ import Testing
           try await withTaskCancellationHandler {
             try await database.write { _ in }
           } onCancel: {
-            // On another thread: it waits for the one that holds the place.
+            // On another thread, because it waits for the task that holds the writer connection.
             Thread.detachNewThread {
               if round % 2 == 0 { try? database.suspend() } else { try? database.close() }
             }
           }
         }
       }
-      try await whenWaiting(3, database)
-      await cancelAtOnce(tasks)
+      try await waitForAccesses(3, database)
+      await cancelConcurrently(tasks)
       for task in tasks { _ = try? await task.value }
       await hold.release()
     }

@@ -4,8 +4,8 @@ import SQLitePortable
 import Testing
 import TestSupport
 
-/// Copies into and out of files that are databases: only SQLite opens those, and what lies beside one
-/// belongs to it.
+/// Tests copies to and from files that are databases. Only SQLite may open those files, and the
+/// files next to a database belong to it.
 @Suite struct HoldCopyTests {
   struct Item: Codable, Hashable { var n: Int }
 
@@ -17,7 +17,8 @@ import TestSupport
 
   private func items(_ range: Range<Int>) -> [Item] { range.map { Item(n: $0) } }
 
-  /// What a kill leaves of a store with some items in the file and some in its log.
+  /// Creates the files that a killed process leaves, with some items in the file and some in the
+  /// WAL.
   private func leaveLog(_ name: String, items: Range<Int>, inLog: Range<Int>) throws {
     let live = try CodableStore(path: folder.file("live-\(name)"))
     try live.insert(items: self.items(items))
@@ -36,7 +37,7 @@ import TestSupport
     try store.database.close()
   }
 
-  @Test func `a store is loaded from a file that is open, with what is in the log`() throws {
+  @Test func `a store is loaded from an open file, including its WAL`() throws {
     let live = try CodableStore(path: folder.file())
     try live.insert(items: items(0..<100))
     try live.database.checkpoint(.truncate)
@@ -44,7 +45,7 @@ import TestSupport
     let copy = try CodableStore()
     try copy.load(from: url())
     #expect(try copy.read() == items(0..<150))
-    // Another program finds the locks, and leaves the log alone.
+    // The other process respects the locks and keeps the WAL.
     #expect(try Helper.run("look", folder.file()).status == 0)
     #expect(folder.contains("data.sqlite3-wal"))
     try live.insert(items: items(150..<160))
@@ -54,7 +55,7 @@ import TestSupport
     try check("killed.sqlite3", holds: 0..<160)
   }
 
-  @Test func `a store is saved over what a kill left`() throws {
+  @Test func `a store can be saved over the files of a killed process`() throws {
     let memory = try CodableStore()
     try memory.insert(items: items(500..<900))
     try leaveLog("a.sqlite3", items: 0..<300, inLog: 0..<5)
@@ -65,7 +66,7 @@ import TestSupport
     try check("b.sqlite3", holds: 500..<900)
   }
 
-  @Test func `tasks save and load by SQLite, too`() async throws {
+  @Test func `asynchronous saves and loads use SQLite, too`() async throws {
     let memory = try CodableStore()
     try await memory.insert(items: items(500..<900))
     try leaveLog("a.sqlite3", items: 0..<3, inLog: 0..<500)
@@ -76,13 +77,13 @@ import TestSupport
     #expect(try await memory.read() == items(0..<9))
   }
 
-  @Test func `a store is loaded from what a kill left`() throws {
+  @Test func `a store can be loaded from the files of a killed process`() throws {
     try leaveLog("a.sqlite3", items: 0..<30, inLog: 30..<50)
     let memory = try CodableStore(fileURL: url("a.sqlite3"))
     #expect(try memory.read() == items(0..<50))
   }
 
-  @Test func `who has the file open sees what is saved into it`() throws {
+  @Test func `an open store sees what is saved into its file`() throws {
     let live = try CodableStore(path: folder.file())
     try live.insert(items: items(0..<10))
     let memory = try CodableStore()
@@ -94,7 +95,7 @@ import TestSupport
     try check("data.sqlite3", holds: 10..<20)
   }
 
-  @Test func `pages of any size are copied over`() throws {
+  @Test func `a database with another page size can be overwritten`() throws {
     let old = try Database(path: folder.file())
     try old.withoutTransaction { connection in
       try connection.executeChange("PRAGMA journal_mode = DELETE")
@@ -108,7 +109,7 @@ import TestSupport
     #expect(try old.rows("SELECT count(*) FROM \"items Item\"", as: Int.self).first == 100)
   }
 
-  @Test func `a store is not saved into its own file, nor over what is no database`() throws {
+  @Test func `saving a store into its own file or over a foreign file throws`() throws {
     let live = try CodableStore(path: folder.file())
     try live.insert(items: items(0..<10))
     #expect(throws: SQLiteError.self) { try live.save(to: url()) }
@@ -118,7 +119,7 @@ import TestSupport
     #expect(try folder.bytes(of: "letter") == Array("a letter to my aunt".utf8))
   }
 
-  @Test func `a failed save leaves nothing where nothing was`() throws {
+  @Test func `a failed save to a new path leaves no file`() throws {
     let store = try CodableStore()
     try store.insert(items: items(0..<10))
     try store.database.close()
@@ -127,7 +128,7 @@ import TestSupport
   }
 
   @Test(arguments: [DataFile.spon(path: ""), .json(path: "")])
-  func `a text is not put over a database in use`(kind: DataFile) throws {
+  func `a text dump doesn't overwrite a database that is in use`(kind: DataFile) throws {
     func file(_ name: String) -> DataFile {
       if case .spon = kind {
         .spon(path: folder.file(name))
@@ -143,13 +144,13 @@ import TestSupport
     #expect(throws: SQLiteError.self) { try live.database.dump(to: file("a.sqlite3")) }
     try check("a.sqlite3", holds: 0..<5)
     try live.database.close()
-    // Nobody has it open, and there is no log.
+    // The database is closed and has no WAL.
     let memory = try Database.memory()
     try memory.dump(to: file("data.sqlite3"))
     #expect(throws: SQLiteError.self) { try Database(path: folder.file()) }
   }
 
-  @Test func `an open database is not read as a text or as an asset`() throws {
+  @Test func `reading an open database as text or as an asset throws`() throws {
     let live = try CodableStore(path: folder.file())
     try live.insert(items: items(0..<10))
     let memory = try Database.memory()
@@ -166,7 +167,7 @@ import TestSupport
     #expect(folder.contains("data.sqlite3-wal"))
   }
 
-  @Test func `databases are copied into what a kill left`() throws {
+  @Test func `a database can be copied over the files of a killed process`() throws {
     try leaveLog("a.sqlite3", items: 0..<300, inLog: 0..<5)
     try leaveLog("b.sqlite3", items: 0..<10, inLog: 10..<40)
     try DataFile.sqlite(path: folder.file("b.sqlite3")).copy(
@@ -178,7 +179,7 @@ import TestSupport
     try check("d.sqlite3", holds: 0..<40)
   }
 
-  @Test func `a copy is not put beside the journals of a file that is gone`() throws {
+  @Test func `a copy isn't placed next to the journals of a deleted file`() throws {
     try leaveLog("a.sqlite3", items: 0..<300, inLog: 0..<5)
     try FileManager.default.removeItem(atPath: folder.file("a.sqlite3"))
     let store = try CodableStore()
@@ -188,7 +189,7 @@ import TestSupport
     #expect(throws: SQLiteError.self) { try store.database.dump(to: .spon(path: path)) }
     #expect(folder.contains("a.sqlite3-wal"))
     #expect(!folder.contains("a.sqlite3"))
-    // By SQLite itself that is no danger.
+    // SQLite itself can write the file safely.
     try store.save(to: url("a.sqlite3"))
     try check("a.sqlite3", holds: 7..<9)
   }

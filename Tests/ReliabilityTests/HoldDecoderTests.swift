@@ -4,17 +4,18 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// What was handed to values by a decoder or an encoder and kept by them, each as a closure that uses it.
+/// The decoders, encoders and containers that values stored illegally, each as a closure that uses
+/// it.
 private enum Vault {
-  /// Proof: each is used by one thread at a time, which took it out of the vault.
+  /// Proof: each is used by one thread at a time, the one that removed it from the vault.
   struct Attempt: @unchecked Sendable {
     let name: String
     let run: () throws -> Void
   }
 
-  /// By thread: nothing may be used by another one before its row has ended.
+  /// The attempts of each thread. Other threads must not use them before the row has ended.
   private static let own = Mutex<[ObjectIdentifier: [Attempt]]>([:])
-  /// What all threads try.
+  /// The attempts that all threads can use.
   private static let common = Mutex<[Attempt]>([])
 
   static func keep(_ name: String, _ run: @escaping () throws -> Void) {
@@ -22,16 +23,17 @@ private enum Vault {
     own.withLock { $0[ObjectIdentifier(Thread.current), default: []].append(attempt) }
   }
 
-  /// Tries what this thread has kept, leaves it to the others, and returns what did not throw.
-  static func thatAnswered() -> [String] {
+  /// Runs this thread's attempts, shares them with other threads, and returns the names of those
+  /// that didn't throw.
+  static func succeeding() -> [String] {
     let kept = own.withLock { $0.removeValue(forKey: ObjectIdentifier(Thread.current)) } ?? []
-    let answered = names(kept)
+    let succeeded = names(kept)
     common.withLock { $0 += kept }
-    return answered
+    return succeeded
   }
 
-  /// Tries what all threads have kept, and returns what did not throw.
-  static func thatAnsweredAll() -> [String] {
+  /// Runs the shared attempts and returns the names of those that didn't throw.
+  static func succeedingOnAllThreads() -> [String] {
     names(
       common.withLock { all in
         defer { all.removeAll() }
@@ -51,7 +53,7 @@ private enum Vault {
   }
 }
 
-/// A value in one column that keeps what codes it.
+/// A value in one column that stores its decoders and encoders.
 private struct Code: Codable, Equatable {
   var text: String
 
@@ -64,7 +66,7 @@ private struct Code: Codable, Equatable {
     Vault.keep("column decoder's JSON") { _ = try decoder.unkeyedContainer() }
     Vault.keep("column container") { _ = try container.decode(String.self) }
     Vault.keep("column container, nil") {
-      // It cannot throw, and says nothing.
+      // It can't throw and returns a default.
       if container.decodeNil() { return }
       _ = try container.decode(Int.self)
     }
@@ -93,10 +95,10 @@ private struct Code: Codable, Equatable {
   }
 }
 
-/// A record that keeps whatever it is handed.
+/// A record that stores all decoders, encoders and containers that it receives.
 private struct Spy: Record, Equatable {
   enum CodingKeys: String, CodingKey { case id, name, code, tags }
-  /// Keys of more than a byte, which are coded in another way.
+  /// Keys longer than one byte, which use a different code path.
   struct LongKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -185,12 +187,12 @@ private struct Spy: Record, Equatable {
   }
 }
 
-/// A value without a coding of its own.
+/// A value with a synthesized coding.
 private struct Plain: Codable {
   var name: String
 }
 
-/// Nested in the columns of a join.
+/// A value that is nested in the columns of a join.
 private struct Joined: Decodable {
   struct Inner: Decodable {
     enum CodingKeys: String, CodingKey { case n }
@@ -210,7 +212,7 @@ private struct Joined: Decodable {
   var inner: Inner?
 }
 
-/// Kept by a property whose type codes itself as one value.
+/// A record with a property whose type encodes itself as a single value.
 private struct Coded: Record, Equatable {
   var id: Int
   var code: Code
@@ -223,50 +225,50 @@ private struct Coded: Record, Equatable {
   init() throws {
     folder = try TestFolder.inMemory()
     database = try Database(path: folder.file())
-    _ = (Vault.thatAnswered(), Vault.thatAnsweredAll())
+    _ = (Vault.succeeding(), Vault.succeedingOnAllThreads())
   }
 
-  @Test func `what a row's value keeps throws from the end of its row`() throws {
+  @Test func `a decoder stored by a record throws after the end of its row`() throws {
     try database.write { try $0.insert(contentsOf: (0..<20).map(Spy.init)) }
-    #expect(Vault.thatAnswered() == [])
+    #expect(Vault.succeeding() == [])
     var count = 0
     try database.read { connection in
       try connection.forEach(Spy.all) { _ in
         count += 1
-        #expect(Vault.thatAnswered() == [])
+        #expect(Vault.succeeding() == [])
       }
       try connection.forEach(.sql("SELECT * FROM Spy", as: Spy.self)) { spy in
         #expect(spy == Spy(spy.id))
-        #expect(Vault.thatAnswered() == [])
+        #expect(Vault.succeeding() == [])
       }
-      // Each is tried while others stand on their rows.
+      // Each is used while another query visits its rows.
       let all = try connection.objects(of: Spy.self)
       try connection.forEachRow("SELECT * FROM Spy") { _ in
-        #expect(Vault.thatAnswered() == [])
+        #expect(Vault.succeeding() == [])
       }
       #expect(all == (0..<20).map(Spy.init))
     }
     #expect(count == 20)
   }
 
-  @Test func `what a value keeps that was bound writes nothing into another's row`() throws {
+  @Test func `an encoder stored by a record can't write into another row`() throws {
     try database.write { connection in
       for id in 0..<20 {
         try connection.insert(Spy(id))
-        #expect(Vault.thatAnswered() == [])
+        #expect(Vault.succeeding() == [])
       }
       try connection.insert(contentsOf: (20..<40).map(Spy.init))
-      #expect(Vault.thatAnswered() == [])
+      #expect(Vault.succeeding() == [])
       try connection.remove(Spy(39))
-      #expect(Vault.thatAnswered() == [])
+      #expect(Vault.succeeding() == [])
     }
     #expect(
       try database.read { try $0.objects(of: Spy.self, orderedBy: .column("id")) }
         == (0..<39).map(Spy.init))
-    #expect(Vault.thatAnswered() == [])
+    #expect(Vault.succeeding() == [])
   }
 
-  @Test func `what is nested in a join throws from the end of its row`() throws {
+  @Test func `a decoder stored by a nested value throws after the end of its row`() throws {
     try database.read { connection in
       let sql: SQL = """
         SELECT 1 AS id, 2 AS "inner.n" UNION ALL SELECT 3, NULL UNION ALL SELECT 4, 5
@@ -274,28 +276,28 @@ private struct Coded: Record, Equatable {
       var inner: [Int?] = []
       try connection.forEach(.sql(sql, as: Joined.self)) {
         inner.append($0.inner?.n)
-        #expect(Vault.thatAnswered() == [])
+        #expect(Vault.succeeding() == [])
       }
       #expect(inner == [2, nil, 5])
     }
   }
 
-  @Test func `what a property keeps that is one value throws from the end of its row`() throws {
+  @Test func `a decoder stored by a property's value throws after the end of its row`() throws {
     try database.write { connection in
       for id in 0..<10 {
         try connection.insert(Coded(id: id, code: Code("\(id)")))
-        #expect(Vault.thatAnswered() == [])
+        #expect(Vault.succeeding() == [])
       }
       try connection.forEach(Coded.all) {
         #expect($0.code == Code("\($0.id)"))
-        #expect(Vault.thatAnswered() == [])
+        #expect(Vault.succeeding() == [])
       }
     }
   }
 
-  /// The same from many threads, with few pooled connections and statements. Seeded.
+  /// Tests many threads with few pooled connections and statements, with seeded random operations.
   @Test(arguments: [0, 2, 128])
-  func `nothing that is kept answers on any thread`(capacity: Int) throws {
+  func `stored decoders and encoders throw on every thread`(capacity: Int) throws {
     var options = Database.Options()
     options.maximumReaderCount = 2
     options.statementCacheCapacity = capacity
@@ -322,16 +324,16 @@ private struct Coded: Record, Equatable {
             try database.read { connection in
               try connection.forEach(Spy.all) { spy in
                 if spy != Spy(spy.id) { failures.withLock { $0.append("\(spy)") } }
-                let answered = Vault.thatAnswered()
-                failures.withLock { $0 += answered }
+                let succeeded = Vault.succeeding()
+                failures.withLock { $0 += succeeded }
               }
             }
           }
         } catch {
           failures.withLock { $0.append("\(error)") }
         }
-        let answered = Vault.thatAnswered() + Vault.thatAnsweredAll()
-        failures.withLock { $0 += answered }
+        let succeeded = Vault.succeeding() + Vault.succeedingOnAllThreads()
+        failures.withLock { $0 += succeeded }
       }
     }
     #expect(failures.withLock { $0 } == [])

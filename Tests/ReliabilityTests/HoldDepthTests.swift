@@ -16,13 +16,14 @@ private struct Number: MagicObject {
   }
 }
 
-/// Filters and expressions that loops build. Each case is a process of its own, on a thread with the
-/// least stack.
+/// Tests deep filters and expressions, like loops build them. Each case runs in its own process, on
+/// a thread with a small stack.
 @Suite struct HoldDepthTests {
   private typealias Numbers = Filter<Number>
 
-  /// Runs `body` with a store of the numbers 0 to 9, on a thread with less stack than Apple's have: the rest is for the
-  /// callers of the library.
+  /// Runs `body` with a store of the numbers 0 to 9 on a thread with 384 KiB of stack, less than
+  /// secondary threads have on Apple platforms. The rest of their stack is for the library's
+  /// callers.
   private static func run(_ body: @escaping @Sendable (MagicData) throws -> Void) throws {
     try onSmallStack(kibibytes: 384) {
       let magic = try MagicData(type: .memory)
@@ -31,7 +32,7 @@ private struct Number: MagicObject {
     }
   }
 
-  private static func isRefused(_ body: () throws -> Void) -> Bool {
+  private static func throwsTooBig(_ body: () throws -> Void) -> Bool {
     do {
       try body()
       return false
@@ -42,7 +43,7 @@ private struct Number: MagicObject {
     }
   }
 
-  @Test func `a hundred thousand conditions of one operator are a list`() async {
+  @Test func `a hundred thousand conditions with one operator aren't nested`() async {
     await #expect(processExitsWith: .success) {
       try HoldDepthTests.run { (magic: MagicData) throws in
         var any: Numbers = \.$x == 0
@@ -67,7 +68,7 @@ private struct Number: MagicObject {
         var filter = Numbers(sql: "x = 0")
         for number in 1..<100_000 {
           filter = filter || Numbers(sql: "\(SQL(unchecked: "x = \(number * 3)"))")
-          // SQLite's compiler takes time by the square: it sees a few of them.
+          // SQLite's compiler needs quadratic time, so it gets only some of the conditions.
           if number == 2_000 {
             #expect(try magic.count(of: Number.self, where: filter) == 4)
           }
@@ -77,10 +78,10 @@ private struct Number: MagicObject {
     }
   }
 
-  @Test func `what is nested without end is refused by number`() async {
+  @Test func `nesting above the limit throws an error that contains the limit`() async {
     await #expect(processExitsWith: .success) {
       try HoldDepthTests.run { (magic: MagicData) throws in
-        // The negation of `==` is `!=`, which is no deeper.
+        // The negation of `==` is `!=`, which adds no level.
         var filters: [Numbers] = [\.$x < 1, \.$x == 1, \.$x == 1]
         var (expression, right) = (\Number.$x + 1, \Number.$x + 1)
         let (one, two): (Numbers, Numbers) = (\.$x == 1, \.$x == 2)
@@ -94,10 +95,10 @@ private struct Number: MagicObject {
         }
         for filter in filters + [expression == 1, right < 5, !(expression > right)] {
           #expect(
-            HoldDepthTests.isRefused { _ = try magic.objects(of: Number.self, where: filter) })
+            HoldDepthTests.throwsTooBig { _ = try magic.objects(of: Number.self, where: filter) })
         }
         #expect(
-          HoldDepthTests.isRefused {
+          HoldDepthTests.throwsTooBig {
             _ = try magic.objects(of: Number.self, orderedBy: [.ascending(expression)])
           })
       }
@@ -105,12 +106,12 @@ private struct Number: MagicObject {
   }
 
   @Test(arguments: [40, 63, 64, 65, 79, 80, 81, 150, 398])
-  func `what is nested up to the limit is evaluated or refused, and overflows no stack`(
+  func `nesting up to the limit is evaluated or throws, and overflows no stack`(
     levels: Int
   ) async {
     await #expect(processExitsWith: .success) { [levels] in
       try HoldDepthTests.run { (magic: MagicData) throws in
-        // The negation of `==` is `!=`, which is no deeper.
+        // The negation of `==` is `!=`, which adds no level.
         var filters: [Numbers] = [\.$x < 1, \.$x == 1, \.$x == 1]
         var (right, chosen) = (\Number.$x + 1, \Number.$x + 1)
         let (one, two): (Numbers, Numbers) = (\.$x == 1, \.$x == 2)
@@ -126,7 +127,7 @@ private struct Number: MagicObject {
           do {
             _ = try magic.objects(of: Number.self, where: filter)
           } catch let error as SQLiteError {
-            // By us, or by SQLite's own parser.
+            // Either this library or SQLite's parser throws.
             #expect(error.code == .tooBig || error.message.contains("overflow"))
           }
         }
@@ -134,21 +135,21 @@ private struct Number: MagicObject {
     }
   }
 
-  @Test func `what is nested less deep is evaluated`() async {
+  @Test func `moderate nesting is evaluated`() async {
     await #expect(processExitsWith: .success) {
       try HoldDepthTests.run { (magic: MagicData) throws in
         var sum = \Number.$x + 0
         for _ in 0..<300 { sum = sum + 1 }
         #expect(try magic.objects(of: Number.self, where: sum == 305).map(\.x) == [5])
         var filter: Numbers = \.$x == 5
-        // SQLite's parser has a stack of 100 entries, and says so itself.
+        // SQLite's parser has its own stack of 100 entries.
         for _ in 0..<40 { filter = !filter }
         #expect(try magic.objects(of: Number.self, where: filter).map(\.x) == [5])
       }
     }
   }
 
-  @Test func `filters that grow from one filter keep their own conditions`() throws {
+  @Test func `filters that extend one filter keep their own conditions`() throws {
     let magic = try MagicData(type: .memory)
     try magic.update((0..<10).map(Number.make))
     func found(_ filter: Numbers) throws -> [Int] {
@@ -162,7 +163,7 @@ private struct Number: MagicObject {
     #expect(try found(other) == [1, 2, 4])
     #expect(try found(front) == [0, 1, 2])
     #expect(try found(both) == [1, 2, 3, 4])
-    // From many threads at once, from one filter.
+    // Many threads extend one filter concurrently.
     let failures = Mutex<[Int]>([])
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       var filter = base

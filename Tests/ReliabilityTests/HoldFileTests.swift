@@ -4,7 +4,8 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// The file of a database that is open: nobody takes it away unnoticed, and it has one name.
+/// Tests the file of an open database: it can't be removed or replaced unnoticed, and it has only
+/// one name.
 @Suite struct HoldFileTests {
   struct Note: MagicObject {
     @MagicValue var text: String
@@ -46,7 +47,7 @@ import TestSupport
   }
 
   @Test(arguments: [Database.Options.JournalMode.wal, .delete, .truncate])
-  func `nothing is written into a file that was removed`(
+  func `writes to a removed file throw`(
     mode: Database.Options.JournalMode
   ) throws {
     let database = try open(mode)
@@ -77,7 +78,7 @@ import TestSupport
   }
 
   @Test(arguments: [false, true])
-  func `no task writes into a file that was removed`(isGrouped: Bool) async throws {
+  func `concurrent tasks can't write to a removed file`(isGrouped: Bool) async throws {
     var options = Database.Options()
     options.groupCommit.includesAsyncWrites = isGrouped
     let database = try await Task { [path = folder.file()] in
@@ -97,13 +98,15 @@ import TestSupport
     #expect(try folder.names() == [])
   }
 
-  @Test func `readers that are opened later see the first file or throw, and make none`() throws {
+  @Test func `later readers of a removed file see the old content or throw, and create no file`()
+    throws
+  {
     let database = try open(.wal)
     _ = try database.read { try $0.rows("SELECT a FROM t", as: Int.self) }
     remove("data.sqlite3")
     let counts = Mutex<[Int?]>([])
     DispatchQueue.concurrentPerform(iterations: 8) { _ in
-      // Eight at once need connections that were not open yet.
+      // Eight concurrent reads need connections that weren't open before.
       let count = try? database.read { connection in
         usleep(20_000)
         return try connection.firstRow("SELECT count(*) FROM sqlite_schema", as: Int.self)
@@ -114,7 +117,7 @@ import TestSupport
     #expect(try folder.names() == [])
   }
 
-  @Test func `a file that replaces an open one is not taken for it`() throws {
+  @Test func `a file that replaces an open one isn't mistaken for it`() throws {
     let database = try open(.wal)
     _ = try database.read { try $0.rows("SELECT a FROM t", as: Int.self) }
     let other = try Database(path: folder.file("other"))
@@ -138,7 +141,7 @@ import TestSupport
     #expect(try next.rows("SELECT count(*) FROM sqlite_schema", as: Int.self).first == 2)
   }
 
-  @Test func `nothing is written into a log that was removed`() throws {
+  @Test func `a write to a removed WAL throws`() throws {
     let database = try open(.wal)
     try database.executeChange("INSERT INTO t VALUES (2)")
     remove("data.sqlite3", ["-wal"])
@@ -148,7 +151,7 @@ import TestSupport
     #expect(error?.code == .readOnlyMoved)
   }
 
-  @Test func `the journal mode may change while the database is open`() throws {
+  @Test func `the journal mode can change while the database is open`() throws {
     let database = try open(.wal)
     for mode in ["DELETE", "WAL", "DELETE", "WAL"] {
       try database.executeChange("INSERT INTO t VALUES (2)")
@@ -162,7 +165,7 @@ import TestSupport
     #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 9)
   }
 
-  @Test func `a store whose file was removed can be opened again`() throws {
+  @Test func `a store with a removed file can be opened again`() throws {
     let magic = try MagicData(path: folder.path)
     try magic.update(note("one"))
     remove("default.sqlite3")
@@ -177,7 +180,7 @@ import TestSupport
     #expect(try permissions("default.sqlite3-wal") == 0o600)
   }
 
-  @Test func `a store whose file comes back finds its assets`() throws {
+  @Test func `a store finds its assets after its file is restored`() throws {
     do {
       let magic = try MagicData(path: folder.path)
       try magic.update(note("one"))
@@ -195,7 +198,9 @@ import TestSupport
     #expect(try magic.objects(of: Note.self).map { try $0.photo.get() } == ["photo of one"])
   }
 
-  @Test func `a file has one name`() throws {
+  @Test func `opening a hard link throws, and a symbolic link resolves to the original path`()
+    throws
+  {
     let database = try open(.wal)
     try FileManager.default.linkItem(atPath: folder.file(), toPath: folder.file("hard"))
     try FileManager.default.createSymbolicLink(
@@ -205,7 +210,7 @@ import TestSupport
     try database.executeChange("INSERT INTO t VALUES (2)")
   }
 
-  @Test func `folder, file and link lead to one store with one folder of assets`() throws {
+  @Test func `a folder, its file and links to them open one store with one assets folder`() throws {
     let path = folder.file("store")
     let magic = try MagicData(path: path)
     try magic.update(note("one"))
@@ -213,12 +218,12 @@ import TestSupport
       atPath: folder.file("link.sqlite3"), withDestinationPath: path + "/default.sqlite3")
     try FileManager.default.createSymbolicLink(
       atPath: folder.file("link"), withDestinationPath: path)
-    let doors = [
+    let paths = [
       path + "/default.sqlite3", folder.file("link.sqlite3"), folder.file("link"),
       folder.file("link/default.sqlite3"),
     ]
-    for door in doors {
-      let other = try MagicData(path: door)
+    for path in paths {
+      let other = try MagicData(path: path)
       #expect(other.assets.path == magic.assets.path)
       #expect(try other.objects(of: Note.self).map { try $0.photo.get() } == ["photo of one"])
       try other.update(note("two"))

@@ -3,18 +3,18 @@ import MagicData
 import Testing
 import TestSupport
 
-/// A connection that is thrown away calls nothing any more that went with it.
+/// Tests that a discarded connection doesn't call its hooks any more.
 @Suite(.timeLimit(.minutes(40))) struct HoldHookTests {
   private struct Note: MagicObject {
     @MagicValue var text: String
     init() { text = "" }
   }
 
-  @Test func `a connection whose rollback fails may be observed`() async {
-    await #expect(processExitsWith: .success) { try HoldHookTests.throwAway() }
+  @Test func `a connection that discards itself after a failed rollback can be observed`() async {
+    await #expect(processExitsWith: .success) { try HoldHookTests.discardConnections() }
   }
 
-  private static func throwAway() throws {
+  private static func discardConnections() throws {
     _ = alarm(100)
     let folder = try TestFolder.inMemory()
     let magic = try MagicData(path: folder.path)
@@ -29,7 +29,7 @@ import TestSupport
       do {
         try magic.database.write { connection in
           try connection.executeChange("UPDATE Note SET text = 'lost'")
-          // ROLLBACK does not compile any more.
+          // Makes ROLLBACK too long to compile.
           try connection.setLimit(.sqlLength, to: 1)
           throw SQLiteError(.constraint, "the work fails")
         }

@@ -3,7 +3,8 @@ import MagicData
 import Testing
 import TestSupport
 
-/// Names that were one index name until 2026: email_address, and email with address.
+/// A record with columns that had the same index name until 2026: email_address, and email with
+/// address.
 private struct User: Record, Equatable {
   static let traits: [PropertyTrait] = [
     .indexed("email_address"), .unique("email", "address"), .indexed("nick"), .unique("nick"),
@@ -38,7 +39,7 @@ private struct Member: MagicObject {
   }
 }
 
-/// A type as it was, and as it is with a constraint.
+/// Two versions of types: without and with a constraint.
 private enum First {
   struct Account: Record {
     var id: Int
@@ -75,7 +76,7 @@ private enum Second {
   }
 }
 
-/// Tables and columns that were one index name until 2026, and one name of triggers.
+/// Types with tables and columns that had the same index and trigger names until 2026.
 private struct Team: MagicObject {
   static var traits: [PropertyTrait] { [.indexed(\Self.$home_name)] }
   @MagicValue var home_name: String
@@ -101,7 +102,7 @@ private struct Team_home: MagicObject {
 
   init() throws { folder = try TestFolder.inMemory() }
 
-  private func isRefused(_ body: () throws -> Void) -> Bool {
+  private func violatesUniqueness(_ body: () throws -> Void) -> Bool {
     do {
       try body()
       return false
@@ -112,13 +113,15 @@ private struct Team_home: MagicObject {
     }
   }
 
-  @Test func `what is declared of a record is made, whatever the names are`() throws {
+  @Test func `a record's indexes are created even if their column names are ambiguous`() throws {
     let database = try Database(path: folder.file())
     try database.write { try $0.insert(User(id: 1, email: "a", address: "b", nick: "n")) }
     #expect(
-      isRefused { try database.write { try $0.insert(User(id: 2, email: "a", address: "b")) } })
+      violatesUniqueness {
+        try database.write { try $0.insert(User(id: 2, email: "a", address: "b")) }
+      })
     #expect(
-      isRefused {
+      violatesUniqueness {
         try database.write { try $0.insert(User(id: 3, email: "c", address: "d", nick: "n")) }
       })
     try database.write { try $0.insert(User(id: 4, email: "a", address: "d")) }
@@ -130,11 +133,11 @@ private struct Team_home: MagicObject {
     #expect(indexes.filter { $0.0 == ["nick"] }.map(\.1) == [true])
   }
 
-  @Test func `what is declared of an object is made, whatever the names are`() throws {
+  @Test func `an object's indexes are created even if their column names are ambiguous`() throws {
     let magic = try MagicData(path: folder.path)
     try magic.update(Member.make("a", "b", "n"))
-    #expect(isRefused { try magic.update(Member.make("a", "b")) })
-    #expect(isRefused { try magic.update(Member.make("c", "d", "n")) })
+    #expect(violatesUniqueness { try magic.update(Member.make("a", "b")) })
+    #expect(violatesUniqueness { try magic.update(Member.make("c", "d", "n")) })
     try magic.update(Member.make("a", "d"))
     let indexes = try magic.database.read { try $0.existingIndexes(of: "Member") }.map {
       ($0.columns, $0.isUnique)
@@ -144,7 +147,7 @@ private struct Team_home: MagicObject {
     #expect(try magic.check(of: Member.self) == [])
   }
 
-  @Test func `tables whose names flow together have their own indexes and triggers`() throws {
+  @Test func `tables with ambiguous names have their own indexes and triggers`() throws {
     let magic = try MagicData(path: folder.path)
     let (team, home) = (Team(), Team_home())
     team.home_name = "x"
@@ -155,52 +158,54 @@ private struct Team_home: MagicObject {
     try magic.update(home)
     let other = Team_home()
     other.name = "x"
-    #expect(isRefused { try magic.update(other) })
+    #expect(violatesUniqueness { try magic.update(other) })
     #expect(
       try magic.database.read { try $0.existingIndexes(of: "Team") }.contains {
         $0.columns == ["home_name"]
       })
     let count: SQL = "SELECT count(*) FROM magicdata_asset"
     #expect(try magic.database.rows(count, as: Int.self).first == 2)
-    // The triggers let the assets go, whoever deletes.
+    // The triggers delete the assets, whichever program deletes the rows.
     try magic.database.executeChange("DELETE FROM Team_home")
     #expect(try magic.database.rows(count, as: Int.self).first == 1)
     try magic.database.executeChange("DELETE FROM Team")
     #expect(try magic.database.rows(count, as: Int.self).first == 0)
   }
 
-  @Test func `a constraint that is added later is made by the first use of an object`() throws {
+  @Test func `the first use of an object type creates a constraint that was added later`() throws {
     for readsFirst in [true, false] {
       let path = folder.file("\(readsFirst)")
       try MagicData(path: path).update(First.Player.make("a@b"))
       let magic = try MagicData(path: path)
       if readsFirst { #expect(try magic.count(of: Second.Player.self) == 1) }
-      #expect(isRefused { try magic.update(Second.Player.make("a@b")) })
+      #expect(violatesUniqueness { try magic.update(Second.Player.make("a@b")) })
       try magic.update(Second.Player.make("c@d"))
       #expect(try magic.check(of: Second.Player.self) == [])
     }
   }
 
-  @Test func `a constraint that is added later is made by the first write of a record`() throws {
+  @Test func `the first write of a record creates a constraint that was added later`() throws {
     for readsFirst in [true, false] {
       let path = folder.file("\(readsFirst)")
       try Database(path: path).write { try $0.insert(First.Account(id: 1, email: "a@b")) }
       let database = try Database(path: path)
       if readsFirst { #expect(try database.read { try $0.count(of: Second.Account.self) } == 1) }
       #expect(
-        isRefused { try database.write { try $0.insert(Second.Account(id: 2, email: "a@b")) } })
+        violatesUniqueness {
+          try database.write { try $0.insert(Second.Account(id: 2, email: "a@b")) }
+        })
       try database.write { try $0.insert(Second.Account(id: 3, email: "c@d")) }
     }
   }
 
-  @Test func `a constraint that rows break is named at each first use, until a migration`() throws {
+  @Test func `each first use throws if rows violate a new constraint, until a migration`() throws {
     let path = folder.file("store")
     try MagicData(path: path).update([First.Player.make("a@b"), First.Player.make("a@b")])
     try MagicData(path: path).database.write {
       try $0.insert(
         contentsOf: [First.Account(id: 1, email: "x"), First.Account(id: 2, email: "x")])
     }
-    // In this process and the next.
+    // The error must also occur after the store is opened again.
     for _ in 0..<2 {
       let magic = try MagicData(path: path)
       let uses: [() throws -> Void] = [
@@ -225,18 +230,20 @@ private struct Team_home: MagicObject {
         .sql("DELETE FROM Account WHERE id = 2"))
     ])
     #expect(try magic.count(of: Second.Player.self) == 1)
-    #expect(isRefused { try magic.update(Second.Player.make("a@b")) })
+    #expect(violatesUniqueness { try magic.update(Second.Player.make("a@b")) })
     #expect(try magic.database.read { try $0.objects(of: Second.Account.self) }.map(\.id) == [1])
     #expect(
-      isRefused { try magic.database.write { try $0.insert(Second.Account(id: 3, email: "x")) } })
+      violatesUniqueness {
+        try magic.database.write { try $0.insert(Second.Account(id: 3, email: "x")) }
+      })
   }
 
-  @Test func `an index of an older name counts, and one with another meaning does not`() throws {
+  @Test func `an index with an older name is used, unless its definition differs`() throws {
     let path = folder.file("store")
     do {
       let magic = try MagicData(path: path)
       try magic.update(Member.make("a", "b"))
-      // As it was until 2026: the second one was passed over.
+      // Recreates the indexes of versions until 2026, which skipped the second one.
       for index in try magic.database.read({ try $0.existingIndexes(of: "Member") })
       where index.isExplicit {
         try magic.database.executeChange("DROP INDEX \(identifier: index.name)")
@@ -252,7 +259,7 @@ private struct Team_home: MagicObject {
     let magic = try MagicData(path: path)
     #expect(try magic.check(of: Member.self).map(\.kind) == [.missingIndex])
     #expect(try magic.count(of: Member.self) == 1)
-    #expect(isRefused { try magic.update(Member.make("a", "b")) })
+    #expect(violatesUniqueness { try magic.update(Member.make("a", "b")) })
     let names = try magic.database.read { try $0.existingIndexes(of: "Member") }.map(\.name)
     #expect(
       names == [
@@ -261,7 +268,7 @@ private struct Team_home: MagicObject {
       ])
   }
 
-  @Test func `a store that is only read needs no index, unless rows break it`() throws {
+  @Test func `a read-only store needs no index, unless its rows violate it`() throws {
     let path = folder.file("store")
     try MagicData(path: path).update(First.Player.make("a@b"))
     #expect(try MagicData(path: path, options: .readOnly).count(of: Second.Player.self) == 1)
@@ -271,9 +278,9 @@ private struct Team_home: MagicObject {
     #expect(error?.description.contains("“email”") ?? false)
   }
 
-  @Test func `index names are as many as tables and lists of columns`() throws {
+  @Test func `every table and list of columns has its own index name`() throws {
     let database = try Database(path: folder.file())
-    // Whatever characters the names have: each makes an index of its own.
+    // Each index must have a unique name, whatever characters the names contain.
     let parts = ["a", "b", "a,b", "a\\", ",b", "(a", "b)", "a_b", "_"]
     for table in parts {
       try database.write {

@@ -4,7 +4,7 @@ import SQLitePortable
 import Testing
 import TestSupport
 
-/// Values that are nested without end. Each case is a process of its own.
+/// Tests deeply nested values. Each case that could overflow the stack runs in its own process.
 @Suite struct HoldNestedValueTests {
   final class Node: Codable, Equatable, Sendable {
     let children: [Node]
@@ -28,7 +28,7 @@ import TestSupport
     var node: Node
   }
 
-  /// Encodes itself by one nested container in another.
+  /// A value that encodes itself with deeply nested containers.
   struct Chain: Codable {
     var levels: Int
 
@@ -47,7 +47,7 @@ import TestSupport
     var chain: Chain
   }
 
-  /// Encodes a property by one nested container in another.
+  /// A record that encodes a property with deeply nested containers.
   struct ChainRow: Record {
     enum CodingKeys: CodingKey { case id, chain }
     var id = 1
@@ -75,7 +75,8 @@ import TestSupport
     #expect(try [Node](assetData: asset) == Node.list(levels))
   }
 
-  @Test(arguments: [600, 6_000]) func `a value that is too deep is refused before it is written`(
+  @Test(arguments: [600, 6_000])
+  func `encoding a value that is too deep throws before it is written`(
     levels: Int
   ) async {
     await #expect(processExitsWith: .success) { [levels] in
@@ -89,12 +90,12 @@ import TestSupport
         #expect(throws: EncodingError.self) { try store.insert(item: node) }
       }
       #expect(throws: EncodingError.self) { try [node].assetData }
-      // Each level is released by a call, too.
+      // Releasing the node is recursive, too.
       withExtendedLifetime(node) {}
     }
   }
 
-  @Test func `containers that are nested without end are refused`() async {
+  @Test func `nested containers above the limit throw`() async {
     await #expect(processExitsWith: .success) {
       let database = try Database.memory()
       #expect(throws: EncodingError.self) {
@@ -105,7 +106,7 @@ import TestSupport
     }
   }
 
-  @Test(arguments: [600, 100_000]) func `JSON that is too deep is an error when it is read`(
+  @Test(arguments: [600, 100_000]) func `reading JSON that is too deep throws`(
     levels: Int
   ) async {
     await #expect(processExitsWith: .success) { [levels] in

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// What commits after the call is told, whoever commits it and however.
+/// Tests that observers are notified of commits after the call, by any program and in any way.
 @Suite(.timeLimit(.minutes(40))) struct HoldObservationTests {
   private struct Note: MagicObject {
     @MagicValue var text: String
@@ -18,28 +18,28 @@ import TestSupport
 
   init() throws { folder = try TestFolder.inMemory() }
 
-  /// A write that has begun and waits.
-  private struct Slow {
-    private let leave = DispatchSemaphore(value: 0)
-    private let left = DispatchSemaphore(value: 0)
+  /// A write that has begun and waits for its commit.
+  private struct SlowWrite {
+    private let mayCommit = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
 
     init(_ database: Database, _ body: @escaping @Sendable (Connection) throws -> Void) async {
-      let entered = DispatchSemaphore(value: 0), leave = leave, left = left
+      let entered = DispatchSemaphore(value: 0), mayCommit = mayCommit, hasEnded = hasEnded
       Thread.detachNewThread {
-        // However slow the machine is.
+        // A very long deadline, for slow machines.
         _ = try? database.write(deadline: .now + .seconds(86_400)) { connection in
           entered.signal()
-          leave.wait()
+          mayCommit.wait()
           try body(connection)
         }
-        left.signal()
+        hasEnded.signal()
       }
-      await Slow.wait(for: entered)
+      await SlowWrite.wait(for: entered)
     }
 
     func commit() async {
-      leave.signal()
-      await Slow.wait(for: left)
+      mayCommit.signal()
+      await SlowWrite.wait(for: hasEnded)
     }
 
     private static func wait(for semaphore: DispatchSemaphore) async {
@@ -52,17 +52,19 @@ import TestSupport
     }
   }
 
-  /// Lets another process insert a note.
+  /// Inserts a note in another process.
   private static func insertInAnotherProcess(_ path: String) async {
     await #expect(processExitsWith: .success) { [path = path as String] in
       try await MagicData(path: path).update(Note("from another process"))
     }
   }
 
-  @Test func `a write that began before the call and commits after it is told`() async throws {
+  @Test func `a write that began before the call and commits after it is reported`() async throws {
     let magic = try await MagicData(path: folder.path)
     try await magic.update(Note("one"))
-    let slow = await Slow(magic.database) { try $0.executeChange("UPDATE Note SET text = 'two'") }
+    let slow = await SlowWrite(magic.database) {
+      try $0.executeChange("UPDATE Note SET text = 'two'")
+    }
     let changes = magic.changes(of: Note.self)
     var observed = magic.observe(Note.all).makeAsyncIterator()
     #expect(try await observed.next()?.map(\.text) == ["one"])
@@ -72,18 +74,20 @@ import TestSupport
     #expect(try await observed.next()?.map(\.text) == ["two"])
   }
 
-  @Test func `a write of another store that began before the call is told`() async throws {
+  @Test func `a write of another store that began before the call is reported`() async throws {
     let magic = try await MagicData(path: folder.path),
       other = try await MagicData(path: folder.path)
     try await magic.update(Note("one"))
-    let slow = await Slow(other.database) { try $0.executeChange("UPDATE Note SET text = 'two'") }
+    let slow = await SlowWrite(other.database) {
+      try $0.executeChange("UPDATE Note SET text = 'two'")
+    }
     let changes = magic.changes(of: Note.self)
     await slow.commit()
     var iterator = changes.makeAsyncIterator()
     #expect(try await iterator.next() != nil)
   }
 
-  @Test func `a commit of another process between the call and the loop is told`() async throws {
+  @Test func `another process's commit between the call and the loop is reported`() async throws {
     let magic = try await MagicData(path: folder.path)
     try await magic.update(Note("one"))
     let changes = magic.changes(of: Note.self)
@@ -93,12 +97,12 @@ import TestSupport
     #expect(try await magic.count(of: Note.self) == 2)
   }
 
-  @Test func `a commit of another process is told though the call came during a write`()
+  @Test func `another process's commit is reported even if the call came during a write`()
     async throws
   {
     let magic = try await MagicData(path: folder.path)
     try await magic.update(Note("one"))
-    let slow = await Slow(magic.database) { _ in }
+    let slow = await SlowWrite(magic.database) { _ in }
     let changes = magic.changes(of: Note.self)
     await slow.commit()
     await Self.insertInAnotherProcess(folder.path)
@@ -106,7 +110,7 @@ import TestSupport
     #expect(try await iterator.next() != nil)
   }
 
-  @Test func `what is restored is seen`() async throws {
+  @Test func `a restore is observed`() async throws {
     let dump = DataFile.spon(path: folder.file("dump.spon"))
     let path = folder.file("store")
     let magic = try await MagicData(path: path)
@@ -125,7 +129,7 @@ import TestSupport
     #expect(try await iterator.next() != nil)
   }
 
-  @Test func `what another database of the process restores is seen`() async throws {
+  @Test func `a restore by another Database value is observed`() async throws {
     let path = folder.file("store")
     let magic = try await MagicData(path: path)
     try await magic.update(Note("old"))
@@ -141,7 +145,7 @@ import TestSupport
   }
 
   @Test(arguments: [Database.Options.JournalMode.wal, .delete])
-  func `a write slower than the timeout does not end an observation`(
+  func `a write slower than the access timeout doesn't end an observation`(
     mode: Database.Options.JournalMode
   ) async throws {
     var options = Database.Options()
@@ -155,8 +159,10 @@ import TestSupport
       var observed = observed
       return try await observed.next()?.map(\.text)
     }
-    let slow = await Slow(magic.database) { try $0.executeChange("UPDATE Note SET text = 'two'") }
-    // Several looks at what others commit fall into this time.
+    let slow = await SlowWrite(magic.database) {
+      try $0.executeChange("UPDATE Note SET text = 'two'")
+    }
+    // The observation checks for other commits several times during this wait.
     let database = magic.database
     await #expect(throws: SQLiteError.self) {
       try await database.write(deadline: .now + .milliseconds(1_400)) { _ in }
@@ -166,14 +172,16 @@ import TestSupport
     #expect(found == ["two"])
   }
 
-  @Test func `a first fetch that others are in the way of waits for them`() async throws {
+  @Test func `the first fetch waits for a blocking write`() async throws {
     var options = Database.Options()
-    // Much longer than the last fetch takes on a busy machine, which must end in time.
+    // Much longer than the last fetch takes on a busy machine.
     options.accessTimeout = .seconds(2)
     options.journalMode = .delete
     let magic = try await MagicData(path: folder.path, options: options)
     try await magic.update(Note("one"))
-    let slow = await Slow(magic.database) { try $0.executeChange("UPDATE Note SET text = 'two'") }
+    let slow = await SlowWrite(magic.database) {
+      try $0.executeChange("UPDATE Note SET text = 'two'")
+    }
     let first = Task {
       var observed = magic.observe(Note.all).makeAsyncIterator()
       return try await observed.next()?.map(\.text)
@@ -187,7 +195,7 @@ import TestSupport
     #expect(found == ["two"])
   }
 
-  @Test func `an observation survives a suspension and sees what others did meanwhile`()
+  @Test func `an observation survives a suspension and sees what other processes did meanwhile`()
     async throws
   {
     let magic = try await MagicData(path: folder.path)

@@ -4,13 +4,13 @@ import SQLitePortable
 import Testing
 import TestSupport
 
-/// Paths are bytes: one that a text cannot keep is refused, and none becomes another.
+/// Tests paths that aren't valid UTF-8: they throw, and none is changed to another path.
 @Suite struct HoldPathTests {
   let folder: TestFolder
 
   init() throws { folder = try TestFolder.inMemory() }
 
-  /// Runs a shell in the test's folder.
+  /// Runs a shell script in the test's folder.
   private static func shell(_ script: String, in path: String) throws {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
@@ -21,7 +21,8 @@ import TestSupport
     guard process.terminationStatus == 0 else { throw SQLiteError(.error, script) }
   }
 
-  /// A folder whose name is not UTF-8, a link to it, and a folder of the name that repairing makes.
+  /// Creates a folder with a name that isn't UTF-8, a link to it, and a folder with the repaired
+  /// name.
   private static func makeFolders(in path: String) throws {
     try shell(
       #"""
@@ -32,7 +33,7 @@ import TestSupport
       """#, in: path)
   }
 
-  @Test func `a link into a folder that is not UTF-8 is refused`() throws {
+  @Test func `a link into a folder that isn't UTF-8 throws`() throws {
     try Self.makeFolders(in: folder.path)
     #expect(throws: SQLiteError.self) { try Database(path: folder.file("link/a.sqlite3")) }
     #expect(throws: SQLiteError.self) { try Database(path: folder.file("file.sqlite3")) }
@@ -43,14 +44,14 @@ import TestSupport
     #expect(throws: SQLiteError.self) {
       try Database.memory().dump(to: .sqlite(path: folder.file("link/a")))
     }
-    // What the kernel alone follows is kept byte for byte.
+    // Only the kernel resolves this path, so its bytes are preserved.
     try Database.memory().dump(to: .spon(path: folder.file("link/a.spon")))
     #expect(folder.contains("link/a.spon"))
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.file("caf\u{fffd}")).isEmpty)
   }
 
-  @Test func `a working folder that is not UTF-8 is refused`() async throws {
+  @Test func `a working directory that isn't UTF-8 throws`() async throws {
     try Self.makeFolders(in: folder.path)
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       #expect(FileManager.default.changeCurrentDirectoryPath(path + "/link"))
@@ -63,7 +64,7 @@ import TestSupport
   }
 
   @Test(arguments: ["HOME", "XDG_DATA_HOME", "TMPDIR"])
-  func `a folder in the environment that is not UTF-8 is refused`(variable: String) async throws {
+  func `a folder in the environment that isn't UTF-8 throws`(variable: String) async throws {
     try Self.makeFolders(in: folder.path)
     await #expect(processExitsWith: .success) {
       [path = folder.path as String, variable = variable as String] in
@@ -84,7 +85,7 @@ import TestSupport
       try FileManager.default.contentsOfDirectory(atPath: folder.file("caf\u{fffd}")).isEmpty)
   }
 
-  @Test func `a slash is a slash, whatever accent is behind it`() throws {
+  @Test func `a slash separates components even if a combining accent follows`() throws {
     let name = "\u{301}x"
     try FileManager.default.createDirectory(
       atPath: folder.file(name), withIntermediateDirectories: false)

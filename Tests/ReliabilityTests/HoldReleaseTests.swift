@@ -3,15 +3,15 @@ import MagicData
 import Synchronization
 import Testing
 
-/// Reads something when it goes; says how often.
+/// A value that runs a closure when it is deinitialized, and counts how often.
 private final class Reader: MagicalCodable, Sendable {
   static let count = Atomic<Int>(0)
-  private static let isReading = Atomic<Bool>(false)
-  static let reading = Mutex<(@Sendable () -> Void)?>(nil)
+  private static let isRunning = Atomic<Bool>(false)
+  static let storedOnDeinit = Mutex<(@Sendable () -> Void)?>(nil)
 
-  static var read: (@Sendable () -> Void)? {
-    get { reading.withLock { $0 } }
-    set { reading.withLock { $0 = newValue } }
+  static var onDeinit: (@Sendable () -> Void)? {
+    get { storedOnDeinit.withLock { $0 } }
+    set { storedOnDeinit.withLock { $0 = newValue } }
   }
 
   let number: Int
@@ -20,14 +20,14 @@ private final class Reader: MagicalCodable, Sendable {
 
   deinit {
     Reader.count.add(1, ordering: .relaxed)
-    // What is read may make and release others.
-    guard !Reader.isReading.exchange(true, ordering: .relaxed) else { return }
-    Reader.read?()
-    Reader.isReading.store(false, ordering: .relaxed)
+    // The closure may create and release other values.
+    guard !Reader.isRunning.exchange(true, ordering: .relaxed) else { return }
+    Reader.onDeinit?()
+    Reader.isRunning.store(false, ordering: .relaxed)
   }
 }
 
-/// Holds values whose end reads the object itself.
+/// An object with values whose deinitializers read the object itself.
 private final class Document: MagicObject, @unchecked Sendable {
   @PrimaryMagicValue var id: Int
   @MagicValue var text: String
@@ -45,19 +45,19 @@ private final class Document: MagicObject, @unchecked Sendable {
     file = MagicAsset(value: Reader(2))
     lazy = AsyncMagical(value: MagicAsset(value: Reader(3)))
     list = []
-    // Set twice, so that something goes while it is being made.
+    // Set twice, so that values are released during initialization.
     value = Reader(4)
     maybe = nil
   }
 
-  /// Looks at each property.
-  func look() {
+  /// Reads each property.
+  func readAll() {
     _ = (text, value.number, maybe?.number, next?.text, list.count, file, lazy)
     _ = try? file.get()
     _ = try? lazy.get()
   }
 
-  /// Replaces each property.
+  /// Replaces the value of each property.
   func replaceAll() {
     value = Reader(5)
     maybe = Reader(6)
@@ -74,13 +74,14 @@ private final class Document: MagicObject, @unchecked Sendable {
   }
 }
 
-/// A value that goes reads its own object, or others: nothing is released under a lock.
+/// Tests values whose deinitializers read their object or others: the library must not release them
+/// under a lock.
 @Suite struct HoldReleaseTests {
   private static func watch(_ document: Document) {
-    Reader.read = { [weak document] in document?.look() }
+    Reader.onDeinit = { [weak document] in document?.readAll() }
   }
 
-  @Test func `a value's end reads the unsaved object it was a value of`() async {
+  @Test func `a value's deinitializer can read the unsaved object that held it`() async {
     await #expect(processExitsWith: .success) {
       let document = Document()
       HoldReleaseTests.watch(document)
@@ -90,7 +91,7 @@ private final class Document: MagicObject, @unchecked Sendable {
     }
   }
 
-  @Test func `a value's end reads the saved or fetched object it was a value of`() async {
+  @Test func `a value's deinitializer can read the saved or fetched object that held it`() async {
     await #expect(processExitsWith: .success) {
       let magic = try MagicData(type: .temporary)
       let saved = Document()
@@ -105,7 +106,7 @@ private final class Document: MagicObject, @unchecked Sendable {
       fetched.replaceAll()
       try magic.update(fetched)
       fetched.replaceAll()
-      // Undone, it takes back what it held.
+      // The rollback restores the previous values.
       struct Stop: Error {}
       try? magic.transaction {
         try magic.update([fetched, saved])
@@ -124,7 +125,7 @@ private final class Document: MagicObject, @unchecked Sendable {
     }
   }
 
-  @Test func `what was read of an asset goes without a lock`() async {
+  @Test func `a cached asset value is released without a lock`() async {
     await #expect(processExitsWith: .success) {
       let magic = try MagicData(type: .temporary)
       let document = Document()
@@ -132,12 +133,12 @@ private final class Document: MagicObject, @unchecked Sendable {
       let fetched = try magic.object(of: Document.self, primary: document.id)
       let file = fetched.file
       _ = try file.get()
-      Reader.read = { _ = try? file.get() }
+      Reader.onDeinit = { _ = try? file.get() }
       document.file = MagicAsset(value: Reader(20))
       try magic.update(document)
-      // Read anew, the former value goes.
+      // Reading the new content releases the previous value.
       guard try file.get()?.number == 20 else { exit(3) }
-      Reader.read = nil
+      Reader.onDeinit = nil
     }
   }
 }

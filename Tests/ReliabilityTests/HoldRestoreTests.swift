@@ -4,7 +4,7 @@ import SQLitePortable
 import Testing
 import TestSupport
 
-/// What a restore into a store does to it, and to those who refer to what it was.
+/// Tests the effects of a restore on a store and on objects fetched before it.
 @Suite struct HoldRestoreTests {
   final class Owner: MagicObject {
     @MagicValue var name: String
@@ -40,7 +40,7 @@ import TestSupport
     }
   }
 
-  /// How a content comes into a store.
+  /// How content is restored into a store.
   enum Way: CaseIterable { case text, file, backup }
 
   let folder: TestFolder
@@ -71,7 +71,7 @@ import TestSupport
   }
 
   @Test(arguments: Way.allCases)
-  func `an object from before overwrites nothing`(way: Way) throws {
+  func `an object fetched before a restore can't be saved or removed`(way: Way) throws {
     let a = try store("a", notes: ["a1", "a2"])
     let b = try store("b", notes: ["b1", "b2", "b3"])
     let old = try a.objects(of: Note.self)
@@ -88,7 +88,7 @@ import TestSupport
       #expect(throws: MagicError.self) { try a.remove(contentsOf: [note]) }
     }
     #expect(try texts(a) == ["b1", "b2", "b3"])
-    // What is fetched anew is an object like any other.
+    // Objects fetched after the restore work.
     let note = try a.objects(of: Note.self)[0]
     note.text = "new"
     try a.update(note)
@@ -97,7 +97,7 @@ import TestSupport
     #expect(try texts(b) == ["b1", "b2", "b3"])
   }
 
-  @Test func `objects of a snapshot from before are refused, too`() throws {
+  @Test func `objects from an older snapshot throw, too`() throws {
     let magic = try store("one", notes: ["p1", "p2"])
     let other = try store("other", notes: ["q1", "q2"])
     try other.database.dump(to: .spon(path: folder.file("late")))
@@ -120,7 +120,7 @@ import TestSupport
   }
 
   @Test(arguments: Way.allCases)
-  func `a store into which another one was restored can be opened again`(way: Way) throws {
+  func `a store can be opened again after another store was restored into it`(way: Way) throws {
     let a = try store("a", notes: ["a1"], pets: ["Rex"])
     let identity = try a.database.rows(
       "SELECT value FROM magicdata_meta WHERE key = 'uuid'", as: String.self)
@@ -140,14 +140,14 @@ import TestSupport
         == identity)
     let marks = try FileManager.default.contentsOfDirectory(atPath: again.assets.path)
     #expect(marks.count { $0.hasPrefix("store-") } == 1)
-    // A removal still takes the file with it.
+    // Removing an object still deletes its file.
     try again.remove(pets[1])
     let files = try FileManager.default.contentsOfDirectory(atPath: again.assets.path + "/files")
     #expect(files.count == 1)
   }
 
   @Test(arguments: Way.allCases)
-  func `a restore of the store's own past brings its assets back`(way: Way) throws {
+  func `restoring an older state of a store restores its assets`(way: Way) throws {
     let a = try store("a", notes: ["a1"], pets: ["Rex", "Tom"])
     try a.database.dump(to: .sqlite(path: folder.file("past")))
     let past = try Database(path: folder.file("past"))
@@ -156,14 +156,14 @@ import TestSupport
     try restore(a, from: past, by: way)
     #expect(
       try a.objects(of: Pet.self).map { try $0.photo.get() } == ["photo of Rex", "photo of Tom"])
-    // The third row of the past's future is another pet.
+    // The third row now belongs to another pet.
     #expect(throws: MagicError.self) { try a.update(later) }
     try a.update(Pet.named("Bob"))
     #expect(try a.objects(of: Pet.self).map(\.name) == ["Rex", "Tom", "Bob"])
   }
 
   @Test(arguments: Way.allCases)
-  func `a content that is no store becomes one`(way: Way) throws {
+  func `a plain database restored into a store becomes a store`(way: Way) throws {
     let a = try store("a", notes: ["a1"], pets: ["Rex"])
     let plain = try Database.memory()
     try plain.executeMultipleChanges("CREATE TABLE t (x); INSERT INTO t VALUES (5)")
@@ -173,7 +173,7 @@ import TestSupport
     try a.remove(a.objects(of: Pet.self)[0])
     try a.update(Pet.named("Kim"))
     let files = try FileManager.default.contentsOfDirectory(atPath: a.assets.path + "/files")
-    // Rex's, whom no mark names, and Kim's.
+    // Rex's file, which no mark references, and Kim's file.
     #expect(files.count == 2)
     #expect(try a.assets.sweep().removed.count == 1)
     try a.database.close()
@@ -182,7 +182,7 @@ import TestSupport
     #expect(try again.database.rows("SELECT x FROM t", as: Int.self) == [5])
   }
 
-  @Test func `a store in memory is restored, too`() throws {
+  @Test func `an in-memory store can be restored, too`() throws {
     let b = try store("b", notes: ["b1", "b2"])
     let memory = try MagicData(type: .memory)
     try memory.update(Note.of("m1"))
@@ -196,7 +196,7 @@ import TestSupport
       try FileManager.default.contentsOfDirectory(atPath: memory.assets.path + "/files").isEmpty)
   }
 
-  @Test func `lazy values, filters and links of objects from before are refused`() throws {
+  @Test func `lazy relations of objects fetched before a restore throw`() throws {
     let a = try MagicData(path: folder.file("a"))
     let owner = Owner()
     owner.pets = AsyncMagical(value: [.named("Rex")])
@@ -210,7 +210,7 @@ import TestSupport
     try b.database.backup(to: a.database)
     #expect(throws: MagicError.self) { try lazy.get() }
     #expect(throws: MagicError.self) { try old.pets.count() }
-    // A new object takes nothing of theirs either.
+    // A new object can't take over links to their rows, either.
     let new = Owner()
     new.pets = AsyncMagical(value: [try b.objects(of: Owner.self)[0].pets.get()[0]])
     try a.update(new)
@@ -220,7 +220,7 @@ import TestSupport
       ])
   }
 
-  @Test func `two stores on one path and another database on it are of one mind`() throws {
+  @Test func `all stores and databases on one path notice a restore`() throws {
     let first = try store("a", notes: ["a1"])
     let second = try MagicData(path: folder.file("a"))
     let b = try store("b", notes: ["b1"])
@@ -239,7 +239,7 @@ import TestSupport
     #expect(try texts(first) == ["new"])
   }
 
-  @Test func `a restore that fails changes nothing`() throws {
+  @Test func `a failed restore changes nothing`() throws {
     struct Stop: Error {}
     let a = try store("a", notes: ["a1"], pets: ["Rex"])
     let b = try store("b", notes: ["b1"])
@@ -254,14 +254,14 @@ import TestSupport
     #expect(try FileManager.default.contentsOfDirectory(atPath: a.assets.path + "/files").isEmpty)
     let marks = try FileManager.default.contentsOfDirectory(atPath: a.assets.path)
     #expect(marks.count { $0.hasPrefix("store-") } == 1)
-    // A newer program's is refused before anything is replaced.
+    // A store with a newer format throws before anything is replaced.
     try b.database.executeChange("UPDATE magicdata_meta SET value = 99 WHERE key = 'format'")
     #expect(throws: SQLiteError.self) { try b.database.backup(to: a.database) }
     #expect(try texts(a) == ["changed"])
   }
 
   @Test(.timeLimit(.minutes(40)))
-  func `observers are told of a restore`() async throws {
+  func `observers are notified of a restore`() async throws {
     let a = try await MagicData(path: folder.file("a"))
     try await a.update(Note.of("a1"))
     let b = try await MagicData(path: folder.file("b"))
@@ -284,7 +284,7 @@ import TestSupport
     }
     try FileManager.default.copyItem(
       atPath: folder.file("copy"), toPath: folder.file("a/default.sqlite3"))
-    // Without the mark that a restore makes first, they are strangers.
+    // Without the mark that a restore creates first, the database doesn't match the folder.
     #expect(throws: AssetError.self) { try MagicData(path: folder.file("a")) }
     try folder.write([], to: "a/assets/\(mark)")
     #expect(try texts(MagicData(path: folder.file("a"))) == ["b1"])

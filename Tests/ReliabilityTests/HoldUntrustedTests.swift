@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Files and texts of somebody else that would keep SQLite's compiler or its machine busy.
+/// Tests untrusted files and texts that would keep SQLite's compiler or virtual machine busy.
 @Suite struct HoldUntrustedTests {
   let folder: TestFolder
 
@@ -19,7 +19,7 @@ import TestSupport
     try database.close()
   }
 
-  /// What views of some lines come to grows with each.
+  /// Views whose expansion grows exponentially with each line.
   enum Bomb: String, CaseIterable {
     case joins, unions, subqueries, aggregates, expressions, renamed, lists, quoted,
       expressionTables
@@ -84,18 +84,18 @@ import TestSupport
   }
 
   @Test(arguments: Bomb.allCases)
-  func `views that come to too much are refused`(bomb: Bomb) throws {
+  func `views that expand to too much SQL throw`(bomb: Bomb) throws {
     try make(bomb.script)
     let error = #expect(throws: SQLiteError.self) {
       try Database(path: folder.file(), options: .untrusted)
     }
     #expect(error?.code == .tooBig)
-    // Whoever trusts the file opens it.
+    // A file that is trusted can be opened.
     #expect(
       try Database(path: folder.file(), options: .readOnly).executeQuery("SELECT 1").first != nil)
   }
 
-  @Test func `views of an honest schema are read`() throws {
+  @Test func `views of a realistic schema can be read`() throws {
     try make([
       "CREATE TABLE customer (id INTEGER PRIMARY KEY, name, country, joined)",
       "CREATE TABLE sale (id INTEGER PRIMARY KEY, customer, item, count, price, sold)",
@@ -131,7 +131,7 @@ import TestSupport
     #expect(rows.count == 1 && rows.allSatisfy { $0 == ("NO", 50, 30, 50, 10) })
   }
 
-  @Test func `a schema of too much SQL is refused`() throws {
+  @Test func `a schema with too much SQL throws`() throws {
     let text = String(repeating: "x", count: 1_000)
     try make((0..<50).map { "CREATE TABLE t\($0) (a DEFAULT '\(text)')" })
     var options = Database.Options.untrusted
@@ -161,11 +161,11 @@ import TestSupport
   }
 
   @Test(arguments: [false, true], ["t AS ", "t\tas ", "[t] AS ", "t/* ( */AS "])
-  func `a table is not filled by a query of a text's`(isJSON: Bool, name: String) throws {
+  func `a table in a dump can't be filled by a query`(isJSON: Bool, name: String) throws {
     let database = try Database.memory()
     try database.executeMultipleChanges("CREATE TABLE t (x)")
     try database.dump(to: file(isJSON))
-    // A tab is written as the format writes it.
+    // Writes the tab like the format does.
     let name = name.replacing("\t", with: isJSON ? "\\t" : " ")
     try replace("CREATE TABLE t (x)", by: "CREATE TABLE \(name)\(Self.endless)")
     #expect(throws: DumpError.self) { try Database.memory().restore(from: file(isJSON)) }
@@ -175,7 +175,7 @@ import TestSupport
     #expect(!folder.contains("new"))
   }
 
-  /// A text whose index takes some minutes to make.
+  /// Creates a dump with an index that takes several minutes to build.
   private func makeSlow() throws {
     let database = try Database.memory()
     try database.executeMultipleChanges(
@@ -204,7 +204,7 @@ import TestSupport
     #expect(try target.rows("SELECT count(*) FROM mine", as: Int.self).first == 0)
   }
 
-  @Test(.timeLimit(.minutes(40))) func `a restore ends with its task`() async throws {
+  @Test(.timeLimit(.minutes(40))) func `cancelling its task ends a restore`() async throws {
     try makeSlow()
     let (reports, continuation) = AsyncStream.makeStream(of: Int.self)
     let task = Task { [file = file(false)] in
@@ -216,7 +216,7 @@ import TestSupport
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  @Test func `rows of a text go into no view and no table of another line`() throws {
+  @Test func `rows of a dump can't go into a view or a table of another line`() throws {
     let database = try Database.memory()
     try database.executeMultipleChanges(
       """
@@ -228,7 +228,7 @@ import TestSupport
     let lines = String(decoding: try folder.bytes(of: "dump"), as: UTF8.self)
       .split(separator: "\n", omittingEmptySubsequences: false)
     let place = try #require(lines.firstIndex { $0.contains("CREATE TABLE z (x)") })
-    // The rows of z would go into a.
+    // With this change, the rows of z would go into a.
     var changed = lines
     changed[place] = Substring(
       changed[place].replacing("\"z\"", with: "\"a\"").replacing("z (x)", with: "q (x)"))

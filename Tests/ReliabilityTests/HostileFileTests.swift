@@ -5,14 +5,15 @@ import Testing
 import TestSupport
 import Workload
 
-/// Files that are not what they say: database, log and journal, cut, garbled and made up.
+/// Tests files that aren't what they claim to be: truncated, corrupted and fabricated databases,
+/// WALs and journals.
 ///
 /// `MAGICDATA_FILES` sets the number of files.
 @Suite struct HostileFileTests {
   static let count =
     ProcessInfo.processInfo.environment["MAGICDATA_FILES"].flatMap { Int($0) } ?? 500
 
-  /// The files of one database at one moment, by what is added to its name.
+  /// The files of one database at one moment, keyed by the suffix of their names.
   private typealias Files = [String: [UInt8]]
 
   private static func files(at path: String) throws -> Files {
@@ -36,7 +37,7 @@ import Workload
     try database.executeChange("INSERT INTO other SELECT name, id FROM Item")
   }
 
-  /// A database with its log, and one with a journal that must be rolled back.
+  /// Returns a database with its WAL, one after its checkpoint, and one with a hot journal.
   private static func bases() throws -> [Files] {
     let folder = try TestFolder.inMemory()
     let log = try Database(path: folder.file("log"))
@@ -65,13 +66,13 @@ import Workload
 
   private static func prepare(_ database: Database) throws {
     try database.withoutTransaction { connection in
-      // Small pages make each byte count.
+      // Small pages make each byte significant.
       try connection.executeChange("PRAGMA page_size = 512")
       try connection.executeChange("VACUUM")
     }
   }
 
-  /// Damages one of the files.
+  /// Returns a copy of the files with damage in one of them.
   private static func damage(
     _ files: Files, _ number: Int, _ random: inout SplitMix64
   ) -> Files {
@@ -93,13 +94,13 @@ import Workload
       bytes[index] = [0, 1, 0x7f, 0x80, 0xff][Int(random.next() % 5)]
     case 5: for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: random.next()) }
     case 6:
-      // A page in another's place.
+      // One page overwrites another.
       let (from, to) = (place() / 512 * 512, place() / 512 * 512)
       for index in 0..<512 where from + index < bytes.count && to + index < bytes.count {
         bytes[to + index] = bytes[from + index]
       }
     case 7:
-      // The beginning of a page: its kind, its cells, its free blocks.
+      // The page header: type, cells, free blocks.
       let page = place() / 512 * 512
       for _ in 0..<4 {
         let index = page + Int(random.next() % 16)
@@ -111,7 +112,7 @@ import Workload
     return files
   }
 
-  @Test func `damaged databases, logs and journals give errors or data`() throws {
+  @Test func `damaged databases, WALs and journals return data or throw`() throws {
     let bases = try Self.bases()
     var random = SplitMix64(seed: 4)
     var readable = 0
@@ -121,12 +122,12 @@ import Workload
       for (suffix, bytes) in files { try folder.write(bytes, to: "data.sqlite3\(suffix)") }
       if try Self.use(folder.file(), number) { readable += 1 }
     }
-    // Some damage is in nobody's way, and some is in everybody's.
+    // Some damage is harmless, and some makes the database unreadable.
     #expect(readable > 0 && readable < Self.count)
     print("files: \(Self.count), \(readable) of them readable")
   }
 
-  /// Opens a database in some way and uses it.
+  /// Opens a database in one of several ways and uses it.
   ///
   /// - Returns: Whether all records could be read.
   private static func use(_ path: String, _ number: Int) throws -> Bool {
@@ -180,7 +181,7 @@ import Workload
     ]
   }()
 
-  @Test(arguments: made.indices) func `made-up headers are refused or read`(index: Int) throws {
+  @Test(arguments: made.indices) func `fabricated headers are rejected or read`(index: Int) throws {
     let folder = try TestFolder.inMemory()
     let bytes = Self.made[index].1
     for suffix in ["", "-wal", "-journal"] {
@@ -190,13 +191,13 @@ import Workload
         do {
           try DatabaseImage.use(Database(path: folder.file(), options: options))
         } catch is SQLiteError {
-          // Most are refused.
+          // Most are rejected.
         }
       }
     }
   }
 
-  @Test func `a log or a journal beside a good database costs nothing if it is garbage`() throws {
+  @Test func `garbage in the WAL or journal of a good database loses no data`() throws {
     let folder = try TestFolder.inMemory()
     var random = SplitMix64(seed: 1)
     for suffix in ["-wal", "-journal", "-shm"] {

@@ -4,15 +4,15 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Databases whose schema attacks whoever reads them.
+/// Tests databases with a schema that attacks its reader.
 @Suite struct HostileSchemaTests {
-  /// What the attacker's schema calls.
+  /// Counts the calls of a function that the attacker's schema calls.
   private final class Effect: Sendable {
     let count = Atomic(0)
   }
 
-  /// An attack: what the attacker puts into the file, what the victim runs, and whether that gives
-  /// data, which it may if the attack has no effect.
+  /// An attack: the attacker's schema, the victim's query, and whether the query may return data,
+  /// which is allowed if the attack has no effect.
   struct Attack: Sendable, CustomTestStringConvertible {
     let name: String
     let schema: String
@@ -107,7 +107,7 @@ import TestSupport
       "INSERT INTO f_data VALUES (1, x'00')"),
   ]
 
-  /// What only somebody can make who writes the schema by hand.
+  /// Schema entries that can only be created by writing to the schema table.
   static let handmade: [(name: String, type: String, table: String, page: Int, sql: String)] = [
     ("v", "view", "v", 0, "CREATE VIEW v AS SELECT * FROM v"),
     ("v", "table", "v", 0, "CREATE VIRTUAL TABLE v USING effect()"),
@@ -133,7 +133,7 @@ import TestSupport
     options.allowsSchemaDamage = true
     options.doubleQuotedStrings = true
     options.prepareConnection = { connection in
-      // In the attacker's own program it may be used everywhere.
+      // The attacker's program allows the function everywhere.
       try connection.addFunction("effect", isDeterministic: true, isUsableInSchema: true) {
         () -> Int in 1
       }
@@ -156,7 +156,7 @@ import TestSupport
     return options
   }
 
-  @Test(arguments: attacks) func `an attack by the schema has no effect`(attack: Attack) throws {
+  @Test(arguments: attacks) func `a hostile schema has no effect`(attack: Attack) throws {
     let folder = try TestFolder.inMemory()
     let schema = attack.schema
     try make(folder.file(), schema)
@@ -170,17 +170,17 @@ import TestSupport
       }
       answered = true
     } catch is SQLiteError {
-      // Refused.
+      // Rejected.
     }
     #expect(effect.count.load(ordering: .relaxed) == 0)
-    // A query of the victim's own may call the function; only the schema's may not.
+    // The victim's own query may call the function, but the schema may not.
     #expect(!answered || attack.mayAnswer)
     #expect(try folder.bytes(of: "data.sqlite3") == before)
     #expect(!FileManager.default.fileExists(atPath: "/tmp/evil.db"))
   }
 
   @Test(arguments: handmade.indices)
-  func `a schema written by hand gives errors or data`(index: Int) throws {
+  func `a schema written by hand throws or returns data`(index: Int) throws {
     let folder = try TestFolder.inMemory()
     let (name, type, table, page, sql) = Self.handmade[index]
     try make(folder.file(), "")
@@ -212,7 +212,7 @@ import TestSupport
         }
         try database.close()
       } catch is SQLiteError {
-        // Refused.
+        // Rejected.
       }
     }
     #expect(effect.count.load(ordering: .relaxed) == 0)
@@ -227,7 +227,7 @@ import TestSupport
     "DROP TABLE t; CREATE TABLE t (a, b AS (effect()) STORED)",
     "CREATE INDEX i ON t (effect())",
     "CREATE UNIQUE INDEX i ON t (a) WHERE effect()",
-  ]) func `writing calls nothing that the schema names`(schema: String) throws {
+  ]) func `writes don't call functions that the schema references`(schema: String) throws {
     let folder = try TestFolder.inMemory()
     try make(folder.file(), schema)
     let effect = Effect()
@@ -240,7 +240,7 @@ import TestSupport
     #expect(effect.count.load(ordering: .relaxed) == 0)
   }
 
-  @Test func `a function that comes later is hidden from the schema, too`() throws {
+  @Test func `a function that is added later is hidden from the schema, too`() throws {
     let folder = try TestFolder.inMemory()
     try make(
       folder.file(), "CREATE TABLE v (a, b AS (effect())); INSERT INTO v (a) VALUES (1), (2)")
@@ -259,14 +259,14 @@ import TestSupport
       #expect(rows == 2)
       #expect(throws: SQLiteError.self) { try connection.executeQuery("SELECT b FROM v") }
       #expect(throws: SQLiteError.self) { try connection.executeChange("UPDATE v SET a = 3") }
-      // Without it the schema is as it was.
+      // Without the function, the schema works as before.
       try connection.removeFunction("effect", argumentCount: 0)
       #expect(try connection.rows("SELECT a FROM v", as: Int.self) == [1, 2])
     }
     #expect(effect.count.load(ordering: .relaxed) == 0)
   }
 
-  @Test func `what is not trusted has the settings that are promised`() throws {
+  @Test func `an untrusted database has the documented settings`() throws {
     let folder = try TestFolder.inMemory()
     try make(folder.file(), "")
     let database = try Database(path: folder.file(), options: .untrusted)

@@ -4,8 +4,8 @@ import SQLitePortable
 import Testing
 import TestSupport
 
-/// Values at the ends of what Swift, SQLite and the text formats can say, at every entry: what is
-/// stored comes back the same to the bit, and what cannot be stored is refused.
+/// Tests extreme values of Swift, SQLite and the text formats at every entry point: a stored value
+/// is read back identically, bit for bit, and an unstorable value throws.
 @Suite struct HostileValueTests {
   struct Item: Record, Equatable {
     var id: String
@@ -30,7 +30,7 @@ import TestSupport
       nested = Nested(real: 0, integer: 0, texts: [])
     }
 
-    /// By bits and bytes, where Swift is not so strict.
+    /// Compares texts byte by byte, which is stricter than Swift's `==`.
     func isSame(as other: Item) -> Bool {
       self == other && Array(id.utf8) == Array(other.id.utf8)
         && Array(text.utf8) == Array(other.text.utf8)
@@ -52,7 +52,7 @@ import TestSupport
       real = item.real
       date = item.date
       self.item = item
-      // JSON has no infinity, and refuses it.
+      // JSON has no infinity and rejects it.
       if real.isInfinite { self.item.real = 0 }
     }
   }
@@ -63,7 +63,7 @@ import TestSupport
     return item
   }
 
-  static let kept: [Item] = {
+  static let storable: [Item] = {
     var items: [Item] = []
     let reals: [Double] = [
       .infinity, -.infinity, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
@@ -92,7 +92,7 @@ import TestSupport
       items.append(
         changed("text \(number)") { ($0.text, $0.nested.texts) = (text, [text, text + text]) })
     }
-    // To SQLite these are different keys.
+    // SQLite treats these as different keys.
     for id in ["é", "e\u{301}", "a\0b", "a", "", " "] { items.append(Item(id)) }
     let blobs: [[UInt8]] = [[], [0], [0, 0], [255, 254], Array(0...255)]
     for bytes in blobs {
@@ -112,7 +112,7 @@ import TestSupport
     return items
   }()
 
-  static let refused: [Item] = [
+  static let rejected: [Item] = [
     changed("nan") { $0.real = .nan }, changed("nested nan") { $0.nested.real = .nan },
     changed("signaling nan") { $0.real = .signalingNaN },
     changed("date nan") { $0.date = Date(timeIntervalSince1970: .nan) },
@@ -122,67 +122,67 @@ import TestSupport
     changed("date far off") { $0.date = Date(timeIntervalSince1970: 1e300) },
   ]
 
-  @Test func `records keep them or refuse them`() throws {
+  @Test func `records store extreme values exactly or throw`() throws {
     let database = try Database.memory()
-    try database.write { try $0.update(contentsOf: Self.kept) }
-    for item in Self.kept {
+    try database.write { try $0.update(contentsOf: Self.storable) }
+    for item in Self.storable {
       let found = try database.read { try $0.object(of: Item.self, ifPresent: item.id) }
       #expect(found?.isSame(as: item) == true, "\(item.id)")
     }
-    #expect(try database.read { try $0.count(of: Item.self) } == Self.kept.count)
-    for item in Self.refused {
+    #expect(try database.read { try $0.count(of: Item.self) } == Self.storable.count)
+    for item in Self.rejected {
       #expect(throws: (any Error).self, "\(item.id)") { try database.write { try $0.update(item) } }
     }
-    #expect(try database.read { try $0.count(of: Item.self) } == Self.kept.count)
-    // As SQLite does.
+    #expect(try database.read { try $0.count(of: Item.self) } == Self.storable.count)
+    // SQLite stores minus zero as zero.
     let minusZero = Self.changed("minus zero") { $0.real = -0.0 }
     try database.write { try $0.update(minusZero) }
     let zero = try database.read { try $0.object(of: Item.self, ifPresent: "minus zero") }
     #expect(zero?.real.sign == .plus)
   }
 
-  @Test func `objects keep them or refuse them`() throws {
+  @Test func `objects store extreme values exactly or throw`() throws {
     let magic = try MagicData(type: .memory)
-    try magic.update(Self.kept.map { Thing($0) })
-    for item in Self.kept {
+    try magic.update(Self.storable.map { Thing($0) })
+    for item in Self.storable {
       let found = try magic.object(of: Thing.self, primary: item.id)
       #expect(found.item.isSame(as: Thing(item).item), "\(item.id)")
       #expect(found.real == item.real && found.date == item.date, "\(item.id)")
       #expect(Array(found.id.utf8) == Array(item.id.utf8))
     }
-    for item in Self.refused {
+    for item in Self.rejected {
       #expect(throws: (any Error).self, "\(item.id)") { try magic.update(Thing(item)) }
     }
-    #expect(try magic.count(of: Thing.self) == Self.kept.count)
+    #expect(try magic.count(of: Thing.self) == Self.storable.count)
   }
 
-  @Test func `collections and dumps keep them`() throws {
+  @Test func `collections and dumps preserve extreme values`() throws {
     let folder = try TestFolder.inMemory()
     let database = try Database.memory()
     let store = CodableStore(database: database)
     let other = CodableStore(database: database, coder: JSONCoder())
-    try store.insert(on: "spon", items: Self.kept)
-    let finite = Self.kept.filter(\.real.isFinite)
+    try store.insert(on: "spon", items: Self.storable)
+    let finite = Self.storable.filter(\.real.isFinite)
     try other.insert(on: "json", items: finite)
-    try database.write { try $0.update(contentsOf: Self.kept) }
+    try database.write { try $0.update(contentsOf: Self.storable) }
     for file in [DataFile.spon(path: folder.file("spon")), .json(path: folder.file("json"))] {
       try database.dump(to: file)
       let copy = try Database.memory()
       try copy.restore(from: file)
       let items: [Item] = try CodableStore(database: copy).read(from: "spon")
-      #expect(items.count == Self.kept.count)
-      #expect(zip(items, Self.kept).allSatisfy { $0.isSame(as: $1) })
+      #expect(items.count == Self.storable.count)
+      #expect(zip(items, Self.storable).allSatisfy { $0.isSame(as: $1) })
       let others: [Item] = try CodableStore(database: copy, coder: JSONCoder()).read(from: "json")
       #expect(others.count == finite.count)
       #expect(zip(others, finite).allSatisfy { $0.isSame(as: $1) })
-      for item in Self.kept {
+      for item in Self.storable {
         let found = try copy.read { try $0.object(of: Item.self, ifPresent: item.id) }
         #expect(found?.isSame(as: item) == true, "\(item.id) in \(file.path)")
       }
     }
   }
 
-  @Test func `integers that do not fit are refused`() throws {
+  @Test func `integers that don't fit throw`() throws {
     struct Wide: Record {
       var id: Int
       var wide: UInt64
@@ -199,7 +199,7 @@ import TestSupport
     #expect(throws: RowDecodingError.self) {
       try database.read { try $0.fetch(.sql("SELECT wide FROM Wide", as: Narrow.self)) }
     }
-    // A literal too large for an integer is a real to SQLite, and no integer to us.
+    // SQLite reads a literal that is too large as a real, which isn't an integer in Swift.
     #expect(throws: RowDecodingError.self) {
       try database.read {
         try $0.fetch(.sql("SELECT 1 AS id, 9223372036854775808 AS wide", as: Wide.self))
@@ -211,7 +211,7 @@ import TestSupport
     }
   }
 
-  @Test func `text that is not UTF-8 is refused wherever it is read`() throws {
+  @Test func `reading text that isn't UTF-8 throws everywhere`() throws {
     let magic = try MagicData(type: .memory)
     let database = magic.database
     try magic.update(Thing(Item("a")))
@@ -234,7 +234,7 @@ import TestSupport
     }
   }
 
-  @Test func `two keys that are one to Swift do no harm`() throws {
+  @Test func `two keys that are equal in Swift do no harm`() throws {
     let magic = try MagicData(type: .memory)
     let thing = Thing(Item("a"))
     thing.others = ["é": Thing(Item("b"))]
@@ -242,7 +242,7 @@ import TestSupport
     let database = magic.database
     let table = try #require(
       try database.read { try $0.existingTables() }.first { $0.contains("others") },
-      "the links have a table")
+      "the table of the links is missing")
     try database.executeChange(
       """
       INSERT INTO \(identifier: table) (owner, key, target)
@@ -253,7 +253,7 @@ import TestSupport
       #expect(found.others.count == 1)
       #expect(found.others["é"]?.id == "b")
     } catch is MagicError {
-      // Or it is refused.
+      // Throwing is allowed, too.
     }
   }
 }

@@ -4,8 +4,8 @@ import SQLitePortable
 import Testing
 import TestSupport
 
-/// Hostile texts as the names of collections, links, migrations, functions and what is dumped: each is
-/// that name and no other, or refused.
+/// Tests hostile texts as names of collections, links, migrations, functions and dumped objects:
+/// each text names exactly one thing or throws.
 @Suite struct InjectionNameTests {
   struct Note: Codable, Hashable, Identifiable {
     var id: String
@@ -15,10 +15,10 @@ import TestSupport
 
     func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
-    func isWhole(_ other: Note) -> Bool { isSame(id, other.id) && isSame(text, other.text) }
+    func isIdentical(_ other: Note) -> Bool { isSame(id, other.id) && isSame(text, other.text) }
   }
 
-  /// A record of any name, with properties of any names.
+  /// A record with an arbitrary table name and arbitrary property names.
   struct Named: Record, Equatable {
     @TaskLocal static var table = "any"
     @TaskLocal static var searched = "text"
@@ -40,7 +40,7 @@ import TestSupport
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: Name.self)
       values = [:]
-      // A table that is searched has columns for that.
+      // A searchable table has internal columns.
       for key in container.allKeys where !key.stringValue.hasPrefix("magicdata_") {
         values[key.stringValue] = try container.decode(String.self, forKey: key)
       }
@@ -56,12 +56,12 @@ import TestSupport
 
   static let texts = Injections.all
 
-  /// The names that SQLite, or this library, keeps for itself.
+  /// Returns whether SQLite or this library reserves the name.
   private func isReserved(_ text: String) -> Bool {
     text.hasPrefix("sqlite_") || text.hasPrefix("magicdata_")
   }
 
-  @Test func `a text as the name of a collection is that collection`() throws {
+  @Test func `any text can name a collection`() throws {
     let database = try SafeDatabase.make()
     let before = try SafeDatabase.content(of: database)
     let store = CodableStore(database: database)
@@ -74,7 +74,7 @@ import TestSupport
       #expect(try store.update(item: expected[0], from: text) == 1)
       let notes: [Note] = try store.read(from: text)
       #expect(notes.count == 2, "\(text.debugDescription)")
-      #expect(zip(notes, expected).allSatisfy { $0.isWhole($1) }, "\(text.debugDescription)")
+      #expect(zip(notes, expected).allSatisfy { $0.isIdentical($1) }, "\(text.debugDescription)")
       #expect(try store.contains(item: expected[0], in: text))
       #expect(try store.count(of: Note.self, in: text) == 2)
       #expect(try store.readReport(of: Note.self, from: text).undecodable.isEmpty)
@@ -86,12 +86,12 @@ import TestSupport
     let again = CodableStore(database: try Database.memory(serialized: database.serialized()))
     for text in Self.texts {
       let notes: [Note] = try again.read(from: text)
-      #expect(notes.count == 1 && notes[0].isWhole(Note(id: text, text: "new")))
+      #expect(notes.count == 1 && notes[0].isIdentical(Note(id: text, text: "new")))
     }
-    #expect(try SafeDatabase.stillHolds(before, database))
+    #expect(try SafeDatabase.containsAll(before, database))
   }
 
-  @Test func `a text as the name of a relation is that relation`() throws {
+  @Test func `any text can name a relation`() throws {
     for text in Self.texts where !isReserved(text) {
       let database = try SafeDatabase.make()
       let before = try SafeDatabase.content(of: database)
@@ -130,11 +130,11 @@ import TestSupport
           try connection.deleteTable(text)
         }
       }
-      #expect(try SafeDatabase.stillHolds(before, database))
+      #expect(try SafeDatabase.containsAll(before, database))
     }
   }
 
-  @Test func `a text as the name of a cross reference is that one`() throws {
+  @Test func `any text can name a cross reference`() throws {
     struct Left: Record {
       var id: String
     }
@@ -157,18 +157,18 @@ import TestSupport
       ).first
       #expect(isSame(extra, text))
       try database.write { try $0.unlink(Left(id: text), Right(id: text), through: reference) }
-      #expect(try SafeDatabase.stillHolds(before, database))
+      #expect(try SafeDatabase.containsAll(before, database))
     }
   }
 
-  @Test func `a text as the name of a record or of its property is that one`() throws {
+  @Test func `any text can name a record and its property`() throws {
     for text in Self.texts where !isReserved(text) {
       try Named.$table.withValue(text) {
         try Named.$searched.withValue(text) {
           let database = try SafeDatabase.make()
           let before = try SafeDatabase.content(of: database)
           let value = Named([Named.primaryKey: text, text: "word \(text)"])
-          // FTS5 has names of its own.
+          // FTS5 reserves this name.
           guard text != "rowid" else {
             #expect(throws: SQLiteError.self) { try database.write { try $0.update(value) } }
             #expect(try SafeDatabase.content(of: database) == before)
@@ -181,7 +181,7 @@ import TestSupport
               of: Named.self, orderedBy: .column(text, descending: true))
           }
           #expect(found == [value], "\(text.debugDescription)")
-          // What is unique is so by that column.
+          // The uniqueness applies to that column.
           #expect(throws: SQLiteError.self) {
             try database.write {
               try $0.insert(contentsOf: [Named([Named.primaryKey: "x", text: "word \(text)"])])
@@ -196,20 +196,20 @@ import TestSupport
           let reference = RecordReference<Named, Named>(text)
           #expect(try database.read { try $0.target(of: value, through: reference) } == nil)
           #expect(try database.write { try $0.remove(value) })
-          #expect(try SafeDatabase.stillHolds(before, database))
+          #expect(try SafeDatabase.containsAll(before, database))
         }
       }
     }
   }
 
-  @Test func `a text as the name of a migration is made once`() throws {
+  @Test func `a migration with any text as its name runs once`() throws {
     let database = try SafeDatabase.make()
     try database.executeChange("CREATE TABLE counted (n)")
     let before = try SafeDatabase.content(of: database)
     func migration(_ text: String) -> Migration {
       Migration(text, .sql("INSERT INTO counted VALUES (\(text))"))
     }
-    // Names are the same to the library that are to Swift.
+    // The library compares names like Swift does.
     #expect(throws: SQLiteError.self) {
       try database.migrate(["é", "e\u{301}"].map(migration))
     }
@@ -222,10 +222,10 @@ import TestSupport
     #expect(try database.migrate(migrations) == [])
     let kept = try database.rows("SELECT n FROM counted ORDER BY rowid", as: String.self)
     #expect(kept.count == names.count && zip(kept, names).allSatisfy { isSame($0, $1) })
-    #expect(try SafeDatabase.stillHolds(before, database))
+    #expect(try SafeDatabase.containsAll(before, database))
   }
 
-  @Test func `a text in a step of a migration is that name`() throws {
+  @Test func `any text can be a name in a migration step`() throws {
     for text in Self.texts where !isReserved(text) {
       let database = try SafeDatabase.make()
       let before = try SafeDatabase.content(of: database)
@@ -245,11 +245,11 @@ import TestSupport
       try database.migrate([
         Migration("names", []), Migration("drop", .dropTable(text)),
       ])
-      #expect(try SafeDatabase.stillHolds(before, database))
+      #expect(try SafeDatabase.containsAll(before, database))
     }
   }
 
-  @Test func `a text as the name of a function or a collation is that one or none`() throws {
+  @Test func `any text can name a function and a collation`() throws {
     let database = try SafeDatabase.make()
     let before = try SafeDatabase.content(of: database)
     for text in Self.texts {
@@ -271,11 +271,11 @@ import TestSupport
     #expect(try SafeDatabase.content(of: database) == before)
   }
 
-  @Test func `texts in a dump come back as they were`() throws {
+  @Test func `hostile names and values in a dump are restored unchanged`() throws {
     let folder = try TestFolder.inMemory()
     let database = try SafeDatabase.make()
     var names: Set<String> = []
-    // To SQLite names are the same that differ in the case of ASCII letters only.
+    // SQLite considers names equal that differ only in the case of ASCII letters.
     for text in Self.texts
     where !isReserved(text)
       && names.insert(String(decoding: text.utf8.map(lower), as: UTF8.self)).inserted
@@ -307,7 +307,7 @@ import TestSupport
 
   private func lower(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte + 32 : byte }
 
-  /// The schema and all rows, by bytes.
+  /// Returns the bytes of the schema and of all rows.
   private func content(_ database: Database) throws -> [[[UInt8]]] {
     try database.read { connection in
       func bytes(_ row: Row) -> [[UInt8]] { row.values.map { Array("\($0)".utf8) } }

@@ -3,8 +3,9 @@ import MagicData
 import Testing
 import TestSupport
 
-/// Hostile texts at every public entry, compared with what Swift makes of them in memory: they are
-/// kept as they are, byte for byte, or refused, and the rest of the database is as before.
+/// Tests hostile texts at every public entry point and compares the results with Swift's in memory.
+/// Each text is stored unchanged, byte for byte, or throws, and the rest of the database is
+/// unaffected.
 @Suite struct InjectionTests {
   struct Entry: Record, Equatable {
     static let primaryKey = "key"
@@ -31,12 +32,12 @@ import TestSupport
 
   static let texts = Injections.all
 
-  @Test func `there are 200 texts, all different`() {
+  @Test func `there are 200 different texts`() {
     #expect(Self.texts.count == 200)
     #expect(Set(Self.texts.map { Array($0.utf8) }).count == 200)
   }
 
-  @Test func `a text as a value is kept`() throws {
+  @Test func `any text is stored unchanged as a value`() throws {
     let database = try SafeDatabase.make()
     try database.executeChange("CREATE TABLE t (a TEXT, b)")
     let before = try SafeDatabase.content(of: database)
@@ -65,7 +66,7 @@ import TestSupport
     #expect(try SafeDatabase.content(of: database) == before)
   }
 
-  @Test func `a text as a name is that name or none`() throws {
+  @Test func `any text can name a table and a column, unless it is reserved`() throws {
     let database = try SafeDatabase.make()
     let before = try SafeDatabase.content(of: database)
     for text in Self.texts {
@@ -101,7 +102,7 @@ import TestSupport
         try database.executeChange("DELETE FROM magicdata_meta WHERE key LIKE 'migration%'")
         try database.write { try $0.deleteTable(text) }
       } catch let error as SQLiteError {
-        // SQLite keeps names that begin with sqlite_ for itself, and this library has its table.
+        // SQLite reserves names that begin with sqlite_, and this library reserves its table.
         #expect(text.hasPrefix("sqlite_") || text == "magicdata_meta", "\(text): \(error)")
       }
       try database.executeMultipleChanges("DROP TABLE IF EXISTS magicdata_meta")
@@ -109,7 +110,7 @@ import TestSupport
     #expect(try SafeDatabase.content(of: database) == before)
   }
 
-  @Test func `a text as an order or a column that is not there changes nothing`() throws {
+  @Test func `a text as an unknown column throws and changes nothing`() throws {
     let database = try SafeDatabase.make()
     try database.write {
       try $0.insert(contentsOf: [Entry(key: "b", text: "1"), Entry(key: "a", text: "2")])
@@ -133,7 +134,7 @@ import TestSupport
     #expect(try SafeDatabase.content(of: database) == before)
   }
 
-  @Test func `a text in a record is found as in memory`() throws {
+  @Test func `a text in a record is found like in memory`() throws {
     let database = try SafeDatabase.make()
     try database.write { try $0.update(Entry(key: "first", text: "")) }
     let before = try SafeDatabase.content(of: database)
@@ -149,7 +150,7 @@ import TestSupport
     #expect(try SafeDatabase.content(of: database) == before)
   }
 
-  @Test func `a text to search for finds what has its words`() throws {
+  @Test func `searching for a text finds the texts that contain its words`() throws {
     let database = try SafeDatabase.make()
     let entries = Self.texts.map { Entry(key: $0, text: $0) }
     try database.write { try $0.insert(contentsOf: entries) }
@@ -168,24 +169,24 @@ import TestSupport
         #expect(Set(found) == Set(expected), "\(text.debugDescription)")
         #expect(found.count == expected.count)
       }
-      // What begins so is at least what is so.
+      // A prefix search finds at least the exact matches.
       let begun = try database.read { try $0.fetch(Entry.all.search(.prefix(text))) }.count
       #expect(begun >= words.count { $0.hasAll(of: wanted) })
     }
     #expect(try SafeDatabase.content(of: database) == before)
   }
 
-  @Test func `a path into JSON finds what it names or nothing`() throws {
+  @Test func `a JSON path finds only the key that it names`() throws {
     let database = try SafeDatabase.make()
     let before = try SafeDatabase.content(of: database)
     for text in Self.texts {
       let json = try String(decoding: JSONEncoder().encode([text: text]), as: UTF8.self)
-      // The key as a value is exact.
+      // The key is compared exactly as a value.
       let found = try database.rows(
         "SELECT value FROM json_each(\(json)) WHERE key = \(text)", as: String.self)
       #expect(found.count == 1 && isSame(found.first, text))
       do {
-        // None of them is the path of its own key.
+        // No text is the JSON path of its key.
         let value = try database.rows("SELECT json_extract(\(json), \(text))", as: Value.self).first
         #expect(value == .null, "\(text.debugDescription)")
       } catch let error as SQLiteError {
@@ -195,7 +196,7 @@ import TestSupport
     #expect(try SafeDatabase.content(of: database) == before)
   }
 
-  @Test func `a text in an object is found as in memory`() throws {
+  @Test func `a text in an object is found like in memory`() throws {
     let magic = try MagicData(type: .memory)
     try magic.update(Thing("first"))
     try magic.database.executeMultipleChanges(
@@ -229,7 +230,7 @@ import TestSupport
     return (0...(text.count - part.count)).contains { text[$0...].starts(with: part) }
   }
 
-  @Test func `a text as an extension or a name of an asset stays in the folder`() throws {
+  @Test func `an asset with any text as its extension or file name stays in its folder`() throws {
     let folder = try TestFolder.inMemory()
     let magic = try MagicData(path: folder.file("store"))
     let assets = magic.assets
@@ -240,11 +241,11 @@ import TestSupport
         #expect(path.hasPrefix("\(assets.path)/files/") && path.hasSuffix(".\(text)"))
         #expect(path.split(separator: "/").last?.contains("..") == false)
         try magic.database.write { connection in try assets.delete(record.id, in: connection) }
-      } catch AssetError.invalidExtension(let refused) {
-        #expect(isSame(refused, text))
+      } catch AssetError.invalidExtension(let rejected) {
+        #expect(isSame(rejected, text))
       }
       #expect(AssetID(text) == nil)
-      // A row that somebody wrote by hand names any file.
+      // A row that another program wrote can name any file.
       try magic.database.executeChange(
         """
         INSERT INTO magicdata_asset (id, file, size, sha256)
@@ -256,12 +257,12 @@ import TestSupport
     try assets.removeDeletedFiles()
     #expect(try folder.names() == ["store"])
     let files = "\(assets.path)/files"
-    // A store makes its folder when it writes the first content.
+    // A store creates its folder when it writes its first content.
     guard FileManager.default.fileExists(atPath: files) else { return }
     #expect(try FileManager.default.contentsOfDirectory(atPath: files) == [])
   }
 
-  @Test func `a text as a file's name is that file in that folder`() throws {
+  @Test func `a database with any text as its file name is stored under that name`() throws {
     let folder = try TestFolder.inMemory()
     for text in Self.texts where !text.contains("/") && text != ".." && text != "." && text != "~" {
       let inner = folder.file("inner")

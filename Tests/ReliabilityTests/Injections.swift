@@ -1,4 +1,4 @@
-/// Texts that break out of SQL, paths and patterns where these are put together from text.
+/// Texts that break out of SQL, paths and patterns that are built from strings.
 enum Injections {
   private static let stems = [
     "'", "''", "'''", "\"", "\"\"", "`", "[", "]", ";", "--", "/*", "*/", "\\", "\\'", "%", "_",
@@ -32,7 +32,7 @@ enum Injections {
     "*/;",
   ]
 
-  /// 200 texts: each alone, and attacks with what comes before or after them in somebody's form.
+  /// 200 texts: the stems and attacks, and combinations of both.
   static let all: [String] = {
     var all = stems + attacks
     var index = 0

@@ -4,15 +4,15 @@ import Testing
 import TestSupport
 import Workload
 
-/// Processes are killed while they work on one store by all of the library, and what they left is
-/// compared with what was acknowledged to them.
+/// Tests that kill processes while they use all layers of one store. Afterwards, the tests compare
+/// the store with the changes that it acknowledged.
 ///
-/// `MAGICDATA_KILLS` sets the number of kills of each test.
+/// `MAGICDATA_KILLS` sets the number of kills per test.
 @Suite(.serialized) struct KillTests {
   static let kills = ProcessInfo.processInfo.environment["MAGICDATA_KILLS"].flatMap { Int($0) }
 
   @Test(arguments: [1, 3])
-  func `killed processes leave what was acknowledged`(processes: Int) throws {
+  func `killed processes leave all acknowledged changes`(processes: Int) throws {
     var history = try History(processes: processes)
     var random = SplitMix64(seed: UInt64(processes))
     for _ in 0..<max(1, (Self.kills ?? 36) / processes) {
@@ -28,16 +28,16 @@ import Workload
       try history.check()
     }
     #expect(history.acknowledged > 0)
-    print("kills: \(history.kills), \(processes) at once, \(history.acknowledged) acknowledged")
+    print("kills: \(history.kills), \(processes) concurrent, \(history.acknowledged) acknowledged")
   }
 
-  /// What the processes were told.
+  /// The changes that the store acknowledged to the processes.
   private struct History {
     let folder: TestFolder
     private(set) var acknowledged = 0
     private(set) var kills = 0
     private var states: [Step.State]
-    /// How far each journal was read, in bytes.
+    /// The number of bytes of each journal that were read so far.
     private var read: [Int]
 
     init(processes: Int) throws {
@@ -49,7 +49,7 @@ import Workload
       try store.magic.database.close()
     }
 
-    /// Opens the store as the next process does, and compares everything.
+    /// Opens the store like the next process would, and compares everything.
     mutating func check() throws {
       kills += states.count
       let store = try Workload(path: folder.file("store"))
@@ -64,11 +64,12 @@ import Workload
         #expect(possible.contains(found), "lost or wrong: \(process)")
         states[process] = found
       }
-      #expect(all.count == states.reduce(0) { $0 + $1.count }, "something else is there")
+      #expect(all.count == states.reduce(0) { $0 + $1.count }, "the store has unexpected keys")
       try store.magic.database.close()
     }
 
-    /// Notes what was acknowledged since the last check, and returns the step that was cut off.
+    /// Applies the steps that were acknowledged since the last check, and returns the step that was
+    /// cut off.
     private mutating func advance(_ process: Int) throws -> Step? {
       let name = "journal-\(process)"
       guard folder.contains(name) else { return nil }

@@ -1,7 +1,7 @@
 import Foundation
 import MagicData
 
-/// A database with something in it that no attack may change.
+/// Creates a database with content that no attack may change, and compares that content.
 enum SafeDatabase {
   static func make() throws -> Database {
     let database = try Database.memory()
@@ -10,32 +10,33 @@ enum SafeDatabase {
     return database
   }
 
-  /// The whole schema, and the rows of `safe`.
+  /// Returns the whole schema and the rows of `safe`.
   static func content(of database: Database) throws -> [[Value]] {
     try
       (database.executeQuery("SELECT type, name, sql FROM sqlite_schema ORDER BY name")
       + database.executeQuery("SELECT * FROM safe")).map(\.values)
   }
 
-  /// Says whether all that was there is there, whatever has come.
-  static func stillHolds(_ content: [[Value]], _ database: Database) throws -> Bool {
+  /// Returns whether the database still has all of `content`. It may have more.
+  static func containsAll(_ content: [[Value]], _ database: Database) throws -> Bool {
     Set(content).isSubset(of: try self.content(of: database))
   }
 }
 
-/// Says whether two texts have the same bytes, which is more than that they are equal.
+/// Returns whether two texts have the same bytes, which is stricter than `==`.
 func isSame(_ one: String?, _ other: String) -> Bool {
   one.map { Array($0.utf8) } == Array(other.utf8)
 }
 
-/// What LIKE means, in memory: `%` is anything, `_` a scalar, letters of ASCII have no case.
+/// An in-memory implementation of LIKE: `%` matches anything, `_` matches a scalar, and ASCII
+/// letters are case-insensitive.
 struct LikePattern {
   private let scalars: [UInt32]
 
   init(_ text: String) { scalars = LikePattern.folded(text) }
 
   func matches(_ text: String) -> Bool {
-    // Where in the pattern the scalars so far can have led.
+    // The places in the pattern that the scalars so far can have reached.
     var places = closed([0])
     for scalar in LikePattern.folded(text) {
       var next: Set<Int> = []
@@ -51,7 +52,7 @@ struct LikePattern {
     return places.contains(scalars.count)
   }
 
-  /// The places and those after each `%` that stands there.
+  /// Returns the places and those that are reachable by skipping each `%`.
   private func closed(_ places: Set<Int>) -> Set<Int> {
     var all = places
     for var place in places {
@@ -69,7 +70,7 @@ struct LikePattern {
 }
 
 /// The words of a text as FTS5's tokenizer `unicode61` finds them: letters and digits, without case
-/// and marks.
+/// and diacritics.
 struct Words {
   private let words: [String]
 
