@@ -6,13 +6,13 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// SQL that never ends.
+/// A query that never ends.
 private let endless: SQL =
   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
 @Suite(.everyEngine) struct AccessTests {
   @Test(.requires(.interruption), arguments: Kind.allCases)
-  func `a deadline stops a statement that never ends`(kind: Kind) throws {
+  func `a deadline stops an endless statement`(kind: Kind) throws {
     let fixture = try Fixture(kind)
     try fixture.database.executeChange("CREATE TABLE t (a)")
     let began = ContinuousClock.now
@@ -36,7 +36,7 @@ private let endless: SQL =
   }
 
   @Test(arguments: [Duration.seconds(-1), .zero])
-  func `a deadline in the past runs nothing`(distance: Duration) throws {
+  func `an access with a deadline in the past runs nothing`(distance: Duration) throws {
     let fixture = try Fixture(.file)
     let error = sqliteError {
       try fixture.database.write(deadline: .now + distance) { connection in
@@ -47,7 +47,9 @@ private let endless: SQL =
     #expect(try fixture.database.read { try $0.existingTables() } == [])
   }
 
-  @Test func `a deadline ends the wait for others, near or far`() throws {
+  @Test func `a deadline limits the wait for the writer, and a distant one doesn't overflow`()
+    throws
+  {
     let fixture = try Fixture(.file)
     let entered = DispatchSemaphore(value: 0), leave = DispatchSemaphore(value: 0)
     let done = DispatchSemaphore(value: 0)
@@ -82,7 +84,7 @@ private let endless: SQL =
   }
 
   @Test(.requires(.interruption), arguments: Kind.allCases)
-  func `cancelling a task stops its statement and undoes its transaction`(kind: Kind) async throws {
+  func `cancelling a task stops its statement and rolls back`(kind: Kind) async throws {
     let fixture = try Fixture(kind)
     let database = fixture.database
     try await database.executeChange("CREATE TABLE t (a)")
@@ -102,7 +104,7 @@ private let endless: SQL =
     #expect(try fixture.count() == 1)
   }
 
-  @Test func `cancelling a task that waits wakes it`() async throws {
+  @Test func `cancelling a waiting task ends its wait`() async throws {
     let fixture = try Fixture(.file)
     let database = fixture.database
     let entered = DispatchSemaphore(value: 0), leave = DispatchSemaphore(value: 0)
@@ -126,7 +128,7 @@ private let endless: SQL =
     await #expect(throws: CancellationError.self) { try await late.value }
   }
 
-  @Test func `a reader keeps its snapshot while the writer goes on`() throws {
+  @Test func `a reader keeps its snapshot while the writer commits`() throws {
     let fixture = try Fixture(.file)
     let database = fixture.database
     try database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
@@ -145,7 +147,7 @@ private let endless: SQL =
     #expect(try fixture.count() == 2)
   }
 
-  @Test func `writes happen in the order in which they were asked for`() throws {
+  @Test func `writes run in the order in which they were requested`() throws {
     let fixture = try Fixture(.file)
     let database = fixture.database
     let leave = DispatchSemaphore(value: 0), entered = DispatchSemaphore(value: 0)
@@ -165,7 +167,7 @@ private let endless: SQL =
       Thread.detachNewThread {
         _ = sqliteError {
           try database.write { _ in
-            // A write on a cluster may run again, before the others.
+            // A cluster may run a write again, but before the next one.
             order.withLock { if $0.last != number { $0.append(number) } }
           }
         }
@@ -179,7 +181,7 @@ private let endless: SQL =
   }
 
   @Test(arguments: Kind.allCases)
-  func `eight threads of mixed calls add up`(kind: Kind) throws {
+  func `mixed calls on eight threads add up`(kind: Kind) throws {
     let fixture = try Fixture(kind)
     let database = fixture.database
     try database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (0)")
@@ -222,7 +224,7 @@ private let endless: SQL =
   }
 
   @Test(.timeLimit(.minutes(40)))
-  func `an asynchronous access does not need a thread that others block`() async throws {
+  func `an async access doesn't need a thread that blocked accesses occupy`() async throws {
     let fixture = try Fixture(.file)
     let database = fixture.database
     let entered = DispatchSemaphore(value: 0), leave = DispatchSemaphore(value: 0)
@@ -231,14 +233,15 @@ private let endless: SQL =
       try await database.write { _ in
         entered.signal()
         leave.wait()
-        // A cluster may run it again.
+        // A cluster may run the closure again.
         leave.signal()
       }
     }
     await wait(for: entered)
     let next = Task { try await database.write { _ in } }
     try await waitUntil { database.waitingAccessCount != 0 }
-    // From here on by a thread: Swift's own are among those that get blocked.
+    // A separate thread continues, because the blocked accesses may occupy all threads of Swift's
+    // pool.
     Thread.detachNewThread {
       for _ in 0..<40 {
         DispatchQueue.global().async(group: group) {
@@ -252,7 +255,7 @@ private let endless: SQL =
     try await next.value
   }
 
-  @Test func `hundreds of tasks and blocked threads do not starve each other`() async throws {
+  @Test func `hundreds of tasks and blocked threads don't starve each other`() async throws {
     let fixture = try Fixture(.file)
     let database = fixture.database
     try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (0)")
@@ -275,7 +278,7 @@ private let endless: SQL =
   }
 
   @Test(arguments: Kind.allCases)
-  func `closing waits for what runs and refuses what comes`(kind: Kind) throws {
+  func `closing waits for running accesses and rejects new ones`(kind: Kind) throws {
     let fixture = try Fixture(kind)
     let database = fixture.database
     let entered = DispatchSemaphore(value: 0), done = DispatchSemaphore(value: 0)
@@ -312,7 +315,7 @@ private let endless: SQL =
   }
 
   @Test(.requires(.interruption), arguments: Kind.allCases)
-  func `suspending stops what runs, and resuming goes on`(kind: Kind) throws {
+  func `suspending stops running accesses, and resuming allows new ones`(kind: Kind) throws {
     let fixture = try Fixture(kind)
     let database = fixture.database
     try database.executeChange("CREATE TABLE t (a)")
@@ -365,7 +368,7 @@ private let endless: SQL =
     #expect(try fixture.count() == 0)
   }
 
-  @Test(.requires(.interruption)) func `interrupting stops all accesses that run`() throws {
+  @Test(.requires(.interruption)) func `interrupting stops all running accesses`() throws {
     let fixture = try Fixture(.file)
     let database = fixture.database
     let began = DispatchSemaphore(value: 0)
@@ -409,7 +412,7 @@ private let endless: SQL =
     #expect(running.withLock { $0.most } <= limit)
   }
 
-  @Test func `without readers a file has one connection`() throws {
+  @Test func `a file without readers uses one connection`() throws {
     var options = Database.Options()
     options.maximumReaderCount = 0
     let fixture = try Fixture(.file, options)

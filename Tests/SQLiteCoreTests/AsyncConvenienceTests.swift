@@ -8,7 +8,7 @@ import TestSupport
 
   init() throws { fixture = try Fixture(.file) }
 
-  @Test func `the schema is made, listed and removed by a task`() async throws {
+  @Test func `a task creates, lists and drops tables and indexes`() async throws {
     let database = fixture.database
     try await database.write {
       try $0.createTable(

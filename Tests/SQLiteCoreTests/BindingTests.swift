@@ -19,18 +19,18 @@ import Testing
   }
 
   @Test(arguments: [[], [0], [255, 0, 1], [UInt8](repeating: 7, count: 100_000)] as [[UInt8]])
-  func `bytes survive, and no bytes are not NULL`(bytes: [UInt8]) throws {
+  func `bytes survive, and an empty array isn't stored as NULL`(bytes: [UInt8]) throws {
     #expect(try echo(bytes) == .blob(bytes))
     let type = try database.rows("SELECT typeof(\(bytes))", as: String.self).first
     #expect(type == "blob")
   }
 
   @Test(arguments: [Int64.min, Int64.min + 1, -1, 0, 1, Int64.max - 1, Int64.max])
-  func `integers survive to the ends of their range`(integer: Int64) throws {
+  func `integers survive up to the limits of Int64`(integer: Int64) throws {
     #expect(try echo(integer) == .integer(integer))
   }
 
-  @Test func `every integer width binds at its ends`() throws {
+  @Test func `every integer width binds its extreme values`() throws {
     #expect(try echo(Int8.min) == .integer(-128))
     #expect(try echo(UInt8.max) == .integer(255))
     #expect(try echo(Int16.min) == .integer(-32_768))
@@ -43,7 +43,8 @@ import Testing
   }
 
   @Test(arguments: [UInt64.max, UInt64(Int64.max) + 1])
-  func `an unsigned integer that does not fit is refused by name`(integer: UInt64) throws {
+  func `an unsigned integer that doesn't fit throws an error with its value`(integer: UInt64) throws
+  {
     let error = sqliteError { _ = try echo(integer) }
     #expect(error?.code == .range)
     #expect(error?.message.contains("\(integer)") == true)
@@ -53,7 +54,7 @@ import Testing
     arguments: [
       0, 0.1, -1.5, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .pi,
     ] as [Double])
-  func `reals survive, infinities included`(real: Double) throws {
+  func `reals survive, including infinities`(real: Double) throws {
     #expect(try echo(real) == .real(real))
   }
 
@@ -66,7 +67,7 @@ import Testing
     #expect(zero?.sign == .plus)
   }
 
-  @Test func `a NaN is refused in every way to bind it`() throws {
+  @Test func `NaN throws in every way to bind it`() throws {
     #expect(sqliteError { _ = try echo(Double.nan) }?.code == .mismatch)
     #expect(sqliteError { _ = try echo(Float.nan) }?.code == .mismatch)
     #expect(sqliteError { _ = try echo(Value.real(.nan)) }?.code == .mismatch)
@@ -112,7 +113,7 @@ import Testing
     #expect(unknown?.code == .mismatch)
   }
 
-  @Test func `positional, numbered and named parameters take their values`() throws {
+  @Test func `positional, numbered and named parameters receive their values`() throws {
     func first(_ sql: SQL, _ arguments: [(any Bindable)?]) throws -> [Value]? {
       try database.executeQuery(sql, withArgs: arguments).first?.values
     }
@@ -132,7 +133,7 @@ import Testing
   }
 
   @Test(arguments: [[], [1], [1, 2, 3]])
-  func `a wrong number of values runs nothing`(values: [Int]) throws {
+  func `a wrong number of values throws before the statement runs`(values: [Int]) throws {
     try database.executeChange("CREATE TABLE IF NOT EXISTS t (a, b)")
     let error = sqliteError {
       try database.executeChange("INSERT INTO t VALUES (?, ?)", withArgs: values)
@@ -141,7 +142,7 @@ import Testing
     #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 0)
   }
 
-  @Test func `an unknown name is refused`() throws {
+  @Test func `an unknown parameter name throws`() throws {
     let error = sqliteError {
       try database.read { _ = try $0.executeQuery("SELECT :a", withArgs: ["b": 1]) }
     }
@@ -149,7 +150,7 @@ import Testing
     #expect(error?.message.contains("b") == true)
   }
 
-  @Test func `one parameter named twice does not leave another one NULL`() throws {
+  @Test func `naming one parameter twice throws if another has no value`() throws {
     let error = sqliteError {
       try database.read { _ = try $0.executeQuery("SELECT :a, :b", withArgs: ["a": 1, ":a": 2]) }
     }
@@ -164,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: [0, -1, 2, Int.max, Int.min, (1 << 32) + 1])
-  func `a parameter number out of range is refused`(parameter: Int) throws {
+  func `a parameter number out of range throws`(parameter: Int) throws {
     let error = sqliteError {
       try database.read { connection in
         var statement = try connection.statement("SELECT ?")
@@ -174,7 +175,7 @@ import Testing
     #expect(error?.code == .range)
   }
 
-  @Test func `packs of values are counted`() throws {
+  @Test func `the number of values in a parameter pack is checked`() throws {
     try database.read { connection in
       var statement = try connection.statement("SELECT ?, ?")
       try statement.bind(1, "a")
@@ -192,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `250,000 variables can be bound`() throws {
+  @Test func `250,000 parameters can be bound`() throws {
     let count = 250_000
     let text = "SELECT \(count) IN (" + Array(repeating: "?", count: count).joined(separator: ",")
     let found = try database.executeQuery(

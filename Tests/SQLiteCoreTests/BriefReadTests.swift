@@ -6,20 +6,20 @@ import Testing
 import TestSupport
 
 @Suite(.timeLimit(.minutes(40))) struct BriefReadTests {
-  /// Counts up to a number: short for 1, long for a million, endless for -1.
+  /// Counts to a limit: short for 1, long for a million, endless for -1.
   private static let counting: SQL =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?1) SELECT count(*) FROM n"
 
-  /// Settings by which each statement that ran before counts as short.
+  /// Options with which every statement that ran before counts as short.
   private static var patient: Database.Options {
     var options = Database.Options()
     options.longestReadOnTask = .seconds(3_600)
-    // The threads of tests that run at the same time let a lock be held for long.
+    // Other tests run at the same time and may delay the thread that holds the lock.
     options.busyTimeout = .seconds(100)
     return options
   }
 
-  /// How often the body of a read ran.
+  /// Counts the runs of a read's body.
   private final class Runs: Sendable {
     private let number = Mutex(0)
     var count: Int { number.withLock { $0 } }
@@ -38,8 +38,8 @@ import TestSupport
     }
   }
 
-  /// A database in which counting has been short.
-  private func practised(_ kind: Kind = .file) async throws -> Fixture {
+  /// Returns a database in which the counting statement has run and counts as short.
+  private func preparedFixture(_ kind: Kind = .file) async throws -> Fixture {
     let fixture = try Fixture(kind, Self.patient)
     try await fixture.database.executeMultipleChanges(
       "CREATE TABLE t (a); INSERT INTO t VALUES (7)")
@@ -49,7 +49,7 @@ import TestSupport
   }
 
   @Test(arguments: Kind.allCases)
-  func `a statement that ran before runs on the thread of the task`(kind: Kind) async throws {
+  func `a statement that ran before runs on the task's thread`(kind: Kind) async throws {
     let fixture = try Fixture(kind, Self.patient)
     let database = fixture.database
     try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (7)")
@@ -62,12 +62,12 @@ import TestSupport
     #expect(database.readOnTaskCount == 40)
   }
 
-  @Test func `the body of a plain read never runs there, nor anything if the option is zero`()
+  @Test func `a plain read never runs on the task's thread, nor any read with the option zero`()
     async throws
   {
     var options = Database.Options()
     options.longestReadOnTask = .zero
-    let fixture = try Fixture(.file, options), patient = try await practised()
+    let fixture = try Fixture(.file, options), patient = try await preparedFixture()
     for _ in 0..<3 {
       #expect(try await count(to: 1, fixture.database) == 1)
       _ = try await patient.database.read { try $0.firstRow("SELECT a FROM t") }
@@ -77,8 +77,8 @@ import TestSupport
   }
 
   @Test(arguments: Kind.allCases)
-  func `a statement that becomes long begins anew on another thread`(kind: Kind) async throws {
-    let fixture = try await practised(kind)
+  func `a statement that becomes long runs again on another thread`(kind: Kind) async throws {
+    let fixture = try await preparedFixture(kind)
     let runs = Runs()
     #expect(try await count(to: 300_000, fixture.database, runs) == 300_000)
     #expect(runs.count == 2)
@@ -86,8 +86,8 @@ import TestSupport
     #expect(try await count(to: 1, fixture.database) == 1)
   }
 
-  @Test func `many short runs of one statement are long together`() async throws {
-    let fixture = try await practised()
+  @Test func `many short runs of one statement in a read count as long`() async throws {
+    let fixture = try await preparedFixture()
     let runs = Runs()
     let sum = try await fixture.database.readBriefly { connection in
       runs.add()
@@ -103,9 +103,8 @@ import TestSupport
     #expect(runs.count == 2)
   }
 
-  @Test func `a body that keeps the error of a stopped statement to itself runs anew`() async throws
-  {
-    let fixture = try await practised()
+  @Test func `a body that catches the error of a stopped statement runs again`() async throws {
+    let fixture = try await preparedFixture()
     let result = try await fixture.database.readBriefly { connection in
       do {
         var statement = try connection.statement(Self.counting)
@@ -118,7 +117,7 @@ import TestSupport
     #expect(result == "counted")
   }
 
-  @Test func `a lock that another connection has is waited for elsewhere`() async throws {
+  @Test func `a read waits for another connection's lock on another thread`() async throws {
     let fixture = try Fixture(.rollbackJournal, Self.patient)
     let database = fixture.database
     try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (7)")
@@ -154,7 +153,9 @@ import TestSupport
   }
 
   @Test(arguments: ["function", "collation", "authorizer", "trace"])
-  func `code of the program's never runs there`(code: String) async throws {
+  func `reads that call the program's code never run on the task's thread`(code: String)
+    async throws
+  {
     var options = Self.patient
     options.prepareConnection = { connection in
       switch code {
@@ -169,8 +170,8 @@ import TestSupport
     #expect(fixture.database.readOnTaskCount == 0)
   }
 
-  @Test func `a cancelled task reads nothing, and one that is cancelled later ends`() async throws {
-    let fixture = try await practised()
+  @Test func `cancellation prevents a brief read, or stops it while it runs`() async throws {
+    let fixture = try await preparedFixture()
     let database = fixture.database, runs = Runs()
     let early = Task {
       while !Task.isCancelled { await Task.yield() }
@@ -186,8 +187,8 @@ import TestSupport
     #expect(try await count(to: 1, database) == 1)
   }
 
-  @Test func `a deadline holds for both runs`() async throws {
-    let fixture = try await practised()
+  @Test func `a deadline applies to both runs`() async throws {
+    let fixture = try await preparedFixture()
     let runs = Runs()
     let late = await #expect(throws: SQLiteError.self) {
       try await count(to: 1, fixture.database, deadline: .now - .seconds(1), runs)
@@ -200,10 +201,10 @@ import TestSupport
     #expect(try await count(to: 1, fixture.database) == 1)
   }
 
-  @Test func `a suspended or closed database refuses it, and a suspension ends the second run`()
+  @Test func `suspending stops a brief read, and a suspended or closed database rejects it`()
     async throws
   {
-    let fixture = try await practised()
+    let fixture = try await preparedFixture()
     let database = fixture.database, runs = Runs()
     let endless = Task { try await count(to: -1, database, runs) }
     try await waitUntil { runs.count >= 2 }
@@ -213,7 +214,7 @@ import TestSupport
     let suspended = await #expect(throws: SQLiteError.self) { try await count(to: 1, database) }
     #expect(suspended?.code.primary == .abort)
     database.resume()
-    // Its connections were closed.
+    // Suspending closed the connections.
     for _ in 0..<3 { #expect(try await count(to: 1, database) == 1) }
     #expect(database.readOnTaskCount == 4)
     try await database.close()
@@ -221,8 +222,8 @@ import TestSupport
     #expect(closed?.code == .misuse)
   }
 
-  @Test func `an error of the body passes, and the read has ended`() async throws {
-    let fixture = try await practised()
+  @Test func `an error in the body is thrown, and the read ends`() async throws {
+    let fixture = try await preparedFixture()
     let database = fixture.database
     for _ in 0..<3 {
       await #expect(throws: Stop.self) {
@@ -237,8 +238,8 @@ import TestSupport
     #expect(try await database.rows("SELECT a FROM t", as: Int.self).first == 8)
   }
 
-  @Test func `it cannot write, and calls inside it take part in it`() async throws {
-    let fixture = try await practised()
+  @Test func `a brief read can't write, and nested calls join it`() async throws {
+    let fixture = try await preparedFixture()
     let database = fixture.database
     for _ in 0..<3 {
       let error = await #expect(throws: SQLiteError.self) {
@@ -253,8 +254,8 @@ import TestSupport
     }
   }
 
-  @Test func `a schema that others change is seen`() async throws {
-    let fixture = try await practised()
+  @Test func `a schema change by another database is visible`() async throws {
+    let fixture = try await preparedFixture()
     let database = fixture.database, other = try Database(path: fixture.folder.file())
     for number in 0..<5 {
       try await other.executeChange(
@@ -265,7 +266,7 @@ import TestSupport
   }
 
   @Test(arguments: Kind.allCases)
-  func `many tasks see whole transactions while others write`(kind: Kind) async throws {
+  func `concurrent brief reads see whole transactions`(kind: Kind) async throws {
     let fixture = try Fixture(kind, Self.patient)
     let database = fixture.database
     try await database.executeMultipleChanges(

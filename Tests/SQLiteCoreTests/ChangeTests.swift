@@ -6,9 +6,9 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// What subscribers to the one recorder of changes are told.
+/// Tests of the changes that subscribers receive.
 @Suite(.everyEngine, .requires(.rowChanges)) struct ChangeTests {
-  /// Keeps what was told.
+  /// Collects the changes that a subscriber receives.
   private final class Log: Sendable {
     let changes = Mutex<[CommittedChanges]>([])
     var tables: [Set<String>] { changes.withLock { $0.map(\.tables) } }
@@ -26,7 +26,7 @@ import TestSupport
   }
 
   @Test(arguments: Kind.allCases, [true, false])
-  func `a committed transaction is told once, a rolled back one never`(
+  func `a committed transaction is reported once, and a rolled back one never`(
     kind: Kind, preupdate: Bool
   ) throws {
     let fixture = try fixture(kind, preupdate: preupdate)
@@ -56,7 +56,7 @@ import TestSupport
   }
 
   @Test(arguments: [true, false])
-  func `a savepoint that was rolled back is not told`(preupdate: Bool) throws {
+  func `changes in a rolled back savepoint aren't reported`(preupdate: Bool) throws {
     let fixture = try fixture(.memory, preupdate: preupdate)
     let log = Log()
     let subscription = fixture.database.subscribe(to: .rows, log.take)
@@ -75,7 +75,7 @@ import TestSupport
   }
 
   @Test(arguments: [true, false])
-  func `what a failed statement did is not told`(preupdate: Bool) throws {
+  func `changes that a failed statement undid aren't reported`(preupdate: Bool) throws {
     let fixture = try fixture(.file, preupdate: preupdate)
     let log = Log()
     let subscription = fixture.database.subscribe(to: .rows, log.take)
@@ -92,7 +92,7 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `rows come with their values`() throws {
+  @Test func `row changes contain the old and new values`() throws {
     let fixture = try fixture(.file)
     try fixture.database.executeChange("INSERT INTO t VALUES (1, 'old')")
     let log = Log()
@@ -119,7 +119,7 @@ import TestSupport
   }
 
   @Test(arguments: ["", " WITHOUT ROWID"])
-  func `a column that was added has its default in rows from before`(suffix: String) throws {
+  func `an added column has its default value in older rows`(suffix: String) throws {
     let fixture = try fixture(.memory)
     try fixture.database.executeMultipleChanges(
       """
@@ -156,7 +156,7 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `texts are told as they are, whatever the encoding`() throws {
+  @Test func `text is reported unchanged in every encoding`() throws {
     for encoding in ["UTF-8", "UTF-16le", "UTF-16be"] {
       let database = try Database.memory()
       try database.withoutTransaction { connection in
@@ -184,7 +184,8 @@ import TestSupport
     }
   }
 
-  @Test func `rows that nobody has use for are dropped, and that is said`() throws {
+  @Test func `rows beyond every subscriber's limit are dropped and reported as incomplete`() throws
+  {
     let fixture = try fixture(.memory)
     let small = Log(), tables = Log()
     let subscriptions = [
@@ -200,7 +201,7 @@ import TestSupport
     #expect(small.rows.count == 10)
     try fixture.database.write { connection in
       try insert(connection, 10..<1000)
-      // What is asked for besides is complete.
+      // A separate recording is complete.
       let (_, rows) = try connection.recordingRows {
         try insert(connection, 1000..<2000)
         _ = try connection.savepoint {
@@ -215,7 +216,8 @@ import TestSupport
     #expect(small.changes.withLock { $0.map(\.isIncomplete) } == [false, true])
     #expect(small.tables == [["t"], ["t"]])
     #expect(tables.tables == [["t"], ["t"]])
-    // The next one is as before, and who wants more gets more.
+    // The next transaction is reported with its rows, and another subscriber can have a higher
+    // limit.
     try fixture.database.write { try insert($0, 3000..<3010) }
     #expect(small.rows.count == 20)
     let large = Log()
@@ -226,7 +228,7 @@ import TestSupport
   }
 
   @Test(arguments: [true, false])
-  func `emptying a table by a cached statement is told row by row`(preupdate: Bool) throws {
+  func `clearing a table with a cached statement reports every row`(preupdate: Bool) throws {
     let fixture = try fixture(.memory, preupdate: preupdate)
     try fixture.database.executeChange("DELETE FROM t")
     try fixture.database.executeChange("INSERT INTO t VALUES (1, 1), (2, 2)")
@@ -241,7 +243,7 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `triggers, cascades, virtual tables and tables without rowid are told`() throws {
+  @Test func `changes by triggers and cascades, and in all kinds of tables, are reported`() throws {
     let fixture = try fixture(.memory)
     try fixture.database.executeMultipleChanges(
       """
@@ -261,7 +263,7 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `statements outside transactions are told though a later one fails`() throws {
+  @Test func `statements outside transactions are reported even if a later one fails`() throws {
     let fixture = try fixture(.file)
     let log = Log()
     let subscription = fixture.database.subscribe(to: .rows, log.take)
@@ -287,7 +289,7 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `a blob written in place is an update`() throws {
+  @Test func `writing a blob in place is reported as an update`() throws {
     let fixture = try fixture(.memory)
     try fixture.database.executeChange("INSERT INTO t VALUES (1, 1), (7, 7)")
     try fixture.database.executeChange("INSERT INTO u VALUES (x'00')")
@@ -303,7 +305,7 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `all databases of the process on one file are told, others are not`() throws {
+  @Test func `a subscriber receives the changes of all databases on its file only`() throws {
     let fixture = try fixture(.file), stranger = try self.fixture(.file)
     let second = try Database(path: fixture.folder.path + "/./data.sqlite3")
     let log = Log()
@@ -315,7 +317,7 @@ import TestSupport
   }
 
   @Test(arguments: Kind.allCases)
-  func `a write that began before the subscription is told, but not what it changed`(
+  func `a write that began before a subscription is reported without its rows`(
     kind: Kind
   ) throws {
     let fixture = try fixture(kind)
@@ -330,7 +332,7 @@ import TestSupport
     }
     #expect(early.tables == [["u"]])
     #expect(early.changes.withLock { $0.first?.changesSchema } == false)
-    // As much as it wants was recorded.
+    // The tables were recorded, and this subscriber requires no more.
     #expect(late.tables == [["u"]])
     #expect(careful.changes.withLock { $0.map(\.changesSchema) } == [true])
     let after = try fixture.database.write { $0.takeMoment() }
@@ -342,7 +344,9 @@ import TestSupport
   }
 
   @Test(arguments: Kind.allCases)
-  func `an access that began before the first subscription is told if it wrote`(kind: Kind) throws {
+  func `an access that began before the first subscription is reported if it wrote`(kind: Kind)
+    throws
+  {
     let fixture = try fixture(kind)
     let log = Log()
     var subscription: Registration?
@@ -361,7 +365,7 @@ import TestSupport
   }
 
   @Test(arguments: Kind.allCases)
-  func `a backup into a database is told`(kind: Kind) throws {
+  func `a backup into a database is reported`(kind: Kind) throws {
     let fixture = try fixture(kind), source = try self.fixture(.file)
     let log = Log()
     let subscription = fixture.database.subscribe(to: .values, log.take)
@@ -370,7 +374,7 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `a subscriber's end may use the database`() throws {
+  @Test func `a subscription's closure can use the database when it is released`() throws {
     final class User: Sendable {
       let database: Database
       init(_ database: Database) { self.database = database }
@@ -386,7 +390,7 @@ import TestSupport
     try fixture.database.executeChange("INSERT INTO u VALUES (1)")
   }
 
-  @Test func `several subscribers come and go`() throws {
+  @Test func `several subscribers can be added and cancelled`() throws {
     let fixture = try fixture(.memory)
     let first = Log(), second = Log()
     let one = fixture.database.subscribe(to: .tables, first.take)
@@ -404,7 +408,7 @@ import TestSupport
     #expect(first.tables.count == 2)
   }
 
-  @Test func `a crowd of random transactions is told exactly`() throws {
+  @Test func `random transactions are reported exactly`() throws {
     let fixture = try fixture(.memory)
     let log = Log()
     let subscription = fixture.database.subscribe(to: .values, log.take)
@@ -432,7 +436,7 @@ import TestSupport
       }
       generator = random
     }
-    // What was told, done again in order, gives the same table.
+    // Replaying the reported changes must produce the same table.
     var copy: [Int64: [Value]] = [:]
     for change in log.rows {
       if let old = change.old {
@@ -446,7 +450,7 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `a busy error says who holds the lock`() throws {
+  @Test func `a busy error describes the accesses that hold the lock`() throws {
     let fixture = try fixture(.file)
     var options = Database.Options()
     options.busyTimeout = .milliseconds(20)

@@ -5,32 +5,35 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// What goes with a connection goes outside all locks, on its thread, statements first.
+/// Tests of what a closing connection releases: statements first, on the connection's thread, and
+/// outside all locks.
 @Suite struct ClosingTests {
-  /// Something of a user's that looks at the database when it goes.
-  private final class LastWord: Sendable {
+  /// An object that uses the database when it is deallocated.
+  private final class DatabaseUser: Sendable {
     private let database: Database
 
     init(_ database: Database) { self.database = database }
 
     deinit {
-      // Closed, so this throws; it must not wait for ever, nor end the process.
+      // The database is closed, so these calls throw. They must not block or crash.
       _ = sqliteError { try database.read { _ in } }
       _ = sqliteError { try database.write { _ in } }
     }
   }
 
   @Test(arguments: [Kind.memory, .file])
-  func `what a function holds may use the database when it goes`(kind: Kind) throws {
+  func `a value that a function captures can use the database when it is released`(kind: Kind)
+    throws
+  {
     let fixture = try Fixture(kind)
     try fixture.database.write { connection in
-      let word = LastWord(fixture.database)
-      try connection.addFunction("word") { () -> Int in withExtendedLifetime(word) { 1 } }
+      let user = DatabaseUser(fixture.database)
+      try connection.addFunction("word") { () -> Int in withExtendedLifetime(user) { 1 } }
     }
     try fixture.database.close()
   }
 
-  @Test func `what a trace, an authorizer and a function hold goes with the connection`() throws {
+  @Test func `values that callbacks capture are released with the connection`() throws {
     final class Mark: Sendable {}
     weak var traced: Mark?
     weak var decided: Mark?
@@ -55,16 +58,16 @@ import TestSupport
   }
 
   @Test(arguments: [Kind.memory, .file])
-  func `a connection whose rollback fails is thrown away while somebody listens`(
+  func `a connection that can't roll back is discarded while a subscriber listens`(
     kind: Kind
   ) throws {
     let fixture = try Fixture(kind)
     let database = fixture.database
-    let told = Mutex(0)
+    let notifications = Mutex(0)
     if kind == .file { try database.executeChange("CREATE TABLE t (a)") }
-    let subscription = database.subscribe(to: .values) { _ in told.withLock { $0 += 1 } }
+    let subscription = database.subscribe(to: .values) { _ in notifications.withLock { $0 += 1 } }
     for _ in 0..<3 {
-      // Statements in the cache, which keep SQLite's own handle alive as long as they are.
+      // Cached statements keep SQLite's handle open until they are finalized.
       _ = sqliteError {
         try database.write { connection in
           try connection.executeMultipleChanges("CREATE TABLE IF NOT EXISTS t (a)")
@@ -76,23 +79,23 @@ import TestSupport
       let error = sqliteError {
         try database.write { connection in
           try connection.executeChange("INSERT INTO t VALUES (-1)")
-          // No ROLLBACK compiles any more.
+          // ROLLBACK exceeds this limit and can't be compiled.
           try connection.setLimit(.sqlLength, to: 1)
           throw SQLiteError(.constraint, "the work fails")
         }
       }
       #expect(error?.message == "the work fails")
     }
-    // A database in memory goes with its connection.
+    // A database in memory is lost with its connection.
     if kind == .file {
       #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 60)
       #expect(try database.rows("SELECT count(*) FROM t WHERE a < 0", as: Int.self).first == 0)
     }
-    #expect(told.withLock { $0 } == 3)
+    #expect(notifications.withLock { $0 } == 3)
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `a traced statement is told its end when a broken connection goes`() throws {
+  @Test func `a traced connection that can't roll back is discarded safely`() throws {
     let fixture = try Fixture(.file)
     let events = Mutex<[TraceEvent]>([])
     try fixture.database.executeChange("CREATE TABLE t (a)")
@@ -108,7 +111,7 @@ import TestSupport
     #expect(try fixture.count() == 0)
   }
 
-  @Test func `many databases on one file come and go at once`() throws {
+  @Test func `many databases on one file open and close concurrently`() throws {
     let folder = try TestFolder()
     let path = folder.file()
     let first = try Database(path: path)
@@ -116,10 +119,10 @@ import TestSupport
     DispatchQueue.concurrentPerform(iterations: 60) { _ in
       _ = sqliteError { _ = try Database(path: path).rows("SELECT a FROM t", as: Int.self).first }
     }
-    let told = Mutex(0)
-    let subscription = first.subscribe(to: .tables) { _ in told.withLock { $0 += 1 } }
+    let notifications = Mutex(0)
+    let subscription = first.subscribe(to: .tables) { _ in notifications.withLock { $0 += 1 } }
     try Database(path: path).executeChange("INSERT INTO t VALUES (1)")
-    #expect(told.withLock { $0 } == 1)
+    #expect(notifications.withLock { $0 } == 1)
     withExtendedLifetime(subscription) {}
   }
 }

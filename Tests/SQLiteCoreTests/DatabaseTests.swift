@@ -33,7 +33,7 @@ import TestSupport
     #expect(count == 0)
   }
 
-  @Test func `a statement is compiled for the tables as they are now, whoever has changed them`()
+  @Test func `a statement is compiled again after any connection changes its tables`()
     throws
   {
     let folder = try TestFolder()

@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 
 @Suite(.everyEngine, .requires(.collations)) struct DecimalOrderTests {
-  /// Texts of which each is less than the next one; those of one line are equal.
+  /// Decimal texts in ascending order. The texts of one element are equal.
   private static let ladder: [[String]] = [
     [
       "-99999999999999999999999999999999999999999", "-099999999999999999999999999999999999999999.0",
@@ -37,7 +37,7 @@ import TestSupport
     DecimalOrder.compare(Array(one.utf8).span, Array(other.utf8).span).signum()
   }
 
-  @Test func `numbers are in the order of numbers, and superfluous zeros do not count`() {
+  @Test func `decimals are ordered numerically, and superfluous zeros are ignored`() {
     for (index, texts) in Self.ladder.enumerated() {
       for text in texts {
         for (otherIndex, others) in Self.ladder.enumerated() {
@@ -49,7 +49,7 @@ import TestSupport
     }
   }
 
-  @Test func `what is no number comes after all numbers, by its bytes`() {
+  @Test func `text that isn't a number comes after all numbers, ordered by its bytes`() {
     for text in Self.garbage {
       for number in Self.ladder.joined() {
         #expect(order(text, number) == 1, "\(text.debugDescription) \(number)")
@@ -64,7 +64,7 @@ import TestSupport
     }
   }
 
-  @Test func `ten thousand decimals are in the order of Decimal`() throws {
+  @Test func `ten thousand decimals are ordered like Decimal`() throws {
     var random = SplitMix64(seed: 18)
     func number() throws -> Decimal {
       let digits = String(
@@ -84,7 +84,7 @@ import TestSupport
   }
 
   @Test(arguments: Kind.allCases)
-  func `every connection sorts and compares by the collation`(kind: Kind) throws {
+  func `every connection sorts and compares with the collation`(kind: Kind) throws {
     let fixture = try Fixture(kind)
     try fixture.database.executeChange("CREATE TABLE t (x TEXT)")
     for text in ["10", "9", "-1", "9.5", "x"] {
@@ -106,7 +106,7 @@ import TestSupport
         != nil)
   }
 
-  @Test func `an index in this order is made, found and used by those who open the file later`()
+  @Test func `databases that open the file later find and use an index in this order`()
     throws
   {
     let folder = try TestFolder()
@@ -116,7 +116,7 @@ import TestSupport
     table.indexes[0].collations["x"] = DecimalOrder.collation
     let first = try Database.at(folder.file())
     try first.write { connection in
-      // As an older version of the library made it.
+      // Creates the index like an older version of the library.
       try connection.createTable("t", columns: [ColumnDefinition("x", .text)])
       try connection.make(IndexDefinition(["x"]), on: "t")
       #expect(try connection.missingIndexes(of: table) == table.indexes)
@@ -148,7 +148,7 @@ import TestSupport
   }
 
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3")))
-  func `the shell reads a table with such an index, and refuses to write what it cannot sort`()
+  func `the sqlite3 shell reads a table with such an index, and can't insert into it`()
     throws
   {
     let folder = try TestFolder()

@@ -17,7 +17,7 @@ import Testing
       """)
   }
 
-  @Test func `a mistake in SQL has a place`() throws {
+  @Test func `a syntax error contains its offset`() throws {
     let error = sqliteError { _ = try database.executeQuery("SELECT * FORM city") }
     #expect(error?.code == .error)
     #expect(error?.sql == "SELECT * FORM city")
@@ -26,7 +26,7 @@ import Testing
       error?.description == "SQLite error 1: near \"FORM\": syntax error in: SELECT *  ⟶ FORM city")
   }
 
-  @Test func `constraint errors name the table and the columns that SQLite tells`() throws {
+  @Test func `constraint errors name the table and columns that SQLite reports`() throws {
     let unique = sqliteError {
       try database.executeChange("INSERT INTO city VALUES ('Rome', 'Italy', 2)")
     }
@@ -45,7 +45,7 @@ import Testing
     #expect(type?.code == .dataTypeConstraint)
   }
 
-  @Test func `the description never shows bound values`() throws {
+  @Test func `the description never contains bound values`() throws {
     let secret = "s3cr3t"
     let error = sqliteError {
       try database.executeChange("INSERT INTO city VALUES ('Rome', 'Italy', \(secret))")

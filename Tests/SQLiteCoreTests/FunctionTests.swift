@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.everyEngine, .requires(.functions)) struct FunctionTests {
-  /// A database on whose connections `prepare` has run.
+  /// Returns a database that runs `prepare` on each new connection.
   private func database(
     _ kind: Kind = .memory, _ prepare: @escaping @Sendable (Connection) throws -> Void
   ) throws -> Fixture {
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a closure is a function on every connection`(kind: Kind) throws {
+  func `a closure becomes an SQL function on every connection`(kind: Kind) throws {
     let fixture = try database(kind) { connection in
       try connection.addFunction("plus") { (a: Int, b: Int) in a + b }
       try connection.addFunction("shout") { (text: String?) in text?.uppercased() }
@@ -31,7 +31,7 @@ import Testing
     #expect(try fixture.database.write { try $0.firstRow(sql) }?.values == expected)
   }
 
-  @Test func `functions of one name may differ in their arguments`() throws {
+  @Test func `functions can be overloaded by their number of arguments`() throws {
     let fixture = try database { connection in
       try connection.addFunction("f") { (a: Int) in "one" }
       try connection.addFunction("f") { (a: Int, b: Int) in "two" }
@@ -41,7 +41,7 @@ import Testing
     #expect(row?.values == [.text("one"), .text("two"), .integer(3), .integer(0)])
   }
 
-  @Test func `a wrong number or type of arguments is an error of SQL`() throws {
+  @Test func `a wrong number or type of arguments is an SQL error`() throws {
     let fixture = try database { try $0.addFunction("f") { (a: Int) in a } }
     let count = sqliteError { _ = try fixture.database.executeQuery("SELECT f(1, 2)") }
     #expect(count?.message.contains("wrong number of arguments") == true)
@@ -55,7 +55,7 @@ import Testing
     #expect(text?.message.contains("UTF-8") == true)
   }
 
-  @Test func `what a closure throws fails the statement and undoes it`() throws {
+  @Test func `an error thrown by a closure fails the statement and undoes it`() throws {
     let fixture = try database { connection in
       try connection.addFunction("fail") { (a: Int) throws -> Int in
         if a == 3 { throw SQLiteError(.constraint, "three is not welcome") }
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `the schema may use only what is meant for it`() throws {
+  @Test func `the schema can use only functions that allow it`() throws {
     let fixture = try database { connection in
       try connection.addFunction("closed") { 1 }
       try connection.addFunction("open", isDeterministic: true, isUsableInSchema: true) {
@@ -107,12 +107,12 @@ import Testing
   }
 
   @Test(arguments: ["", "a\0b", String(repeating: "f", count: 256)])
-  func `a name that cannot be one is refused`(name: String) throws {
+  func `an invalid function name throws`(name: String) throws {
     let error = sqliteError { _ = try database { try $0.addFunction(name) { 1 } } }
     #expect(error?.code == .misuse)
   }
 
-  @Test func `an aggregate gathers each group`() throws {
+  @Test func `an aggregate collects each group`() throws {
     let fixture = try database { connection in
       try connection.addAggregate("product", initial: { 1 }) { (state: inout Int, factor: Int) in
         state *= factor
@@ -164,7 +164,7 @@ import Testing
       sqliteError { _ = try fixture.database.executeQuery("SELECT bad('x')") }?.code == .mismatch)
   }
 
-  @Test func `a window function slides`() throws {
+  @Test func `a window function adds and removes rows`() throws {
     let fixture = try database { connection in
       try connection.addWindowFunction(
         "total", initial: { 0 }, step: { (state: inout Int, value: Int) in state += value },
@@ -182,7 +182,7 @@ import Testing
     #expect(sum == 3)
   }
 
-  @Test func `a collation orders and compares`() throws {
+  @Test func `a collation orders and compares text`() throws {
     let fixture = try database(.file) { connection in
       try connection.addCollation("byLength") { $0.utf8.count - $1.utf8.count }
     }
@@ -200,7 +200,7 @@ import Testing
         == .uniqueConstraint)
   }
 
-  /// What needs a function that layers above add when it is first needed.
+  /// Statements, and whether each requires the functions that upper layers add on first use.
   static let needs: [(sql: SQL, isMet: Bool)] = [
     ("SELECT count(*) FROM t", false),
     ("INSERT INTO plain VALUES (1)", false),
@@ -222,7 +222,7 @@ import Testing
   ]
 
   @Test(.requires(.files), arguments: needs.indices)
-  func `functions of layers above are added when the schema or a statement needs them`(
+  func `functions of upper layers are added when the schema or a statement needs them`(
     index: Int
   ) throws {
     let folder = try TestFolder()
@@ -256,7 +256,7 @@ import Testing
       #expect(try connection.rows("SELECT a / 2 FROM t", as: Int.self) == halves)
       #expect(try connection.pragma("integrity_check") == .text("ok"))
     }
-    // A connection that reads has them, too.
+    // Reader connections have the functions too.
     #expect(try database.rows("SELECT half(8)", as: Int.self) == [4])
   }
 }

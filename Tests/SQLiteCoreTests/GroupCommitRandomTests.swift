@@ -5,8 +5,8 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// What one of many writes does, so that its outcome depends on those before it.
-private enum Deed: CaseIterable {
+/// The work of one write in a random group. Its outcome depends on the writes before it.
+private enum Action: CaseIterable {
   case append, sum, repeatLast, rollback
   case stop, noTable, conflict
   case end, swallowEnd, interrupt, interruptRead
@@ -28,7 +28,7 @@ private enum Deed: CaseIterable {
       case .stop: throw Stop()
       case .noTable: try connection.executeChange("DELETE FROM nowhere")
       case .conflict:
-        // Depends on how many have done the same.
+        // Conflicts with another write if the numbers of rows match.
         try connection.executeChange("INSERT INTO single VALUES (\(count % 3))")
       case .end: try connection.executeChange("INSERT INTO t (a) VALUES (-1)")
       case .swallowEnd: _ = try? connection.executeChange("INSERT INTO t (a) VALUES (-1)")
@@ -62,7 +62,8 @@ private enum Deed: CaseIterable {
 }
 
 @Suite(.timeLimit(.minutes(40)), .everyEngine) struct GroupCommitRandomTests {
-  /// Two databases that are treated alike, but for the grouping.
+  /// Opens a database. A test compares two of them: one groups its writes, the other runs them one
+  /// by one.
   private func database(_ path: String) throws -> Database {
     let interrupt = Interrupter()
     var options = Database.Options()
@@ -98,38 +99,38 @@ private enum Deed: CaseIterable {
   }
 
   @Test(arguments: seeds(1...12))
-  func `a group ends as its writes would have ended one after the other`(seed: UInt64) async throws
-  {
+  func `a group has the same outcome as its writes run one by one`(seed: UInt64) async throws {
     let folder = try TestFolder()
     let (grouped, serial) = (
       try database(folder.file("grouped")), try database(folder.file("serial"))
     )
     var random = SplitMix64(seed: seed)
     for _ in 0..<8 {
-      // What runs at a node cannot be interrupted.
-      let all = Deed.allCases.filter {
+      // A statement on a node can't be interrupted.
+      let all = Action.allCases.filter {
         Engine.current == .local || ![.interrupt, .interruptRead].contains($0)
       }
-      // Most rounds have few that end the transaction, some have many.
+      // In most rounds only the sixth write can end the transaction, in some rounds any write can.
       let mild = all.filter { ![.end, .swallowEnd, .interrupt].contains($0) }
       let isWild = Int.random(in: 0..<3, using: &random) == 0
-      let deeds = (0..<Int.random(in: 1...14, using: &random)).map { place -> (Deed, Int) in
+      let actions = (0..<Int.random(in: 1...14, using: &random)).map { place -> (Action, Int) in
         let isAny = isWild || place == 5
-        let deed = (isAny ? all : mild).randomElement(using: &random) ?? .append
-        return (deed, Int.random(in: 0..<20, using: &random))
+        let action = (isAny ? all : mild).randomElement(using: &random) ?? .append
+        return (action, Int.random(in: 0..<20, using: &random))
       }
-      let alone = deeds.map { deed, number in
-        Result { try serial.write { try deed.work(number)($0) } }.summary
+      let alone = actions.map { action, number in
+        Result { try serial.write { try action.work(number)($0) } }.summary
       }
-      let together = try await grouped.inGroup(deeds.map { $0.work($1) })
-      #expect(together.map(\.summary) == alone, "\(deeds.map(\.0))")
+      let together = try await grouped.inGroup(actions.map { $0.work($1) })
+      #expect(together.map(\.summary) == alone, "\(actions.map(\.0))")
       let (stored, expected) = (try content(of: grouped), try content(of: serial))
-      #expect(stored == expected, "\(deeds.map(\.0))")
+      #expect(stored == expected, "\(actions.map(\.0))")
     }
   }
 
   @Test(arguments: seeds(1...6))
-  func `whoever is cancelled is undone or done, and the others are done`(seed: UInt64) async throws
+  func `a cancelled write is committed or rolled back, and the others are committed`(seed: UInt64)
+    async throws
   {
     let folder = try TestFolder()
     let database = try database(folder.file())
@@ -179,7 +180,7 @@ private enum Deed: CaseIterable {
   }
 }
 
-/// Interrupts a database from within one of its statements.
+/// Interrupts a database from inside one of its statements.
 private final class Interrupter: Sendable {
   private struct Weak: Sendable { weak var database: Database? }
   private let stored = Mutex(Weak())

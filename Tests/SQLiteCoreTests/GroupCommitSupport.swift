@@ -6,11 +6,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a write of a test does.
+/// The work of one write in a test.
 typealias Work = @Sendable (Connection) throws -> Int
 
 extension GroupCommit {
-  /// Takes in writes however slow the machine is.
+  /// A group commit whose maximum duration is an hour, so that tests don't depend on the machine's
+  /// speed.
   static var unhurried: GroupCommit {
     var groupCommit = GroupCommit()
     groupCommit.maximumDuration = .seconds(3_600)
@@ -18,15 +19,15 @@ extension GroupCommit {
   }
 }
 
-/// The commits of a database, counted by its trace.
+/// Counts the commits of databases: with a trace, or on a cluster from the nodes' tokens.
 final class CommitCount: Sendable {
   private let count = Atomic<Int>(0)
-  /// Databases of a cluster, which count what they have committed.
+  /// The databases on a cluster. They store the number of their last commit.
   private let remotes = Mutex<[Database]>([])
-  /// The connections to a cluster that were opened.
+  /// The number of connections that were opened to a cluster.
   private let connections = Atomic<Int>(0)
 
-  /// Opens a database whose commits are counted.
+  /// Opens a database and counts its commits.
   func database(_ path: String, _ groupCommit: GroupCommit = .unhurried) throws -> Database {
     guard Engine.current == .cluster else {
       return try Database(path: path, options: options(groupCommit))
@@ -39,7 +40,7 @@ final class CommitCount: Sendable {
     return database
   }
 
-  /// Options whose connections are counted.
+  /// Returns options that count the commits of a local database.
   func options(_ groupCommit: GroupCommit = .unhurried) -> Database.Options {
     var options = Database.Options()
     options.groupCommit = groupCommit
@@ -51,21 +52,23 @@ final class CommitCount: Sendable {
     return options
   }
 
-  /// The numbers of commits and of connections at one moment.
+  /// The numbers of commits and connections at one time.
   struct Mark {
     fileprivate let commits: Int
     fileprivate let connections: Int
   }
 
-  /// The state now, once the connections of the databases are open.
+  /// The current numbers. Reading them first opens the databases' connections.
   var mark: Mark {
     get throws {
       Mark(commits: try value, connections: connections.load(ordering: .relaxed))
     }
   }
 
-  /// Expects so many commits since a mark. On a cluster whose leader was lost since then there may be others: the group
-  /// that it had not committed runs again, and is committed in other parts.
+  /// Expects `count` commits since a mark.
+  ///
+  /// On a cluster that has lost its leader since the mark, the number may differ: the uncommitted
+  /// group runs again and may be committed in other parts.
   func expect(
     _ count: Int, since mark: Mark, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -74,7 +77,8 @@ final class CommitCount: Sendable {
     #expect(found == count, sourceLocation: sourceLocation)
   }
 
-  /// Whether a connection to a cluster was opened since a mark: it has replaced one that lost its leader.
+  /// Returns whether a connection to a cluster was opened since a mark. It replaces a connection
+  /// that lost its leader.
   func hasNewConnections(since mark: Mark) -> Bool {
     connections.load(ordering: .relaxed) > mark.connections
   }
@@ -91,7 +95,7 @@ final class CommitCount: Sendable {
   }
 }
 
-/// Holds the writer's place, so that others wait for it.
+/// Holds the writer connection so that other writes wait.
 struct WriterHold {
   private let leave = DispatchSemaphore(value: 0)
 
@@ -112,12 +116,13 @@ struct WriterHold {
 }
 
 extension Database {
-  /// Waits until so many accesses wait. A task may start minutes late, behind all other tests.
+  /// Waits until at least `count` accesses wait. A task may start minutes late while other tests
+  /// run.
   func whenWaiting(_ count: Int) async throws {
     try await waitUntil { waitingAccessCount >= count }
   }
 
-  /// Lets writes wait in this order, then run together, and returns their outcomes.
+  /// Queues writes in this order, lets them run together, and returns their outcomes.
   func inGroup(_ works: [Work]) async throws -> [Result<Int, any Error>] {
     let hold = await WriterHold(self)
     var tasks: [Task<Int, any Error>] = []
@@ -131,13 +136,13 @@ extension Database {
     return outcomes
   }
 
-  /// The numbers in the table t, in the order of their insertion.
+  /// Returns the numbers in the table `t` in insertion order.
   func numbers() throws -> [Int] {
     try rows("SELECT a FROM t ORDER BY rowid", as: Int.self)
   }
 }
 
-/// Inserts a number.
+/// Returns work that inserts a number.
 func inserting(_ number: Int) -> Work {
   { connection in
     try connection.executeChange("INSERT INTO t VALUES (\(number))")
@@ -146,7 +151,7 @@ func inserting(_ number: Int) -> Work {
 }
 
 extension Result<Int, any Error> {
-  /// The number, or what the error says.
+  /// The number, or the error's code and message.
   var summary: String {
     switch self {
     case .success(let number): "\(number)"

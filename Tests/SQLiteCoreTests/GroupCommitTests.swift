@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// SQL that inserts rows without end.
+/// A statement that inserts rows endlessly.
 private let endlessInsert: SQL = """
   INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n
   """
@@ -31,7 +31,7 @@ private let endlessInsert: SQL = """
     return database
   }
 
-  @Test func `writes that wait at the same time have one commit, in their order`() async throws {
+  @Test func `writes that wait at the same time share one commit, in order`() async throws {
     let database = try database()
     let before = try commits.mark
     let outcomes = try await database.inGroup((0..<20).map(inserting))
@@ -41,7 +41,7 @@ private let endlessInsert: SQL = """
   }
 
   @Test(arguments: [1, 0, -3, 5, 19, 20])
-  func `a transaction takes no more writes than it may`(count: Int) async throws {
+  func `a group commit contains at most the maximum number of writes`(count: Int) async throws {
     var groupCommit = GroupCommit.unhurried
     groupCommit.maximumCount = count
     let database = try database(groupCommit)
@@ -53,7 +53,7 @@ private let endlessInsert: SQL = """
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
-  func `a transaction takes in no more writes once its time is over`(
+  func `a group commit accepts no more writes after its maximum duration`(
     duration: Duration
   ) async throws {
     var groupCommit = GroupCommit()
@@ -65,7 +65,7 @@ private let endlessInsert: SQL = """
     try commits.expect(6, since: before)
   }
 
-  @Test func `a write of its own is not overtaken`() async throws {
+  @Test func `a write outside groups keeps its place in the queue`() async throws {
     let database = try database()
     let hold = await WriterHold(database)
     let before = try commits.mark
@@ -85,7 +85,7 @@ private let endlessInsert: SQL = """
     try commits.expect(6, since: before)
   }
 
-  @Test func `by an option all asynchronous writes are merged`() async throws {
+  @Test func `an option merges all async writes`() async throws {
     var groupCommit = GroupCommit.unhurried
     groupCommit.includesAsyncWrites = true
     let database = try database(groupCommit)
@@ -111,7 +111,7 @@ private let endlessInsert: SQL = """
     try commits.expect(10, since: start)
   }
 
-  @Test func `what one throws undoes nothing of the others`() async throws {
+  @Test func `a write that throws doesn't undo the others`() async throws {
     let database = try database()
     let before = try commits.mark
     let outcomes = try await database.inGroup([
@@ -132,7 +132,7 @@ private let endlessInsert: SQL = """
     try commits.expect(1, since: before)
   }
 
-  @Test func `a closure may return rollback`() async throws {
+  @Test func `a closure can return rollback`() async throws {
     let database = try database()
     let hold = await WriterHold(database)
     let first = Task { try await database.writeInGroup(inserting(0)) }
@@ -151,7 +151,7 @@ private let endlessInsert: SQL = """
   }
 
   @Test(arguments: 0..<4)
-  func `one that ends the whole transaction fails alone, and the others run again`(
+  func `a write that ends the transaction fails alone, and the others run again`(
     place: Int
   ) async throws {
     let database = try database()
@@ -165,10 +165,12 @@ private let endlessInsert: SQL = """
     }
     let outcomes = try await database.inGroup(works)
     #expect(try database.numbers() == (0..<4).filter { $0 != place })
-    // Those before it run twice, itself twice unless it was the first, and those after it once.
+    // Writes before it run twice. It runs twice too, unless it is the first. Writes after it run
+    // once.
     let expectedRuns = (0..<4).map { $0 < place || ($0 == place && place > 0) ? 2 : 1 }
     let found = runs.withLock { $0 }
-    // A node that loses its leadership lets a group run once more, or ends it in place of the trigger.
+    // After a node loses its leadership, a group may run once more, and another error may end it
+    // first.
     if !database.has(.functions), found != expectedRuns {
       #expect(outcomes.indices.allSatisfy { ((try? outcomes[$0].get()) == nil) == ($0 == place) })
       return
@@ -177,7 +179,7 @@ private let endlessInsert: SQL = """
     #expect(outcomes.map(\.summary) == (0..<4).map { $0 == place ? "1811 all is lost" : "\($0)" })
   }
 
-  @Test func `one that swallows the end of the transaction fails, too`() async throws {
+  @Test func `a write that hides the end of the transaction fails too`() async throws {
     let database = try database()
     let outcomes = try await database.inGroup([
       inserting(0),
@@ -191,14 +193,14 @@ private let endlessInsert: SQL = """
     #expect(try database.numbers() == [0, 2])
   }
 
-  @Test func `two that end the transaction in turn leave the others alone`() async throws {
+  @Test func `two writes that end the transaction in turn don't affect the others`() async throws {
     let database = try database()
     let before = try commits.mark
     let runs = Mutex(0)
     let outcomes = try await database.inGroup([
       inserting(0),
       { connection in
-        // Ends the transaction when the group runs again, and not before.
+        // Ends the transaction only in the group's second run.
         let run = runs.withLock { runs in
           runs += 1
           return runs
@@ -210,14 +212,14 @@ private let endlessInsert: SQL = """
       inserting(3),
     ])
     let found = outcomes.map(\.summary)
-    // A group that runs again since its leader was lost may run at other times together.
+    // After the loss of a leader, the group may run again in other parts.
     let isEnded = commits.hasNewConnections(since: before) && found[1] == "1811 all is lost"
     #expect(found[1] == "3" || isEnded)
     #expect([found[0], found[2], found[3]] == ["0", "1811 all is lost", "3"])
     #expect(try database.numbers() == (isEnded ? [0, 3] : [0, 1, 3]))
   }
 
-  @Test(.requires(.interruption)) func `a deadline ends the write it belongs to, and no other`()
+  @Test(.requires(.interruption)) func `a deadline stops only the write that it belongs to`()
     async throws
   {
     let database = try database()
@@ -231,7 +233,7 @@ private let endlessInsert: SQL = """
         try connection.executeChange(endlessInsert).rows
       }
     }
-    // On a busy machine its deadline may pass while it waits.
+    // On a busy machine, the deadline may pass while the write waits.
     func expected(_ count: Int) -> Int { hasEnded.isSet ? count - 1 : count }
     try await waitUntil { database.waitingAccessCount >= expected(2) }
     let third = Task { try await database.writeInGroup(inserting(2)) }
@@ -244,7 +246,7 @@ private let endlessInsert: SQL = """
     #expect(try database.numbers() == [0, 2])
   }
 
-  @Test func `a deadline ends the wait for the group`() throws {
+  @Test func `a deadline limits the wait for the group`() throws {
     let database = try database()
     let leave = DispatchSemaphore(value: 0), entered = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
@@ -265,7 +267,7 @@ private let endlessInsert: SQL = """
   }
 
   @Test(.requires(.interruption))
-  func `cancelling a task undoes its own write, whether it waits or runs`() async throws {
+  func `cancelling a task rolls back only its write, waiting or running`() async throws {
     let database = try database()
     let hold = await WriterHold(database)
     let began = DispatchSemaphore(value: 0)
@@ -293,7 +295,7 @@ private let endlessInsert: SQL = """
     #expect(try database.numbers() == [0, 3])
   }
 
-  @Test(.requires(.interruption)) func `interrupting stops the write that runs, and no other`()
+  @Test(.requires(.interruption)) func `interrupting stops only the running write`()
     async throws
   {
     let database = try database()
@@ -319,7 +321,7 @@ private let endlessInsert: SQL = """
     #expect(try database.numbers() == [0, 2])
   }
 
-  @Test func `foreign keys that lead nowhere at the end are the fault of one`() async throws {
+  @Test func `only the write that leaves a foreign key violation fails`() async throws {
     let database = try database()
     let before = try commits.mark
     let outcomes = try await database.inGroup([
@@ -334,19 +336,19 @@ private let endlessInsert: SQL = """
     let alone = sqliteError {
       try database.write { _ = try $0.executeChange("INSERT INTO child VALUES (7)") }
     }
-    let told = outcomes.map(\.summary)
-    #expect(told == ["0", "787 \(alone?.message ?? "")", "1", "3"])
+    let summaries = outcomes.map(\.summary)
+    #expect(summaries == ["0", "787 \(alone?.message ?? "")", "1", "3"])
     #expect(alone?.code == .foreignKeyConstraint)
     #expect(
       try await database.rows("SELECT group_concat(parent) FROM child", as: String.self).first
         == "8")
     #expect(try database.numbers() == [0, 3])
-    // A server blames nobody before the commit, so that each has run alone.
+    // A node reports the violation only when it commits, so each write runs alone.
     try commits.expect(Engine.current == .local ? 2 : 3, since: before)
   }
 
   @Test(arguments: [true, false])
-  func `deferring foreign keys ends with the write that asked for it`(fails: Bool) async throws {
+  func `deferring foreign keys ends with the write that requested it`(fails: Bool) async throws {
     let database = try database()
     let outcomes = try await database.inGroup([
       { connection in
@@ -368,11 +370,12 @@ private let endlessInsert: SQL = """
       guard case .failure(let error as SQLiteError) = result else { return nil }
       return error.sql
     }
-    // The one fails at its statement, the other at its end.
+    // The first error is from the statement, the second from the end of the write.
     #expect(failed == ["INSERT INTO strict VALUES (8)", "COMMIT"])
   }
 
-  @Test(.requires(.files)) func `a commit that fails is told to each`() async throws {
+  @Test(.requires(.files)) func `a failed commit throws in every write of the group`() async throws
+  {
     var options = commits.options()
     options.journalMode = .delete
     options.busyTimeout = .milliseconds(20)
@@ -401,7 +404,7 @@ private let endlessInsert: SQL = """
     #expect(try database.numbers() == [9, 0, 1, 2])
   }
 
-  @Test func `closing refuses those who wait and lets the group that runs finish`() async throws {
+  @Test func `closing rejects waiting writes and lets the running group finish`() async throws {
     let database = try database()
     let hold = await WriterHold(database)
     let (began, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -430,7 +433,7 @@ private let endlessInsert: SQL = """
     #expect(try again.numbers() == [0])
   }
 
-  @Test(.requires(.interruption)) func `suspending undoes the whole group`() async throws {
+  @Test(.requires(.interruption)) func `suspending rolls back the whole group`() async throws {
     let database = try database()
     let hold = await WriterHold(database)
     let began = DispatchSemaphore(value: 0)
@@ -458,7 +461,7 @@ private let endlessInsert: SQL = """
   }
 
   @Test(arguments: Kind.allCases)
-  func `within a write it is a savepoint, and within a read it is refused`(kind: Kind) throws {
+  func `a group write is a savepoint in a write and throws in a read`(kind: Kind) throws {
     let fixture = try Fixture(kind)
     try fixture.database.executeChange("CREATE TABLE t (a)")
     try fixture.database.write { connection in
@@ -476,10 +479,10 @@ private let endlessInsert: SQL = """
     #expect(error?.code == .misuse)
   }
 
-  @Test func `what waits for the end of the transaction is done once for each`() async throws {
+  @Test func `commit and rollback actions run once for each write`() async throws {
     let database = try database()
     let events = Mutex<[String]>([])
-    let noting = { @Sendable (number: Int) -> Work in
+    let recording = { @Sendable (number: Int) -> Work in
       { connection in
         connection.beforeCommit { _ in
           events.withLock { $0.append("before \(number)") }
@@ -492,8 +495,10 @@ private let endlessInsert: SQL = """
         return try inserting(number)(connection)
       }
     }
-    /// Compares the events, and clears them. A node that loses its leadership has undone a group, which then runs again
-    /// and may be committed in parts: on a cluster each write's last events are compared, in their order.
+    /// Compares the recorded events and clears them.
+    ///
+    /// A node that loses its leadership rolls back a group, which runs again and may be committed
+    /// in parts. On a cluster, only the last events of each write are compared, in order.
     func expect(_ expected: [String]) {
       let found = events.withLock { events in
         defer { events = [] }
@@ -507,24 +512,24 @@ private let endlessInsert: SQL = """
         #expect(!all.dropLast(wanted.count).contains { $0.hasPrefix("after") })
       }
     }
-    let outcomes = try await database.inGroup([noting(0), noting(1), noting(2)])
+    let outcomes = try await database.inGroup([recording(0), recording(1), recording(2)])
     #expect(outcomes.map(\.summary) == ["0", "Stop()", "2"])
     expect(["before 0", "before 1", "undone 1", "before 2", "after 0 true", "after 2 true"])
-    _ = try await database.inGroup([noting(3), inserting(-1), noting(4)])
+    _ = try await database.inGroup([recording(3), inserting(-1), recording(4)])
     expect(["before 3", "undone 3", "before 3", "after 3 true", "before 4", "after 4 true"])
   }
 
-  @Test(.requires(.rowChanges)) func `subscribers are told of what was committed, in order`()
+  @Test(.requires(.rowChanges)) func `subscribers receive the committed changes in order`()
     async throws
   {
     let database = try database()
-    let told = Mutex<[[Int64]]>([])
+    let reported = Mutex<[[Int64]]>([])
     let subscription = database.subscribe(to: .values) { changes in
       let numbers = changes.rows.compactMap { row -> Int64? in
         guard case .integer(let number)? = row.new?.first else { return nil }
         return number
       }
-      told.withLock { $0.append(numbers) }
+      reported.withLock { $0.append(numbers) }
     }
     _ = try await database.inGroup([
       inserting(0),
@@ -536,11 +541,11 @@ private let endlessInsert: SQL = """
     ])
     _ = try await database.inGroup([inserting(3), inserting(-1), inserting(4)])
     subscription.cancel()
-    #expect(told.withLock { $0 } == [[0, 2], [3], [4]])
+    #expect(reported.withLock { $0 } == [[0, 2], [3], [4]])
   }
 
   @Test(arguments: Kind.allCases)
-  func `a hundred tasks of a hundred updates add up`(kind: Kind) async throws {
+  func `a hundred tasks with a hundred updates each add up`(kind: Kind) async throws {
     let fixture = try Fixture(kind)
     let database = fixture.database
     try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (0)")
@@ -558,7 +563,7 @@ private let endlessInsert: SQL = """
     #expect(try database.numbers() == [count * count])
   }
 
-  @Test func `threads of merged and other calls add up`() throws {
+  @Test func `grouped and other writes of many threads add up`() throws {
     let database = try database()
     try database.executeChange("INSERT INTO t VALUES (0)")
     let errors = Mutex<[any Error]>([])

@@ -2,16 +2,17 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// Arguments of virtual tables that kill some versions of SQLite. Each case is a process of its own.
+/// Tests of virtual table arguments that crash some versions of SQLite. Each test runs in a
+/// separate process.
 @Suite struct HostileModuleTests {
-  /// An option of `trigram` without its value.
+  /// Module arguments with an option of `trigram` that lacks its value.
   static let arguments = [
     "a, tokenize = 'trigram case_sensitive'", "tokenize=\"trigram case_sensitive\", a",
     "a, tokenize = 'porter trigram case_sensitive'",
     "a, tokenize = 'TRIGRAM case_sensitive 1 case_sensitive'",
   ]
 
-  private static func isRefused(_ body: () throws -> Void) -> Bool {
+  private static func throwsSQLiteError(_ body: () throws -> Void) -> Bool {
     do {
       try body()
       return false
@@ -20,18 +21,18 @@ import TestSupport
     }
   }
 
-  @Test func `a tokenizer's option without a value is refused`() async {
+  @Test func `a tokenizer option without a value throws`() async {
     await #expect(processExitsWith: .success) {
       for arguments in HostileModuleTests.arguments {
         let database = try Database.memory()
         let sql = SQL(unchecked: "CREATE VIRTUAL TABLE t USING fts5(\(arguments))")
-        #expect(HostileModuleTests.isRefused { try database.executeChange(sql) })
+        #expect(HostileModuleTests.throwsSQLiteError { try database.executeChange(sql) })
         #expect(try database.rows("SELECT count(*) FROM sqlite_schema", as: Int.self) == [0])
       }
     }
   }
 
-  @Test func `a table in the schema of a file is refused when it is used`() async {
+  @Test func `a table with such an option in a file's schema throws when it is used`() async {
     await #expect(processExitsWith: .success) {
       for arguments in HostileModuleTests.arguments {
         let folder = try TestFolder()
@@ -48,14 +49,15 @@ import TestSupport
         }
         try maker.close()
         #expect(
-          HostileModuleTests.isRefused { _ = try Database(path: path, options: .untrusted) })
+          HostileModuleTests.throwsSQLiteError { _ = try Database(path: path, options: .untrusted) }
+        )
         var unchecked = Database.Options.untrusted
         unchecked.allowedModules = nil
         for options in [Database.Options(), .readOnly, unchecked] {
           let database = try Database(path: path, options: options)
           #expect(try database.rows("SELECT a FROM s", as: Int.self) == [7])
           for query: SQL in ["PRAGMA table_info(t)", "SELECT * FROM t", "SELECT * FROM t('abc')"] {
-            #expect(HostileModuleTests.isRefused { _ = try database.executeQuery(query) })
+            #expect(HostileModuleTests.throwsSQLiteError { _ = try database.executeQuery(query) })
           }
           try database.close()
         }
@@ -63,7 +65,7 @@ import TestSupport
     }
   }
 
-  @Test func `trigram works as before`() throws {
+  @Test func `trigram works with valid options`() throws {
     let database = try Database.memory()
     try database.executeMultipleChanges(
       """

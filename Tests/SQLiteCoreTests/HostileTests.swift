@@ -3,7 +3,8 @@ import SQLiteCore
 import Synchronization
 import Testing
 
-/// Uses that the documentation advises against: they give errors or results, never a crash.
+/// Tests of uses that the documentation advises against. They produce errors or results, never a
+/// crash.
 @Suite(.everyEngine) struct HostileTests {
   private func fixture(
     _ kind: Kind, _ prepare: @escaping @Sendable (Connection) throws -> Void = { _ in }
@@ -16,8 +17,8 @@ import Testing
     return fixture
   }
 
-  /// The database that a function or a hook gets at, though it must not.
-  private final class Door: Sendable {
+  /// Lets a callback use the database although it must not, and collects the errors.
+  private final class ReentrantUse: Sendable {
     let database = Mutex<Database?>(nil)
     let errors = Mutex<[SQLiteError?]>([])
 
@@ -30,7 +31,7 @@ import Testing
     var codes: [ResultCode?] { errors.withLock { $0.map { $0?.code } } }
   }
 
-  @Test func `reading a number as text leaves it a number`() throws {
+  @Test func `reading a number as text doesn't convert the column`() throws {
     let fixture = try fixture(.memory)
     try fixture.database.forEach("SELECT 42, 0.5, x'61', NULL, 'a'") { row in
       for _ in 0..<2 {
@@ -46,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `lent bytes stay where they are while the column is read`(kind: Kind) throws {
+  func `borrowed bytes stay valid while the column is read in other ways`(kind: Kind) throws {
     let fixture = try fixture(kind)
     let size = 3 << 20
     try fixture.database.executeChange("UPDATE t SET b = zeroblob(\(size)) WHERE a = 1")
@@ -71,7 +72,7 @@ import Testing
     }
   }
 
-  @Test(.requires(.files)) func `a database in UTF-16 gives the same texts and bytes`() throws {
+  @Test(.requires(.files)) func `a UTF-16 database returns the same text and bytes`() throws {
     var options = Database.Options()
     options.prepareConnection = { connection in
       var statement = try connection.statement("PRAGMA encoding = 'UTF-16le'")
@@ -92,69 +93,69 @@ import Testing
   }
 
   @Test(.requires(.tracing), arguments: Kind.allCases)
-  func `a trace that uses the database is refused and does not recur`(kind: Kind) throws {
-    let door = Door()
+  func `a trace that uses the database gets an error and doesn't recurse`(kind: Kind) throws {
+    let reentrant = ReentrantUse()
     let fixture = try fixture(kind) { connection in
       try connection.trace { _ in
-        door.use { _ = try $0.executeQuery("SELECT 1") }
+        reentrant.use { _ = try $0.executeQuery("SELECT 1") }
       }
     }
-    door.database.withLock { $0 = fixture.database }
-    defer { door.database.withLock { $0 = nil } }
+    reentrant.database.withLock { $0 = fixture.database }
+    defer { reentrant.database.withLock { $0 = nil } }
     #expect(try fixture.database.rows("SELECT a FROM t", as: Int.self) == [1, 2])
     try fixture.database.executeChange("UPDATE t SET b = 'z'")
-    #expect(!door.codes.isEmpty)
-    #expect(door.codes.allSatisfy { $0 == .misuse })
+    #expect(!reentrant.codes.isEmpty)
+    #expect(reentrant.codes.allSatisfy { $0 == .misuse })
   }
 
-  @Test func `the preparation of a reader cannot use the database`() throws {
-    let door = Door()
+  @Test func `the preparation of a reader can't use the database`() throws {
+    let reentrant = ReentrantUse()
     let fixture = try fixture(.file) { _ in
-      door.use { _ = try $0.executeQuery("SELECT 1") }
-      door.use { try $0.executeChange("DELETE FROM t") }
+      reentrant.use { _ = try $0.executeQuery("SELECT 1") }
+      reentrant.use { try $0.executeChange("DELETE FROM t") }
     }
-    door.database.withLock { $0 = fixture.database }
-    defer { door.database.withLock { $0 = nil } }
+    reentrant.database.withLock { $0 = fixture.database }
+    defer { reentrant.database.withLock { $0 = nil } }
     #expect(try fixture.database.rows("SELECT a FROM t", as: Int.self) == [1, 2])
-    #expect(door.codes == [.misuse, .misuse])
+    #expect(reentrant.codes == [.misuse, .misuse])
   }
 
   @Test(.requires(.authorization), arguments: Kind.allCases)
-  func `an authorizer that uses the database is refused`(kind: Kind) throws {
-    let door = Door()
+  func `an authorizer that uses the database gets an error`(kind: Kind) throws {
+    let reentrant = ReentrantUse()
     let fixture = try fixture(kind) { connection in
       try connection.setAuthorizer { _ in
-        door.use { database in
+        reentrant.use { database in
           try database.withoutTransaction { try $0.setAuthorizer(nil) }
         }
-        door.use { _ = try $0.executeQuery("SELECT b FROM t") }
+        reentrant.use { _ = try $0.executeQuery("SELECT b FROM t") }
         return .allow
       }
     }
-    door.database.withLock { $0 = fixture.database }
-    defer { door.database.withLock { $0 = nil } }
+    reentrant.database.withLock { $0 = fixture.database }
+    defer { reentrant.database.withLock { $0 = nil } }
     #expect(try fixture.database.rows("SELECT a FROM t", as: Int.self) == [1, 2])
-    #expect(!door.codes.isEmpty)
-    #expect(door.codes.allSatisfy { $0 == .misuse })
+    #expect(!reentrant.codes.isEmpty)
+    #expect(reentrant.codes.allSatisfy { $0 == .misuse })
   }
 
   @Test(.requires(.functions), arguments: Kind.allCases)
-  func `a function that uses the database takes part in the access or is refused`(
+  func `a function that uses the database joins the access or gets an error`(
     kind: Kind
   ) throws {
-    let door = Door()
+    let reentrant = ReentrantUse()
     let fixture = try fixture(kind) { connection in
       try connection.addFunction("reads") { () -> Int in
-        door.use { _ = try $0.executeQuery("SELECT reads2()") }
+        reentrant.use { _ = try $0.executeQuery("SELECT reads2()") }
         return 1
       }
       try connection.addFunction("reads2") { () -> Int in 2 }
       try connection.addFunction("writes") { (a: Int) -> Int in
-        door.use { try $0.executeChange("UPDATE t SET b = 'w' WHERE a = \(a)") }
+        reentrant.use { try $0.executeChange("UPDATE t SET b = 'w' WHERE a = \(a)") }
         return a
       }
       try connection.addFunction("fails") { (a: Int) -> Int in
-        door.use { database in
+        reentrant.use { database in
           try database.write { connection in
             try connection.executeChange("DELETE FROM t")
             throw SQLiteError(.abort)
@@ -163,37 +164,37 @@ import Testing
         return a
       }
       try connection.addFunction("closes") { () -> Int in
-        door.use { try $0.close() }
-        door.use { try $0.suspend() }
+        reentrant.use { try $0.close() }
+        reentrant.use { try $0.suspend() }
         return 1
       }
       try connection.addFunction("drops") { () -> Int in
-        door.use { try $0.executeChange("DROP TABLE t") }
+        reentrant.use { try $0.executeChange("DROP TABLE t") }
         return 1
       }
       try connection.addFunction("removes") { () -> Int in
-        door.use { database in
+        reentrant.use { database in
           try database.withoutTransaction { try $0.removeFunction("removes", argumentCount: 0) }
         }
         return 1
       }
       try connection.addFunction("commits") { () -> Int in
-        door.use { try $0.executeChange("COMMIT") }
+        reentrant.use { try $0.executeChange("COMMIT") }
         return 1
       }
     }
     let database = fixture.database
-    door.database.withLock { $0 = database }
-    defer { door.database.withLock { $0 = nil } }
+    reentrant.database.withLock { $0 = database }
+    defer { reentrant.database.withLock { $0 = nil } }
     func codes(_ sql: SQL) throws -> [ResultCode?] {
-      door.errors.withLock { $0 = [] }
+      reentrant.errors.withLock { $0 = [] }
       try database.write { _ = try $0.executeQuery(sql) }
-      return door.codes
+      return reentrant.codes
     }
     #expect(try codes("SELECT reads()") == [nil])
     #expect(try codes("SELECT writes(a) FROM t") == [nil, nil])
     #expect(try database.rows("SELECT b FROM t", as: String.self) == ["w", "w"])
-    // SQLite begins no savepoint while a statement writes.
+    // SQLite can't begin a savepoint while a statement writes.
     #expect(try codes("UPDATE t SET b = fails(a)") == [.busy, .busy])
     #expect(try database.rows("SELECT b FROM t", as: Value.self) == [.integer(1), .integer(2)])
     #expect(try codes("SELECT fails(a) FROM t") == [.abort, .abort])
@@ -206,16 +207,16 @@ import Testing
   }
 
   @Test(.requires(.functions), arguments: Kind.allCases)
-  func `a function may interrupt its own statement`(kind: Kind) throws {
-    let door = Door()
+  func `a function can interrupt its own statement`(kind: Kind) throws {
+    let reentrant = ReentrantUse()
     let fixture = try fixture(kind) { connection in
       try connection.addFunction("stop") { () -> Int in
-        door.use { $0.interrupt() }
+        reentrant.use { $0.interrupt() }
         return 1
       }
     }
-    door.database.withLock { $0 = fixture.database }
-    defer { door.database.withLock { $0 = nil } }
+    reentrant.database.withLock { $0 = fixture.database }
+    defer { reentrant.database.withLock { $0 = nil } }
     let error = sqliteError {
       try fixture.database.write { connection in
         try connection.executeChange("INSERT INTO t VALUES (9, 'new')")
@@ -231,24 +232,24 @@ import Testing
   }
 
   @Test(.requires(.collations), arguments: Kind.allCases)
-  func `a collation may use the database`(kind: Kind) throws {
-    let door = Door()
+  func `a collation can use the database`(kind: Kind) throws {
+    let reentrant = ReentrantUse()
     let fixture = try fixture(kind) { connection in
       try connection.addCollation("strange") { left, right in
-        door.use { _ = try $0.executeQuery("SELECT count(*) FROM t") }
+        reentrant.use { _ = try $0.executeQuery("SELECT count(*) FROM t") }
         return left < right ? -1 : left == right ? 0 : 1
       }
     }
-    door.database.withLock { $0 = fixture.database }
-    defer { door.database.withLock { $0 = nil } }
+    reentrant.database.withLock { $0 = fixture.database }
+    defer { reentrant.database.withLock { $0 = nil } }
     let sorted = try fixture.database.rows(
       "SELECT b FROM t ORDER BY b COLLATE strange DESC", as: String.self)
     #expect(sorted == ["y", "x"])
-    #expect(door.codes.allSatisfy { $0 == nil })
+    #expect(reentrant.codes.allSatisfy { $0 == nil })
   }
 
   @Test(arguments: Kind.allCases)
-  func `a loop over rows may do anything with the database`(kind: Kind) throws {
+  func `a loop over rows can use the database in any way`(kind: Kind) throws {
     let fixture = try fixture(kind)
     let database = fixture.database
     try database.executeChange("CREATE TABLE u (a)")
@@ -256,7 +257,7 @@ import Testing
       var seen: [Int] = []
       try connection.forEachRow("SELECT a FROM t") { row in
         seen.append(try row.get(0))
-        // The rows of a node are here, which does not hinder it.
+        // A node has already sent all rows, so the table can be dropped.
         if Engine.current == .local {
           let dropped = sqliteError { try connection.executeChange("DROP TABLE t") }
           #expect(dropped?.code.primary == .locked)
@@ -278,7 +279,7 @@ import Testing
   }
 
   @Test(.requires(.settings), arguments: Kind.allCases)
-  func `pragmas of the user's do not break what comes after`(kind: Kind) throws {
+  func `the user's pragmas don't break later accesses`(kind: Kind) throws {
     let fixture = try fixture(kind)
     let database = fixture.database
     for pragma in [
@@ -302,7 +303,7 @@ import Testing
   }
 
   @Test(.requires(.files), arguments: Kind.allCases)
-  func `another database is attached, used and detached`(kind: Kind) throws {
+  func `another database can be attached, used and detached`(kind: Kind) throws {
     let fixture = try fixture(kind)
     try fixture.database.withoutTransaction { connection in
       try connection.executeChange("ATTACH ':memory:' AS extra")
@@ -323,7 +324,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `the last reference may go inside an access`(kind: Kind) throws {
+  func `the last reference can be released inside an access`(kind: Kind) throws {
     var fixture: Fixture? = try fixture(kind)
     let folder = fixture?.folder
     let access = try #require(fixture?.database)

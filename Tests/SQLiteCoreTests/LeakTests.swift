@@ -1,14 +1,15 @@
 import SQLiteCore
 import Testing
 
-/// What was kept from an access after it ended must throw, and never touch freed memory.
+/// Tests that connections and statements throw when they are used after their access, and never
+/// touch freed memory.
 @Suite struct LeakTests {
-  private final class Keeper {
+  private final class LeakedObjects {
     var connection: Connection?
     var statement: StatementBox?
   }
 
-  /// A class can hold a statement beyond its scope.
+  /// Holds a statement beyond its scope.
   private final class StatementBox {
     var statement: Statement
     init(_ statement: consuming Statement) { self.statement = statement }
@@ -17,13 +18,13 @@ import Testing
   @Test(arguments: Kind.allCases)
   func `a connection used after its access throws`(kind: Kind) throws {
     let fixture = try Fixture(kind)
-    let keeper = Keeper()
+    let leaked = LeakedObjects()
     try fixture.database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
-      keeper.connection = connection
+      leaked.connection = connection
     }
     for _ in 0..<2 {
-      let connection = try #require(keeper.connection)
+      let connection = try #require(leaked.connection)
       #expect(sqliteError { _ = try connection.executeQuery("SELECT 1") }?.code == .misuse)
       #expect(sqliteError { _ = try connection.statement("SELECT 1") }?.code == .misuse)
       #expect(sqliteError { try connection.transaction {} }?.code == .misuse)
@@ -39,15 +40,15 @@ import Testing
   @Test(arguments: Kind.allCases, ["SELECT ?1", "SELECT ?1 -- in the cache already"])
   func `a statement used after its access throws`(kind: Kind, text: String) throws {
     let fixture = try Fixture(kind)
-    let keeper = Keeper()
+    let leaked = LeakedObjects()
     try fixture.database.read { connection in
       _ = try connection.statement("SELECT ?1 -- in the cache already")
       var statement = try connection.statement(SQL(unchecked: text))
       try statement.bind("a", at: 1)
       _ = try statement.step()
-      keeper.statement = StatementBox(statement)
+      leaked.statement = StatementBox(statement)
     }
-    let box = try #require(keeper.statement)
+    let box = try #require(leaked.statement)
     for _ in 0..<2 {
       #expect(sqliteError { _ = try box.statement.step() }?.code == .misuse)
       #expect(sqliteError { try box.statement.bind(1, at: 1) }?.code == .misuse)
@@ -69,10 +70,10 @@ import Testing
       #expect(expanded == text)
       try fixture.database.close()
     }
-    keeper.statement = nil
+    leaked.statement = nil
   }
 
-  @Test func `a second live user that leaks is finalized too`() throws {
+  @Test func `all leaked statements with the same SQL are finalized`() throws {
     let fixture = try Fixture(.file)
     var boxes: [StatementBox] = []
     try fixture.database.read { connection in
@@ -90,7 +91,7 @@ import Testing
     #expect(try fixture.database.rows("SELECT 1", as: Int.self).first == 1)
   }
 
-  @Test func `a leaked statement does not hold a write open`() throws {
+  @Test func `a leaked statement doesn't keep a write open`() throws {
     let fixture = try Fixture(.file)
     try fixture.database.executeChange("CREATE TABLE t (a)")
     var box: StatementBox?
@@ -101,7 +102,7 @@ import Testing
         box = StatementBox(statement)
       }
     }
-    // SQLite refuses to commit while a statement writes.
+    // SQLite can't commit while a statement writes.
     #expect(error != nil)
     #expect(box != nil)
     #expect(try fixture.count() == 0)
@@ -109,19 +110,19 @@ import Testing
     #expect(try fixture.count() == 1)
   }
 
-  @Test func `the database may go before what leaked from it`() throws {
-    let keeper = Keeper()
+  @Test func `a database can be released before its leaked connection and statement`() throws {
+    let leaked = LeakedObjects()
     do {
       let database = try Database.memory()
       try database.read { connection in
-        keeper.connection = connection
-        keeper.statement = StatementBox(try connection.statement("SELECT 1"))
+        leaked.connection = connection
+        leaked.statement = StatementBox(try connection.statement("SELECT 1"))
       }
     }
-    #expect(sqliteError { _ = try keeper.connection?.executeQuery("SELECT 1") }?.code == .misuse)
-    keeper.connection = nil
-    let box = try #require(keeper.statement)
+    #expect(sqliteError { _ = try leaked.connection?.executeQuery("SELECT 1") }?.code == .misuse)
+    leaked.connection = nil
+    let box = try #require(leaked.statement)
     #expect(sqliteError { _ = try box.statement.step() }?.code == .misuse)
-    keeper.statement = nil
+    leaked.statement = nil
   }
 }

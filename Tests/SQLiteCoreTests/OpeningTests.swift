@@ -23,13 +23,13 @@ import TestSupport
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
 
-  @Test func `a missing folder is named`() {
+  @Test func `a missing folder throws an error that names it`() {
     let error = failure(folder.file("none/data.db"))
     #expect(error?.code == .cannotOpen)
     #expect(error?.message.contains("none cannot be opened: No such file") == true)
   }
 
-  @Test func `a folder in the file's place is named`() throws {
+  @Test func `a folder in place of the file throws`() throws {
     try FileManager.default.createDirectory(
       atPath: folder.file("dir"), withIntermediateDirectories: true)
     #expect(failure(folder.file("dir"))?.code == .cannotOpenDirectory)
@@ -40,14 +40,14 @@ import TestSupport
   }
 
   @Test(arguments: ["", "a\0b"])
-  func `an empty path and one with a NUL are refused`(path: String) {
+  func `an empty path and a path with NUL throw`(path: String) {
     #expect(failure(path)?.code == .cannotOpen)
   }
 
   @Test(arguments: [
     "this is not a database, whatever its name says", String(repeating: "x", count: 9_000),
   ])
-  func `a file that is not a database is refused and left alone`(content: String) throws {
+  func `a file that isn't a database throws and isn't changed`(content: String) throws {
     try Data(content.utf8).write(to: URL(filePath: folder.file()))
     for mode in [Database.Options.Mode.readOnly, .readWrite, .readWriteCreate] {
       #expect(failure(folder.file(), Database.Options(mode: mode))?.code == .notADatabase)
@@ -57,21 +57,21 @@ import TestSupport
     #expect(files == ["data.sqlite3"])
   }
 
-  @Test func `a FIFO and a device are refused without waiting`() throws {
+  @Test func `a FIFO and a device throw without blocking`() throws {
     #expect(unsafe mkfifo(folder.file("fifo"), 0o600) == 0)
     #expect(failure(folder.file("fifo"))?.message.contains("not a regular file") == true)
     #expect(failure("/dev/zero")?.message.contains("not a regular file") == true)
   }
 
   @Test(arguments: [Database.Options.Mode.readOnly, .readWrite])
-  func `a file that must exist is not made`(mode: Database.Options.Mode) {
+  func `a missing file isn't created if it must exist`(mode: Database.Options.Mode) {
     let error = failure(folder.file(), Database.Options(mode: mode))
     #expect(error?.code == .cannotOpen)
     #expect(error?.message.contains("No such file") == true)
     #expect(!FileManager.default.fileExists(atPath: folder.file()))
   }
 
-  @Test func `a database opened for reading reads and does not write`() throws {
+  @Test func `a database opened for reading can't write`() throws {
     try Database(path: folder.file()).executeMultipleChanges(
       "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
     let database = try Database(path: folder.file(), options: .readOnly)
@@ -80,7 +80,7 @@ import TestSupport
     #expect(try database.rows("SELECT a FROM t", as: Int.self).first == 1)
   }
 
-  @Test func `all files of a database are private whatever the mask`() throws {
+  @Test func `all files of a database are private, whatever the umask`() throws {
     let mask = umask(0)
     defer { umask(mask) }
     let database = try Database(path: folder.file())
@@ -97,7 +97,7 @@ import TestSupport
     #expect(try permissions(folder.file("other-journal")) == 0o640)
   }
 
-  @Test func `the last to close removes the log`() throws {
+  @Test func `the last connection that closes removes the WAL file`() throws {
     let database = try Database(path: folder.file())
     try database.executeChange("CREATE TABLE t (a)")
     _ = try database.executeQuery("SELECT * FROM t")
@@ -105,7 +105,7 @@ import TestSupport
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["data.sqlite3"])
   }
 
-  @Test func `a symbolic link is followed, or refused`() throws {
+  @Test func `a symbolic link is followed, or throws if the option is off`() throws {
     let real = folder.file("real"), link = folder.file("link")
     try Database(path: real).executeMultipleChanges("CREATE TABLE t (a)")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: real)
@@ -117,7 +117,7 @@ import TestSupport
     #expect(failure(link, options)?.code == .cannotOpenSymbolicLink)
   }
 
-  @Test func `a link to nothing is refused, and nothing is made where it points`() throws {
+  @Test func `a dangling symbolic link throws, and its target isn't created`() throws {
     let link = folder.file("link")
     try FileManager.default.createSymbolicLink(
       atPath: link, withDestinationPath: folder.file("nothing"))
@@ -126,7 +126,7 @@ import TestSupport
   }
 
   @Test(arguments: ["file:data.db?mode=memory", "a b%20c?d=e#f", "ünï", ":memory:", "-x", "it's"])
-  func `a path is a path and never a URI`(name: String) throws {
+  func `a path is never interpreted as a URI`(name: String) throws {
     let database = try Database(path: folder.file(name))
     try database.executeChange("CREATE TABLE t (a)")
     #expect(FileManager.default.fileExists(atPath: folder.file(name)))
@@ -137,7 +137,7 @@ import TestSupport
     #expect(try frozen.rows("SELECT count(*) FROM t", as: Int.self).first == 0)
   }
 
-  @Test func `a temporary database leaves nothing behind`() throws {
+  @Test func `a temporary database has no path and leaves no files`() throws {
     let database = try Database.temporary()
     try database.executeMultipleChanges(
       """
@@ -150,7 +150,7 @@ import TestSupport
   }
 
   @Test(arguments: Kind.allCases)
-  func `the defaults are in force on every connection`(kind: Kind) throws {
+  func `the default settings apply to every connection`(kind: Kind) throws {
     let fixture = try Fixture(kind)
     for name in ["foreign_keys", "recursive_triggers"] {
       let pragma = SQL(unchecked: "PRAGMA \(name)")
@@ -171,7 +171,7 @@ import TestSupport
       sqliteError { _ = try fixture.database.executeQuery("SELECT load_extension('x')") } != nil)
   }
 
-  @Test func `the journal is a log and every commit is synced, unless told otherwise`() throws {
+  @Test func `databases use WAL and sync every commit unless options say otherwise`() throws {
     let database = try Database(path: folder.file())
     #expect(try database.rows("PRAGMA journal_mode", as: String.self).first == "wal")
     #expect(try database.read { try $0.firstRow("PRAGMA synchronous", as: Int.self) } == 2)
@@ -206,7 +206,7 @@ import TestSupport
     #expect(error?.message.contains("not today") == true)
   }
 
-  @Test func `the first access gets the connection of the opening, and another kind its own`()
+  @Test func `the opening connection serves the first access, and the other kind opens its own`()
     throws
   {
     let path = folder.file()
@@ -237,11 +237,11 @@ import TestSupport
     #expect(!FileManager.default.fileExists(atPath: "\(path)-wal"))
   }
 
-  @Test func `a setup of the writer runs once for each connection that writes`() throws {
+  @Test func `a writer setup runs once for each writer connection`() throws {
     let path = folder.file()
     try Database(path: path).executeMultipleChanges("CREATE TABLE t (a)")
     let database = try Database(path: path)
-    // Takes the connection of the opening.
+    // The read uses the opening connection.
     #expect(try database.rows("SELECT a FROM t", as: Int.self) == [])
     let runs = Mutex(0)
     let setup = try database.setUpWriter { connection in
@@ -253,7 +253,7 @@ import TestSupport
     withExtendedLifetime(setup) {}
   }
 
-  @Test func `a program that only reads never sets up a connection that writes`() throws {
+  @Test func `a program that only reads never sets up a writer`() throws {
     let path = folder.file()
     try Database(path: path).executeMultipleChanges("CREATE TABLE t (a)")
     let database = try Database(path: path)
@@ -281,7 +281,7 @@ import TestSupport
   }
 
   @Test(arguments: [Database.Options.JournalMode.delete, .wal])
-  func `a file that is refused before its use stays as it is`(
+  func `a file that checkBeforeUse rejects isn't changed`(
     mode: Database.Options.JournalMode
   ) throws {
     let path = folder.file()
@@ -289,7 +289,7 @@ import TestSupport
     options.journalMode = mode
     let former = try Database(path: path, options: options)
     try former.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
-    // As a program leaves it that was killed.
+    // The copies are in the state that a killed program would leave.
     let copy = folder.file("copy")
     for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + suffix) {
       try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
@@ -313,7 +313,7 @@ import TestSupport
       try Database(path: copy, options: options).rows("SELECT a FROM t", as: Int.self) == [1])
   }
 
-  @Test func `first accesses of many tasks at once find their connections`() async throws {
+  @Test func `first accesses of many concurrent tasks get their connections`() async throws {
     let path = folder.file()
     try await Database(path: path).executeMultipleChanges("CREATE TABLE t (a)")
     for _ in 0..<20 {
@@ -335,7 +335,7 @@ import TestSupport
     #expect(try await Database(path: path).rows("SELECT count(*) FROM t", as: Int.self) == [80])
   }
 
-  @Test func `truncated and garbled files give errors or data and never a crash`() throws {
+  @Test func `truncated and corrupted files produce errors or data, never a crash`() throws {
     let database = try Database(path: folder.file())
     try database.executeMultipleChanges(
       """
@@ -360,7 +360,7 @@ import TestSupport
         _ = try broken.executeQuery("SELECT * FROM t ORDER BY b")
         try broken.executeChange("DELETE FROM t WHERE a % 3 = 0")
       } catch is SQLiteError {
-        // Any of SQLite's errors will do.
+        // Any SQLite error is fine.
       }
     }
   }

@@ -4,7 +4,7 @@ import SQLiteCore
 import Synchronization
 import Testing
 
-/// Work that waits for the reads that run when it is asked for.
+/// Tests of work that waits for the reads that are running when it is requested.
 @Suite(.everyEngine) final class PresentReadsTests: Sendable {
   let path: String
   let database: Database
@@ -20,7 +20,7 @@ import Testing
     for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
   }
 
-  private func note(_ text: String) { log.withLock { $0.append(text) } }
+  private func record(_ text: String) { log.withLock { $0.append(text) } }
 
   private func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) {
     let done = DispatchSemaphore(value: 0)
@@ -31,42 +31,42 @@ import Testing
     done.wait()
   }
 
-  @Test func `without a read nothing is run`() throws {
-    #expect(database.afterPresentReads { _ in self.note("work") } == false)
+  @Test func `the work isn't run if no read is running`() throws {
+    #expect(database.afterPresentReads { _ in self.record("work") } == false)
     try database.write { _ in
-      #expect(database.afterPresentReads { _ in self.note("work") } == false)
+      #expect(database.afterPresentReads { _ in self.record("work") } == false)
     }
     try database.withoutTransaction { _ in }
     #expect(log.withLock { $0 } == [])
   }
 
-  @Test func `it runs after the last of the reads, and before later writes`() throws {
+  @Test func `the work runs after the last running read and before later writes`() throws {
     try database.read { _ in
       self.onAnotherThread { [self] in
         try database.read { _ in
           #expect(
             database.afterPresentReads { connection in
-              self.note("work")
+              self.record("work")
               #expect(throws: Never.self) { try connection.executeChange("DELETE FROM note") }
             })
         }
-        try database.write { _ in self.note("write") }
-        // A read that begins later is not waited for.
-        try database.read { _ in self.note("read") }
+        try database.write { _ in self.record("write") }
+        // The work doesn't wait for a read that begins later.
+        try database.read { _ in self.record("read") }
       }
     }
-    try database.write { _ in self.note("last") }
+    try database.write { _ in self.record("last") }
     #expect(log.withLock { $0 } == ["write", "read", "work", "last"])
   }
 
-  @Test func `a closed database drops it`() throws {
+  @Test func `a closed database drops the work`() throws {
     let database = database
     let begun = DispatchSemaphore(value: 0)
     let end = DispatchSemaphore(value: 0)
     let ended = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       try? database.read { _ in
-        #expect(database.afterPresentReads { _ in self.note("work") })
+        #expect(database.afterPresentReads { _ in self.record("work") })
         begun.signal()
         end.wait()
       }

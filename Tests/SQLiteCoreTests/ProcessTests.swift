@@ -3,13 +3,13 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// What only several processes, or one without privileges, can show.
+/// Tests that need several processes, or a process without privileges.
 @Suite struct ProcessTests {
   let folder: TestFolder
 
   init() throws { folder = try TestFolder() }
 
-  /// Starts `CoreHelper`, which lies beside the tests.
+  /// Starts `CoreHelper`, which is in the folder of the test products.
   private func start(
     _ arguments: [String], environment: [String: String]? = nil
   ) throws -> (Process, Pipe) {
@@ -38,7 +38,7 @@ import TestSupport
     return database
   }
 
-  @Test func `four processes that write add up`() throws {
+  @Test func `writes of four processes add up`() throws {
     let database = try makeCounter()
     let helpers = try (0..<4).map { _ in try start(["add", folder.file(), "250"]) }
     for _ in 0..<50 { try database.executeChange("UPDATE t SET a = a + 1") }
@@ -49,14 +49,14 @@ import TestSupport
     #expect(try database.rows("SELECT a FROM t", as: Int.self).first == 1_050)
   }
 
-  @Test func `a million rows stream in the memory of one`() throws {
+  @Test func `a million rows are streamed in constant memory`() throws {
     let (status, output) = try finish(start(["stream", folder.file()]))
     #expect(status == 0, "\(output)")
     let grown = try #require(Int(output))
     #expect(grown < 8 << 20)
   }
 
-  @Test func `a process that is killed leaves what it had committed`() throws {
+  @Test func `committed changes survive when a process is killed`() throws {
     let database = try makeCounter()
     for round in 1...3 {
       let (status, _) = try finish(start(["die", folder.file()]))
@@ -68,7 +68,7 @@ import TestSupport
   }
 
   #if canImport(Glibc)
-    @Test func `a forked process cannot use its parent's connections`() throws {
+    @Test func `a forked process can't use its parent's connections`() throws {
       try makeCounter().close()
       let (status, output) = try finish(start(["fork", folder.file()]))
       #expect(status == 0)
@@ -80,8 +80,8 @@ import TestSupport
     }
   #endif
 
-  @Test(.enabled(if: getuid() == 0, "only root can give up its rights"))
-  func `missing permissions are named`() throws {
+  @Test(.enabled(if: getuid() == 0, "only root can drop privileges"))
+  func `missing permissions throw errors that name them`() throws {
     let manager = FileManager.default
     try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
     try makeCounter().close()
@@ -97,7 +97,7 @@ import TestSupport
     #expect(missing.output.contains("Permission denied"))
   }
 
-  @Test func `a database in the user's folder is private and in the right place`() throws {
+  @Test func `a database in the user's folder is private and in the expected place`() throws {
     let environment = ["XDG_DATA_HOME": folder.file("a/b"), "HOME": folder.path]
     let (status, path) = try finish(start(["folder", "x.db"], environment: environment))
     #expect(status == 0, "\(path)")

@@ -29,7 +29,7 @@ import Testing
     #expect(plan.usedIndexes.isEmpty)
   }
 
-  @Test func `each way to the rows is told`() throws {
+  @Test func `a plan reports every way to find rows`() throws {
     let byID = try reading("SELECT * FROM note WHERE id = \(7)")
     #expect(byID?.index == .rowID)
     #expect(byID?.terms == ["rowid=?"])
@@ -54,7 +54,7 @@ import Testing
     #expect(plan.scannedTables == ["x"])
   }
 
-  @Test func `sorts are told with their reason`() throws {
+  @Test func `a plan reports sorts with their reasons`() throws {
     let query: SQL = "SELECT DISTINCT body FROM note ORDER BY date"
     #expect(try database.read { try $0.explain(query) }.sorts.sorted() == ["DISTINCT", "ORDER BY"])
     #expect(try database.read { try $0.explain("SELECT id FROM note ORDER BY id") }.sorts == [])
@@ -64,7 +64,7 @@ import Testing
       ])
   }
 
-  @Test func `queries inside of a query are steps of it`() throws {
+  @Test func `subqueries are nested steps of a plan`() throws {
     let plan = try database.read {
       try $0.explain(
         """
@@ -81,7 +81,7 @@ import Testing
     #expect(plan.description.hasPrefix("COMPOUND QUERY\n  "))
   }
 
-  @Test func `the terms of an OR are looked for one by one`() throws {
+  @Test func `each term of an OR is searched separately`() throws {
     let plan = try database.read {
       try $0.explain("SELECT * FROM note WHERE id = 1 OR title = 'x'")
     }
@@ -90,7 +90,7 @@ import Testing
     #expect(plan.usedIndexes == ["note title"])
   }
 
-  @Test func `names with SQLite's words in them are names`() throws {
+  @Test func `names that contain keywords of a plan are parsed as names`() throws {
     try database.executeMultipleChanges(
       """
       CREATE TABLE "a USING INDEX b (c=?)" (x);
@@ -102,14 +102,14 @@ import Testing
     #expect(reading?.table == "a USING INDEX b (c=?)")
   }
 
-  @Test func `a statement that writes is explained where it may write`() throws {
+  @Test func `a statement that writes can be explained in a write`() throws {
     let sql: SQL = "DELETE FROM note WHERE title = 'x'"
     #expect(try database.write { try $0.explain(sql).usedIndexes } == ["note title"])
     #expect(try database.rows("SELECT count(*) FROM note", as: Int.self) == [0])
     #expect(throws: SQLiteError.self) { try database.read { try $0.explain("SELECT nothing") } }
   }
 
-  @Test func `explain has a form for await`() async throws {
+  @Test func `explain can be awaited`() async throws {
     #expect(
       try await database.read { try $0.explain("SELECT * FROM plain") }.scannedTables == ["plain"])
   }

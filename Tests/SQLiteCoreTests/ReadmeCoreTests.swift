@@ -3,9 +3,9 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// The code of the section "The low level", so that it compiles and does what is said.
+/// Compiles and runs the code of the article “The low-level API”.
 @Suite struct ReadmeCoreTests {
-  @Test func `the low level`() throws {
+  @Test func `the low-level API opens, reads, writes and copies databases`() throws {
     let folder = try TestFolder()
     let path = folder.file()
     let name = "Toronto"
@@ -93,7 +93,7 @@ import TestSupport
     #expect(error?.constraint?.columns == ["name"])
   }
 
-  @Test func `reading with a deadline`() async throws {
+  @Test func `a read has a deadline`() async throws {
     let database = try Database.memory()
     try await database.executeMultipleChanges(
       "CREATE TABLE city (name); INSERT INTO city VALUES ('Toronto')")
@@ -113,7 +113,7 @@ import TestSupport
     #expect(inserted.rows == 1)
   }
 
-  @Test func `functions in Swift`() throws {
+  @Test func `SQL functions are written in Swift`() throws {
     var options = Database.Options()
     options.prepareConnection = { connection in
       try connection.addFunction("initials") { (name: String) in

@@ -2,9 +2,9 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// The code of the section "Group commit", so that it compiles and does what is said.
+/// Compiles and runs the code of the section “Group commit”.
 @Suite struct ReadmeGroupCommitTests {
-  @Test func `group commit`() async throws {
+  @Test func `grouped writes of many tasks add up`() async throws {
     let folder = try TestFolder()
     let database = try Database(path: folder.file())
     try await database.executeMultipleChanges(
@@ -24,7 +24,7 @@ import TestSupport
     #expect(try await database.rows("SELECT value FROM counter", as: Int.self).first == 100)
   }
 
-  @Test func `its options`() throws {
+  @Test func `group commit options can be set`() throws {
     let folder = try TestFolder()
     let path = folder.file()
 

@@ -11,7 +11,7 @@ import Testing
     try #require(try database.executeQuery(sql).first)
   }
 
-  @Test func `columns of one name stay reachable by index`() throws {
+  @Test func `columns with the same name are accessible by index`() throws {
     let row = try row("SELECT 1 AS a, 2 AS a, 3 AS b, 4 AS A")
     #expect(row["a"]?.asInt() == 1)
     #expect(row["A"]?.asInt() == 1)
@@ -22,7 +22,7 @@ import Testing
     #expect(row["c"] == nil)
   }
 
-  @Test func `names differ by SQLite's rules and not by Swift's`() throws {
+  @Test func `column names are compared like in SQLite, not like in Swift`() throws {
     let row = try row(
       SQL(unchecked: "SELECT 1 AS \"\u{e9}\", 2 AS \"e\u{301}\", 3 AS \"É\", 4 AS \"Ab\""))
     #expect(row["\u{e9}"]?.asInt() == 1)
@@ -31,7 +31,7 @@ import Testing
     #expect(row["aB"]?.asInt() == 4)
   }
 
-  @Test func `readings give nil for what is not there or would lose something`() throws {
+  @Test func `optional accessors return nil for missing values and lossy conversions`() throws {
     let row = try row("SELECT 'x' s, 5 i, 2.5 r, 3.0 whole, NULL n, x'00' b, 9e99 big, 0 zero")
     #expect(row["s"]?.asString() == "x")
     #expect(row["i"]?.asString() == nil)
@@ -51,7 +51,7 @@ import Testing
     #expect(row["n"]?.asInt() == nil)
   }
 
-  @Test func `get says what was expected and what was found`() throws {
+  @Test func `get throws an error with the expected and the stored type`() throws {
     let row = try row("SELECT 'x' AS s, 300 AS i, NULL AS n, 1 AS b")
     #expect(try row.get("s", as: String.self) == "x")
     #expect(try row.get(1, as: Int16.self) == 300)
@@ -67,7 +67,7 @@ import Testing
     #expect(sqliteError { _ = try row.get("i", as: Bool.self) }?.code == .range)
   }
 
-  @Test func `typed rows say which column was wrong`() throws {
+  @Test func `typed rows throw an error that names the column`() throws {
     let error = sqliteError {
       _ = try database.rows("SELECT 1 AS a, 'x' AS b", as: Int.self, Int.self)
     }
@@ -78,7 +78,7 @@ import Testing
     #expect(try database.rows("SELECT 1 WHERE 0", as: Int.self).isEmpty)
   }
 
-  @Test func `typed reading is exact for every type`() throws {
+  @Test func `typed reads are exact for every type`() throws {
     let all = try database.rows(
       "SELECT -128, 65535, 1, 2.5, 0.5, 'a', x'01', NULL, 9007199254740992",
       as: Int8.self, UInt16.self, Bool.self, Double.self, Float.self, String.self, [UInt8].self,
@@ -99,7 +99,7 @@ import Testing
     #expect(sqliteError { _ = try database.rows("SELECT 'a'", as: [UInt8].self).first } != nil)
   }
 
-  @Test func `text that is not UTF-8 throws and is not rewritten`() throws {
+  @Test func `text that isn't UTF-8 throws and isn't repaired`() throws {
     for sql in ["SELECT CAST(x'ff' AS TEXT) AS bad", "SELECT CAST(x'61c328' AS TEXT) AS bad"]
       as [SQL]
     {
@@ -113,7 +113,7 @@ import Testing
     #expect(bytes == [255])
   }
 
-  @Test func `rows are equal by names and values, text by bytes`() throws {
+  @Test func `rows are equal by names and values, and text is compared by bytes`() throws {
     #expect(try row("SELECT 1 AS a") == (try row("SELECT 1 AS a")))
     #expect(try row("SELECT 1 AS a") != (try row("SELECT 1 AS b")))
     #expect(try row("SELECT 1 AS a") != (try row("SELECT 1.0 AS a")))
@@ -121,7 +121,7 @@ import Testing
     #expect(Set([Value.text("\u{e9}"), .text("e\u{301}"), .null, .blob([]), .text("")]).count == 5)
   }
 
-  @Test func `a row's description does not show its values`() throws {
+  @Test func `a row's description doesn't contain its values`() throws {
     #expect(try row("SELECT 'secret' AS a, 1 AS b").description == "Row(a: TEXT, b: INTEGER)")
   }
 
@@ -130,7 +130,7 @@ import Testing
     var count: Int64 = 0
     var size = 0
     try database.read { connection in
-      // A read on a cluster may run again.
+      // A cluster may run the read again.
       (count, size) = (0, 0)
       try connection.forEachRow(
         """
@@ -146,7 +146,7 @@ import Testing
     #expect(size > rows * 15)
   }
 
-  @Test func `what the closure throws ends the query`() throws {
+  @Test func `an error in the closure ends the query`() throws {
     var seen = 0
     #expect(throws: Stop.self) {
       try database.read { connection in

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.everyEngine) struct SQLPiecesTests {
-  @Test func `the text of pieces is what was written, in whatever way they were joined`() {
+  @Test func `SQL has the same text no matter how its pieces were joined`() {
     let text = "x"
     let optional: Int? = nil
     let unknown: any Bindable = 2.5
@@ -19,14 +19,14 @@ import Testing
     #expect(SQL(joining: [outer, "e"], separator: "; ").text == outer.text + "; e")
   }
 
-  /// One statement serves all texts of the same bytes, and only these.
-  @Test func `literals of one length are told apart by every byte`() throws {
+  /// Cached statements are identified by the exact bytes of their SQL.
+  @Test func `literals of the same length are distinguished by every byte`() throws {
     let database = try Database.fresh()
     let (first, second, digit) = ("a", "b", 1)
     let queries: [SQL] = [
       "SELECT \(first) || 'x'", "SELECT \(second) || 'y'", "SELECT \(first) || 'y'",
       "SELECT 'x' || \(first)",
-      // The mark of a value is as long as a digit.
+      // A value's placeholder is as long as a digit.
       "SELECT 'z' || \(digit)", "SELECT 'z' || 1", "SELECT 'z' || 2",
     ]
     let found = try database.read { connection -> [String] in
@@ -39,7 +39,7 @@ import Testing
   @Test(arguments: [
     "", "a\0b", "\0", "0123456789abcdef", "é𝄞", String(repeating: "ü", count: 70_000),
   ])
-  func `a change stores texts and bytes as they are`(text: String) throws {
+  func `a change stores text and bytes unchanged`(text: String) throws {
     let text = Engine.text(text)
     let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a, b, c, d)")
@@ -54,14 +54,16 @@ import Testing
     for row in rows { #expect(row == (.text(text), .blob(bytes), .text(text + "x"), 0)) }
   }
 
-  /// Each lent value takes stack: a thread has little of it, and a literal may have 32,766 values.
+  /// Each borrowed value uses stack. A thread may have a small stack, and a literal can contain
+  /// 32,766 values.
   @Test(arguments: [15, 16, 17, 200], [20, 600])
-  func `a change takes many texts, on a thread with a small stack`(count: Int, length: Int) throws {
+  func `a change binds many strings on a thread with a small stack`(count: Int, length: Int) throws
+  {
     try insertOnSmallStack(count, length)
   }
 
   @Test(.requires(.manyParameters), arguments: [20, 600])
-  func `a change takes as many texts as there may be, on a thread with a small stack`(
+  func `a change binds thousands of strings on a thread with a small stack`(
     length: Int
   ) throws {
     try insertOnSmallStack(5_000, length)
@@ -78,9 +80,10 @@ import Testing
     #expect(try database.rows("SELECT a FROM t ORDER BY rowid", as: String.self) == texts)
   }
 
-  /// Short values stay in memory of the statement's own, as long as there is room, and long ones are lent.
+  /// Short values are copied to memory of the statement while there is room. Long values are
+  /// borrowed.
   @Test(arguments: [511, 512, 513, 4_096])
-  func `short and long values of one change are stored as they are, run after run`(
+  func `short and long values of one change are stored unchanged in every run`(
     length: Int
   ) throws {
     let database = try Database.fresh()
@@ -101,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `values of a literal do not come back where others bind its statement`() throws {
+  @Test func `values of a literal aren't kept when its statement is bound again`() throws {
     let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a, b, c)")
     try database.write { connection in
@@ -125,7 +128,7 @@ import Testing
       try database.rows("SELECT c FROM t WHERE a IS NULL", as: Double?.self) == [nil, nil, nil])
   }
 
-  @Test func `a literal runs again after a value of it was refused`() throws {
+  @Test func `a literal runs again after one of its values was rejected`() throws {
     let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a, b)")
     try database.write { connection in
@@ -138,7 +141,7 @@ import Testing
     #expect(try database.rows("SELECT b FROM t ORDER BY rowid", as: Double.self) == [1, 2])
   }
 
-  @Test func `a change that fails leaves nothing bound to its statement`() throws {
+  @Test func `a failed change leaves no values bound to its statement`() throws {
     let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a TEXT UNIQUE, b)")
     try database.write { connection in
@@ -155,7 +158,7 @@ import Testing
     #expect(try database.rows("SELECT b FROM t ORDER BY b", as: Int.self) == [1, 3])
   }
 
-  @Test func `a value that cannot be stored stops a change before it runs`() throws {
+  @Test func `an invalid value stops a change before it runs`() throws {
     let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a, b)")
     let error = sqliteError {

@@ -13,7 +13,7 @@ import TestSupport
   ]
 
   @Test(arguments: hostile)
-  func `an interpolated value is bound and never spliced`(text: String) throws {
+  func `an interpolated value is bound, never inserted into the SQL text`(text: String) throws {
     let text = Engine.text(text)
     let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a)")
@@ -24,7 +24,7 @@ import TestSupport
   }
 
   @Test(arguments: hostile.filter { !$0.isEmpty && !$0.utf8.contains(0) })
-  func `a hostile identifier names a table and a column`(name: String) throws {
+  func `a hostile name can be a table and column name`(name: String) throws {
     let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a)")
     try database.executeChange("CREATE TABLE \(identifier: name) (\(identifier: name), b)")
@@ -40,14 +40,14 @@ import TestSupport
   }
 
   @Test(arguments: ["", "a\0b", "\0"])
-  func `an empty identifier or one with a NUL is refused`(name: String) throws {
+  func `an empty identifier and one with NUL throw`(name: String) throws {
     let database = try Database.fresh()
     #expect(sqliteError { _ = try database.executeQuery("SELECT \(identifier: name)") } != nil)
     #expect(
       sqliteError { _ = try database.executeQuery("SELECT i?", withArgs: [name]) } != nil)
   }
 
-  @Test func `fragments compose with their values`() throws {
+  @Test func `SQL fragments are composed with their values`() throws {
     let database = try Database.fresh()
     let condition: SQL = "a > \(1) AND b = \("x")"
     let query: SQL = "SELECT \(0), * FROM (SELECT 2 AS a, 'x' AS b) WHERE \(condition) LIMIT \(5)"
@@ -62,7 +62,7 @@ import TestSupport
   }
 
   @Test(arguments: [0, 1, 2, 1_000, 300_000])
-  func `a list for IN has any length and one text`(count: Int) throws {
+  func `a list for IN can have any length and has one SQL text`(count: Int) throws {
     let database = try Database.fresh()
     let list = Array(0..<count)
     let sql: SQL = "SELECT count(*) FROM json_each('[-1, 0, 1, 299999]') WHERE value IN \(list)"
@@ -73,7 +73,7 @@ import TestSupport
     #expect(try database.rows("SELECT 3 NOT IN \(Set<Int>())", as: Bool.self).first == true)
   }
 
-  @Test func `lists hold every storage class and work with other values`() throws {
+  @Test func `lists contain every storage class and combine with other values`() throws {
     let database = try Database.fresh()
     let list: [Value] = [
       .integer(1), .real(2.5), .text(Engine.text("a\0b")), .blob([]), .null,
@@ -88,7 +88,7 @@ import TestSupport
     #expect(mixed == 8)
   }
 
-  @Test func `the list function gives nothing to those who forge its argument`() throws {
+  @Test func `the list function returns no rows for a forged argument`() throws {
     let database = try Database.fresh()
     let forged = try database.rows(
       "SELECT count(*) FROM magicdata_list(12345)", as: Int.self
@@ -97,12 +97,12 @@ import TestSupport
     #expect(try database.rows("SELECT count(*) FROM magicdata_list", as: Int.self).first == 0)
   }
 
-  @Test func `interpolation inside a literal is refused`() throws {
+  @Test func `interpolation inside a string literal throws`() throws {
     let database = try Database.fresh()
     #expect(sqliteError { _ = try database.executeQuery("SELECT '\(1)'") }?.code == .range)
   }
 
-  @Test func `values by interpolation and by arguments do not mix`() throws {
+  @Test func `interpolated values and arguments can't be mixed`() throws {
     let database = try Database.fresh()
     let error = sqliteError { _ = try database.executeQuery("SELECT \(1), ?", withArgs: [2]) }
     #expect(error?.code == .misuse)
@@ -110,7 +110,7 @@ import TestSupport
     #expect(sqliteError { _ = try database.executeQuery("SELECT ?") }?.code == .range)
   }
 
-  @Test func `question marks in literals, comments and quoted names are left alone`() throws {
+  @Test func `question marks in literals, comments and quoted names aren't parameters`() throws {
     let database = try Database.fresh()
     let sql: SQL = """
       SELECT 'i? ? it''s i?' AS "i? "" ?", -- i? ?
@@ -122,7 +122,7 @@ import TestSupport
     #expect(row?.columnNames == ["i? \" ?", "x", "?i?", "?"])
   }
 
-  @Test func `an identifier argument must be text and must be there`() throws {
+  @Test func `an identifier argument must exist and be text`() throws {
     let database = try Database.fresh()
     func code(_ sql: SQL, _ arguments: [(any Bindable)?]) -> ResultCode? {
       sqliteError { _ = try database.executeQuery(sql, withArgs: arguments) }?.code
@@ -134,14 +134,14 @@ import TestSupport
     #expect(code("SELECT i? FROM (SELECT 1 AS a)", ["a", 2]) == .range)
   }
 
-  @Test func `numbered parameters beside identifiers keep their numbers`() throws {
+  @Test func `numbered parameters next to identifiers keep their numbers`() throws {
     let database = try Database.fresh()
     let row = try database.executeQuery(
       "SELECT i?, ?2, ?1 FROM (SELECT 1 AS a)", withArgs: ["a", 10, 20])
     #expect(row.first?.values == [.integer(1), .integer(20), .integer(10)])
   }
 
-  @Test func `a seeded crowd of texts and names comes back as it went in`() throws {
+  @Test func `random text and names survive a round trip`() throws {
     var generator = SplitMix64(seed: 3)
     let alphabet: [Unicode.Scalar] = [
       "'", "\"", "`", "[", "]", ";", "-", "/", "*", "?", "i", "a", " ", "\n", "é", "\u{301}", "𝄞",

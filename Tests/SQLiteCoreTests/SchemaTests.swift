@@ -7,7 +7,7 @@ import Testing
 
   init() throws { database = try .memory() }
 
-  @Test func `a table is made from its columns and found again`() throws {
+  @Test func `a table is created from column definitions and described back`() throws {
     try database.write {
       try $0.createTable(
         "city",
@@ -42,7 +42,7 @@ import Testing
     #expect(sqliteError { try database.write { try $0.deleteTable("city") } }?.code == .error)
   }
 
-  @Test func `a strict table with a key of two columns`() throws {
+  @Test func `a strict table can have a composite primary key`() throws {
     try database.write { connection in
       try connection.createTable(
         "t",
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: ColumnType.allCases)
-  func `every type can be declared`(type: ColumnType) throws {
+  func `every column type can be declared`(type: ColumnType) throws {
     try database.write { try $0.createTable("t", columns: [.init("a", type, isOptional: true)]) }
     try database.executeChange("INSERT INTO t VALUES ('2024-01-01'), (1), (2.5), (x'00'), (NULL)")
     #expect(try database.rows("SELECT a FROM t", as: Value.self).count == 5)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `indexes are made, found and removed`() throws {
+  @Test func `indexes are created, listed and dropped`() throws {
     try database.executeMultipleChanges(
       "CREATE TABLE t (a, b UNIQUE); CREATE TABLE u (a PRIMARY KEY, c)")
     try database.write { try $0.createIndex("t a", on: "t", columns: ["a", "b"], isUnique: true) }
@@ -94,7 +94,7 @@ import Testing
       sqliteError { try database.write { try $0.createIndex("x", on: "t", columns: []) } } != nil)
   }
 
-  @Test func `foreign keys are found with all their columns`() throws {
+  @Test func `foreign keys are listed with all their columns`() throws {
     try database.executeMultipleChanges(
       """
       CREATE TABLE p (a, b, PRIMARY KEY (a, b)); CREATE TABLE q (id INTEGER PRIMARY KEY);
@@ -109,7 +109,7 @@ import Testing
     #expect(keys.map(\.onUpdate) == ["NO ACTION", "SET NULL"])
   }
 
-  @Test func `generated columns are told apart`() throws {
+  @Test func `generated columns are distinguished by their kind`() throws {
     try database.executeChange(
       "CREATE TABLE t (a, b AS (a + 1) VIRTUAL, c AS (a + 2) STORED)")
     let kinds = try database.read { try $0.columns(of: "t") }.map(\.kind)
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, -1, Int32.max, Int32.min])
-  func `the user's numbers are kept`(number: Int32) throws {
+  func `the user version and the application ID are stored`(number: Int32) throws {
     try database.write { connection in
       try connection.setUserVersion(number)
       try connection.setApplicationID(number)
@@ -126,13 +126,15 @@ import Testing
     #expect(try database.read { try $0.applicationID() } == number)
   }
 
-  @Test func `the library leaves the user's version alone`() throws {
+  @Test func `the library doesn't change the user version`() throws {
     let fixture = try Fixture(.file)
     try fixture.database.executeChange("CREATE TABLE t (a)")
     #expect(try fixture.database.read { try $0.userVersion() } == 0)
   }
 
-  @Test func `a table is made from its definition, with counted keys and indexes`() async throws {
+  @Test func `a table is created from a definition with indexes and an auto-incremented key`()
+    async throws
+  {
     let table = TableDefinition(
       "city", key: .autoIncrement("id"), columns: [ColumnDefinition("name", .text)],
       indexes: [IndexDefinition(["name"], isUnique: true)])
@@ -150,7 +152,7 @@ import Testing
     #expect(sqliteError(again) != nil)
   }
 
-  @Test func `a definition that fails half way makes nothing`() throws {
+  @Test func `a definition that fails halfway creates nothing`() throws {
     let table = TableDefinition(
       "city", key: .rowID("id"), columns: [ColumnDefinition("name", .text)],
       indexes: [IndexDefinition(["nowhere"])])
@@ -160,7 +162,7 @@ import Testing
     #expect(try !database.read { try $0.tableExists("city") })
   }
 
-  @Test func `statements in an array happen all or none`() async throws {
+  @Test func `an array of statements is executed atomically`() async throws {
     try await database.write {
       try $0.executeMultipleChanges(["CREATE TABLE t (a)", "INSERT INTO t VALUES (\(1))"])
     }
@@ -172,7 +174,7 @@ import Testing
     #expect(try await database.rows("SELECT a FROM t", as: Int.self) == [1])
   }
 
-  @Test func `a savepoint is undone alone inside a write`() throws {
+  @Test func `a nested write that returns rollback is undone alone`() throws {
     try database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
       try database.write { inner in
@@ -184,13 +186,13 @@ import Testing
     #expect(try database.rows("SELECT a FROM t", as: Int.self) == [2])
   }
 
-  @Test func `codes have words`() {
+  @Test func `result codes have messages`() {
     #expect(Database.errorMessage(for: .constraint) == "constraint failed")
     #expect(Database.errorMessage(for: ResultCode(rawValue: 99)) == "unknown error")
   }
 
   @Test(arguments: SQLTests.hostile)
-  func `an escaped value is read back as it was`(text: String) throws {
+  func `an escaped value is read back unchanged`(text: String) throws {
     let sql = try SQL(unchecked: "SELECT 5 -" + SQL.escapeValue(-3) + ", " + SQL.escapeValue(text))
     #expect(try database.executeQuery(sql).first?.values == [.integer(8), .text(text)])
   }
@@ -210,7 +212,7 @@ import Testing
   }
 
   @Test(arguments: SQLTests.hostile.filter { !$0.isEmpty && !$0.utf8.contains(0) })
-  func `an escaped identifier names what it says`(name: String) throws {
+  func `an escaped identifier is read back unchanged`(name: String) throws {
     let escaped = try SQL.escapeIdentifier(name)
     let row = try database.executeQuery(SQL(unchecked: "SELECT 1 AS \(escaped)")).first
     #expect(row?.columnNames.first.map { Array($0.utf8) } == Array(name.utf8))

@@ -2,7 +2,7 @@ import SQLiteCore
 import Testing
 import TestSupport
 
-/// Schemas that somebody else has written by hand, in files that are opened `.untrusted`.
+/// Tests of manipulated schemas in files that are opened with `.untrusted`.
 @Suite struct SchemaTrustTests {
   typealias Row = (type: String, name: String, table: String, page: Int, sql: String?)
 
@@ -44,7 +44,7 @@ import TestSupport
       ("table", "v", "DROP TABLE t"),
       ("table", "v", "crazy"), ("table", "v", ""), ("table", "v", nil), ("view", "v", nil),
     ] as [(String, String, String?)])
-  func `what is not what it says is refused by SQLite itself`(
+  func `SQLite itself rejects a schema row whose type or SQL is wrong`(
     type: String, name: String, sql: String?
   ) throws {
     _ = try error((type, name, name, type == "view" ? 0 : 2, sql))
@@ -61,7 +61,7 @@ import TestSupport
     "CREATE VIRTUAL TABLE v USING fts4(a, tokenize=icu en_US)",
     "CREATE VIRTUAL TABLE v USING fts3(a, tokenize mine)",
   ])
-  func `a module or its arguments that nobody knows are refused`(sql: String) throws {
+  func `an unknown module or tokenizer throws an error that names the table`(sql: String) throws {
     #expect(try error(("table", "v", "v", 0, sql))?.message.contains("“v”") == true)
   }
 
@@ -69,11 +69,11 @@ import TestSupport
     "CREATE VIRTUAL TABLE v USING fts5(a", "CREATE VIRTUAL TABLE v",
     "CREATE VIRTUAL TABLE v USING fts5(a) garbage",
   ])
-  func `a virtual table that is no statement is refused`(sql: String) throws {
+  func `a virtual table with invalid SQL throws`(sql: String) throws {
     _ = try error(("table", "v", "v", 0, sql))
   }
 
-  @Test func `an honest schema is read`() throws {
+  @Test func `a valid schema is accepted`() throws {
     let path = try make(
       """
       CREATE TABLE "a ""b" (id INTEGER PRIMARY KEY AUTOINCREMENT, c TEXT UNIQUE);

@@ -3,7 +3,7 @@ import SQLiteCore
 import Testing
 
 @Suite(.everyEngine) struct StatementTests {
-  @Test func `two live users of one text have two statements`() throws {
+  @Test func `two concurrent users of the same SQL get two statements`() throws {
     try Fixture(.memory).database.read { connection in
       var outer = try connection.statement("SELECT value FROM json_each('[1,2,3]')")
       var pairs: [[Int64]] = []
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `texts that are canonically equal but differ in bytes are two statements`() throws {
+  @Test func `canonically equal SQL with different bytes uses different statements`() throws {
     try Fixture(.memory).database.read { connection in
       let composed = try connection.firstRow(SQL(unchecked: "SELECT '\u{e9}'"), as: String.self)
       let decomposed = try connection.firstRow(SQL(unchecked: "SELECT 'e\u{301}'"), as: String.self)
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `a cached statement comes back reset and unbound`() throws {
+  @Test func `a cached statement is returned reset and unbound`() throws {
     try Fixture(.memory).database.read { connection in
       do {
         var statement = try connection.statement("SELECT ?1, ?2")
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a statement sees a column added after it was cached`() throws {
+  @Test func `a cached statement sees a column that was added later`() throws {
     let fixture = try Fixture(.file)
     try fixture.database.write { connection in
       try connection.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a reader sees a column that the writer added`() throws {
+  @Test func `a reader sees columns that the writer renamed or added`() throws {
     let fixture = try Fixture(.file)
     try fixture.database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
     #expect(try fixture.database.executeQuery("SELECT * FROM t").first?.count == 1)
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: ["", " \n\t", "-- nothing", "/* nothing */", ";", "; ;"])
-  func `text without a statement is refused`(text: String) throws {
+  func `SQL without a statement throws`(text: String) throws {
     let database = try Fixture(.memory).database
     let error = sqliteError {
       try database.read { _ = try $0.executeQuery(SQL(unchecked: text)) }
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: ["SELECT 1; SELECT 2", "SELECT 1; x", "SELECT 1;; SELECT 2", "SELECT 1; 'a'"])
-  func `text with more than one statement is refused`(text: String) throws {
+  func `SQL with more than one statement throws`(text: String) throws {
     let database = try Fixture(.memory).database
     let error = sqliteError {
       try database.read { _ = try $0.executeQuery(SQL(unchecked: text)) }
@@ -83,12 +83,12 @@ import Testing
   }
 
   @Test(arguments: ["SELECT 1;", "SELECT 1; -- one", "SELECT 1; /* one */ ;", " SELECT 1\n"])
-  func `blanks, comments and semicolons may follow a statement`(text: String) throws {
+  func `whitespace, comments and semicolons can follow a statement`(text: String) throws {
     let database = try Fixture(.memory).database
     #expect(try database.rows(SQL(unchecked: text), as: Int.self).first == 1)
   }
 
-  @Test func `SQL with a NUL is refused`() throws {
+  @Test func `SQL with NUL throws`() throws {
     let database = try Fixture(.memory).database
     let error = sqliteError {
       try database.read { _ = try $0.executeQuery(SQL(unchecked: "SELECT 1\0 SELECT 2")) }
@@ -96,14 +96,14 @@ import Testing
     #expect(error?.code == .misuse)
   }
 
-  @Test func `values cannot be bound between two rows`() throws {
+  @Test func `values can't be bound between two rows`() throws {
     try Fixture(.memory).database.read { connection in
       var statement = try connection.statement("SELECT ?1")
       try statement.bind(1, at: 1)
       _ = try statement.step()
       do throws(SQLiteError) {
         try statement.bind(2, at: 1)
-        Issue.record("bound")
+        Issue.record("binding didn't throw")
       } catch {
         #expect(error.code == .misuse)
       }
@@ -125,7 +125,7 @@ import Testing
     return fixture
   }
 
-  @Test(.requires(.localWork)) func `reset throws if the statement cannot be committed`() throws {
+  @Test(.requires(.localWork)) func `reset throws if the statement can't be committed`() throws {
     let fixture = try familyFixture()
     let sql: SQL = "INSERT INTO child VALUES (1), (2) RETURNING t"
     try fixture.database.withoutTransaction { connection in
@@ -133,7 +133,7 @@ import Testing
       _ = try insert.step()
       do throws(SQLiteError) {
         try insert.reset()
-        Issue.record("reset")
+        Issue.record("reset didn't throw")
       } catch {
         #expect(error.code == .foreignKeyConstraint)
         #expect(error.sql == sql.text)
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(.requires(.localWork))
-  func `an access fails if a statement is left between two rows and cannot be committed`() throws {
+  func `an access throws if an unfinished statement can't be committed`() throws {
     let fixture = try familyFixture()
     let error = sqliteError {
       try fixture.database.withoutTransaction { connection in
@@ -163,13 +163,13 @@ import Testing
     #expect(error?.code == .abortRollback)
     #expect(error?.message.contains("FOREIGN KEY") == true)
     #expect(error?.sql?.contains("RETURNING") == true)
-    // The statement before it was a transaction of its own.
+    // The first INSERT was committed in a separate transaction.
     #expect(try fixture.count() == 1)
     #expect(try fixture.count("child") == 0)
     try fixture.database.executeChange("INSERT INTO child VALUES (1)")
   }
 
-  @Test func `columns out of range read as NULL, however far`() throws {
+  @Test func `columns out of range read as NULL`() throws {
     try Fixture(.memory).database.read { connection in
       var statement = try connection.statement("SELECT 7")
       _ = try statement.step()
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `a statement with parameters that never had values does not run`() throws {
+  @Test func `a statement with unbound parameters doesn't run`() throws {
     let fixture = try Fixture(.memory)
     try fixture.database.executeChange("CREATE TABLE t (a)")
     let error = sqliteError {
@@ -198,7 +198,7 @@ import Testing
     #expect(try fixture.count() == 0)
   }
 
-  @Test func `values stay bound from one run to the next`() throws {
+  @Test func `values stay bound between runs`() throws {
     let fixture = try Fixture(.memory)
     try fixture.database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func `a RETURNING statement runs to its end for one row`() throws {
+  @Test func `a RETURNING statement runs to its end even if one row is fetched`() throws {
     let fixture = try Fixture(.memory)
     try fixture.database.executeChange("CREATE TABLE t (a)")
     let row = try fixture.database.rows(
@@ -232,7 +232,7 @@ import Testing
     }
   }
 
-  @Test func `a borrowed blob has all its bytes`() throws {
+  @Test func `a borrowed blob contains all its bytes`() throws {
     try Fixture(.memory).database.read { connection in
       var statement = try connection.statement("SELECT x'010003', x'', NULL")
       _ = try statement.step()
@@ -247,7 +247,7 @@ import Testing
     }
   }
 
-  @Test func `a change tells rows and rowid`() throws {
+  @Test func `a change returns the number of rows and the last inserted rowid`() throws {
     let fixture = try Fixture(.memory)
     try fixture.database.write { connection in
       #expect(try connection.executeChange("CREATE TABLE t (a)").rows == 0)
@@ -262,7 +262,7 @@ import Testing
     }
   }
 
-  @Test func `a small cache evicts and still works`() throws {
+  @Test func `a small statement cache evicts statements and still works`() throws {
     var options = Database.Options()
     options.statementCacheCapacity = 2
     try Fixture(.memory, options).database.read { connection in
@@ -276,7 +276,7 @@ import Testing
     }
   }
 
-  @Test func `no cache at all works`() throws {
+  @Test func `a statement cache of capacity zero works`() throws {
     var options = Database.Options()
     options.statementCacheCapacity = 0
     try Fixture(.memory, options).database.read { connection in

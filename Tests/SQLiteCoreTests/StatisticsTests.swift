@@ -3,7 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Statistics of the planner, which closing a database and many changes update.
+/// Tests of the query planner's statistics, which are updated when a database closes and after many
+/// changes.
 @Suite struct StatisticsTests {
   private let folder: TestFolder
 
@@ -28,7 +29,7 @@ import Testing
       """)
   }
 
-  /// The tables and indexes that have statistics.
+  /// Returns the tables and indexes that have statistics.
   private func analyzed(_ database: Database) throws -> [String] {
     try database.read { connection in
       guard try connection.tableExists("sqlite_stat1") else { return [] }
@@ -64,7 +65,7 @@ import Testing
     #expect(try analyzed() == ["t.i"])
   }
 
-  @Test func `a program that only reads, and one that does not want it, write no statistics`()
+  @Test func `reading, and writing with the option off, don't update statistics`()
     throws
   {
     var options = Database.Options()
@@ -85,7 +86,7 @@ import Testing
     #expect(Database.Options().updatesStatistics)
   }
 
-  @Test func `many changes update the statistics of an open database, and nobody is notified`()
+  @Test func `many changes update the statistics of an open database without a notification`()
     async throws
   {
     var options = Database.Options()
@@ -97,7 +98,7 @@ import Testing
       reported.withLock { $0.append(changes.tables) }
     }
     try fill(database, 3_000)
-    // The next access finds that many rows have changed.
+    // The next access detects that many rows have changed.
     try await database.executeChange("UPDATE t SET c = 0 WHERE a = 1")
     try await waitUntil { try analyzed(database) == ["t.i"] }
     try await database.executeChange("UPDATE t SET c = 1 WHERE a = 1")
@@ -106,7 +107,7 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `statistics wait for no lock`() throws {
+  @Test func `updating statistics doesn't wait for a lock`() throws {
     let first = try database()
     try first.executeMultipleChanges(Self.script)
     try fill(first, 5_000)

@@ -4,7 +4,7 @@ import Foundation
 import SQLiteCore
 import TestSupport
 
-/// The kinds of databases that must behave alike.
+/// A kind of database. All kinds must behave alike.
 enum Kind: String, CaseIterable, Sendable {
   case memory
   case file
@@ -12,7 +12,7 @@ enum Kind: String, CaseIterable, Sendable {
   case rollbackJournal
 }
 
-/// A fresh database of a kind, with the folder it needs.
+/// A new database of a kind, and a folder for its files.
 struct Fixture: Sendable {
   let database: Database
   let folder: TestFolder
@@ -20,7 +20,7 @@ struct Fixture: Sendable {
   init(_ kind: Kind, _ options: Database.Options = Database.Options()) throws {
     folder = try TestFolder()
     var options = options
-    // What is tested here does not depend on it, and the tests are many.
+    // The tests don't depend on durability, and syncing would slow them down.
     options.synchronous = .normalLosesLastCommitsOnPowerCut
     guard Engine.current == .local else {
       database = try .fresh(options: options)
@@ -43,7 +43,7 @@ struct Fixture: Sendable {
 
 struct Stop: Error, Equatable {}
 
-/// The SQLiteError that `body` throws, or nil.
+/// Returns the `SQLiteError` that `body` throws, or nil if it throws another error or none.
 func sqliteError(_ body: () throws -> Void) -> SQLiteError? {
   do {
     try body()
@@ -53,7 +53,7 @@ func sqliteError(_ body: () throws -> Void) -> SQLiteError? {
   }
 }
 
-/// Waits for a signal on another thread than one of Swift's.
+/// Waits for a signal on a separate thread, so that no thread of Swift's pool blocks.
 func wait(for semaphore: DispatchSemaphore) async {
   await withCheckedContinuation { continuation in
     Thread.detachNewThread {

@@ -2,9 +2,9 @@ import Conformance
 import SQLiteCore
 import Testing
 
-/// What becomes of a table made by hand when a column's constraint changes in its text.
+/// Tests of changing a column's constraint in the SQL of a handwritten table.
 @Suite(.everyEngine) struct TableTextTests {
-  /// The table's text after a change.
+  /// Returns the table's SQL after a change, or nil if it couldn't be changed.
   private func text(
     _ sql: String, _ change: (inout TableText) -> Bool
   ) throws -> String? {
@@ -19,14 +19,14 @@ import Testing
     }
   }
 
-  @Test func `a name goes with its NOT NULL, and not to the CHECK behind it`() throws {
+  @Test func `removing NOT NULL removes its name and keeps the following CHECK`() throws {
     let changed = try text(
       "CREATE TABLE t (a INT CONSTRAINT must /* ! */ NOT NULL ON CONFLICT FAIL CHECK (a NOT NULL), b)"
     ) { $0.setNotNull("a", false) }
     #expect(changed == "CREATE TABLE t (a INT  CHECK (a NOT NULL), b)")
   }
 
-  @Test func `checks, collations and comments stay`() throws {
+  @Test func `CHECK constraints, collations and comments are preserved`() throws {
     let start = "CREATE TABLE t ( -- mine\n  a TEXT COLLATE NOCASE CHECK (a IS NOT NULL) /* a */"
     let end = ", [b c] INT REFERENCES p (id) ON UPDATE SET NULL -- to p\n, CHECK (a <> 'not null'))"
     #expect(

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Backup, serialization, blobs, limits, authorizer, trace, checkpoints.
+/// Tests of backups, serialization, blobs, limits, authorizers, traces and checkpoints.
 @Suite(.everyEngine) struct ToolTests {
   private func filled(_ kind: Kind, rows: Int = 2_000) throws -> Fixture {
     let fixture = try Fixture(kind)
@@ -36,7 +36,7 @@ import TestSupport
     #expect(try source.count() == 2_000)
   }
 
-  @Test(.requires(.backup)) func `a backup that is stopped leaves the destination as it was`()
+  @Test(.requires(.backup)) func `a stopped backup doesn't change the destination`()
     throws
   {
     let source = try filled(.file), target = try Fixture(.file)
@@ -52,7 +52,7 @@ import TestSupport
     #expect(error?.code == .misuse)
   }
 
-  @Test(.requires(.backup)) func `a backup is of one moment while others write`() throws {
+  @Test(.requires(.backup)) func `a backup is a consistent snapshot while others write`() throws {
     let source = try filled(.file), target = try Fixture(.file)
     let database = source.database
     try database.backup(to: target.database, pagesPerStep: 20) { _ in
@@ -67,13 +67,13 @@ import TestSupport
     #expect(try source.count() > 2_000)
   }
 
-  @Test(.requires(.backup)) func `cancelling ends a backup`() async throws {
+  @Test(.requires(.backup)) func `cancelling a task stops its backup`() async throws {
     let source = try filled(.file), target = try Fixture(.memory)
     let started = Mutex<Task<Void, any Error>?>(nil)
     let task = Task {
       try await source.database.backup(to: target.database, pagesPerStep: 1) { progress in
         guard progress.remainingPages > 10 else { return }
-        // The task may be faster than the line that stores it.
+        // The task may get here before the variable is set.
         while started.withLock({ $0 }) == nil { Thread.sleep(forTimeInterval: 0.001) }
         started.withLock { $0?.cancel() }
       }
@@ -99,7 +99,7 @@ import TestSupport
   }
 
   @Test(.requires(.backup), arguments: Kind.allCases)
-  func `a database becomes bytes and comes back`(kind: Kind) throws {
+  func `a database is serialized and restored`(kind: Kind) throws {
     let source = try filled(kind)
     let bytes = try source.database.serialized()
     #expect(bytes.starts(with: Array("SQLite format 3\0".utf8)))
@@ -111,7 +111,7 @@ import TestSupport
     #expect(try source.count() == 2_000)
   }
 
-  @Test(.requires(.backup)) func `bytes that are not a database are refused`() throws {
+  @Test(.requires(.backup)) func `bytes that aren't a database throw`() throws {
     #expect(try Database.memory(serialized: []).read { try $0.existingTables() }.isEmpty)
     let junk = [UInt8](repeating: 65, count: 4_096)
     #expect(sqliteError { _ = try Database.memory(serialized: junk) }?.code == .notADatabase)
@@ -176,8 +176,7 @@ import TestSupport
     #expect(leaked?.byteCount == 0)
   }
 
-  @Test(.requires(.blobs)) func `a blob that cannot be committed throws when it is closed`() throws
-  {
+  @Test(.requires(.blobs)) func `closing a blob throws if it can't be committed`() throws {
     var options = Database.Options()
     options.journalMode = .delete
     options.busyTimeout = .zero
@@ -188,7 +187,7 @@ import TestSupport
     let error = sqliteError {
       try reader.read { other in
         _ = try other.firstRow("SELECT * FROM t")
-        // The commit must wait for the reader.
+        // The commit requires a lock that the reader prevents.
         try database.withoutTransaction { connection in
           try connection.withBlob(table: "t", column: "a", rowID: 1, isWritable: true) {
             try $0.write([1], at: 0)
@@ -200,7 +199,7 @@ import TestSupport
     #expect(try database.rows("SELECT a FROM t", as: [UInt8].self).first == [0])
   }
 
-  @Test(.requires(.blobs)) func `a blob whose row changed throws`() throws {
+  @Test(.requires(.blobs)) func `reading a blob throws after its row changed`() throws {
     let fixture = try filled(.memory)
     try fixture.database.write { connection in
       try connection.withBlob(table: "t", column: "b", rowID: 1) { blob in
@@ -210,7 +209,7 @@ import TestSupport
     }
   }
 
-  @Test func `limits hold on every connection`() throws {
+  @Test func `limits apply to every connection`() throws {
     var options = Database.Options()
     options.limits = [.sqlLength: 100, .variables: 3]
     let fixture = try Fixture(.file, options)
@@ -245,7 +244,8 @@ import TestSupport
     #expect(sqliteError { try database.executeChange("DELETE FROM t") } != nil)
   }
 
-  @Test(.requires(.authorization)) func `an authorizer decides, cached statements included`() throws
+  @Test(.requires(.authorization)) func `an authorizer also decides about cached statements`()
+    throws
   {
     let fixture = try filled(.memory)
     let seen = Mutex<[Authorization]>([])
@@ -260,7 +260,7 @@ import TestSupport
       #expect(try connection.firstRow("SELECT b FROM t")?.values == [.null])
       #expect(sqliteError { try connection.executeChange("DELETE FROM t") }?.code == .authorization)
     }
-    // Our own BEGIN and COMMIT are not asked about.
+    // The authorizer isn't called for the library's BEGIN and COMMIT.
     try fixture.database.write { _ = try $0.executeChange("INSERT INTO t (b) VALUES (1)") }
     #expect(!seen.withLock { $0 }.contains { $0.action == 22 })
     try fixture.database.withoutTransaction { try $0.setAuthorizer(nil) }
@@ -268,7 +268,7 @@ import TestSupport
     #expect(try fixture.count() == 0)
   }
 
-  @Test(.requires(.tracing)) func `a trace tells of statements and shows values only if asked`()
+  @Test(.requires(.tracing)) func `a trace reports statements, and values only on request`()
     throws
   {
     let fixture = try filled(.memory)
@@ -292,7 +292,7 @@ import TestSupport
     #expect(ended)
   }
 
-  @Test(.requires(.files)) func `a checkpoint empties the log`() throws {
+  @Test(.requires(.files)) func `a checkpoint empties the WAL file`() throws {
     let fixture = try filled(.file)
     let passive = try fixture.database.checkpoint()
     #expect(passive.logPages ?? 0 > 0)
@@ -311,7 +311,7 @@ import TestSupport
     #expect(inside?.code == .misuse)
   }
 
-  @Test func `the capabilities are those of the running library`() {
+  @Test func `capabilities describe the SQLite library in use`() {
     #expect(Capabilities.version.hasPrefix("3."))
     #expect(Capabilities.versionNumber > 3_030_000)
     #expect(!Capabilities.compileOptions.isEmpty)
@@ -325,7 +325,7 @@ import TestSupport
     #expect(Capabilities.hasFTS5 == (fts == nil))
   }
 
-  @Test func `names in the user's folder must be names of files`() {
+  @Test func `names in the user's folder must be valid file names`() {
     for name in ["", ".", "..", "a/b", "a\0b"] {
       #expect(
         sqliteError { _ = try Database.inUserDataFolder(named: name, of: "x") }?.code == .cannotOpen

@@ -11,28 +11,30 @@ import Testing
   }
 
   @Test(arguments: ["COMMIT", "END"])
-  func `what waits for a commit is done before the user's own`(word: String) throws {
+  func `commit actions run before and after the user's COMMIT`(word: String) throws {
     let steps = try run("BEGIN", word)
     #expect(steps == ["before in the transaction", "after outside"])
     #expect(try fixture.count() == 2)
   }
 
-  @Test func `a savepoint that is released outermost is a commit too`() throws {
+  @Test func `releasing the outermost savepoint runs commit actions`() throws {
     #expect(try run("SAVEPOINT s", "RELEASE s") == ["before in the transaction", "after outside"])
     #expect(try fixture.count() == 2)
   }
 
-  @Test func `nothing that waits for a commit is done at the user's ROLLBACK`() throws {
+  @Test func `the user's ROLLBACK runs no commit actions`() throws {
     #expect(try run("BEGIN", "ROLLBACK") == ["rolled back"])
     #expect(try fixture.count() == 0)
   }
 
   @Test(arguments: [("BEGIN", "COMMIT"), ("SAVEPOINT s", "RELEASE s")])
-  func `what fails before the user's commit rolls back`(begin: String, end: String) throws {
+  func `an error in an action before the user's commit rolls back`(begin: String, end: String)
+    throws
+  {
     var steps: [String] = []
     let error = sqliteError {
       try fixture.database.withoutTransaction { connection in
-        // On a cluster this may run again.
+        // A cluster may run the closure again.
         steps = []
         try connection.executeChange(SQL(unchecked: begin))
         try connection.executeChange("INSERT INTO t VALUES (1)")
@@ -51,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: ["ROLLBACK TO s", "rollback transaction to savepoint \"S\""])
-  func `a savepoint in SQL that is rolled back takes along what waits since it was opened`(
+  func `rolling back an SQL savepoint runs the rollback actions added since it began`(
     undo: String
   ) throws {
     var steps: [String] = []
@@ -60,7 +62,7 @@ import Testing
       connection.afterRollback { _ in steps.append("\(name) undone") }
     }
     try fixture.database.withoutTransaction { connection in
-      // On a cluster this may run again.
+      // A cluster may run the closure again.
       steps = []
       try connection.executeChange("BEGIN")
       wait("first", connection)
@@ -79,10 +81,10 @@ import Testing
     #expect(steps == ["first committed", "fifth committed"])
   }
 
-  @Test func `only the release that commits runs what waits for a commit`() throws {
+  @Test func `only the RELEASE that commits runs commit actions`() throws {
     var steps: [String] = []
     try fixture.database.withoutTransaction { connection in
-      // On a cluster this may run again.
+      // A cluster may run the closure again.
       steps = []
       try connection.executeChange("SAVEPOINT s")
       try connection.executeChange("SAVEPOINT s")
@@ -94,13 +96,13 @@ import Testing
     }
   }
 
-  @Test func `when SQLite undoes a transaction in SQL inside a scope all that waits is undone`()
+  @Test func `a rollback by SQLite runs the rollback actions of all scopes`()
     throws
   {
     var steps: [String] = []
     try fixture.database.executeChange("CREATE TABLE u (a UNIQUE)")
     try fixture.database.withoutTransaction { connection in
-      // On a cluster this may run again.
+      // A cluster may run the closure again.
       steps = []
       try connection.executeChange("BEGIN")
       try connection.executeChange("INSERT INTO u VALUES (1)")
@@ -119,11 +121,11 @@ import Testing
     #expect(steps == ["second undone", "first undone"])
   }
 
-  /// Runs a transaction in SQL, and says what was done around its end.
+  /// Runs a transaction with SQL and returns the actions that ran at its end.
   private func run(_ begin: String, _ end: String) throws -> [String] {
     var steps: [String] = []
     try fixture.database.withoutTransaction { connection in
-      // On a cluster this may run again.
+      // A cluster may run the closure again.
       steps = []
       try connection.executeChange(SQL(unchecked: begin))
       try connection.executeChange("INSERT INTO t VALUES (1)")

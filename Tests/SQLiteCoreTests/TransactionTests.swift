@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a throwing write undoes everything`(kind: Kind) throws {
+  func `a write that throws is rolled back`(kind: Kind) throws {
     let fixture = try fixture(kind)
     #expect(throws: Stop.self) {
       try fixture.database.write { connection in
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a closure may return rollback`(kind: Kind) throws {
+  func `a closure can return rollback`(kind: Kind) throws {
     let fixture = try fixture(kind)
     let outcome = try fixture.database.write { connection in
       try connection.executeChange("INSERT INTO t VALUES (1)")
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `savepoints nest and undo only their own part`(kind: Kind) throws {
+  func `savepoints nest and roll back only their part`(kind: Kind) throws {
     let fixture = try fixture(kind)
     try fixture.database.write { connection in
       try connection.executeChange("INSERT INTO t VALUES (1)")
@@ -66,7 +66,7 @@ import Testing
     #expect(try fixture.database.rows("SELECT a FROM t ORDER BY a", as: Int.self) == [1, 2])
   }
 
-  @Test func `a hundred nested savepoints unwind`() throws {
+  @Test func `a hundred savepoints can be nested`() throws {
     let fixture = try fixture(.memory)
     func nest(_ depth: Int, _ connection: Connection) throws {
       try connection.executeChange("INSERT INTO t VALUES (\(depth))")
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a failed commit rolls back and says so`(kind: Kind) throws {
+  func `a failed commit rolls back and throws`(kind: Kind) throws {
     let fixture = try fixture(kind)
     try fixture.database.executeMultipleChanges(
       """
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(.requires(.localWork), arguments: Kind.allCases)
-  func `when SQLite ended the transaction every scope throws and nothing runs on`(
+  func `after SQLite ends a transaction, every scope throws and nothing else runs`(
     kind: Kind
   ) throws {
     let fixture = try fixture(kind)
@@ -111,7 +111,7 @@ import Testing
         inner = sqliteError {
           try connection.savepoint {
             try connection.executeChange("INSERT INTO t VALUES (11)")
-            // The conflict ends the whole transaction; the error is swallowed here.
+            // The conflict ends the whole transaction. The error is ignored.
             _ = sqliteError { try connection.executeChange("INSERT OR ROLLBACK INTO t VALUES (1)") }
           }
         }
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(.requires(.interruption), arguments: Kind.allCases)
-  func `a write that a deadline interrupts ends the whole transaction`(kind: Kind) throws {
+  func `a write that a deadline interrupts rolls back the whole transaction`(kind: Kind) throws {
     let fixture = try fixture(kind)
     var later: SQLiteError?
     let error = sqliteError {
@@ -154,7 +154,7 @@ import Testing
     "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT x", "RELEASE x", "/* a */ begin", " ;; Commit",
     "-- a\nROLLBACK", "\u{feff}COMMIT", "ROLLBACK TO magicdata_1",
   ])
-  func `a write's closure cannot begin or end transactions by SQL`(text: String) throws {
+  func `a write's closure can't begin or end transactions with SQL`(text: String) throws {
     let fixture = try fixture(.memory)
     let error = sqliteError {
       try fixture.database.write { connection -> Void in
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `SQL may control transactions outside ours`(kind: Kind) throws {
+  func `SQL can control transactions outside the library's own`(kind: Kind) throws {
     let fixture = try fixture(kind)
     try fixture.database.withoutTransaction { connection in
       #expect(connection.isAutocommit)
@@ -180,7 +180,7 @@ import Testing
     #expect(try fixture.count() == 2)
   }
 
-  @Test func `a transaction of ours inside cannot be ended by SQL`() throws {
+  @Test func `SQL can't end a transaction that the library began`() throws {
     let fixture = try fixture(.memory)
     let error = sqliteError {
       try fixture.database.withoutTransaction { connection in
@@ -195,7 +195,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a transaction left open is rolled back and an error`(kind: Kind) throws {
+  func `a transaction left open is rolled back and throws`(kind: Kind) throws {
     let fixture = try fixture(kind)
     let error = sqliteError {
       try fixture.database.withoutTransaction { connection in
@@ -208,7 +208,9 @@ import Testing
     #expect(try fixture.database.rows("SELECT a FROM t", as: Int.self) == [0])
   }
 
-  @Test func `nested calls without a transaction leave the outer one's rights alone`() throws {
+  @Test func `a nested call doesn't change the outer call's permission to use BEGIN and COMMIT`()
+    throws
+  {
     let fixture = try fixture(.memory)
     try fixture.database.withoutTransaction { connection in
       try connection.executeChange("BEGIN")
@@ -220,7 +222,7 @@ import Testing
   }
 
   @Test(.requires(.localWork), arguments: Kind.allCases)
-  func `SQL's own transaction that SQLite ended does not run on`(kind: Kind) throws {
+  func `an SQL transaction that SQLite ended doesn't continue`(kind: Kind) throws {
     let fixture = try fixture(kind)
     try fixture.database.executeChange("INSERT INTO t VALUES (1)")
     let error = sqliteError {
@@ -236,7 +238,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a read refuses to write`(kind: Kind) throws {
+  func `a read can't write`(kind: Kind) throws {
     let fixture = try fixture(kind)
     let error = sqliteError {
       try fixture.database.read { _ = try $0.executeChange("INSERT INTO t VALUES (1)") }
@@ -254,13 +256,13 @@ import Testing
         try connection.executeChange("INSERT INTO t VALUES (1)")
       }
     }
-    // A cluster does not take the PRAGMA in.
+    // A cluster rejects the PRAGMA.
     #expect(unlocked?.code == (Engine.current == .local ? .readOnly : .authorization))
     #expect(try fixture.count() == 0)
   }
 
   @Test(arguments: Kind.allCases)
-  func `a read inside a write sees what was written`(kind: Kind) throws {
+  func `a read inside a write sees the written rows`(kind: Kind) throws {
     let fixture = try fixture(kind)
     try fixture.database.write { connection in
       try connection.executeChange("INSERT INTO t VALUES (1)")
@@ -268,7 +270,7 @@ import Testing
     }
   }
 
-  @Test func `a script takes effect whole or not at all`() throws {
+  @Test func `a script is executed atomically`() throws {
     let fixture = try fixture(.memory)
     let error = sqliteError {
       try fixture.database.executeMultipleChanges(
@@ -294,7 +296,7 @@ import Testing
         == .range)
   }
 
-  @Test(.requires(.localWork)) func `a script of thousands of statements takes time in proportion`()
+  @Test(.requires(.localWork)) func `the time of a script is proportional to its length`()
     throws
   {
     let fixture = try fixture(.memory)
@@ -307,7 +309,7 @@ import Testing
     #expect(time < .seconds(5))
   }
 
-  @Test func `a list of statements names the one that failed`() throws {
+  @Test func `a failed list of statements throws an error with the statement's index`() throws {
     let fixture = try fixture(.memory)
     let error = sqliteError {
       try fixture.database.write {

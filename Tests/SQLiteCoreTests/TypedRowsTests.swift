@@ -7,7 +7,7 @@ import Testing
 
   init() throws { database = try .fresh() }
 
-  @Test func `one column gives its own type`() throws {
+  @Test func `a single column is returned as its own type`() throws {
     #expect(try database.rows("SELECT 1", as: Int.self).first == 1)
     #expect(try database.rows("VALUES (1), (2)", as: Int.self) == [1, 2])
     #expect(try database.rows("SELECT 1 WHERE 0", as: Int.self).first == nil)
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `one column gives its own type to a task too`() async throws {
+  @Test func `an async query returns a single column as its own type`() async throws {
     #expect(try await database.rows("SELECT 1", as: Int.self).first == 1)
     #expect(try await database.rows("VALUES (1), (2)", as: Int.self) == [1, 2])
   }
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: ["SELECT ?", "SELECT ? || ? || ?"])
-  func `a wrong number of values is refused before anything runs`(sql: String) throws {
+  func `a wrong number of values throws before anything runs`(sql: String) throws {
     try database.read { connection in
       var statement = try connection.statement(SQL(unchecked: sql))
       let error = #expect(throws: SQLiteError.self) { try statement.run(1, "2") }
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `an error names the column that it was in`() throws {
+  @Test func `an error names its column`() throws {
     let error = sqliteError {
       _ = try database.rows("SELECT 1 AS a, NULL AS b, 'c' AS c", as: Int.self, Int?.self, Int.self)
     }
@@ -94,7 +94,7 @@ import Testing
     #expect(error?.message == "column “c” (2): expected Int, found TEXT")
   }
 
-  @Test func `optionals read NULL as nil and refuse other types`() throws {
+  @Test func `optionals read NULL as nil and throw for other types`() throws {
     let nulls = try database.rows(
       "SELECT NULL, NULL, NULL, NULL, NULL", as: Int?.self, Double?.self, String?.self,
       Bool?.self, [UInt8]?.self
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: 0...40)
-  func `text of each length is read as it is, and refused if it is not UTF-8`(length: Int) throws {
+  func `text of every length is read unchanged, and throws if it isn't UTF-8`(length: Int) throws {
     for place in 0..<max(1, length) {
       var ascii = [UInt8](repeating: UInt8(ascii: "a"), count: length)
       let text = String(decoding: ascii, as: UTF8.self)

@@ -6,60 +6,60 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Many accesses that wait: none of them may look at all others. That these tests end at all shows it,
-/// since a hundred thousand that each look at a hundred thousand take minutes.
+/// Tests with many waiting accesses. They take seconds only if no access inspects all others. If
+/// each of a hundred thousand did, they would take minutes.
 @Suite(.serialized, .timeLimit(.minutes(40)), .everyEngine, .requires(.interruption))
 struct WaitingTests {
-  static let crowd = 100_000
+  static let accessCount = 100_000
 
-  /// Numbers, in the order in which they came.
+  /// Collects numbers in the order in which they are appended.
   private final class Order: Sendable {
     private let stored = Mutex<[Int]>([])
     var numbers: [Int] { stored.withLock { $0 } }
     func append(_ number: Int) { stored.withLock { $0.append(number) } }
   }
 
-  /// Waits until exactly so many accesses wait.
+  /// Waits until exactly `count` accesses wait.
   private func whenWaiting(_ count: Int, _ database: Database) async throws {
     try await waitUntil { database.waitingAccessCount == count }
   }
 
-  @Test func `a hundred thousand wait with a deadline each, half give up, half are let in`()
+  @Test func `of a hundred thousand waiting accesses, half are cancelled and half run`()
     async throws
   {
     let database = try Database.fresh()
     let hold = await WriterHold(database)
     let day = ContinuousClock.now + .seconds(86_400)
-    let tasks = (0..<Self.crowd).map { number in
+    let tasks = (0..<Self.accessCount).map { number in
       Task {
-        // Not in the order of the deadlines.
+        // The deadlines are not in the order of the queue.
         try await database.withoutTransaction(
-          deadline: day + .seconds(number * 7_919 % Self.crowd)
+          deadline: day + .seconds(number * 7_919 % Self.accessCount)
         ) { _ in }
       }
     }
-    try await whenWaiting(Self.crowd, database)
-    #expect(database.pendingDeadlineCount == Self.crowd)
-    for number in stride(from: Self.crowd - 1, to: 0, by: -2) { tasks[number].cancel() }
-    try await whenWaiting(Self.crowd / 2, database)
-    #expect(database.pendingDeadlineCount == Self.crowd / 2)
+    try await whenWaiting(Self.accessCount, database)
+    #expect(database.pendingDeadlineCount == Self.accessCount)
+    for number in stride(from: Self.accessCount - 1, to: 0, by: -2) { tasks[number].cancel() }
+    try await whenWaiting(Self.accessCount / 2, database)
+    #expect(database.pendingDeadlineCount == Self.accessCount / 2)
     hold.release()
-    var (cancelled, letIn) = (0, 0)
+    var (cancelled, completed) = (0, 0)
     for task in tasks {
       do {
         try await task.value
-        letIn += 1
+        completed += 1
       } catch is CancellationError {
         cancelled += 1
       }
     }
-    #expect(cancelled == Self.crowd / 2)
-    #expect(letIn == Self.crowd / 2)
+    #expect(cancelled == Self.accessCount / 2)
+    #expect(completed == Self.accessCount / 2)
     #expect(database.pendingDeadlineCount == 0)
     #expect(database.waitingAccessCount == 0)
   }
 
-  @Test func `those whose deadlines pass give up, the others do not`() async throws {
+  @Test func `accesses whose deadlines pass throw, and the others run`() async throws {
     let database = try Database.fresh()
     let hold = await WriterHold(database)
     let early = ContinuousClock.now + .milliseconds(100), late = early + .seconds(3_600)
@@ -83,7 +83,7 @@ struct WaitingTests {
   }
 
   @Test(arguments: [Kind.memory, .file])
-  func `writes are let in in the order in which they came, also if some give up`(
+  func `writes run in the order of their requests even if some are cancelled`(
     kind: Kind
   ) async throws {
     let fixture = try Fixture(kind)
@@ -107,7 +107,7 @@ struct WaitingTests {
     #expect(order.numbers == (0..<300).filter { $0 % 3 == 1 } + Array(300..<400))
   }
 
-  @Test func `reads and writes of a database in memory are let in in one order`() async throws {
+  @Test func `reads and writes of a database in memory run in one order`() async throws {
     let database = try Database.fresh()
     let order = Order()
     let hold = await WriterHold(database)
@@ -128,7 +128,7 @@ struct WaitingTests {
     #expect(order.numbers == Array(0..<40))
   }
 
-  @Test func `writes do not wait for reads, nor reads for writes`() async throws {
+  @Test func `writes don't wait for reads, and reads don't wait for writes`() async throws {
     var options = Database.Options()
     options.maximumReaderCount = 1
     let fixture = try Fixture(.file, options)
@@ -156,7 +156,8 @@ struct WaitingTests {
     for write in writes { try await write.value }
   }
 
-  @Test func `suspending tells all that wait, and lets others in later`() async throws {
+  @Test func `suspending rejects all waiting accesses, and resuming allows new ones`() async throws
+  {
     let database = try Database.fresh()
     let hold = await WriterHold(database)
     let far = ContinuousClock.now + .seconds(3_600)
@@ -176,20 +177,20 @@ struct WaitingTests {
     try await database.write { _ in }
   }
 
-  @Test func `a thousand who wait for the same reads are told once each`() async throws {
+  @Test func `a thousand actions that wait for the same reads run once each`() async throws {
     let fixture = try Fixture(.file)
     let database = fixture.database, order = Order()
-    let told = DispatchSemaphore(value: 0)
+    let ran = DispatchSemaphore(value: 0)
     try await database.read { _ in
       for number in 0..<1_000 {
         let isWaiting = database.afterPresentReads { _ in
           order.append(number)
-          told.signal()
+          ran.signal()
         }
         #expect(isWaiting)
       }
     }
-    for _ in 0..<1_000 { await wait(for: told) }
+    for _ in 0..<1_000 { await wait(for: ran) }
     #expect(order.numbers.sorted() == Array(0..<1_000))
   }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(40))) struct WorkerTests {
-  /// Counts to a number, and lets all go on once it is reached.
+  /// A barrier: `join` blocks until `count` threads have called it.
   private final class Gathering: Sendable {
     private let missing: Mutex<Int>
     private let gate = DispatchSemaphore(value: 0)
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `works that wait for each other all run`() async throws {
+  @Test func `work items that wait for each other all run`() async throws {
     let worker = Worker(capacity: 2), gathering = Gathering(of: 100)
     try await withThrowingTaskGroup { group in
       for _ in 0..<100 { group.addTask { try await worker.run { gathering.join() } } }
@@ -31,8 +31,7 @@ import Testing
     }
   }
 
-  @Test func `one work after the other runs, also by threads that slept or were many`() async throws
-  {
+  @Test func `consecutive work items run, even after the threads were idle`() async throws {
     let worker = Worker(capacity: 2)
     var sum = 0
     for round in 0..<200 {
@@ -42,7 +41,7 @@ import Testing
     #expect(sum == 199 * 100)
   }
 
-  @Test func `a work that holds its worker last lets it go`() async throws {
+  @Test func `a work item that holds the last reference to its worker releases it`() async throws {
     let isOver = DispatchSemaphore(value: 0)
     weak var gone: Worker?
     do {
@@ -63,7 +62,7 @@ import Testing
     try await waitUntil { gone == nil }
   }
 
-  @Test func `a task that was cancelled begins no work`() async throws {
+  @Test func `a cancelled task runs no work`() async throws {
     let worker = Worker()
     let task = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
@@ -72,12 +71,12 @@ import Testing
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  @Test func `short accesses of many tasks end one way or the other when they are cancelled`()
+  @Test func `short accesses of many tasks finish or throw when they are cancelled`()
     async throws
   {
     let fixture = try Fixture(.file)
     let database = fixture.database
-    // Short ones before, so that tasks wait for theirs awake.
+    // Earlier accesses leave idle threads, which later ones reuse.
     for _ in 0..<50 { _ = try await database.read { $0.isAutocommit } }
     var ended = 0
     for round in 0..<200 {
@@ -100,7 +99,7 @@ import Testing
     #expect(database.waitingAccessCount == 0)
   }
 
-  @Test func `closing lets short accesses of many tasks end or refuses them`() async throws {
+  @Test func `closing lets short accesses of many tasks finish or throw`() async throws {
     for _ in 0..<20 {
       let fixture = try Fixture(.file)
       let database = fixture.database
