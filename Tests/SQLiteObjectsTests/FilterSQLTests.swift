@@ -154,7 +154,7 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids((\Human.$name).hasPrefix("A\u{308}")) == [])
   }
 
-  @Test func `only like treats % and _ as wildcards`() throws {
+  @Test func `only the function like treats % and _ as wildcards`() throws {
     #expect(try ids((\Human.$name).contains("%")) == [5])
     #expect(try ids((\Human.$name).contains("_")) == [6])
     #expect(try ids((\Human.$name).hasPrefix("An_")) == [6])

@@ -3,7 +3,7 @@ import Foundation
 import MagicData
 import Testing
 
-/// Collections that are changed without being fetched.
+/// Changes of lazy collections that weren't fetched.
 @Suite(.everyEngine) struct LazyChangingTests {
   let magic: MagicData
   /// Nine songs, "1" to "9".

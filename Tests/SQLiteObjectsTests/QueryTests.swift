@@ -8,7 +8,7 @@ import Testing
   let reds = Team("Reds", city: "Bern")
   let blues = Team("Blues")
 
-  /// Ann (30, Reds, friends Bob and Cem), Bob (40, Blues), Cem (50, no team).
+  /// Creates Ann (30, Reds, friends Bob and Cem), Bob (40, Blues) and Cem (50, no team).
   init() throws {
     magic = try MagicData.fresh()
     let ann = Player("Ann", age: 30)

@@ -26,7 +26,7 @@ struct Subtitles: AssetConvertible {
   var assetData: Data { get throws { Data(lines.joined(separator: "\n").utf8) } }
 }
 
-/// The code of the README's chapter on assets. `.ci/checks/readme` compares the texts.
+/// The code of the README and the article on assets. `.ci/checks/readme` compares the texts.
 @Suite(.everyEngine) struct ReadmeAssetsTests {
   private let home: TestFolder
   var folder: String { home.path }
@@ -96,7 +96,7 @@ struct Subtitles: AssetConvertible {
     #expect(try await subtitles.get()?.lines == ["a", "b"])
   }
 
-  @Test func `the README's example of swapping assets works`() async throws {
+  @Test func `the article's example of swapping assets works`() async throws {
     let magic: MagicData = try await .at(folder + "/store")
     let (first, second) = (Film("Metropolis"), Film("Nosferatu"))
     first.poster = MagicAsset(value: Data([1]))
@@ -110,7 +110,7 @@ struct Subtitles: AssetConvertible {
   }
 
   @Test(.requires(.backup))
-  func `the README's example of verifying, sweeping and backing up works`() async throws {
+  func `the documented example of verifying, sweeping and backing up works`() async throws {
     let magic = try await MagicData(path: folder + "/store", minimumFileSize: 4_096)
     let (film, other) = (Film("Metropolis"), Film("Nosferatu"))
     film.poster = MagicAsset(value: Data(count: 10_000))
@@ -132,7 +132,7 @@ struct Subtitles: AssetConvertible {
     #expect(backup.faults == faults)
   }
 
-  @Test func `the README's example of AssetStore works`() async throws {
+  @Test func `the article's example of AssetStore works`() async throws {
     let jpeg: [UInt8] = [1, 2, 3]
     let database = try Database.at(folder + "/data.sqlite3")
 

@@ -41,14 +41,14 @@ private enum Guide {
   }
 }
 
-/// The code of the README's chapter on relations, block by block.
+/// The code of the article on relations, block by block.
 @Suite(.everyEngine) struct ReadmeRelationsTests {
   private typealias Shop = Guide.Shop
   private typealias Person = Guide.Person
   private typealias Note = Guide.Note
   private typealias Tag = Guide.Tag
 
-  @Test func `the guide's examples of relations work`() async throws {
+  @Test func `the article's examples of relations work`() async throws {
     let magic = try await MagicData.fresh()
 
     let shop = Shop("Books")
@@ -101,7 +101,7 @@ private enum Guide {
     #expect(try await magic.count(of: Shop.self) == 0)
   }
 
-  @Test func `the guide's example of linked records works`() async throws {
+  @Test func `the article's example of linked records works`() async throws {
     let database = try Database.fresh()
     let noteTags = CrossReference<Note, Tag>(
       "note_tag", leftKeyName: "noteID", rightKeyName: "tagID")

@@ -10,7 +10,7 @@ private struct Ticket: MagicObject {
 }
 
 @Suite(.everyEngine) struct ReadmeRemovingTests {
-  @Test func `the README's example of removing several objects works`() throws {
+  @Test func `the article's example of removing several objects works`() throws {
     let magic = try MagicData.fresh()
     try magic.update([Ticket(isExpired: true), Ticket(isExpired: false), Ticket(isExpired: true)])
     let expired = try magic.objects(of: Ticket.self, where: \.$isExpired == true)

@@ -107,7 +107,7 @@ private struct Stop: Error {}
         return try magic.objects(of: Plain.self).first
       })
     try magic.update(Account(5))
-    // The first two exist. The others aren't the object that has their key now.
+    // The first two exist. The others were rolled back, although another object has key 3 now.
     for (place, account) in fetched[..<2].enumerated() { account.balance = 11 + place }
     try magic.update(Array(fetched[..<2]))
     #expect(try magic.objects(of: Account.self).map(\.balance) == [11, 12, 5])

@@ -104,7 +104,7 @@ import TestSupport
     }
   }
 
-  @Test func `components follow the Gregorian calendar in UTC`() throws {
+  @Test func `date components follow the Gregorian calendar in UTC`() throws {
     let parts = Self.rows.map { Parts($0.from) }
     try expect((\Stay.$from).year) { parts[$0].year }
     try expect((\Stay.$from).month) { parts[$0].month }
@@ -117,7 +117,7 @@ import TestSupport
     try expect((\Stay.$seen).weekday) { Self.rows[$0].seen.map { Parts($0).weekday } }
   }
 
-  @Test func `components equal those of Foundation for dates after 1589`() throws {
+  @Test func `date components equal Foundation's for dates after 1589`() throws {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = .gmt
     let since = Date(timeIntervalSince1970: -12_000_000_000)

@@ -305,7 +305,7 @@ import Testing
     }
   }
 
-  @Test func `or returns the first non-nil value, and when chooses by a condition`() throws {
+  @Test func `the functions or and when return the same as ?? and if in Swift`() throws {
     try expect((\Edge.$k).or(5)) { $0.k ?? 5 }
     try expect((\Edge.$k).or(\.$b)) { $0.k ?? $0.b }
     try expect((\Edge.$k % 7).or(\Edge.$b % 7)) { ($0.k.map { $0 % 7 }) ?? ($0.b % 7) }

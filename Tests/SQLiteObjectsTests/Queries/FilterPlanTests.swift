@@ -43,7 +43,8 @@ private struct PlanMark: MagicObject {
   init(_ word: String) { self.word = word }
 }
 
-/// How SQLite runs queries on related objects. The tables have no statistics, and the rows don't matter.
+/// How SQLite runs queries on related objects. The tables have no statistics, and the rows don't
+/// matter.
 @Suite struct FilterPlanTests {
   private final class Statements: Sendable {
     let list = Mutex<[String]>([])

@@ -116,7 +116,7 @@ private struct Shop: MagicObject {
     #expect(try magic.fetch(Sale.all.values(\.$date)) == zip(sales, moves).map { $0.date + $1 })
   }
 
-  @Test func `when accepts values and properties without their type`() throws {
+  @Test func `the function when accepts values and properties without their type`() throws {
     let count: MagicExpression<Sale, Int> = .when(\.$country == "CA", then: 0, else: \.$count)
     #expect(try magic.fetch(Sale.all.values(count)) == [0, 0, 7, 1, -4])
     let other: MagicExpression<Sale, Int> = .when(\.$country == "CA", then: \.$count, else: 0)

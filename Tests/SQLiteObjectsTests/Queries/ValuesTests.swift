@@ -118,7 +118,7 @@ import TestSupport
   }
 
   @Test func `an unqualified column belongs to the object, whatever tables are joined`() throws {
-    // Both tracks and albums have an id, and the albums a title.
+    // Tracks and albums both have a column `id`, and albums have a column `title`.
     let rows = try magic.fetch(
       Music.Track.where(Filter(sql: "id IS NOT NULL AND seconds = 50")).values(
         \.$name, \.$album.$title))

@@ -63,7 +63,7 @@ private enum New {
 @Suite(.everyEngine) struct DeleteRuleChangeTests {
   let folder: TestFolder
 
-  /// Creates a store of the old types: three workers, two of whom have the same boss. The boss is a
+  /// Creates a store of the old types: three workers, two of them with the same boss. The boss is a
   /// friend of the third.
   init() throws {
     folder = try TestFolder()

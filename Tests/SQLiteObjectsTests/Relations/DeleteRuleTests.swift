@@ -139,7 +139,7 @@ struct Impossible: MagicObject {
     try magic.update([
       CascadingFirst(founder: other, team: other), CascadingFirst(founder: other, team: team),
     ])
-    // One of the two that reference each club by `founder` would remain.
+    // One of the two objects that reference each club by `founder` would remain.
     #expect(throws: MagicError.restricted(type: "Club", by: ["RestrictingFirst.founder"])) {
       try magic.remove(team)
     }

@@ -112,7 +112,7 @@ final class Witness: MagicObject {
       all = []
       #expect(living.count == 0)
     }
-    // The two new objects hold each other strongly, so the test breaks the cycle.
+    // Breaks the cycle between the two saved objects.
     first.friends = []
   }
 
@@ -224,7 +224,7 @@ final class Witness: MagicObject {
     #expect(again.first?.friends.map(\.name) == ["2", "3"])
   }
 
-  /// Creates a store with a chain of nodes, each of which references the next one.
+  /// Creates a store with a chain of nodes. Each node references the next one.
   private static func chain(_ count: Int) throws -> MagicData {
     let magic = try MagicData.fresh()
     try magic.update(Node("only"))
