@@ -1,4 +1,4 @@
-// A process of its own for the tests of SQLiteHistory: what only another process can show.
+// Commands for the tests of SQLiteHistory that need a separate process.
 import Foundation
 import Platform
 import SQLiteCore
@@ -12,14 +12,15 @@ private struct Town: Record {
   var size: Int
 }
 
-/// The time of a clock that all processes share.
+/// Returns the time of a clock that all processes share.
 private func nanoseconds() -> Int {
   var time = timespec()
   unsafe clock_gettime(CLOCK_MONOTONIC, &time)
   return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// latency <path> <count>: prints when each transaction of `stamp` began, and when it is told here.
+/// latency <path> <count>: prints when each transaction of `stamp` began and when its delta
+/// arrived.
 private func printLatency(_ path: String, _ count: Int) async throws {
   let database = try Database(path: path)
   try await database.executeChange(
@@ -37,8 +38,8 @@ private func printLatency(_ path: String, _ count: Int) async throws {
   }
 }
 
-/// exchange <path> <name> <folder> <write|finish>: writes into `town` and sends that by files in a folder, and takes what
-/// others send, until it is killed, or until nothing is left.
+/// exchange <path> <name> <folder> <write|finish>: writes into `town`, sends the changes as files
+/// in a folder, and applies the files of others, until it is killed or, with `finish`, once.
 private func exchange(
   _ database: Database, as name: String, in folder: String, writes: Bool
 ) throws {
@@ -56,7 +57,7 @@ private func exchange(
       try database.write { connection in
         let patch = try connection.patch {
           for _ in 0..<Int.random(in: 1...4) {
-            // Rows of one's own, and some that others write, too.
+            // Some rows are written only by this copy, some by others, too.
             let key = Int.random(in: 0...3) == 0 ? Int.random(in: 1...9) : Int.random(in: 1...99)
             let id = key < 10 ? key : key * 10 + (Int(name) ?? 0)
             if Int.random(in: 0...4) == 0 {
@@ -67,7 +68,7 @@ private func exchange(
             }
           }
         }
-        // Both or none: a patch that is committed will be sent.
+        // Atomic: each committed patch will be sent.
         try connection.executeChange(
           "INSERT INTO outbox (patch) VALUES (\([UInt8](patch.data)))")
       }
@@ -100,12 +101,12 @@ private func exchange(
 
 private func run(_ arguments: [String]) throws {
   var options = Database.Options()
-  // The machine has much else to do.
+  // The machine may be busy.
   options.busyTimeout = .seconds(300)
   let database = try Database(path: arguments[1], options: options)
   switch arguments.first {
   case "write":
-    // write <path> <count> <journal|silent>: so many transactions on town(id, name, size).
+    // write <path> <count> <journal|silent>: runs that many transactions on town(id, name, size).
     let journal = arguments[3] == "journal" ? try database.journal() : nil
     for number in 0..<(Int(arguments[2]) ?? 0) {
       try database.write { connection in
@@ -120,10 +121,10 @@ private func run(_ arguments: [String]) throws {
     }
     withExtendedLifetime(journal) {}
   case "loop":
-    // loop <path>: journaled writes, and patches of all rows of `level`, until it is killed.
+    // loop <path>: makes journaled writes and patches of all rows of `level` until it is killed.
     let journal = try database.journal(limit: 1 << 30)
     print("ready")
-    // A pipe is told when the buffer is full.
+    // A pipe is buffered until the buffer is full.
     fflush(nil)
     var number = try database.rows("SELECT max(n) FROM level", as: Int.self).first ?? 0
     while true {
@@ -141,7 +142,8 @@ private func run(_ arguments: [String]) throws {
     }
     withExtendedLifetime(journal) {}
   case "stamp":
-    // stamp <path> <count>: transactions every few milliseconds with the time of their begin; prints that of their end.
+    // stamp <path> <count>: runs transactions every few milliseconds that store their start time,
+    // and prints their end time.
     let journal = try database.journal()
     for number in 1...(Int(arguments[2]) ?? 0) {
       usleep(UInt32.random(in: 500...12_000))
@@ -151,13 +153,13 @@ private func run(_ arguments: [String]) throws {
     }
     withExtendedLifetime(journal) {}
   case "restore":
-    // restore <path> <copy>: replaces the database by a copy.
+    // restore <path> <copy>: replaces the database with a copy.
     try Database(path: arguments[2]).backup(to: database)
   case "exchange":
     try exchange(database, as: arguments[2], in: arguments[3], writes: arguments[4] == "write")
   case "cost":
-    // cost <path> <none|tables|judged|deltas|journal> [update]: writes 100,000 rows in one transaction, and changes them in
-    // another, for counting instructions.
+    // cost <path> <none|tables|judged|deltas|journal> [update]: writes 100,000 rows in one
+    // transaction and updates them in another, for counting instructions.
     try database.executeChange(
       "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT, size INTEGER)")
     let subscription: Registration? =

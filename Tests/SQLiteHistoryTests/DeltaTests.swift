@@ -28,7 +28,7 @@ private struct Place: Record, Equatable {
   var isOld: Bool
 }
 
-/// Deltas of records: each committed change of a row, once, whatever wrote it.
+/// Tests the deltas of records: each committed change of a row is reported once, whatever wrote it.
 @Suite struct DeltaTests {
   private func database() throws -> Database {
     let database = try Database.memory()
@@ -42,7 +42,7 @@ private struct Place: Record, Equatable {
   }
 
   @Test(.timeLimit(.minutes(40)), arguments: [true, false])
-  func `a reader that has read the state after a commit is not notified of it`(
+  func `a reader isn't notified of a commit whose result it has already read`(
     hasSubscriber: Bool
   ) async throws {
     let folder = try TestFolder()
@@ -55,7 +55,7 @@ private struct Place: Record, Equatable {
       try connection.update(Town(id: 2, name: "b", size: 2))
       let queue = DeltaQueue(reader, tables: ["town"], limit: .max)
       begun.withLock { $0 = queue }
-      // The commit can be seen, and nobody was notified of it yet.
+      // The commit is visible, but observers haven't been notified of it yet.
       connection.afterCommit { _ in
         let count = try? reader.write { connection in
           queue.begin(after: connection.takeMoment())
@@ -67,7 +67,7 @@ private struct Place: Record, Equatable {
     try await writer.write { try $0.update(Town(id: 3, name: "c", size: 3)) }
     let queue = try #require(begun.withLock { $0 })
     guard case .commit(let changes)? = try await queue.next() else {
-      Issue.record("the commit before is reported again")
+      Issue.record("the earlier commit is reported again")
       return
     }
     #expect(changes.rows.map { $0.new?.first } == [.integer(3)])
@@ -75,7 +75,7 @@ private struct Place: Record, Equatable {
   }
 
   @Test(.timeLimit(.minutes(40)), arguments: [true, false])
-  func `a reader that comes while a write waits for the lock of the file is told its rows`(
+  func `a reader that starts while a write waits for the file lock receives its rows`(
     hasSubscriber: Bool
   ) async throws {
     let folder = try TestFolder()
@@ -92,11 +92,11 @@ private struct Place: Record, Equatable {
     let second = try Database(path: folder.file(), options: options)
     let early = hasSubscriber ? second.subscribe(to: .values) { _ in } : nil
     let isLocked = Flag()
-    let isOver = Flag()
+    let mayEnd = Flag()
     let holder = Task {
       try await first.write { connection in
         isLocked.set()
-        while !isOver.isSet { Thread.sleep(forTimeInterval: 0.001) }
+        while !mayEnd.isSet { Thread.sleep(forTimeInterval: 0.001) }
       }
     }
     try await waitUntil { isLocked.isSet }
@@ -107,7 +107,7 @@ private struct Place: Record, Equatable {
     }
     try await waitUntil { waits.isSet }
     let queue = DeltaQueue(first, tables: ["town"], limit: .max)
-    isOver.set()
+    mayEnd.set()
     try await holder.value
     try await write.value
     guard case .commit(let changes)? = try await queue.next() else {
@@ -129,7 +129,7 @@ private struct Place: Record, Equatable {
     "ATTACH ':memory:' AS other; CREATE TABLE other.town AS SELECT * FROM main.town",
     "ATTACH ':memory:' AS other; CREATE TABLE other.town (a); DROP TABLE other.town; DETACH other",
   ])
-  func `what other schemas have is not told`(script: String) async throws {
+  func `changes in other schemas aren't reported`(script: String) async throws {
     let database = try database()
     let town = Town(id: 1, name: "a", size: 1)
     var early = database.deltas(of: Town.self).makeAsyncIterator()
@@ -142,7 +142,7 @@ private struct Place: Record, Equatable {
     #expect(try await early.next() == [.inserted(town)])
   }
 
-  @Test func `a transaction comes as one element, each row once`() async throws {
+  @Test func `a transaction is one element that contains each row once`() async throws {
     let database = try database()
     var deltas = database.deltas(of: Town.self).makeAsyncIterator()
     try await database.write { connection in
@@ -188,7 +188,7 @@ private struct Place: Record, Equatable {
       ])
   }
 
-  @Test func `the properties are named as in Swift, and columns of others are not told`()
+  @Test func `properties have their Swift names, and changes of other columns aren't reported`()
     async throws
   {
     let database = try database()
@@ -206,7 +206,7 @@ private struct Place: Record, Equatable {
       ])
   }
 
-  @Test func `cascades, triggers, blobs and patches are told`() async throws {
+  @Test func `changes by cascades, triggers, blobs and patches are reported`() async throws {
     let database = try database()
     try await database.executeMultipleChanges(
       """
@@ -241,7 +241,7 @@ private struct Place: Record, Equatable {
     #expect(try await deltas.next() == [.inserted(Town(id: 5, name: "p", size: 5))])
   }
 
-  @Test func `savepoints that the user's SQL rolled back appear nowhere`() async throws {
+  @Test func `changes in savepoints that raw SQL rolled back aren't reported`() async throws {
     let database = try database()
     var deltas = database.deltas(of: Town.self).makeAsyncIterator()
     try await database.withoutTransaction { connection in
@@ -260,7 +260,8 @@ private struct Place: Record, Equatable {
     #expect(try await deltas.next() == [.inserted(Town(id: 5, name: "e", size: 5))])
   }
 
-  @Test func `a row that does not fit is named, and the rest goes on`() async throws {
+  @Test func `an undecodable row is reported as unreadable, and other rows as usual`() async throws
+  {
     let database = try database()
     var deltas = database.deltas(of: Town.self).makeAsyncIterator()
     try await database.executeChange(
@@ -284,7 +285,7 @@ private struct Place: Record, Equatable {
     #expect(next.count == 3)
   }
 
-  @Test func `the present state comes first, and nothing is missed or told twice`() async throws {
+  @Test func `the current rows come first, and no change is missed or repeated`() async throws {
     let database = try database()
     try await database.executeChange("INSERT INTO town VALUES (1, 'a', 1, NULL)")
     let sequence = database.deltas(of: Town.self, including: .current)
@@ -298,12 +299,12 @@ private struct Place: Record, Equatable {
     #expect(try await deltas.next() == [.deleted(Town(id: 1, name: "a", size: 1))])
   }
 
-  @Test func `a reader that never reads is told once that it was too much`() async throws {
+  @Test func `a reader that falls behind receives tooMuch once`() async throws {
     let database = try database()
     var slow = database.deltas(of: Town.self, limit: 20_000).makeAsyncIterator()
-    var anew = database.deltas(of: Town.self, including: .current, limit: 20_000)
+    var withCurrent = database.deltas(of: Town.self, including: .current, limit: 20_000)
       .makeAsyncIterator()
-    #expect(try await anew.next() == [.current([])])
+    #expect(try await withCurrent.next() == [.current([])])
     for id in 0..<1000 {
       try await database.executeChange("INSERT INTO town VALUES (\(id), 'a town', 1, NULL)")
     }
@@ -314,17 +315,17 @@ private struct Place: Record, Equatable {
       return
     }
     #expect(town.id > 900)
-    #expect(try await anew.next() == [.tooMuch])
-    guard case .current(let towns) = try #require(try await anew.next())[0] else {
+    #expect(try await withCurrent.next() == [.tooMuch])
+    guard case .current(let towns) = try #require(try await withCurrent.next())[0] else {
       Issue.record("no current rows follow")
       return
     }
     #expect(towns.count == 1000)
     try await database.executeChange("DELETE FROM town WHERE id = 7")
-    #expect(try await anew.next() == [.deleted(Town(id: 7, name: "a town", size: 1))])
+    #expect(try await withCurrent.next() == [.deleted(Town(id: 7, name: "a town", size: 1))])
   }
 
-  @Test func `a table that is made later is told, and one that is altered is to be read anew`()
+  @Test func `a table that is created later is reported, and an altered one as replaced`()
     async throws
   {
     let database = try Database.memory()
@@ -347,7 +348,7 @@ private struct Place: Record, Equatable {
     #expect(try await deltas.next() == [.replaced])
   }
 
-  @Test func `a cancelled loop ends`() async throws {
+  @Test func `cancelling the loop ends it`() async throws {
     let database = try database()
     let (started, begin) = AsyncStream.makeStream(of: Void.self)
     let task = Task {
@@ -364,7 +365,7 @@ private struct Place: Record, Equatable {
   }
 
   @Test(arguments: [DeltaStart.changes, .current])
-  func `a closed database ends the loop by an error`(start: DeltaStart) async throws {
+  func `closing the database makes the loop throw`(start: DeltaStart) async throws {
     let database = try database()
     var unread = database.deltas(of: Town.self, including: start).makeAsyncIterator()
     let (started, begin) = AsyncStream.makeStream(of: Void.self)
@@ -387,7 +388,7 @@ private struct Place: Record, Equatable {
     #expect((await loop.value as? SQLiteError)?.code == .misuse)
   }
 
-  @Test func `closing another database on the file is no change`() async throws {
+  @Test func `closing another database on the same file isn't reported`() async throws {
     let folder = try TestFolder()
     let databases = try (0..<2).map { _ in try Database(path: folder.path + "/towns.sqlite3") }
     try await databases[0].executeChange(
@@ -400,7 +401,7 @@ private struct Place: Record, Equatable {
     #expect(try await deltas.next() == [.inserted(town)])
   }
 
-  @Test func `without the hook the first step says so`() async throws {
+  @Test func `without the preupdate hook, the first iteration throws`() async throws {
     var options = Database.Options()
     options.usesPreupdateHook = false
     let database = try Database.memory(options: options)
@@ -409,7 +410,7 @@ private struct Place: Record, Equatable {
     #expect(error?.message.contains("SQLITE_ENABLE_PREUPDATE_HOOK") == true)
   }
 
-  @Test func `attached databases and temporary tables are not told`() async throws {
+  @Test func `changes in attached databases and temporary tables aren't reported`() async throws {
     let database = try database()
     var deltas = database.deltas(of: Town.self).makeAsyncIterator()
     try await database.withoutTransaction { connection in

@@ -3,12 +3,12 @@ import SQLiteHistory
 import Testing
 import TestSupport
 
-/// Patches whose rows exchange unique values, so that no order of single updates applies them.
+/// Tests patches with rows that exchange unique values, which no order of single updates can apply.
 @Suite struct ExchangeTests {
   /// A way to apply a patch.
   enum Way: CaseIterable, Sendable {
     case ordinary
-    /// As undo does, without triggers and the actions of foreign keys.
+    /// Without triggers and foreign key actions, like undo.
     case exact
 
     @discardableResult
@@ -23,7 +23,7 @@ import TestSupport
     }
   }
 
-  /// A table whose rows exchange values: how it is made and filled, and how they are exchanged.
+  /// A table with rows that exchange values: its schema and rows, and the change.
   struct Example: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let schema: SQL
@@ -119,7 +119,7 @@ import TestSupport
         """),
   ]
 
-  /// A database whose indexes and triggers may use any function and virtual table.
+  /// Returns a database with indexes and triggers that may use any function and virtual table.
   private func fresh() throws -> Database {
     var options = Database.Options()
     options.trustedSchema = true
@@ -131,7 +131,7 @@ import TestSupport
   }
 
   @Test(arguments: examples, Way.allCases)
-  func `a copy takes them, and they are taken back`(_ example: Example, _ way: Way) throws {
+  func `a patch and its inverse can be applied to a copy`(_ example: Example, _ way: Way) throws {
     let one = try fresh(), other = try fresh()
     for database in [one, other] { try database.executeMultipleChanges(example.schema) }
     let before = try dump(one)
@@ -146,7 +146,7 @@ import TestSupport
     #expect(try other.rows("PRAGMA ignore_check_constraints", as: Int.self).first == 0)
   }
 
-  @Test func `a journal brings exchanged values to a copy`() throws {
+  @Test func `a journal's patch applies exchanged values to a copy`() throws {
     let folder = try TestFolder()
     let database = try Database(path: folder.file())
     let copy = try fresh()
@@ -161,7 +161,7 @@ import TestSupport
   }
 
   @Test(arguments: Way.allCases)
-  func `columns that came later keep their values`(_ way: Way) throws {
+  func `columns that were added later keep their values`(_ way: Way) throws {
     let database = try fresh()
     try database.executeMultipleChanges(Self.examples[0].schema)
     let patch = try database.patch { try $0.executeMultipleChanges(Self.swap) }
@@ -207,7 +207,7 @@ import TestSupport
         try other.rows("SELECT id || code || name || size FROM t WHERE id < 3", as: String.self)
           == expected)
     }
-    // A row that stays keeps the value that the other one needs.
+    // An omitted row keeps the value that the other row needs.
     let other = try fresh()
     try other.executeMultipleChanges(schema)
     try other.executeChange("UPDATE t SET name = 'ours' WHERE id = 1")
@@ -218,7 +218,7 @@ import TestSupport
   }
 
   @Test(arguments: Way.allCases)
-  func `a row that another one forbids leaves the rest to be exchanged`(_ way: Way) throws {
+  func `rows blocked by another row are conflicts, and the rest is exchanged`(_ way: Way) throws {
     let one = try fresh(), other = try fresh()
     for database in [one, other] { try database.executeMultipleChanges(Self.examples[0].schema) }
     for database in [one, other] {
@@ -240,7 +240,7 @@ import TestSupport
   }
 
   @Test(arguments: Way.allCases)
-  func `children stay with a parent whose values are exchanged`(_ way: Way) throws {
+  func `child rows keep a parent with exchanged values`(_ way: Way) throws {
     let schema: SQL = """
       CREATE TABLE t (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE);
       CREATE TABLE child (
@@ -260,7 +260,7 @@ import TestSupport
         == ["11B", "22A"])
   }
 
-  @Test func `triggers see each update, so that a search index keeps in step`() throws {
+  @Test func `triggers run for each update, so a search index stays up to date`() throws {
     let schema: SQL = """
       CREATE TABLE t (id INTEGER PRIMARY KEY, code TEXT UNIQUE, note TEXT);
       CREATE VIRTUAL TABLE f USING fts5 (code, content = 't', content_rowid = 'id');
@@ -277,7 +277,7 @@ import TestSupport
     try other.apply(patch)
     #expect(try other.rows("SELECT rowid FROM f WHERE f MATCH 'b'", as: Int.self) == [1])
     try other.executeChange("INSERT INTO f (f, rank) VALUES ('integrity-check', 1)")
-    // What a trigger refuses is a conflict.
+    // An error that a trigger raises is a conflict.
     try other.executeMultipleChanges(
       """
       CREATE TRIGGER short BEFORE UPDATE ON t WHEN new.code NOT IN ('A', 'B')
@@ -289,7 +289,7 @@ import TestSupport
   }
 
   @Test(arguments: Way.allCases)
-  func `random permutations of unique values are applied and taken back`(_ way: Way) throws {
+  func `random permutations of unique values can be applied and inverted`(_ way: Way) throws {
     var generator = SplitMix64(seed: 13)
     for round in 0..<60 {
       let count = Int.random(in: 2...12, using: &generator)

@@ -13,7 +13,7 @@ private struct Town: Record, Equatable, Sendable {
   var size: Int
 }
 
-/// `HistoryHelper`, which lies beside the tests, as a process.
+/// Starts `HistoryHelper`, which is built next to the tests, as a process.
 private func start(_ arguments: [String]) throws -> (process: Process, output: Pipe) {
   let process = Process()
   process.executableURL = try helperProgram("HistoryHelper")
@@ -24,7 +24,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
   return (process, pipe)
 }
 
-/// The journal: changes of all processes, and patches of what has happened since.
+/// Tests the journal: the changes of all processes, and patches of the changes since a mark.
 @Suite struct JournalTests {
   let folder: TestFolder
 
@@ -42,7 +42,8 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     return database
   }
 
-  @Test func `another process's changes arrive exactly, among our own`() async throws {
+  @Test func `another process's changes are reported exactly, along with this one's`() async throws
+  {
     let database = try database()
     let journal = try await database.journal()
     var deltas = journal.deltas(of: Town.self, including: .current).makeAsyncIterator()
@@ -57,7 +58,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
         "INSERT OR REPLACE INTO town VALUES (\(100 + number % 7), 'own', \(number))")
     }
     var rows: [Int: Town] = [:]
-    // The last of each.
+    // Reads until the last change of each process.
     while rows.values.first(where: { $0.name == "other 299" }) == nil
       || rows[100 + 39 % 7]?.size != 39
     {
@@ -70,7 +71,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
         default: Issue.record("unexpected change: \(change)")
         }
       }
-      // Others add to the sizes of our rows.
+      // The other process also increases the sizes of our rows.
       if let own = rows[100 + 39 % 7], own.size > 39, other.process.isRunning == false { break }
     }
     other.process.waitUntilExit()
@@ -91,7 +92,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     #expect(rows.values.sorted { $0.id < $1.id } == found)
   }
 
-  @Test func `a patch of what has happened since a mark brings a copy up to date`() throws {
+  @Test func `a patch of the changes since a mark updates a copy`() throws {
     let database = try database()
     let journal = try database.journal()
     let copy = try Database.memory()
@@ -108,7 +109,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
         throw SQLiteError(.abort)
       }
     }
-    // A statement outside any transaction has its entry, too.
+    // A statement outside a transaction has an entry, too.
     try database.withoutTransaction { _ = try $0.executeChange("DELETE FROM town WHERE id = 3") }
     let patch = try #require(try journal.patch(since: mark))
     try copy.apply(patch)
@@ -121,7 +122,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     #expect(try foreign.patch(since: mark) == nil)
   }
 
-  @Test func `a transaction stands in the journal once, however many keep it`() async throws {
+  @Test func `a transaction has one journal entry, however many journals are open`() async throws {
     let database = try database(), other = try self.database()
     var first: ChangeJournal? = try await database.journal()
     let second = try await database.journal()
@@ -143,7 +144,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     withExtendedLifetime((second, third)) {}
   }
 
-  @Test func `the journal is a ring, and says when it does not reach back`() async throws {
+  @Test func `the journal drops old entries and returns nil for marks before them`() async throws {
     let database = try Database.memory()
     try await database.executeMultipleChanges(
       "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL)")
@@ -167,7 +168,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     #expect(try await deltas.next() == [.tooMuch])
   }
 
-  @Test func `a process that is killed leaves whole patches and a journal that fits`() throws {
+  @Test func `a killed process leaves complete patches and a consistent journal`() throws {
     let database = try database()
     try database.executeChange(
       "WITH RECURSIVE c(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < 200) INSERT INTO level SELECT i, 0 FROM c"
@@ -199,7 +200,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     #expect(try #require(try database.rows("SELECT n FROM level", as: Int.self).first) > 0)
   }
 
-  @Test func `copies whose programs are killed while they exchange patches converge`() throws {
+  @Test func `copies converge although their programs are killed during the exchange`() throws {
     let post = folder.file("post")
     try FileManager.default.createDirectory(atPath: post, withIntermediateDirectories: false)
     let names = ["1", "2", "3"]
@@ -216,7 +217,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
         process.waitUntilExit()
       }
     }
-    // The first round sends what is left, the second takes it.
+    // The first round sends the remaining patches, the second receives them.
     for _ in 0..<2 {
       for name in names {
         let (process, output) = try start(arguments(name, "finish"))
@@ -239,7 +240,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     #expect(rows[1] == rows[0])
     #expect(rows[2] == rows[0])
     #expect(rows[0].count > 20)
-    // Only the rows that several write are ever in conflict.
+    // Only rows that several copies write are ever in conflict.
     #expect(!reported.isEmpty && reported.allSatisfy { $0 < 10 })
   }
 
@@ -252,7 +253,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
   }
 
   @Test(arguments: Copy.allCases, Restorer.allCases)
-  func `a journal that is held goes on after the restore of a copy`(
+  func `an open journal continues after a copy is restored`(
     _ copy: Copy, by restorer: Restorer
   ) async throws {
     let database = try database()
@@ -295,7 +296,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
       #expect(process.terminationStatus == 0)
     }
     if copy == .newer, restorer == .otherProcess {
-      // The journal of the copy continues this one.
+      // The copy's journal continues this one.
       #expect(try await changes.next() == [.inserted(town(3))])
       #expect(try await towns.next() == [.inserted(town(3))])
     } else {
@@ -318,7 +319,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
       try await journal.patch(since: late)?.tables.first?.rows.count == [.newer: 2][copy])
   }
 
-  @Test func `a mark is of an entry and not of a number`() async throws {
+  @Test func `a mark identifies an entry, not only its number`() async throws {
     let database = try database(), copy = try Database.memory()
     let journal = try await database.journal()
     try await database.backup(to: copy)
@@ -332,7 +333,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
   }
 
   @Test(arguments: [Int.min, -1, 0, 1, Int.max])
-  func `a journal of any limit keeps its last entry`(limit: Int) async throws {
+  func `a journal with any limit keeps its last entry`(limit: Int) async throws {
     let database = try database()
     let journal = try await database.journal(limit: limit)
     for id in 1...3 {
@@ -343,7 +344,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
   }
 
   @Test(arguments: ["token", "total"], ["max", "min"])
-  func `a journal whose numbers are text that is not UTF-8 is replaced by the next write`(
+  func `the next write replaces a journal with invalid numbers`(
     column: String, end: String
   ) throws {
     let database = try database()
@@ -359,7 +360,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
             """))
     }
     try database.write { try $0.insert(Town(id: 4, name: "town", size: 1)) }
-    // The mark's own entry is damaged, or the sizes before it are.
+    // Either the mark's own entry is damaged or the sizes before it are.
     let patch = try journal.patch(since: mark)
     #expect(patch == nil || patch?.count == 1)
     let next = try journal.mark()
@@ -367,7 +368,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     #expect(try journal.patch(since: next)?.count == 1)
   }
 
-  @Test func `without the hook the journal says so`() throws {
+  @Test func `without the preupdate hook, opening the journal throws`() throws {
     var options = Database.Options()
     options.usesPreupdateHook = false
     let database = try Database.memory(options: options)

@@ -5,7 +5,7 @@ import SQLiteHistory
 import Testing
 import TestSupport
 
-/// Patches, and what SQLite's session extension makes of the same changes.
+/// Tests patches, and compares them with changesets of SQLite's session extension.
 @Suite struct PatchTests {
   static let schema = """
     CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT, size REAL, seal BLOB);
@@ -19,7 +19,7 @@ import TestSupport
     return database
   }
 
-  @Test func `a patch holds each row once`() throws {
+  @Test func `a patch contains each row once`() throws {
     let database = try database()
     try database.executeChange("INSERT INTO town VALUES (1, 'a', 1.5, x'00'), (2, 'b', NULL, NULL)")
     let patch = try database.patch { connection in
@@ -56,7 +56,7 @@ import TestSupport
       ])
   }
 
-  @Test func `a patch and a changeset of the session extension are the same`() throws {
+  @Test func `a patch equals the session extension's changeset`() throws {
     var generator = SplitMix64(seed: 21)
     let database = try database()
     let session = try SessionDatabase()
@@ -74,7 +74,7 @@ import TestSupport
       let theirs = try Patch(data: data)
       #expect(theirs.content == patch.content)
       #expect(try Patch(data: patch.data).content == patch.content)
-      // Our bytes for SQLite, and back again.
+      // SQLite can apply the patch's bytes and invert them.
       try other.apply(patch.data)
       for table in ["town", "pair", "word"] {
         #expect(try other.dump(table) == database.dump(table))
@@ -107,7 +107,7 @@ import TestSupport
     }
   }
 
-  @Test func `patches are combined as the session extension combines them`() throws {
+  @Test func `patches are combined like the session extension combines changesets`() throws {
     var generator = SplitMix64(seed: 5)
     let database = try database()
     var last: Patch?
@@ -130,7 +130,7 @@ import TestSupport
     }
   }
 
-  @Test func `a patch that is encoded keeps its columns`() throws {
+  @Test func `an encoded patch keeps its column names`() throws {
     let database = try database()
     let patch = try database.patch {
       try $0.executeMultipleChanges(
@@ -151,7 +151,7 @@ import TestSupport
     ("a TEXT PRIMARY KEY", "INSERT INTO t VALUES (NULL)"),
     ("a TEXT PRIMARY KEY", "UPDATE t SET a = NULL WHERE a = 1"),
   ])
-  func `rows without a primary key are refused, since VACUUM renumbers them`(
+  func `changes of rows without a primary key throw, because VACUUM renumbers them`(
     columns: String, change: String
   ) throws {
     let database = try database(
@@ -165,13 +165,13 @@ import TestSupport
     let error = #expect(throws: PatchError.self) { try database.patch { try work($0) } }
     #expect(error?.reason == .noKey(table: "t"))
     #expect("\(try #require(error))".contains("declare a PRIMARY KEY"))
-    // In a transaction that goes on, nothing of it stays.
+    // In an enclosing transaction, all changes of the closure are rolled back.
     try database.write { connection in
       #expect(throws: PatchError.self) { try connection.patch { try work(connection) } }
     }
     #expect(try database.dump("t", order: "1") == before)
     #expect(try database.dump("u", order: "1").isEmpty)
-    // What comes to nothing is no change.
+    // Changes without a net effect don't count.
     let empty = try database.patch { connection in
       try connection.executeMultipleChanges(
         "INSERT INTO t VALUES ('9'); DELETE FROM t WHERE a = '9'")
@@ -180,10 +180,10 @@ import TestSupport
   }
 
   @Test(arguments: ["", " WITHOUT ROWID"])
-  func `keys that differ in spelling or storage class are different rows`(kind: String) throws {
+  func `keys that differ in case or storage class identify different rows`(kind: String) throws {
     let nocase = "k TEXT NOT NULL COLLATE NOCASE PRIMARY KEY, v"
     let rtrim = "k TEXT NOT NULL COLLATE RTRIM PRIMARY KEY, v"
-    // Here both spellings are rows at once.
+    // With this key, both spellings can exist.
     let binary = "k TEXT NOT NULL COLLATE NOCASE, v, PRIMARY KEY (k COLLATE BINARY)"
     for (columns, rows, change) in [
       (nocase, "('a', 1)", "UPDATE t SET k = 'A'"),
@@ -201,14 +201,14 @@ import TestSupport
       #expect(after != before)
       try other.apply(patch)
       #expect(try other.dump("t", order: "k COLLATE BINARY") == after)
-      // A journal may bring it twice.
+      // A journal may deliver the patch twice.
       #expect(try other.apply(patch, isIdempotent: true).appliedCount == 0)
       try other.apply(patch.inverted)
       #expect(try other.dump("t", order: "k COLLATE BINARY") == before)
     }
   }
 
-  @Test func `a row cannot be inserted if a key differs from its key in spelling only`() throws {
+  @Test func `inserting a row whose key differs only in case is a conflict`() throws {
     let schema = "CREATE TABLE t (k TEXT NOT NULL COLLATE NOCASE PRIMARY KEY, v)"
     let one = try database(schema), other = try database(schema)
     let patch = try one.patch { try $0.executeChange("INSERT INTO t VALUES ('A', 1)") }
@@ -216,7 +216,7 @@ import TestSupport
     let error = #expect(throws: PatchError.self) { try other.apply(patch) }
     #expect(error?.conflicts.map(\.kind) == [.constraint])
     try other.apply(patch) { _ in .omit }
-    // The inverted patch deletes “A”, which is not here.
+    // The inverted patch deletes “A”, which doesn't exist.
     let missing = #expect(throws: PatchError.self) { try other.apply(patch.inverted) }
     #expect(missing?.conflicts.map(\.kind) == [.notFound])
     #expect(try other.dump("t") == database(schema + "; INSERT INTO t VALUES ('a', 2)").dump("t"))
@@ -229,7 +229,7 @@ import TestSupport
     ("UPDATE t SET v = 'good' WHERE k = 'b'", "v"), ("UPDATE t SET v = X'FE' WHERE k = 'b'", "v"),
     ("DELETE FROM t WHERE k = 'b'", "v"), ("UPDATE t SET v = 1 WHERE v = 'key'", "k"),
   ])
-  func `changes of text that is not UTF-8 are refused, and nothing is changed`(
+  func `changes of text that isn't UTF-8 throw and are rolled back`(
     change: String, column: String
   ) throws {
     let database = try database(
@@ -252,7 +252,7 @@ import TestSupport
     #expect(journaled?.reason == .notUTF8(table: "t", column: column))
   }
 
-  @Test func `a row keeps text that is not UTF-8 in a column that has not changed`() throws {
+  @Test func `a row keeps invalid text in a column that hasn't changed`() throws {
     let schema = """
       CREATE TABLE t (k TEXT PRIMARY KEY NOT NULL, v, w);
       INSERT INTO t VALUES ('a', CAST(X'FF' AS TEXT), 1)
@@ -265,7 +265,7 @@ import TestSupport
   }
 
   @Test(arguments: ["[\"id\",\"a\",\"A\"]", "[\"a\",\"a\",\"a\"]", "[\"id\",\"a\"]"])
-  func `an encoded patch with other or repeated columns is refused`(columns: String) throws {
+  func `decoding a patch with unknown or repeated columns throws`(columns: String) throws {
     let database = try database("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b)")
     let patch = try database.patch { try $0.executeChange("INSERT INTO t VALUES (1, 2, 3)") }
     let text = String(decoding: try JSONEncoder().encode(patch), as: UTF8.self)
@@ -276,7 +276,7 @@ import TestSupport
     }
   }
 
-  @Test func `a changeset with rowids of another program is refused`() throws {
+  @Test func `applying another program's changeset with rowids throws`() throws {
     let table = Patch.Table(
       name: "t", keyPositions: [1, 0], columns: nil,
       rows: [
@@ -288,7 +288,7 @@ import TestSupport
     #expect(error?.reason == .noKey(table: "t"))
   }
 
-  @Test func `generated columns are left out, and what they are made of is exact`() throws {
+  @Test func `generated columns are omitted, and their source columns are exact`() throws {
     let schema = """
       CREATE TABLE g (
         v AS (a + 1) VIRTUAL, a INTEGER, k TEXT PRIMARY KEY, s AS (a * 2) STORED, w AS (1), b)
@@ -309,7 +309,7 @@ import TestSupport
     }
   }
 
-  @Test func `a blob written in place is in the patch`() throws {
+  @Test func `a patch contains blobs that were written in place`() throws {
     let one = try database(), other = try database()
     try other.apply(
       try one.patch { try $0.executeChange("INSERT INTO town VALUES (1, 'abc', 1, zeroblob(300))") }
@@ -328,8 +328,7 @@ import TestSupport
     #expect(try one.rows("SELECT name FROM town", as: String.self).first == "axc")
   }
 
-  @Test func `a table that grows a column in the middle of a transaction is told as it was`() throws
-  {
+  @Test func `a patch handles a column added in the middle of its transaction`() throws {
     let one = try database("CREATE TABLE t (a INTEGER PRIMARY KEY, b)"),
       other = try database("CREATE TABLE t (a INTEGER PRIMARY KEY, b, c DEFAULT 1)")
     let patch = try one.patch { connection in
@@ -342,7 +341,7 @@ import TestSupport
     #expect(try other.dump("t") == one.dump("t"))
   }
 
-  @Test func `what is no number is NULL, as SQLite reads it`() throws {
+  @Test func `NaN is decoded as NULL, like in SQLite`() throws {
     let database = try database()
     let data = try database.patch {
       try $0.executeChange("INSERT INTO town VALUES (1, 'a', 1.5, NULL)")
@@ -356,7 +355,7 @@ import TestSupport
     #expect(patch.tables.first?.rows.first?.new == [.integer(1), .text("a"), .null, .null])
   }
 
-  @Test func `a row from before a column was added comes back with the default`() throws {
+  @Test func `a row from before a column was added is restored with its default`() throws {
     let one = try database("CREATE TABLE t (a INTEGER PRIMARY KEY, b)")
     try one.executeMultipleChanges(
       """
@@ -376,7 +375,7 @@ import TestSupport
     #expect(try one.dump("t").isEmpty)
   }
 
-  @Test func `damaged data is refused and never trusted`() throws {
+  @Test func `damaged data throws or is decoded consistently`() throws {
     let database = try database()
     let data = try database.patch { connection in
       try connection.executeMultipleChanges(
@@ -387,7 +386,7 @@ import TestSupport
     }.data
     for end in 1..<data.count {
       guard let patch = try? Patch(data: data.prefix(end)) else { continue }
-      // Whole changes are whole.
+      // A truncated patch contains only complete changes.
       #expect(patch.count < 3)
     }
     var generator = SplitMix64(seed: 8)
@@ -404,7 +403,7 @@ import TestSupport
     #expect(patchset?.code == .misuse)
   }
 
-  @Test func `without the hook each call says so`() throws {
+  @Test func `without the preupdate hook, recording a patch throws`() throws {
     var options = Database.Options()
     options.usesPreupdateHook = false
     let database = try Database.memory(options: options)
@@ -412,7 +411,7 @@ import TestSupport
     #expect(error?.message.contains("SQLITE_ENABLE_PREUPDATE_HOOK") == true)
   }
 
-  /// A table whose trigger writes rows with automatic keys.
+  /// Returns a database with a trigger that writes rows with automatic keys.
   private func logged() throws -> Database {
     let database = try Database.memory()
     try database.executeMultipleChanges(
@@ -427,12 +426,13 @@ import TestSupport
     return database
   }
 
-  @Test func `triggers of a copy act on the rows of a patch`() throws {
+  @Test func `the triggers of a copy run for the rows of a patch`() throws {
     let once = try logged().patch { try $0.executeChange("UPDATE town SET name = 'b'") }
     let rename: SQL = "UPDATE town SET name = 'b'; UPDATE town SET name = 'c'"
     let twice = try logged().patch { try $0.executeMultipleChanges(rename) }
 
-    // The rows that the trigger has written at the source come last, whatever their table. The copy has them by then.
+    // Rows that the source's trigger wrote come last, whatever their table. The copy's trigger has
+    // written them by then.
     let mixed = try logged().patch { connection in
       try connection.executeChange("INSERT INTO log VALUES (9, 'own')")
       try connection.executeChange("UPDATE town SET name = 'b'")
@@ -443,7 +443,7 @@ import TestSupport
     #expect(
       try same.rows("SELECT id || name FROM log ORDER BY id", as: String.self) == ["9own", "10b"])
 
-    // The trigger gives its row another key, and the patch writes its own as well.
+    // The copy's trigger assigns another key to its row, and the patch inserts its own row, too.
     let other = try logged()
     try other.executeChange("INSERT INTO log VALUES (5, 'x')")
     try other.apply(once)
@@ -451,7 +451,7 @@ import TestSupport
       try other.rows("SELECT id || name FROM log ORDER BY id", as: String.self)
         == ["1b", "5x", "6b"])
 
-    // The trigger acts once, since the patch holds each row once.
+    // The trigger runs once because the patch contains each row once.
     let copy = try logged()
     let error = #expect(throws: PatchError.self) { try copy.apply(twice) }
     #expect(error?.conflicts.map(\.kind) == [.conflict])
@@ -460,7 +460,7 @@ import TestSupport
     #expect(try copy.rows("SELECT id || name FROM log", as: String.self) == ["1c"])
   }
 
-  @Test func `without its triggers a copy gets the rows of a patch only`() throws {
+  @Test func `without its triggers, a copy gets only the rows of a patch`() throws {
     let source = try logged(), copy = try logged()
     try copy.executeChange("INSERT INTO log VALUES (5, 'x')")
     let patch = try source.patch { connection in
@@ -478,7 +478,7 @@ import TestSupport
       for (_, sql) in triggers { try connection.executeChange(SQL(unchecked: sql)) }
     }
     try applyWithoutTriggers()
-    // A second time it fails, and leaves the trigger in place.
+    // The second time fails and keeps the trigger.
     #expect(throws: PatchError.self) { try applyWithoutTriggers() }
     #expect(
       try copy.rows("SELECT id || name FROM log ORDER BY id", as: String.self)

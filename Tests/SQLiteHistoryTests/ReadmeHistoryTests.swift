@@ -5,7 +5,8 @@ import SQLiteMapping
 import Testing
 import TestSupport
 
-// The blocks of Swift in the catalogue of SQLiteHistory stand here line by line (.ci/checks/readme).
+// This file contains the Swift blocks of SQLiteHistory's documentation line by line
+// (.ci/checks/readme).
 
 private struct Town: Record, Equatable {
   static let tableName = "town"
@@ -14,7 +15,7 @@ private struct Town: Record, Equatable {
   var population: Int
 }
 
-/// The examples of the articles, run.
+/// Runs the examples of the articles.
 @Suite struct ReadmeHistoryTests {
   private func database(_ options: Database.Options = Database.Options()) throws -> Database {
     let database = try Database.memory(options: options)
@@ -46,7 +47,7 @@ private struct Town: Record, Equatable {
     return list
   }
 
-  @Test func `the loop over deltas keeps a list`() async throws {
+  @Test func `the loop over deltas maintains a list`() async throws {
     let readsTowns = Flag()
     var options = Database.Options()
     options.prepareConnection = { connection in
@@ -65,7 +66,7 @@ private struct Town: Record, Equatable {
     #expect(try await list.isEmpty)
   }
 
-  @Test func `patches travel in files and are merged`() throws {
+  @Test func `patches can be sent in files and merged`() throws {
     let folder = try TestFolder()
     let file = URL(fileURLWithPath: folder.file("patch"))
     let database = try database(), other = try self.database()
@@ -90,7 +91,7 @@ private struct Town: Record, Equatable {
     #expect(try database.rows("SELECT name FROM town WHERE id = 1", as: String.self) == ["Bern"])
   }
 
-  @Test func `a rebased patch brings the other copy to the same rows`() throws {
+  @Test func `applying a rebased patch to the other copy makes both equal`() throws {
     let database = try database(), other = try self.database()
     let local = try database.patch { connection in
       try connection.executeChange("UPDATE town SET name = 'Bärn', population = 140 WHERE id = 1")
@@ -103,7 +104,7 @@ private struct Town: Record, Equatable {
     #expect(try other.dump("town") == database.dump("town"))
   }
 
-  @Test func `a journal gives the changes since a mark`() async throws {
+  @Test func `a journal returns the changes since a mark`() async throws {
     let folder = try TestFolder()
     let database = try Database(path: folder.file())
     try await database.executeChange(

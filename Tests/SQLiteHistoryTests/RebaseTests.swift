@@ -5,7 +5,8 @@ import SQLiteHistory
 import Testing
 import TestSupport
 
-/// Patches rebased onto the outcome of another one: what SQLite's rebaser makes of them, and that copies end the same.
+/// Tests patches that are rebased onto the outcome of another one: they equal the results of
+/// SQLite's rebaser, and the copies converge.
 @Suite struct RebaseTests {
   private static let tables = ["town", "pair", "word"]
 
@@ -20,7 +21,7 @@ import TestSupport
     try Self.tables.map { try database.dump($0) }
   }
 
-  /// Random changes of a database.
+  /// Makes random changes in a database and returns their patch and statements.
   private func patch(
     _ database: Database, _ generator: inout SplitMix64
   ) throws -> (patch: Patch, script: [String]) {
@@ -31,7 +32,7 @@ import TestSupport
     return (patch, script)
   }
 
-  /// A number that depends on a row and nothing else.
+  /// Returns a number that depends only on a row and the seed.
   private static func number(_ table: String, _ key: [String], _ seed: Int) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325 &+ UInt64(seed) &* 977
     for byte in "\(table) \(key.joined(separator: " "))".utf8 {
@@ -50,7 +51,7 @@ import TestSupport
     }
   }
 
-  @Test func `a patch is applied and rebased as the session extension does it`() throws {
+  @Test func `a patch is applied and rebased like by the session extension`() throws {
     var generator = SplitMix64(seed: 31)
     let start = try database()
     var conflictCount = 0
@@ -91,7 +92,7 @@ import TestSupport
       let theirs =
         rebase.isEmpty ? local : try Patch(data: sessionRebased(local.data, onto: rebase))
       #expect(theirs.normalized.content == rebased.content, "round \(round)")
-      // Elsewhere nothing is in conflict any more.
+      // The rebased patch applies to the other copy without conflicts.
       try there.apply(rebased)
       #expect(try dump(there) == dump(here), "round \(round)")
     }
@@ -113,7 +114,7 @@ import TestSupport
     }
   }
 
-  @Test func `copies end the same after merges, given values and rows that were there already`()
+  @Test func `copies converge after merges, set values and idempotent patches`()
     throws
   {
     var generator = SplitMix64(seed: 32)
@@ -126,7 +127,7 @@ import TestSupport
       let (local, _) = try patch(here, &generator)
       var rebased = local
       let isIdempotent = round % 2 == 0
-      // Several patches come, one after another.
+      // Applies several patches one after another.
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
         let (remote, _) = try patch(there, &generator)
         let report = try here.apply(remote, isIdempotent: isIdempotent) { conflict in
@@ -153,7 +154,7 @@ import TestSupport
     #expect(answers.isSuperset(of: ["data merg", "data set(", "data repl", "data omit"]))
   }
 
-  @Test func `what only the other patch has changed is taken back with a row that stays`() throws {
+  @Test func `an omitted row also reverts columns that only the other patch changed`() throws {
     let start = try Database.memory()
     try start.executeMultipleChanges(
       "CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); INSERT INTO t VALUES (1, 'a', 'b')")
@@ -172,7 +173,7 @@ import TestSupport
     #expect(try there.dump("t") == here.dump("t"))
   }
 
-  /// 500 in a plain run; MAGICDATA_LONG=1 for all.
+  /// 500 by default, or 5000 with `MAGICDATA_LONG=1`.
   private static var crossingCount: Int {
     ProcessInfo.processInfo.environment["MAGICDATA_LONG"] == nil ? 500 : 5000
   }
@@ -214,7 +215,7 @@ import TestSupport
     }
   }
 
-  /// Changes of which some exchange unique values.
+  /// Makes random changes and returns their patch. Some changes exchange unique values.
   private static func uniquePatch(
     _ database: Database, _ generator: inout SplitMix64
   ) throws -> Patch {
@@ -238,7 +239,7 @@ import TestSupport
     }
   }
 
-  /// A random answer that makes sense, or `abort`.
+  /// Returns a random resolution that suits the conflict, or `abort`.
   private static func answer(
     to conflict: PatchConflict, _ generator: inout SplitMix64
   ) -> PatchResolution {
@@ -257,7 +258,7 @@ import TestSupport
     return answers.randomElement(using: &generator) ?? .omit
   }
 
-  @Test func `copies end the same after crossings with any mix of answers`() throws {
+  @Test func `copies converge after concurrent changes with any mix of resolutions`() throws {
     var generator = SplitMix64(seed: 4)
     let start = try Database.memory()
     try start.executeMultipleChanges(Self.uniqueSchema)
@@ -294,12 +295,12 @@ import TestSupport
             try #require(try state(here) == before)
           }
         }
-        // What this copy does next is sent together with what came before.
+        // The next changes of this copy are sent together with the earlier ones.
         if Bool.random(using: &generator) {
           local = try local.combined(with: Self.uniquePatch(here, &generator))
         }
       }
-      // As another program, which does not know the names of the columns, reads it.
+      // Decodes the patch without column names, like another program would.
       try there.apply(Patch(data: local.data))
       try #require(try state(there) == state(here), "round \(round)")
     }
@@ -311,7 +312,7 @@ import TestSupport
     ] { #expect(seen[kind, default: 0] > 3, "\(kind): \(seen)") }
   }
 
-  @Test func `columns are found by their names, and others are refused`() throws {
+  @Test func `rebasing matches columns by name and throws for unknown ones`() throws {
     let one = try Database.memory(), other = try Database.memory()
     try one.executeMultipleChanges(
       "CREATE TABLE t (a INTEGER PRIMARY KEY, b, c); INSERT INTO t VALUES (1, 1, 1)")
@@ -341,7 +342,7 @@ import TestSupport
     #expect(second?.description.contains("2 columns") == true)
   }
 
-  @Test func `a patch without conflicts stays as it is`() throws {
+  @Test func `a patch without conflicts isn't changed by rebasing`() throws {
     let one = try database()
     let local = try one.patch { try $0.executeChange("INSERT INTO town VALUES (1, 'a', 1, NULL)") }
     let other = try database()

@@ -5,9 +5,9 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Random transactions whose recording is compared with the difference of two dumps.
+/// Compares the recorded changes of random transactions with the difference of two dumps.
 @Suite struct RecordingModelTests {
-  /// 400 in a plain run; MAGICDATA_LONG=1 for all.
+  /// 400 by default, or 5000 with `MAGICDATA_LONG=1`.
   private static var transactionCount: Int {
     ProcessInfo.processInfo.environment["MAGICDATA_LONG"] == nil ? 400 : 5000
   }
@@ -17,7 +17,7 @@ import TestSupport
   }
 
   @Test(arguments: seeds)
-  func `what is recorded is the difference of two dumps`(seed: UInt64) throws {
+  func `the recorded changes equal the difference of two dumps`(seed: UInt64) throws {
     let model = try RecordingModel(seed: seed)
     for number in 1...Self.transactionCount {
       try model.runTransaction()
@@ -34,11 +34,11 @@ import TestSupport
   }
 }
 
-/// The rows of all tables, by their keys.
+/// The rows of all tables, keyed by primary key.
 private struct Dump: Equatable {
   var tables: [String: [String: [String: Value]]] = [:]
 
-  /// How many rows differ from another dump.
+  /// Returns the number of rows that differ from another dump.
   func differenceCount(from other: Dump) -> Int {
     tables.reduce(0) { count, table in
       let others = other.tables[table.key] ?? [:]
@@ -50,7 +50,7 @@ private struct Dump: Equatable {
   func isSame(_ other: Dump) -> Bool { differenceCount(from: other) == 0 }
 }
 
-/// Compares bit for bit: -0.0 differs from 0.0.
+/// Returns whether two rows are equal bit for bit: -0.0 differs from 0.0.
 private func isSameRow(_ left: [String: Value]?, _ right: [String: Value]?) -> Bool {
   left.map { "\($0.sorted { $0.key < $1.key })" }
     == right.map { "\($0.sorted { $0.key < $1.key })" }
@@ -101,7 +101,7 @@ private final class RecordingModel {
       INSERT INTO plain VALUES (new.k, new.n);
     END;
     """
-  /// The columns that are compared, and the key; the rowid for none.
+  /// The compared columns and the primary key columns, which are empty if the rowid is the key.
   private static let tables: [(name: String, columns: [String], keys: [String])] = [
     ("a", ["id", "u", "n", "r", "late"], ["id"]), ("b", ["id", "a", "v"], ["id"]),
     ("c", ["id", "a", "v"], ["id"]), ("d", ["id", "a", "v"], ["id"]),
@@ -115,14 +115,14 @@ private final class RecordingModel {
   private let exactCopy: Database
   private let plainCopy: Database
   private let journal: ChangeJournal
-  private let told = Told()
+  private let observed = Observed()
   private let subscription: Registration
   private(set) var faults: [String] = []
   private(set) var counts: [String: Int] = [:]
-  /// The statements of the transaction, for a report.
+  /// The statements of the transaction, for fault reports.
   private var script: [String] = []
 
-  private final class Told: Sendable {
+  private final class Observed: Sendable {
     let commits = Mutex<[CommittedChanges]>([])
   }
 
@@ -133,14 +133,14 @@ private final class RecordingModel {
     plainCopy = try Database.memory()
     try database.executeMultipleChanges(Self.schema)
     journal = try database.journal(limit: 4 << 20)
-    subscription = database.subscribe(to: .values) { [told] changes in
-      told.commits.withLock { $0.append(changes) }
+    subscription = database.subscribe(to: .values) { [observed] changes in
+      observed.commits.withLock { $0.append(changes) }
     }
     try restoreCopies()
   }
 
   private func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
-  private func isOnce(in count: Int) -> Bool { pick(1...count) == 1 }
+  private func happensOnce(in count: Int) -> Bool { pick(1...count) == 1 }
   private func count(_ event: String) { counts[event, default: 0] += 1 }
   private func fault(_ text: String) {
     faults.append(text + "\n  " + script.joined(separator: "\n  "))
@@ -169,16 +169,16 @@ private final class RecordingModel {
 extension RecordingModel {
   func runTransaction() throws {
     script = []
-    if isOnce(in: 40) {
+    if happensOnce(in: 40) {
       try database.withoutTransaction { _ = try $0.executeChange("PRAGMA recursive_triggers = ON") }
-    } else if isOnce(in: 40) {
+    } else if happensOnce(in: 40) {
       try database.withoutTransaction {
         _ = try $0.executeChange("PRAGMA recursive_triggers = OFF")
       }
     }
     let before = try database.read { try Self.dump($0) }
     let mark = try journal.mark()
-    told.commits.withLock { $0 = [] }
+    observed.commits.withLock { $0 = [] }
     do {
       switch pick(0...4) {
       case 0, 1, 2: try database.write { try scoped($0) }
@@ -190,7 +190,7 @@ extension RecordingModel {
       script.append("-- \(error)")
     }
     let after = try database.read { try Self.dump($0) }
-    check(told: told.commits.withLock { $0 }, before, after)
+    check(observed: observed.commits.withLock { $0 }, before, after)
     do {
       guard let entries = try journal.patch(since: mark) else {
         return fault("the journal lacks the transaction")
@@ -203,7 +203,7 @@ extension RecordingModel {
     }
   }
 
-  private func check(told commits: [CommittedChanges], _ before: Dump, _ after: Dump) {
+  private func check(observed commits: [CommittedChanges], _ before: Dump, _ after: Dump) {
     var state = before
     for commit in commits {
       if commit.isIncomplete { return fault("the deltas are incomplete") }
@@ -246,7 +246,7 @@ extension RecordingModel {
     }.joined(separator: "; ")
   }
 
-  /// Compares a patch with the difference of two dumps, except for the table without a key.
+  /// Compares a patch with the difference of two dumps, except for the table without a primary key.
   private func check(_ patch: Patch, _ before: Dump, _ after: Dump, _ source: String) {
     var (state, end) = (before, after)
     state.tables["plain"] = nil
@@ -283,9 +283,10 @@ extension RecordingModel {
     if rowCount != expected { fault("\(source) has \(rowCount) rows, \(expected) differ") }
   }
 
-  /// Applies a patch to copies of the start, which then equal the end; or it is refused.
+  /// Applies a patch to two copies of the start state and checks that both then equal the end
+  /// state, or that applying it throws.
   ///
-  /// The copy that patches are applied to in the ordinary way has no triggers: they would run and write rows of their own.
+  /// The copy that uses the regular `apply` has no triggers, which would write additional rows.
   private func apply(_ patch: Patch, _ after: Dump) throws {
     let patch = patch.filtered { $0 != "plain" }
     for (copy, isExact) in [(exactCopy, true), (plainCopy, false)] {
@@ -323,7 +324,7 @@ extension RecordingModel {
 // MARK: - Work
 
 extension RecordingModel {
-  /// Work in scopes of the library's.
+  /// Makes random changes in the library's savepoints and patches.
   private func scoped(_ connection: Connection, depth: Int = 0) throws {
     for _ in 0..<pick(1...4) {
       switch pick(0...9) {
@@ -332,7 +333,7 @@ extension RecordingModel {
         do {
           try connection.savepoint {
             try scoped(connection, depth: depth + 1)
-            if isOnce(in: 4) { throw Stop() }
+            if happensOnce(in: 4) { throw Stop() }
           }
           script.append("}")
         } catch {
@@ -356,7 +357,7 @@ extension RecordingModel {
     }
   }
 
-  /// Transactions and savepoints in SQL.
+  /// Runs random transactions and savepoints in SQL.
   private func bare(_ connection: Connection) throws {
     let names = ["s", "S", "\"s\"", "t", "'t'"]
     sql(["BEGIN", "SAVEPOINT s", "BEGIN IMMEDIATE", "SELECT 1"][pick(0...3)], connection)
@@ -367,16 +368,18 @@ extension RecordingModel {
       case 1, 2: sql("/* a comment */ SAVEPOINT \(name)", connection)
       case 3, 4:
         sql(
-          "ROLLBACK TO \(isOnce(in: 2) ? "SAVEPOINT " : "")\(name)", connection, "raw ROLLBACK TO")
+          "ROLLBACK TO \(happensOnce(in: 2) ? "SAVEPOINT " : "")\(name)", connection,
+          "raw ROLLBACK TO")
       case 5: sql("; RELEASE \(name)", connection)
-      case 6 where isOnce(in: 2): sql(isOnce(in: 2) ? "COMMIT" : "END TRANSACTION", connection)
-      case 7 where isOnce(in: 3): sql("ROLLBACK", connection)
+      case 6 where happensOnce(in: 2):
+        sql(happensOnce(in: 2) ? "COMMIT" : "END TRANSACTION", connection)
+      case 7 where happensOnce(in: 3): sql("ROLLBACK", connection)
       case 8:
         script.append("transaction {")
         do {
           try connection.transaction {
             try scoped(connection, depth: 1)
-            if isOnce(in: 3) { throw Stop() }
+            if happensOnce(in: 3) { throw Stop() }
           }
           script.append("}")
         } catch { script.append("} rolled back: \(error)") }
@@ -391,7 +394,7 @@ extension RecordingModel {
     if !connection.isAutocommit { sql("ROLLBACK", connection) }
   }
 
-  /// Runs a statement, which may fail.
+  /// Runs a statement that may fail.
   private func sql(_ text: String, _ connection: Connection, _ event: String = "statement") {
     do {
       try connection.executeChange(SQL(unchecked: text))
@@ -415,7 +418,7 @@ extension RecordingModel {
   }
 
   private func number() -> Int {
-    isOnce(in: 5) ? (isOnce(in: 8) ? 33 : pick(29...34)) : pick(1...28)
+    happensOnce(in: 5) ? (happensOnce(in: 8) ? 33 : pick(29...34)) : pick(1...28)
   }
 
   private func newRow() -> String {
@@ -455,18 +458,18 @@ extension RecordingModel {
       return
         "INSERT \(conflict) INTO k VALUES ('u\(key)', '\(other)', \(other)), ('u\(other)', 1, \(pick(1...9)))"
     case 22: return "UPDATE \(conflict) k SET k = 'u' || (v % 7) WHERE u > \(pick(0...9))"
-    case 23 where isOnce(in: 4):
+    case 23 where happensOnce(in: 4):
       return "INSERT \(conflict) INTO plain VALUES (\(key), \(other)), (\(other), \(key))"
-    case 24 where isOnce(in: 4):
+    case 24 where happensOnce(in: 4):
       return "UPDATE \(conflict) plain SET rowid = rowid + 1, x = x || 'x' WHERE y > \(key)"
-    case 25 where isOnce(in: 4): return "DELETE FROM plain WHERE y > \(key)"
+    case 25 where happensOnce(in: 4): return "DELETE FROM plain WHERE y > \(key)"
     case 26:
       return
         "INSERT \(conflict) INTO g (id, x) VALUES (\(key), \(other)), (\(other), NULL), (\(pick(1...14)), x'00')"
     case 27:
       return "UPDATE \(conflict) g SET x = x || id, id = id + \(pick(0...2)) WHERE id > \(key)"
     case 28:
-      // An integer overflow in the midst of the rows.
+      // An integer overflow in the middle of the rows.
       return
         "UPDATE \(conflict) a SET r = abs(CASE WHEN id > \(key) THEN -9223372036854775808 ELSE id END)"
     default: return "INSERT \(conflict) INTO k SELECT u, n, id FROM a"
@@ -477,12 +480,12 @@ extension RecordingModel {
     switch pick(0...13) {
     case 0: abandon(connection)
     case 1: writeBlob(connection)
-    case 2 where isOnce(in: 3): sql("PRAGMA defer_foreign_keys = ON", connection)
+    case 2 where happensOnce(in: 3): sql("PRAGMA defer_foreign_keys = ON", connection)
     default: sql(change(), connection)
     }
   }
 
-  /// Reads some rows of a RETURNING clause, with other statements in between.
+  /// Reads some rows of a RETURNING clause with other statements in between, and abandons the rest.
   private func abandon(_ connection: Connection) {
     let text = change() + " RETURNING *"
     script.append(text)
@@ -491,9 +494,9 @@ extension RecordingModel {
       for _ in 0..<pick(0...4) {
         script.append("-- step")
         guard try statement.step() else { break }
-        if isOnce(in: 2) { sql(change(), connection) }
+        if happensOnce(in: 2) { sql(change(), connection) }
       }
-      if isOnce(in: 3) {
+      if happensOnce(in: 3) {
         try statement.reset()
         script.append("-- reset")
       }
@@ -505,7 +508,7 @@ extension RecordingModel {
     script.append("-- end of returning")
   }
 
-  /// Writes into a blob, which a change of its row in between ends.
+  /// Writes into a blob. A change of its row in between invalidates the blob.
   private func writeBlob(_ connection: Connection) {
     do {
       let row = try connection.firstRow(
@@ -514,7 +517,7 @@ extension RecordingModel {
       try connection.withBlob(table: "c", column: "v", rowID: row, isWritable: true) { blob in
         script.append("-- blob \(row)")
         try blob.write([UInt8(pick(0...9))], at: 1)
-        if isOnce(in: 2) { sql("UPDATE c SET a = NULL WHERE id = \(row)", connection) }
+        if happensOnce(in: 2) { sql("UPDATE c SET a = NULL WHERE id = \(row)", connection) }
         try blob.write([7], at: 0)
       }
       count("blob")

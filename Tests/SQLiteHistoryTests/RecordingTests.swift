@@ -4,15 +4,15 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Recording holds what was committed, whatever statements and savepoints have failed before.
+/// Tests that exactly the committed changes are recorded, even after failures and rollbacks.
 @Suite struct RecordingTests {
   private let database: Database
-  private let told = Told()
+  private let observed = Observed()
   private let subscription: Registration
   private let journal: ChangeJournal
   private let start: JournalMark
 
-  private final class Told: Sendable {
+  private final class Observed: Sendable {
     let commits = Mutex<[CommittedChanges]>([])
   }
 
@@ -31,15 +31,15 @@ import TestSupport
       CREATE TRIGGER t_insert AFTER INSERT ON t BEGIN INSERT INTO log (t) VALUES (new.id); END;
       """)
     journal = try database.journal()
-    subscription = database.subscribe(to: .values) { [told] changes in
-      told.commits.withLock { $0.append(changes) }
+    subscription = database.subscribe(to: .values) { [observed] changes in
+      observed.commits.withLock { $0.append(changes) }
     }
     start = try journal.mark()
   }
 
-  /// The net changes as they were told, and as the journal has them.
+  /// Returns the net changes: those reported to subscribers, and those in the journal.
   private func recorded() throws -> [Set<String>] {
-    let commits = told.commits.withLock { $0 }
+    let commits = observed.commits.withLock { $0 }
     #expect(!commits.contains { $0.isIncomplete })
     let patches = try commits.map { try Patch($0.recorded).filtered { $0 != "magicdata_journal" } }
     let journaled = try #require(try journal.patch(since: start))
@@ -55,7 +55,7 @@ import TestSupport
     for found in try recorded() { #expect(found == changes) }
   }
 
-  @Test func `a failed statement whose trigger had acted is not recorded`() throws {
+  @Test func `a failed statement isn't recorded even if its trigger ran`() throws {
     let patch = try database.patch { connection in
       #expect(throws: SQLiteError.self) {
         try connection.executeChange("INSERT INTO t VALUES (1, 1, 1), (2, 2, 1)")
@@ -69,7 +69,8 @@ import TestSupport
   }
 
   @Test(arguments: ["OR FAIL", "OR ABORT", "OR IGNORE", "OR REPLACE"])
-  func `a statement is recorded as far as its conflict clause keeps it`(clause: String) throws {
+  func `a statement is recorded as far as its conflict clause keeps its rows`(clause: String) throws
+  {
     try database.write { connection in
       _ = try? connection.executeChange(
         SQL(unchecked: "INSERT \(clause) INTO t VALUES (1, 1, 1), (2, 2, 1), (3, 3, 3)"))
@@ -79,13 +80,14 @@ import TestSupport
     try expect(Set(kept + logged))
   }
 
-  @Test func `a RETURNING that is read half way and then cannot commit is not recorded`() throws {
+  @Test func `a RETURNING statement that is reset early and fails to commit isn't recorded`() throws
+  {
     try database.withoutTransaction { connection in
       do {
         var insert = try connection.statement("INSERT INTO late VALUES (1, 7), (2, 7) RETURNING id")
         let isRow = try insert.step()
         #expect(isRow)
-        // The deferred foreign key is checked here: SQLite undoes the statement.
+        // Resetting checks the deferred foreign key, and SQLite rolls back the statement.
         try? insert.reset()
       }
       let count = try connection.firstRow("SELECT count(*) FROM late", as: Int.self)
@@ -95,7 +97,7 @@ import TestSupport
     try expect(["insert child [SQLiteCore.Value.integer(3)]"])
   }
 
-  @Test func `other changes between the rows of a RETURNING are recorded`() throws {
+  @Test func `other changes between the rows of a RETURNING statement are recorded`() throws {
     try database.write { connection in
       var insert = try connection.statement(
         "INSERT INTO t VALUES (1, 1, 1), (2, 2, 2) RETURNING id")
@@ -108,7 +110,7 @@ import TestSupport
     try expect(Set([1, 2, 3].map { "insert t [SQLiteCore.Value.integer(\($0))]" } + logged))
   }
 
-  @Test func `an interrupted statement is not recorded`() async throws {
+  @Test func `an interrupted statement isn't recorded`() async throws {
     let database = database
     let writer = Cancelled()
     try await database.withoutTransaction { connection in
@@ -117,7 +119,7 @@ import TestSupport
         return number
       }
     }
-    // The task is known before its statement runs.
+    // Stores the task before its statement runs.
     writer.task.withLock { task in
       task = Task {
         try await database.write { connection in
@@ -136,7 +138,7 @@ import TestSupport
     try expect(["insert child [SQLiteCore.Value.integer(3)]"])
   }
 
-  @Test func `changes before a savepoint stay in the journal after a COMMIT has failed`() throws {
+  @Test func `changes before a savepoint are journaled after a failed COMMIT`() throws {
     try database.withoutTransaction { connection in
       try connection.executeChange("BEGIN")
       try connection.executeChange("INSERT INTO t VALUES (1, 1, 1)")
@@ -153,7 +155,7 @@ import TestSupport
   }
 
   @Test(arguments: ["s", "S", "\"s\"", "'S'", "[s]", "SAVEPOINT s -- the outer one"])
-  func `savepoints in SQL are followed by their names`(name: String) throws {
+  func `savepoints in SQL are matched by name like in SQLite`(name: String) throws {
     try database.withoutTransaction { connection in
       try connection.executeChange("SAVEPOINT s")
       try connection.executeChange("INSERT INTO child VALUES (1, NULL)")
@@ -172,7 +174,7 @@ import TestSupport
     ])
   }
 
-  @Test func `a savepoint that altered a table and was rolled back leaves the recording right`()
+  @Test func `rolling back a savepoint that altered a table keeps the recording correct`()
     throws
   {
     try database.withoutTransaction { connection in
@@ -192,7 +194,7 @@ import TestSupport
     ])
   }
 
-  @Test func `a blob write that SQLite refuses is not recorded`() throws {
+  @Test func `a blob write that SQLite rejects isn't recorded`() throws {
     try database.write { connection in
       try connection.executeChange("INSERT INTO t VALUES (1, x'010203', 1)")
       #expect(throws: SQLiteError.self) {
@@ -212,20 +214,20 @@ import TestSupport
     ])
   }
 
-  @Test func `rows whose key is NULL are told once after a failed statement`() throws {
+  @Test func `rows with a NULL key are reported once after a failed statement`() throws {
     try database.executeMultipleChanges(
       "CREATE TABLE n (k TEXT PRIMARY KEY, v UNIQUE); INSERT INTO n VALUES (NULL, 1), (NULL, 2), ('a', 3)"
     )
-    told.commits.withLock { $0 = [] }
+    observed.commits.withLock { $0 = [] }
     try database.write { connection in
-      // Fails at the last row; what was done before it stays.
+      // Fails at the last row. Earlier changes remain.
       _ = try? connection.executeChange(
         "UPDATE OR FAIL n SET k = CASE v WHEN 1 THEN 'b' WHEN 3 THEN 'b' ELSE k END, v = v + 10")
     }
     let stored = try database.executeQuery("SELECT k, v FROM n ORDER BY rowid").map(\.values)
     #expect(
       stored == [[.text("b"), .integer(11)], [.null, .integer(12)], [.text("a"), .integer(3)]])
-    let commits = told.commits.withLock { $0 }
+    let commits = observed.commits.withLock { $0 }
     let rows = try #require(
       try commits.first?.recorded.coalesced().first { $0.layout.table == "n" }?.rows)
     #expect(rows.compactMap(\.new).contains([.text("b"), .integer(11)]))
@@ -233,7 +235,8 @@ import TestSupport
     #expect(rows.compactMap(\.old).count == 2)
   }
 
-  @Test func `rows of other writes are kept when one in the group fails half way`() async throws {
+  @Test func `a write that fails in a group doesn't affect the rows of other writes`() async throws
+  {
     let database = database
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<8 {

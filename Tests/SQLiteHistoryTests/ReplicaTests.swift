@@ -23,9 +23,9 @@ private struct Pair: Record, Equatable, Sendable {
   var note: String?
 }
 
-/// Copies that are fed by nothing but deltas and patches.
+/// Tests copies that are updated only by deltas and patches.
 @Suite struct ReplicaTests {
-  /// 2,000 in a plain run; MAGICDATA_LONG=1 for all.
+  /// 2,000 by default, or 10,000 with `MAGICDATA_LONG=1`.
   private static var transactionCount: Int {
     ProcessInfo.processInfo.environment["MAGICDATA_LONG"] == nil ? 2000 : 10_000
   }
@@ -77,7 +77,7 @@ private struct Pair: Record, Equatable, Sendable {
     }
   }
 
-  /// Random changes in nested savepoints, some of which are rolled back or fail.
+  /// Makes random changes in savepoints. Some savepoints are rolled back or fail.
   private static func transaction(
     _ database: Database, _ number: Int, _ generator: inout SplitMix64
   ) throws {
@@ -121,7 +121,7 @@ private struct Pair: Record, Equatable, Sendable {
     }
   }
 
-  @Test func `a replica fed by deltas equals the table after each transaction`() async throws {
+  @Test func `a replica updated by deltas equals the table after each transaction`() async throws {
     let folder = try TestFolder()
     var options = Database.Options()
     options.synchronous = .normalLosesLastCommitsOnPowerCut
@@ -162,7 +162,7 @@ private struct Pair: Record, Equatable, Sendable {
     #expect(items.rows.count > 3)
   }
 
-  @Test func `replicas that begin while many write miss nothing`() async throws {
+  @Test func `replicas that start during concurrent writes miss nothing`() async throws {
     let folder = try TestFolder()
     var options = Database.Options()
     options.synchronous = .normalLosesLastCommitsOnPowerCut
@@ -209,7 +209,7 @@ private struct Pair: Record, Equatable, Sendable {
     }
   }
 
-  @Test func `undoing all transactions gives the first state, and redoing them the last`() throws {
+  @Test func `undoing all transactions restores the first state, redoing them the last`() throws {
     let database = try Database.memory()
     try database.executeMultipleChanges(Self.schema)
     func state() throws -> [[String]] {
@@ -234,7 +234,7 @@ private struct Pair: Record, Equatable, Sendable {
   }
 
   @Test(arguments: [1, 2, 3] as [UInt64])
-  func `three copies that exchange patches converge where no conflict was reported`(
+  func `three copies that exchange patches converge except for reported conflicts`(
     seed: UInt64
   ) throws {
     let folder = try TestFolder()
@@ -251,7 +251,7 @@ private struct Pair: Record, Equatable, Sendable {
     var reported: Set<String> = []
     var conflictCount = 0
     for round in 0..<60 {
-      // Each copy writes, a patch or two.
+      // Each copy writes one or two patches.
       var inboxes: [[[String]]] = [[[], [], []], [[], [], []], [[], [], []]]
       for (origin, copy) in copies.enumerated() {
         for part in 0..<Int.random(in: 1...2, using: &generator) {

@@ -4,7 +4,7 @@ import SQLiteCore
 import SQLiteHistory
 import Testing
 
-/// The answers to conflicts of a patch, each by what becomes of the row.
+/// Tests the resolutions of patch conflicts and their effects on the row.
 @Suite struct ResolutionTests {
   private static let schema: SQL = """
     CREATE TABLE town (
@@ -29,7 +29,8 @@ import Testing
       "SELECT id || ' ' || name || ' ' || size FROM town ORDER BY id", as: String.self)
   }
 
-  /// A conflict: the changes of the patch, those of the database, and the rows after each answer; nil for an error.
+  /// A conflict: the changes of the patch, those of the database, and the rows after each
+  /// resolution, or nil for an error.
   private struct Case: Sendable, CustomTestStringConvertible {
     let title: String
     let kind: PatchConflict.Kind
@@ -55,33 +56,33 @@ import Testing
       patch: "DELETE FROM town WHERE id = 1", here: "UPDATE town SET size = 5 WHERE id = 1",
       omit: ["1 a 5", "2 b 2"], replace: ["2 b 2"], merge: nil, set: nil),
     Case(
-      title: "an insert of a row that is there", kind: .conflict,
+      title: "an insert of an existing row", kind: .conflict,
       columns: ["name", "size", "code"],
       patch: "INSERT INTO town VALUES (3, 'theirs', 30, 'T')",
       here: "INSERT INTO town VALUES (3, 'ours', 3, 'O')",
       omit: ["1 a 1", "2 b 2", "3 ours 3"], replace: ["1 a 1", "2 b 2", "3 theirs 30"],
       merge: nil, set: nil),
     Case(
-      title: "an update of a row that is gone", kind: .notFound, columns: [],
+      title: "an update of a missing row", kind: .notFound, columns: [],
       patch: "UPDATE town SET name = 'theirs' WHERE id = 1", here: "DELETE FROM town WHERE id = 1",
       omit: ["2 b 2"], replace: nil, merge: nil, set: nil),
     Case(
-      title: "a delete of a row that is gone", kind: .notFound, columns: [],
+      title: "a delete of a missing row", kind: .notFound, columns: [],
       patch: "DELETE FROM town WHERE id = 1", here: "DELETE FROM town WHERE id = 1",
       omit: ["2 b 2"], replace: nil, merge: nil, set: nil),
     Case(
-      title: "an insert that breaks UNIQUE", kind: .constraint, columns: [],
+      title: "an insert that violates UNIQUE", kind: .constraint, columns: [],
       patch: "INSERT INTO town VALUES (3, 'theirs', 3, 'C')",
       here: "UPDATE town SET code = 'C' WHERE id = 2",
       omit: ["1 a 1", "2 b 2"], replace: nil, merge: nil, set: nil),
     Case(
-      title: "a delete that a trigger refuses", kind: .constraint, columns: [],
+      title: "a delete that a trigger rejects", kind: .constraint, columns: [],
       patch: "DELETE FROM town WHERE id = 1",
       here: "CREATE TRIGGER g BEFORE DELETE ON town BEGIN SELECT RAISE(ABORT, 'no'); END",
       omit: ["1 a 1", "2 b 2"], replace: nil, merge: nil, set: nil),
   ]
 
-  @Test(arguments: cases) private func `each answer has its outcome`(_ example: Case) throws {
+  @Test(arguments: cases) private func `each resolution has its outcome`(_ example: Case) throws {
     let patch = try patch(example.patch)
     let answers: [(PatchResolution?, [String]?)] = [
       (.omit, example.omit), (.replace, example.replace), (.merge, example.merge),
@@ -91,38 +92,39 @@ import Testing
       let database = try database()
       try database.executeChange(example.here)
       let before = try towns(database)
-      var asked: [PatchConflict] = []
+      var reported: [PatchConflict] = []
       do {
         let report =
           if let answer {
             try database.apply(patch) { conflict in
-              asked.append(conflict)
+              reported.append(conflict)
               return answer
             }
           } else { try database.apply(patch) }
         #expect(try towns(database) == expected, "\(String(describing: answer))")
         #expect(report.resolved.map(\.resolution) == [answer])
-        #expect(report.resolved.map(\.conflict) == asked)
+        #expect(report.resolved.map(\.conflict) == reported)
         #expect(report.appliedCount == (answer == .omit ? 0 : 1))
       } catch {
         #expect(expected == nil, "\(String(describing: answer)): \(error)")
         #expect(try towns(database) == before)
         if answer == nil || answer == .abort {
-          asked = (error as? PatchError)?.conflicts ?? []
+          reported = (error as? PatchError)?.conflicts ?? []
         } else {
           let error = try #require(error as? SQLiteError)
           #expect(error.code == .misuse && error.message.contains("is no answer"))
         }
       }
-      let conflict = try #require(asked.first)
-      #expect(asked.count == 1)
+      let conflict = try #require(reported.first)
+      #expect(reported.count == 1)
       #expect(conflict.kind == example.kind && conflict.table == "town")
       #expect(conflict.conflictingColumns == example.columns)
       #expect(conflict.columns == ["id", "name", "size", "code"])
     }
   }
 
-  @Test(arguments: cases) private func `omit and replace do what the session extension does`(
+  @Test(arguments: cases)
+  private func `omit and replace have the same results as in the session extension`(
     _ example: Case
   ) throws {
     let patch = try patch(example.patch)
@@ -142,22 +144,22 @@ import Testing
     }
   }
 
-  @Test func `columns of a row are merged each for itself`() throws {
+  @Test func `the columns of a row are merged individually`() throws {
     let database = try database()
     let patch = try patch("UPDATE town SET name = 'theirs', size = 20, code = 'T' WHERE id = 1")
     try database.executeChange("UPDATE town SET name = 'ours', code = 'O' WHERE id = 1")
-    var asked: PatchConflict?
+    var reported: PatchConflict?
     try database.apply(patch) { conflict in
-      asked = conflict
+      reported = conflict
       return .set(["CODE": .text("both"), "size": .integer(21)])
     }
-    #expect(asked?.conflictingColumns == ["name", "code"])
-    #expect(asked?.current == [.integer(1), .text("ours"), .integer(1), .text("O")])
+    #expect(reported?.conflictingColumns == ["name", "code"])
+    #expect(reported?.current == [.integer(1), .text("ours"), .integer(1), .text("O")])
     #expect(try towns(database) == ["1 ours 21", "2 b 2"])
     #expect(try database.rows("SELECT code FROM town WHERE id = 1", as: String.self) == ["both"])
   }
 
-  @Test func `values for other columns, or for the key, are no answer`() throws {
+  @Test func `setting other columns or the key throws`() throws {
     let patch = try patch("UPDATE town SET name = 'theirs' WHERE id = 1")
     for column in ["nothing", "id"] {
       let database = try database()
@@ -170,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func `a replaced row that breaks a constraint is asked about as one`() throws {
+  @Test func `a replaced row that violates a constraint becomes a constraint conflict`() throws {
     let database = try database()
     let patch = try patch("UPDATE town SET name = 'theirs', code = 'C' WHERE id = 1")
     try database.executeMultipleChanges(
@@ -181,7 +183,7 @@ import Testing
     #expect(try towns(database) == ["1 ours 1", "2 b 2"])
   }
 
-  @Test func `the error of the closure stops all, and nothing is changed`() throws {
+  @Test func `an error in the closure stops the patch and changes nothing`() throws {
     let database = try database()
     let patch = try patch(
       "INSERT INTO town VALUES (3, 'c', 3, 'C'); UPDATE town SET name = 'theirs' WHERE id = 1")
@@ -190,7 +192,7 @@ import Testing
     #expect(try towns(database) == ["1 ours 1", "2 b 2"])
   }
 
-  @Test func `an idempotent patch may be applied again, and is told as present`() throws {
+  @Test func `an idempotent patch can be applied again and reports its rows as present`() throws {
     let database = try database()
     let patch = try patch(
       """
@@ -205,19 +207,18 @@ import Testing
     #expect(try towns(database) == state)
     let error = #expect(throws: PatchError.self) { try database.apply(patch) }
     #expect(Set(error?.conflicts.map(\.kind) ?? []) == [.conflict, .data, .notFound])
-    // Half of it is there.
+    // Some rows already have the patch's values.
     let half = try self.database()
     try half.executeChange("UPDATE town SET name = 'theirs' WHERE id = 1")
     let third = try half.apply(patch, isIdempotent: true)
     #expect(third.appliedCount == 2 && third.presentCount == 1)
     #expect(try towns(half) == state)
-    // Other values are a conflict still.
+    // Other values are still a conflict.
     try half.executeChange("UPDATE town SET name = 'other' WHERE id = 1")
     #expect(throws: PatchError.self) { try half.apply(patch, isIdempotent: true) }
   }
 
-  @Test func `a foreign key that leads nowhere at the end is named, and nothing is changed`() throws
-  {
+  @Test func `a dangling foreign key at the end throws an error that names it`() throws {
     let database = try database()
     let patch = try patch(
       "INSERT INTO house VALUES (7, 2, 'p'), (8, 1, 'q')")
@@ -231,14 +232,14 @@ import Testing
       #expect(error?.description.contains("“town”") == true)
       #expect(try database.dump("house").isEmpty)
     }
-    // A parent that others refer to stays, though its key restricts at once elsewhere.
+    // A parent that is still referenced isn't deleted, although its foreign key says RESTRICT.
     try database.executeChange("INSERT INTO house VALUES (9, 1, NULL)")
     let removal = try self.patch("DELETE FROM town WHERE id = 1")
     let restricted = #expect(throws: PatchError.self) { try database.apply(removal) }
     #expect(restricted?.conflicts.map(\.kind) == [.foreignKey])
     #expect(restricted?.conflicts.first?.key == [.integer(9)])
     try database.executeChange("DELETE FROM house")
-    // In a transaction that goes on, nothing of the patch stays, and the rest does.
+    // In an enclosing transaction, only the patch is rolled back.
     try database.write { connection in
       try connection.executeChange("INSERT INTO town VALUES (5, 'e', 5, 'E')")
       #expect(throws: PatchError.self) { try connection.apply(patch) }
@@ -247,7 +248,7 @@ import Testing
     #expect(try towns(database) == ["1 a 1", "5 e 5"])
   }
 
-  @Test func `rows may come before those that they refer to`() throws {
+  @Test func `rows can precede those that they reference`() throws {
     let database = try database()
     let made = try patch(
       "INSERT INTO town VALUES (3, 'c', 3, 'C'); INSERT INTO house VALUES (1, 3, NULL)")
@@ -258,11 +259,11 @@ import Testing
     #expect(try database.dump("house").count == 1)
   }
 
-  @Test func `a schema that does not fit is refused by name, and nothing is changed`() throws {
+  @Test func `a schema that doesn't match throws an error that names the difference`() throws {
     let patch = try patch(
       "INSERT INTO house VALUES (1, 1, 'p'); INSERT INTO town VALUES (3, 'c', 3, 'C')")
     let nameless = try Patch(data: patch.data)
-    let refused: [(SQL, SQL, String, Bool)] = [
+    let rejected: [(SQL, SQL, String, Bool)] = [
       ("DROP TABLE house", "house", "no such table", true),
       ("ALTER TABLE house RENAME COLUMN plan TO drawing", "house", "no column “plan”", false),
       ("ALTER TABLE house DROP COLUMN plan", "house", "2 columns", true),
@@ -271,7 +272,7 @@ import Testing
         "its primary key is plan", true
       ),
     ]
-    for (change, table, reason, isNameless) in refused {
+    for (change, table, reason, isNameless) in rejected {
       let database = try database()
       try database.executeMultipleChanges(change)
       let patches = isNameless ? [patch, nameless] : [patch]
@@ -286,7 +287,7 @@ import Testing
         #expect(try towns(database) == ["1 a 1", "2 b 2"])
       }
     }
-    // More columns, or others' order, do fit.
+    // Additional columns and another column order are allowed.
     let database = try database()
     try database.executeMultipleChanges(
       """

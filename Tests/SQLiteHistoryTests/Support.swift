@@ -6,7 +6,7 @@ import Testing
 
 struct Stop: Error {}
 
-/// The SQLiteError that `body` throws, or nil.
+/// Returns the `SQLiteError` that `body` throws, or nil.
 func sqliteError(_ body: () throws -> Void) -> SQLiteError? {
   do {
     try body()
@@ -17,16 +17,16 @@ func sqliteError(_ body: () throws -> Void) -> SQLiteError? {
 }
 
 extension Database {
-  /// All rows of a table in the order of their keys, as text that shows the storage classes.
+  /// Returns all rows of a table, ordered by key, as text that shows the storage classes.
   func dump(_ table: String, order: SQL = "1, 2") throws -> [String] {
     try executeQuery("SELECT * FROM \(identifier: table) ORDER BY \(order)").map { "\($0.values)" }
   }
 }
 
-/// SQLite's own session extension, on a database in memory: another program that uses the format.
+/// SQLite's own session extension on an in-memory database, as an independent user of the format.
 @safe final class SessionDatabase {
   let pointer: OpaquePointer
-  /// The tables and keys of the conflicts of the last application.
+  /// The tables and keys of the conflicts in the last `apply`.
   private(set) var conflicts: [String] = []
 
   init() throws {
@@ -49,7 +49,7 @@ extension Database {
     }
   }
 
-  /// Rows as ``Database/dump(_:order:)`` shows them.
+  /// Returns rows in the format of ``Database/dump(_:order:)``.
   func dump(_ table: String, order: String = "1, 2") throws -> [String] {
     var statement: OpaquePointer?
     unsafe sqlite3_prepare_v2(
@@ -82,7 +82,7 @@ extension Database {
     return rows
   }
 
-  /// Runs `body` and returns the changeset of all tables.
+  /// Runs `body` and returns a changeset of all tables.
   func changeset(_ body: () throws -> Void) throws -> Data {
     var session: OpaquePointer?
     unsafe try check(sqlite3session_create(pointer, "main", &session))
@@ -92,25 +92,26 @@ extension Database {
     var count: Int32 = 0
     var bytes: UnsafeMutableRawPointer?
     unsafe try check(sqlite3session_changeset(session, &count, &bytes))
-    return unsafe taken(bytes, count)
+    return unsafe takeData(bytes, count)
   }
 
-  /// Applies a changeset, with one answer to all conflicts, and returns the rebase buffer.
+  /// Applies a changeset with one answer to all conflicts, and returns the rebase buffer.
   @discardableResult
   func apply(_ data: Data, _ answer: Int32 = SQLITE_CHANGESET_ABORT) throws -> Data {
     try apply(data) { _, _ in answer }
   }
 
-  /// Asks about conflicts, and keeps the answers where SQLite forbids to replace.
+  /// Decides conflicts and records them.
   private final class Judge {
     let decide: (String, [String]) -> Int32
-    /// The conflicts, as ``describedConflict(_:_:_:)`` has them.
-    var asked: [String] = []
+    /// The conflicts, as returned by ``describedConflict(_:_:_:)``.
+    var conflicts: [String] = []
 
     init(_ decide: @escaping (String, [String]) -> Int32) { self.decide = decide }
   }
 
-  /// Applies a changeset, with answers by the table and the key, and returns the rebase buffer.
+  /// Applies a changeset with answers that depend on the table and key, and returns the rebase
+  /// buffer.
   @discardableResult
   func apply(
     _ data: Data, deciding decide: @escaping (String, [String]) -> Int32
@@ -126,7 +127,7 @@ extension Database {
             guard let context = unsafe context else { return SQLITE_CHANGESET_ABORT }
             let judge = unsafe Unmanaged<Judge>.fromOpaque(context).takeUnretainedValue()
             let (table, key) = unsafe describedConflict(conflict)
-            judge.asked.append("\(table) \(key)")
+            judge.conflicts.append("\(table) \(key)")
             let answer = judge.decide(table, key)
             let mayReplace = kind == SQLITE_CHANGESET_DATA || kind == SQLITE_CHANGESET_CONFLICT
             return answer == SQLITE_CHANGESET_REPLACE && !mayReplace
@@ -134,9 +135,9 @@ extension Database {
           }, Unmanaged.passUnretained(judge).toOpaque(), &rebase, &count, 0)
       }
     }
-    conflicts = judge.asked
+    conflicts = judge.conflicts
     try check(code)
-    return unsafe taken(rebase, count)
+    return unsafe takeData(rebase, count)
   }
 
   private func check(_ code: Int32) throws {
@@ -144,13 +145,13 @@ extension Database {
   }
 }
 
-/// The bytes that SQLite has made.
-func taken(_ bytes: UnsafeMutableRawPointer?, _ count: Int32) -> Data {
+/// Copies bytes that SQLite allocated and frees them.
+func takeData(_ bytes: UnsafeMutableRawPointer?, _ count: Int32) -> Data {
   defer { unsafe sqlite3_free(bytes) }
   return unsafe bytes.map { unsafe Data(bytes: $0, count: Int(count)) } ?? Data()
 }
 
-/// The table and the key of a conflict.
+/// Returns the table and the key of a conflict.
 private func describedConflict(_ conflict: OpaquePointer?) -> (String, [String]) {
   var name: UnsafePointer<CChar>?
   var count: Int32 = 0
@@ -172,7 +173,7 @@ private func describedConflict(_ conflict: OpaquePointer?) -> (String, [String])
   return (unsafe name.map { unsafe String(cString: $0) } ?? "", key)
 }
 
-/// What `sqlite3changeset_invert` makes.
+/// Returns the result of `sqlite3changeset_invert`.
 func sessionInverted(_ data: Data) throws -> Data {
   var count: Int32 = 0
   var bytes: UnsafeMutableRawPointer?
@@ -180,10 +181,10 @@ func sessionInverted(_ data: Data) throws -> Data {
     unsafe sqlite3changeset_invert(Int32($0.count), $0.baseAddress, &count, &bytes)
   }
   #expect(code == SQLITE_OK)
-  return unsafe taken(bytes, count)
+  return unsafe takeData(bytes, count)
 }
 
-/// What `sqlite3changeset_concat` makes.
+/// Returns the result of `sqlite3changeset_concat`.
 func sessionCombined(_ first: Data, _ second: Data) throws -> Data {
   var count: Int32 = 0
   var bytes: UnsafeMutableRawPointer?
@@ -195,10 +196,10 @@ func sessionCombined(_ first: Data, _ second: Data) throws -> Data {
     }
   }
   #expect(code == SQLITE_OK)
-  return unsafe taken(bytes, count)
+  return unsafe takeData(bytes, count)
 }
 
-/// What a rebaser that knows `rebase` makes of a changeset.
+/// Returns a changeset that SQLite's rebaser has rebased onto `rebase`.
 func sessionRebased(_ data: Data, onto rebase: Data) throws -> Data {
   var rebaser: OpaquePointer?
   unsafe #expect(sqlite3rebaser_create(&rebaser) == SQLITE_OK)
@@ -213,11 +214,11 @@ func sessionRebased(_ data: Data, onto rebase: Data) throws -> Data {
     unsafe sqlite3rebaser_rebase(rebaser, Int32($0.count), $0.baseAddress, &count, &bytes)
   }
   #expect(code == SQLITE_OK)
-  return unsafe taken(bytes, count)
+  return unsafe takeData(bytes, count)
 }
 
 extension Patch {
-  /// The patch without columns that are the same before and after, which SQLite's rebaser leaves in.
+  /// The patch without columns that are equal before and after, which SQLite's rebaser keeps.
   var normalized: Patch {
     Patch(
       tables: tables.map { table in
@@ -238,7 +239,7 @@ extension Patch {
       })
   }
 
-  /// The changes without their order.
+  /// The changes, independent of their order.
   var content: Set<String> {
     Set(
       tables.flatMap { table in table.rows.map { "\(table.name) \($0.kind) \($0.old) \($0.new)" } })
