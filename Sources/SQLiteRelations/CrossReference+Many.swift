@@ -1,23 +1,28 @@
 public import SQLiteCore
 public import SQLiteMapping
 
-// What many records are linked to.
+// Relations of many records.
 extension Connection {
-  /// Reads the records that many on the left are linked to: one statement, however many there are.
+  /// Fetches the records on the right that are linked to many records on the left, with one
+  /// statement.
   ///
   /// - Parameters:
-  ///   - lefts: Records that were written.
-  ///   - reference: The links.
-  ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
-  /// - Returns: The linked records of each of `lefts`; of a class one instance for each key.
-  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
+  ///   - lefts: Stored records.
+  ///   - reference: The relation.
+  ///   - order: The order of each result, or nil for the order of the keys. It may use columns that
+  ///     only the link table has.
+  /// - Returns: For each of `lefts`, the linked records. If they are instances of a class, there is
+  ///   one instance per key.
+  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
+  ///   as the type.
   @inlinable  // Benchmark `relations`.
   public func rightObjects<Left: Record, Right: Record>(
     ofEach lefts: [Left], through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
   ) throws -> [[Right]] {
     var all: [[Right]] = []
-    // Those of one: they are put away when the next one's come.
+    // The linked records of one record, which are stored in `all` when those of the next record
+    // begin.
     var found: [Right] = []
     var place = -1
     var instances: [Value: Right] = [:]
@@ -47,16 +52,17 @@ extension Connection {
     return all
   }
 
-  /// Lends the rows that many records are linked to, record by record, each with the index of its record in
-  /// `lefts` and with its key.
+  /// Calls `row` with each row that is linked to the records, record by record.
   ///
   /// - Parameters:
   ///   - lefts: The records.
-  ///   - reference: The links.
-  ///   - order: The order of the rows of each, or nil for that of their keys.
-  ///   - begin: Called before the first row, and once more if reading begins anew.
-  ///   - row: Takes a row.
-  /// - Returns: The indexes of records that occur again, each with the index of which it had the rows.
+  ///   - reference: The relation.
+  ///   - order: The order of the rows of each record, or nil for the order of their keys.
+  ///   - begin: Called before the first row, and once more if reading starts over.
+  ///   - row: Receives the reader of a row, the index of its record in `lefts`, and a closure that
+  ///     returns the row's key.
+  /// - Returns: The indexes of repeated records, each with the index of the first occurrence, which
+  ///   has received the rows.
   @usableFromInline func forEachLinked<Left: Record, Right: Record>(
     ofEach lefts: [Left], through reference: CrossReference<Left, Right>, _ order: Ordering?,
     begin: () -> Void, row: (RowReader, Int, () throws -> Value) throws -> Void
@@ -64,7 +70,8 @@ extension Connection {
     let keys = try keyValues(of: lefts)
     begin()
     if keys.isEmpty { return [] }
-    // By the values themselves: only SQLite knows how those of a column sort, and which are equal.
+    // Rows are found by key value and not by sorting: only SQLite knows how values of a column sort
+    // and which are equal.
     var first = [Value: Int](minimumCapacity: keys.count)
     var repeated: [(Int, Int)] = []
     for (index, key) in keys.enumerated() {
@@ -76,7 +83,8 @@ extension Connection {
           of: Right.self, links.relation, from: keys, first,
           orderedBy: isSorted ? .some(order?.sql) : nil, row)
       }
-      // An index of the links has their order, which costs nothing to look for.
+      // Without ORDER BY, an index of the links usually returns them in order. Checking the order
+      // costs nothing.
       if order == nil, !links.isUnordered {
         if try read(isSorted: false) { return repeated }
         links.isUnordered = true
@@ -87,15 +95,16 @@ extension Connection {
     }
   }
 
-  /// Reads linked rows.
+  /// Calls `row` with each linked row.
   ///
   /// - Parameters:
   ///   - keys: The keys of the records on the left.
   ///   - indexes: The index of each key.
-  ///   - order: The order of the rows of each key, with nil for that of their own keys. If there is none,
-  ///     rows are read as they come.
-  ///   - row: Takes a row.
-  /// - Returns: Whether the rows came in order. As soon as they do not, reading ends.
+  ///   - order: The order of the rows of each key, where `.some(nil)` means the order of their own
+  ///     keys. If nil, the rows are not sorted.
+  ///   - row: Receives the reader of a row, the index of its record, and a closure that returns the
+  ///     row's key.
+  /// - Returns: Whether the rows were in order. Reading stops at the first row that is not.
   private func forEachRow<Right: Record>(
     of type: Right.Type, _ relation: Relation, from keys: [Value], _ indexes: [Value: Int],
     orderedBy order: SQL??, _ row: (RowReader, Int, () throws -> Value) throws -> Void
@@ -103,7 +112,7 @@ extension Connection {
     let source = relation.rows(from: .init(keys), orderedBy: order)
     var isDone = Array(repeating: false, count: keys.count)
     var start: Value?
-    // Integers are compared without making a value of each row.
+    // Comparing integers avoids creating a `Value` for each row.
     var startInteger: Int64?
     var index: Int?
     var lastEnd = Int64.min

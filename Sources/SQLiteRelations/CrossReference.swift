@@ -1,33 +1,34 @@
 public import SQLiteCore
 public import SQLiteMapping
 
-/// Links between the records of two types, in a table of their own: many to many.
+/// A many-to-many relation between the records of two types, stored in a link table.
 ///
 ///     let noteTags = CrossReference<Note, Tag>(
 ///       "note_tag", leftKeyName: "noteID", rightKeyName: "tagID")
 ///     try connection.setLinks(of: note, to: tags, through: noteTags)
 ///     let tags = try connection.rightObjects(of: note, through: noteTags)
 ///
-/// Each pair is linked at most once. The table is made when it is first written to: with foreign keys
-/// to both ends, so that no link outlives either, and indexed from both. It belongs to these two types:
-/// another type, or other links, that claim the table are refused as long as the file is open.
+/// Each pair of records is linked at most once. The first write creates the link table, with an
+/// index for each direction. When a record is deleted, foreign keys delete its links. While a
+/// database file is open, the table belongs to these two types. Using it for another type or for
+/// other links throws.
 public struct CrossReference<Left: Record, Right: Record>: Sendable {
-  /// The link table's name.
+  /// The name of the link table.
   public let name: String
-  /// The column with the keys of the left ends.
+  /// The column that contains the keys of the records on the left.
   public let leftKeyName: String
-  /// The column with the keys of the right ends.
+  /// The column that contains the keys of the records on the right.
   public let rightKeyName: String
-  /// More columns of the link table.
+  /// Additional columns of the link table.
   public let columns: [ColumnDefinition]
 
-  /// Names links.
+  /// Creates a relation that is stored in a link table.
   ///
   /// - Parameters:
-  ///   - name: The link table's name.
-  ///   - leftKeyName: The column with the keys of the left ends.
-  ///   - rightKeyName: The column with the keys of the right ends.
-  ///   - columns: More columns of the link table; each is optional or has a default.
+  ///   - name: The name of the link table.
+  ///   - leftKeyName: The column that contains the keys of the records on the left.
+  ///   - rightKeyName: The column that contains the keys of the records on the right.
+  ///   - columns: Additional columns of the link table. Each must be optional or have a default.
   public init(
     _ name: String, leftKeyName: String = "leftID", rightKeyName: String = "rightID",
     columns: [ColumnDefinition] = []
@@ -40,13 +41,15 @@ public struct CrossReference<Left: Record, Right: Record>: Sendable {
 }
 
 extension Connection {
-  /// Reads the records that one on the left is linked to.
+  /// Fetches the records on the right that are linked to a record on the left.
   ///
   /// - Parameters:
-  ///   - left: A record that was written.
-  ///   - reference: The links.
-  ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
-  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
+  ///   - left: A stored record.
+  ///   - reference: The relation.
+  ///   - order: The order of the result, or nil for the order of the keys. It may use columns that
+  ///     only the link table has.
+  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
+  ///   as the type.
   public func rightObjects<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -56,13 +59,15 @@ extension Connection {
     }
   }
 
-  /// Reads the records that are linked to one on the right.
+  /// Fetches the records on the left that are linked to a record on the right.
   ///
   /// - Parameters:
-  ///   - right: A record that was written.
-  ///   - reference: The links.
-  ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
-  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
+  ///   - right: A stored record.
+  ///   - reference: The relation.
+  ///   - order: The order of the result, or nil for the order of the keys. It may use columns that
+  ///     only the link table has.
+  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
+  ///   as the type.
   public func leftObjects<Left: Record, Right: Record>(
     of right: Right, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -73,12 +78,13 @@ extension Connection {
     }
   }
 
-  /// The number of records that one on the left is linked to, counted by the database.
+  /// Returns the number of records on the right that are linked to a record on the left, without
+  /// fetching them.
   ///
   /// - Parameters:
-  ///   - left: A record that was written.
-  ///   - reference: The links.
-  /// - Throws: `SQLiteError`.
+  ///   - left: A stored record.
+  ///   - reference: The relation.
+  /// - Throws: `SQLiteError` if a statement fails.
   public func linkCount<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>
   ) throws -> Int {
@@ -87,17 +93,17 @@ extension Connection {
     }
   }
 
-  /// Links a record to these records and no others, in one transaction.
+  /// Links a record to the given records and unlinks it from all others, in one transaction.
   ///
-  /// The others are written first, so that new ones get their keys. Links that stay are left alone,
-  /// with what they have in other columns.
+  /// The given records are written first, so that new ones get their keys. Existing links to them
+  /// don't change, including the values in additional columns.
   ///
   /// - Parameters:
-  ///   - left: A record that was written.
+  ///   - left: A stored record.
   ///   - others: The records to link it to.
-  ///   - reference: The links.
-  /// - Returns: The others, with the keys that the database made.
-  /// - Throws: `SQLiteError`; then nothing has changed.
+  ///   - reference: The relation.
+  /// - Returns: The given records, with the keys that the database assigned.
+  /// - Throws: `SQLiteError` if a statement fails. Nothing changes in this case.
   @discardableResult
   public func setLinks<Left: Record, Right: Record>(
     of left: Left, to others: some Sequence<Right>, through reference: CrossReference<Left, Right>
@@ -124,14 +130,14 @@ extension Connection {
     }
   }
 
-  /// Links two records, or changes the values of their link in other columns.
+  /// Links two records, or changes the additional columns of their existing link.
   ///
   /// - Parameters:
-  ///   - left: A record that was written.
-  ///   - right: Another one that was written.
-  ///   - reference: The links.
-  ///   - values: The values of the link in its other columns.
-  /// - Throws: `SQLiteError`.
+  ///   - left: A stored record on the left.
+  ///   - right: A stored record on the right.
+  ///   - reference: The relation.
+  ///   - values: The values of additional columns of the link table, by column name.
+  /// - Throws: `SQLiteError` if a statement fails.
   public func link<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>,
     values: [String: any Bindable] = [:]
@@ -140,14 +146,14 @@ extension Connection {
     try writing(reference) { try insertLink(left, right, values, $0) }
   }
 
-  /// Unlinks two records.
+  /// Deletes the link between two records.
   ///
   /// - Parameters:
-  ///   - left: A record.
-  ///   - right: Another one.
-  ///   - reference: The links.
+  ///   - left: A stored record on the left.
+  ///   - right: A stored record on the right.
+  ///   - reference: The relation.
   /// - Returns: Whether they were linked.
-  /// - Throws: `SQLiteError`.
+  /// - Throws: `SQLiteError` if a statement fails.
   @discardableResult
   public func unlink<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>
@@ -174,12 +180,13 @@ extension Connection {
     )
   }
 
-  /// Runs `body`, which writes links, with a table for them. The table is looked at when this connection first
-  /// writes to it, and again if `body` finds that others have removed it or columns of it.
+  /// Runs `body`, which writes links, after ensuring that the link table is complete. The table is
+  /// checked at the first write on this connection, and again if `body` fails because another
+  /// connection has dropped the table or a column.
   ///
   /// - Parameters:
-  ///   - reference: The links.
-  ///   - body: The writing; if it fails on the table it runs once more from its start.
+  ///   - reference: The relation.
+  ///   - body: Writes the links. If it fails because of the table, it runs once more.
   private func writing<Left: Record, Right: Record>(
     _ reference: CrossReference<Left, Right>, _ body: (KnownLinks) throws -> Void
   ) throws {
@@ -196,7 +203,7 @@ extension Connection {
     links.isEnsured = true
   }
 
-  /// Makes the link table if it is missing, or adds the columns and indexes that it lacks.
+  /// Creates the link table, or adds the columns and indexes that it lacks.
   private func ensure(_ links: KnownLinks, _ columns: [ColumnDefinition]) throws {
     try claimTable(of: links)
     let ends = [
@@ -223,8 +230,8 @@ extension Connection {
       reference: .init(table: type.tableName, column: key, onDelete: .cascade))
   }
 
-  /// Runs `body`, or returns `nothing` if there is no link table yet, which is looked up only if `body`
-  /// fails.
+  /// Runs `body`, or returns `nothing` if the link table doesn't exist yet. This is checked only if
+  /// `body` fails.
   func reading<Left: Record, Right: Record, Result>(
     _ reference: CrossReference<Left, Right>, without nothing: @autoclosure () -> Result,
     _ body: (KnownLinks) throws -> Result
@@ -240,9 +247,10 @@ extension Connection {
   /// Returns whether a link table exists.
   private func hasLinks(_ table: String) throws -> Bool { try !columnNames(of: table).isEmpty }
 
-  /// Notes that the link table belongs to these links.
+  /// Claims the link table for these links.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it belongs to a type or to other links.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the table belongs to a type or to
+  ///   other links.
   private func claimTable(of links: KnownLinks) throws {
     guard !links.isClaimed else { return }
     let ends = ["\(links.leftKeyName): \(links.left)", "\(links.rightKeyName): \(links.right)"]
@@ -251,7 +259,7 @@ extension Connection {
     links.isClaimed = true
   }
 
-  /// The links of a reference as this connection knows them.
+  /// Returns the state of a relation on this connection.
   private func known<Left: Record, Right: Record>(
     _ reference: CrossReference<Left, Right>
   ) throws -> KnownLinks {
@@ -289,22 +297,22 @@ private final class AllLinks {
   var known: [Key: KnownLinks] = [:]
 }
 
-/// The links of a cross reference on one connection.
+/// The state of a cross reference on one connection.
 final class KnownLinks {
   let name: String
   let leftKeyName: String
   let rightKeyName: String
   let left: any Record.Type
   let right: any Record.Type
-  /// The type that claims the table: links may be looked at from either end.
+  /// The type that claims the table. It is the same for both directions of the relation.
   let type: Any.Type
-  /// The relation of left records to right ones.
+  /// The relation from left records to right ones.
   let relation: Relation
-  /// Whether the table had all that it needs when this connection looked at it.
+  /// Whether this connection has found the table to be complete.
   var isEnsured = false
-  /// Whether the table was claimed.
+  /// Whether this connection has claimed the table.
   var isClaimed = false
-  /// Whether the links do not come in the order of their keys unless they are sorted.
+  /// Whether an unsorted query has returned the links in another order than that of their keys.
   var isUnordered = false
 
   init<Left: Record, Right: Record>(
@@ -321,7 +329,7 @@ final class KnownLinks {
 }
 
 extension Connection {
-  /// Reads the records that a relation leads to from one key.
+  /// Fetches the records that a relation connects with one key.
   func objects<Found: Record>(
     of type: Found.Type, through relation: Relation, from key: Value, _ order: SQL? = nil
   ) throws -> [Found] {

@@ -1,11 +1,11 @@
 package import SQLiteCore
 
-/// A prepared INSERT for the links of owners that have none.
+/// A prepared INSERT for the links of owners that have no links yet.
 package final class LinkInsertion {
   private let arrangement: LinkTable.Arrangement
   private var statement: Statement
 
-  /// Prepares the statement.
+  /// Creates the prepared statement for a link table.
   package init(_ table: LinkTable, _ connection: Connection) throws(SQLiteError) {
     arrangement = table.arrangement
     let place: SQL =
@@ -20,11 +20,11 @@ package final class LinkInsertion {
         : "INSERT INTO \(identifier: table.name) (owner, \(place), target) VALUES (?, ?, ?)")
   }
 
-  /// Inserts links.
+  /// Inserts the links of an owner.
   ///
   /// - Parameters:
-  ///   - targets: The keys of the targets; of a list in its order.
-  ///   - keys: The keys of a dictionary, each once.
+  ///   - targets: The keys of the targets. For a list, they are in its order.
+  ///   - keys: The keys of a dictionary, without duplicates. Unused for a list or a set.
   ///   - owner: The key of the owner.
   package func insert(
     _ targets: ArraySlice<Int64>, keys: ArraySlice<Value>, of owner: Int64
@@ -37,7 +37,7 @@ package final class LinkInsertion {
         position += ListChange.step
       }
     case .set:
-      // In the order of the table, which is faster than at random.
+      // Inserting in the order of the table is faster than in random order.
       for target in targets.sorted() { try statement.run(owner, target) }
     case .dictionary:
       for (key, target) in zip(keys, targets) { try statement.run(owner, key, target) }

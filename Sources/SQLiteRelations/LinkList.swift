@@ -1,35 +1,37 @@
 package import SQLiteCore
 
 extension Connection {
-  /// Replaces an owner's list by `targets`, in that order.
+  /// Replaces the list of an owner with `targets`, in that order.
   ///
-  /// Links that are in both lists, in the same order, are left alone: an insertion writes only the new
-  /// links, and at times a few neighbours that make room for them.
+  /// Links that are in both lists, in the same order, don't change. An insertion writes only the
+  /// new links and, occasionally, a few neighbors to make room for them.
   ///
   /// - Parameters:
-  ///   - table: Links in a list.
+  ///   - table: A link table of lists.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: O(*n* log *n*), and as many writes as links differ.
+  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Complexity: O(*n* log *n*), with one write per link that differs.
   package func setList(_ table: LinkTable, of owner: Int64, to targets: [Int64]) throws(SQLiteError)
   {
     let present = try entries(table, of: owner)
     try write(ListChange(from: present, to: targets), table, owner)
   }
 
-  /// Changes an owner's list as another list was changed, whatever others have done to it meanwhile.
+  /// Applies the difference between two lists to the list of an owner, and keeps concurrent
+  /// changes.
   ///
-  /// Additions stay, removals stay, and links that nobody has touched are left alone. An
-  /// insertion into a gap comes behind those that others have made there.
+  /// Additions and removals of both sides survive, and unchanged links are not written. In the same
+  /// gap, new links come after those that others have added.
   ///
   /// - Parameters:
-  ///   - table: Links in a list.
+  ///   - table: A link table of lists.
   ///   - owner: The key of the owner.
   ///   - base: The keys of the targets before the change.
-  ///   - targets: The keys of the targets after it.
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: O(*n* log *n*), and as many writes as links differ; only the writes for targets that are appended.
+  ///   - targets: The keys of the targets after the change.
+  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Complexity: O(*n* log *n*), with one write per link that differs. If targets are only
+  ///   appended, the list is not read.
   package func changeList(
     _ table: LinkTable, of owner: Int64, from base: [Int64], to targets: [Int64]
   ) throws(SQLiteError) {
@@ -41,13 +43,13 @@ extension Connection {
     try write(ListChange(from: present, to: merge.elements), table, owner)
   }
 
-  /// Adds targets at the end of an owner's list, without reading it.
+  /// Appends targets to the list of an owner, without reading the list.
   ///
   /// - Parameters:
-  ///   - table: Links in a list.
+  ///   - table: A link table of lists.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  /// - Throws: `SQLiteError`.
+  /// - Throws: `SQLiteError` if a statement fails.
   /// - Complexity: O(*n* log *m*) for *n* targets and *m* links.
   package func appendToList(
     _ table: LinkTable, of owner: Int64, _ targets: [Int64]
@@ -58,16 +60,16 @@ extension Connection {
     try insert(targets, between: last ?? nil, and: nil, table, owner)
   }
 
-  /// Inserts targets into an owner's list, without reading it.
+  /// Inserts targets into the list of an owner, without reading the whole list.
   ///
   /// - Parameters:
-  ///   - table: Links in a list.
+  ///   - table: A link table of lists.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  ///   - index: The number of links before them. If there are fewer, they are added at the end; a negative index
-  ///     is the start.
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: O(*n* + `index`) for *n* targets, unless there is no room left between two links.
+  ///   - index: The number of links before the new ones. Beyond the end, they are appended. A
+  ///     negative index is the start.
+  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Complexity: O(*n* + `index`) for *n* targets, unless there is no room between two links.
   package func insertIntoList(
     _ table: LinkTable, of owner: Int64, _ targets: [Int64], at index: Int
   ) throws(SQLiteError) {
@@ -85,7 +87,7 @@ extension Connection {
     }
   }
 
-  /// Inserts targets between neighbours; where there is no room for them, these are spread out.
+  /// Inserts targets between two neighbors. If there is no room, spreads out the surrounding links.
   private func insert(
     _ targets: [Int64], between before: Int64?, and after: Int64?, _ table: LinkTable,
     _ owner: Int64
@@ -102,7 +104,7 @@ extension Connection {
       ListChange(from: present, to: old[..<index] + new + old[index...]), table, owner)
   }
 
-  /// The links of a list, in order.
+  /// Returns the links of a list, in order.
   private func entries(
     _ table: LinkTable, of owner: Int64
   ) throws(SQLiteError) -> [ListChange.Entry] {
@@ -133,15 +135,15 @@ extension Connection {
   }
 }
 
-/// The rows to write so that a list at sparse positions becomes another.
+/// The rows to delete and insert to change a list with sparse positions into another list.
 ///
-/// Links that are in both, in the same order, keep their rows. New links get positions in the gaps; where
-/// a gap is used up, its neighbourhood is spread out, as far as needed and no farther.
+/// Links that are in both lists, in the same order, keep their rows. New links get positions in the
+/// gaps. If a gap is full, its neighbors are spread out, but no more of them than necessary.
 struct ListChange {
-  /// The distance between neighbours in a fresh list.
+  /// The distance between neighbors in a new list.
   static let step: Int64 = 1 << 20
 
-  /// A link at its position.
+  /// A link and its position.
   struct Entry: Equatable {
     var position: Int64
     var target: Int64
@@ -149,32 +151,32 @@ struct ListChange {
 
   /// The positions of the links to delete, in ascending order.
   private(set) var removed: [Int64] = []
-  /// The links to insert, in ascending order; some take the positions of deleted ones.
+  /// The links to insert, in ascending order. Some reuse positions of deleted links.
   private(set) var inserted: [Entry] = []
 
-  /// Compares.
+  /// Creates the change from a list to another one.
   ///
   /// - Parameters:
-  ///   - present: The links as they are, in order.
+  ///   - present: The current links, in order.
   ///   - targets: The targets of the new list.
-  /// - Complexity: O(*n* log *n*) for *n* links between the common beginning and the common end.
+  /// - Complexity: O(*n* log *n*) for *n* links between the common prefix and the common suffix.
   init(from present: [Entry], to targets: [Int64]) {
     let common = ListComparison(from: present.map(\.target), to: targets)
     self.init(from: present, to: Array(zip(targets, common.indexes)))
   }
 
-  /// Finds positions for the new links.
+  /// Creates the change from a list to another one, given the links that stay.
   ///
   /// - Parameters:
-  ///   - present: The links as they are, in order.
-  ///   - elements: The targets of the new list, each with its index in `present`, in ascending order, or
-  ///     nil for a new link.
+  ///   - present: The current links, in order.
+  ///   - elements: The targets of the new list, each with its index in `present`, in ascending
+  ///     order, or nil for a new link.
   /// - Complexity: O(*n*).
   init(from present: [Entry], to elements: [(target: Int64, index: Int?)]) {
     let kept = elements.map { $0.index.map { present[$0].position } }
     var spacing = Spacing(kept)
     spacing.fill()
-    // Both are in ascending order: one pass finds what has no equal in the other.
+    // Both are in ascending order, so one pass finds the differences.
     var old = 0
     for (new, position) in spacing.positions.enumerated() {
       if kept[new] == position {
@@ -192,8 +194,8 @@ struct ListChange {
 }
 
 extension ListChange {
-  /// Positions between two neighbours, at least `least` from each other and from these; nil if there is
-  /// no room for them.
+  /// Returns positions between two neighbors, with a distance of at least `least` from each other
+  /// and from the neighbors, or nil if there is no room for them.
   static func positions(
     _ count: Int, between before: Int64?, and after: Int64?, apart least: Int64 = 1
   ) -> [Int64]? {
@@ -217,9 +219,9 @@ extension ListChange {
   }
 }
 
-/// Positions for a list of which some are known, in ascending order.
+/// The positions of a list, in ascending order. Gaps of unknown positions can be filled.
 private struct Spacing {
-  /// All positions, once they are filled.
+  /// The positions, with nil for those that are not filled yet.
   private(set) var positions: [Int64?]
 
   init(_ positions: [Int64?]) {
@@ -244,10 +246,10 @@ private struct Spacing {
     return end
   }
 
-  /// Fills one gap, and returns the index behind the last position that it has set.
+  /// Fills one gap, and returns the index after the last position that it has set.
   ///
-  /// The larger the neighbourhood that must be spread out, the more room it is left with: so an
-  /// insertion moves O(log *n*) others on average, wherever insertions come.
+  /// The larger the range that must be spread out, the more room is left between its positions. An
+  /// insertion therefore moves O(log *n*) other links on average, for any pattern of insertions.
   private mutating func fillGap(_ gap: Range<Int>) -> Int {
     var window = gap
     var least: Int64 = 1
@@ -265,7 +267,8 @@ private struct Spacing {
     }
   }
 
-  /// Positions for a window, at least so far from each other and from its neighbours, or nil.
+  /// Returns positions for a window, with a minimum distance from each other and from its
+  /// neighbors, or nil if there is no room.
   private func fresh(for window: Range<Int>, least: Int64) -> [Int64]? {
     let before = window.lowerBound > 0 ? positions[window.lowerBound - 1] : nil
     let after = window.upperBound < positions.count ? positions[window.upperBound] : nil

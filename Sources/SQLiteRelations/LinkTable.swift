@@ -1,39 +1,39 @@
 package import SQLiteCore
 
-/// A table of links between the rows of two tables: a to-many relation as SQL has it.
+/// A link table, which stores a to-many relation between the rows of two tables.
 ///
-/// Each row is a link, with foreign keys to both ends, so that no link outlives either. The table has
-/// no rowids, and is indexed from both ends.
+/// Each row is a link. Foreign keys to both ends ensure that no link outlives its owner or target.
+/// The table has no rowids and is indexed in both directions.
 package struct LinkTable: Hashable, Sendable {
   /// The arrangement of the links of one owner.
   package enum Arrangement: Hashable, Sendable {
-    /// In order; a target may occur several times.
+    /// Ordered links. A target may occur several times.
     case list
-    /// Without order; each target once.
+    /// Unordered links. Each target occurs once.
     case set
-    /// By keys, each of which has one target.
+    /// Links with keys. Each key has one target.
     case dictionary
   }
 
-  /// The table's name.
+  /// The name of the table.
   package let name: String
   /// The arrangement of the links of one owner.
   package let arrangement: Arrangement
-  /// The rows that the links lead from.
+  /// The rows that own links.
   package let owner: Relation.End
-  /// The rows that the links lead to.
+  /// The rows that links reference.
   package let target: Relation.End
-  /// Whether a target cannot be deleted as long as there are links to it.
+  /// Whether a target cannot be deleted while links to it exist.
   package let keepsTargets: Bool
 
-  /// Describes links.
+  /// Creates the description of a link table.
   ///
   /// - Parameters:
-  ///   - name: The table's name.
+  ///   - name: The name of the table.
   ///   - arrangement: The arrangement of the links of one owner.
-  ///   - owner: The rows that the links lead from.
-  ///   - target: The rows that the links lead to.
-  ///   - keepsTargets: Whether a target cannot be deleted as long as there are links to it.
+  ///   - owner: The rows that own links.
+  ///   - target: The rows that links reference.
+  ///   - keepsTargets: Whether a target cannot be deleted while links to it exist.
   package init(
     _ name: String, _ arrangement: Arrangement, from owner: Relation.End,
     to target: Relation.End, keepsTargets: Bool = false
@@ -47,7 +47,7 @@ package struct LinkTable: Hashable, Sendable {
 }
 
 extension LinkTable {
-  /// The column that tells apart the links of one owner, if it is not the target itself.
+  /// The column that identifies a link of an owner, or nil if the target identifies it.
   var place: String? {
     switch arrangement {
     case .list: "position"
@@ -56,12 +56,12 @@ extension LinkTable {
     }
   }
 
-  /// The value by which a link is ordered among those of its owner.
+  /// Returns the value that orders a link among the links of its owner.
   package func order(of link: StoredLink) -> Value {
     place == nil ? .integer(link.target) : link.place
   }
 
-  /// The table that stores the links.
+  /// The definition of the table that stores the links.
   package var definition: TableDefinition {
     func end(_ name: String, _ end: Relation.End, _ rule: DeleteRule) -> ColumnDefinition {
       ColumnDefinition(
@@ -82,7 +82,7 @@ extension LinkTable {
 }
 
 extension LinkTable {
-  /// The owners' relation to what their links lead to.
+  /// The relation from owners to targets.
   ///
   /// - Throws: ``SQLiteError`` if a name cannot be quoted.
   package var relation: Relation {
@@ -94,9 +94,10 @@ extension LinkTable {
 }
 
 extension Connection {
-  /// Reads the links of many owners in one query: owner by owner, each one's in its order.
+  /// Fetches the links of many owners with one query, ordered by owner. The links of each owner are
+  /// in their own order.
   ///
-  /// - Complexity: O(*n* log *m*) for *n* links found among *m*.
+  /// - Complexity: O(*n* log *m*) for *n* fetched links in a table of *m*.
   package func links(_ table: LinkTable, of owners: [Int64]) throws -> [StoredLink] {
     guard !owners.isEmpty else { return [] }
     var links: [StoredLink] = []
@@ -108,14 +109,14 @@ extension Connection {
     return links
   }
 
-  /// Replaces an owner's set by `targets`.
+  /// Replaces the set of an owner with `targets`.
   ///
   /// - Parameters:
-  ///   - table: Links in a set.
+  ///   - table: A link table of sets.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: O(*n*) reads; as many writes as links differ.
+  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Complexity: O(*n*) reads, and one write per link that differs.
   package func setSet(
     _ table: LinkTable, of owner: Int64, to targets: Set<Int64>
   ) throws(SQLiteError) {
@@ -124,15 +125,16 @@ extension Connection {
     try changeSet(table, of: owner, from: Set(stored), to: targets)
   }
 
-  /// Changes an owner's set as another set was changed, whatever others have done to it meanwhile.
+  /// Applies the difference between two sets to the set of an owner. Concurrent changes of other
+  /// elements survive.
   ///
   /// - Parameters:
-  ///   - table: Links in a set.
+  ///   - table: A link table of sets.
   ///   - owner: The key of the owner.
   ///   - base: The keys of the targets before the change.
-  ///   - targets: The keys of the targets after it.
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: As many writes as `base` and `targets` differ; the set is not read.
+  ///   - targets: The keys of the targets after the change.
+  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Complexity: One write per element that differs. The stored set is not read.
   package func changeSet(
     _ table: LinkTable, of owner: Int64, from base: Set<Int64>, to targets: Set<Int64>
   ) throws(SQLiteError) {
@@ -141,18 +143,18 @@ extension Connection {
     guard !coming.isEmpty else { return }
     var insert = try statement(
       "INSERT INTO \(identifier: table.name) (owner, target) VALUES (?, ?) ON CONFLICT DO NOTHING")
-    // In the order of the table, which is faster than at random.
+    // Inserting in the order of the table is faster than in random order.
     for target in coming.sorted() { try insert.run(owner, target) }
   }
 
-  /// Replaces an owner's dictionary by `targets`.
+  /// Replaces the dictionary of an owner with `targets`.
   ///
   /// - Parameters:
-  ///   - table: Links in a dictionary.
+  ///   - table: A link table of dictionaries.
   ///   - owner: The key of the owner.
-  ///   - targets: The keys of the targets by the keys of the dictionary.
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: O(*n*) reads; as many writes as links differ.
+  ///   - targets: The keys of the targets, by the keys of the dictionary.
+  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Complexity: O(*n*) reads, and one write per link that differs.
   package func setDictionary(
     _ table: LinkTable, of owner: Int64, to targets: [Value: Int64]
   ) throws(SQLiteError) {
@@ -163,16 +165,16 @@ extension Connection {
     try changeDictionary(table, of: owner, from: stored, to: targets)
   }
 
-  /// Changes an owner's dictionary as another one was changed, key by key, whatever others have done to
-  /// other keys meanwhile.
+  /// Applies the difference between two dictionaries to the dictionary of an owner. Concurrent
+  /// changes of other keys survive.
   ///
   /// - Parameters:
-  ///   - table: Links in a dictionary.
+  ///   - table: A link table of dictionaries.
   ///   - owner: The key of the owner.
-  ///   - base: The keys of the targets by the keys of the dictionary before the change.
-  ///   - targets: The same after it.
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: As many writes as `base` and `targets` differ; the dictionary is not read.
+  ///   - base: The keys of the targets before the change, by the keys of the dictionary.
+  ///   - targets: The keys of the targets after the change.
+  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Complexity: One write per key that differs. The stored dictionary is not read.
   package func changeDictionary(
     _ table: LinkTable, of owner: Int64, from base: [Value: Int64], to targets: [Value: Int64]
   ) throws(SQLiteError) {
@@ -189,13 +191,13 @@ extension Connection {
     for (key, target) in coming { try insert.run(owner, key, target) }
   }
 
-  /// Removes the links of an owner to some targets, however often it has them.
+  /// Deletes all links of an owner to some targets.
   ///
   /// - Parameters:
-  ///   - table: The links.
+  ///   - table: The link table.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  /// - Throws: `SQLiteError`.
+  /// - Throws: `SQLiteError` if the statement fails.
   package func removeLinks(
     _ table: LinkTable, of owner: Int64, to targets: [Int64]
   ) throws(SQLiteError) {
@@ -204,12 +206,12 @@ extension Connection {
       "DELETE FROM \(identifier: table.name) WHERE owner = \(owner) AND target IN \(targets)")
   }
 
-  /// Removes all links of an owner.
+  /// Deletes all links of an owner.
   ///
   /// - Parameters:
-  ///   - table: The links.
+  ///   - table: The link table.
   ///   - owner: The key of the owner.
-  /// - Throws: `SQLiteError`.
+  /// - Throws: `SQLiteError` if the statement fails.
   package func removeLinks(_ table: LinkTable, of owner: Int64) throws(SQLiteError) {
     try executeChange("DELETE FROM \(identifier: table.name) WHERE owner = \(owner)")
   }

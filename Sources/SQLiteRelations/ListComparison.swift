@@ -1,15 +1,17 @@
-/// The elements of a list that can stay when it becomes another.
+/// The elements of a list that can stay in place when the list is replaced by another one.
 struct ListComparison {
-  /// For each element of the new list its index in the old one, ascending; nil for a new element.
+  /// For each element of the new list, its index in the old one, in ascending order, or nil for a
+  /// new element.
   private(set) var indexes: [Int?]
 
-  /// Compares: a common beginning and end, and the longest ascending run of matches between.
+  /// Creates the comparison of two lists. It matches their common prefix and suffix, and the
+  /// longest increasing subsequence of the elements between them.
   ///
-  /// The most that can stay is found, unless elements occur so often that all pairs of equal ones are
-  /// more than a few times the elements.
+  /// The number of elements that stay is maximal, unless elements are repeated so often that the
+  /// number of pairs of equal elements is more than a few times the number of elements.
   ///
   /// - Parameters:
-  ///   - old: The list as it is.
+  ///   - old: The current list.
   ///   - new: The new list.
   /// - Complexity: O(*n* log *n*).
   init(from old: [Int64], to new: [Int64]) {
@@ -30,7 +32,7 @@ struct ListComparison {
     for (old, new) in ListComparison.longestAscending(matches) { indexes[new] = old }
   }
 
-  /// Pairs of equal elements, in the order of the new list.
+  /// Returns pairs of equal elements, in the order of the new list.
   private static func matches(
     _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>
   ) -> [(old: Int, new: Int)] {
@@ -41,22 +43,24 @@ struct ListComparison {
     var count = 0
     for index in newRange where count <= most { count += occurrences[new[index]]?.count ?? 0 }
     guard count <= most else {
-      // Each once, the first with the first.
+      // Pairs each element once, in order.
       return newRange.compactMap { index in
         occurrences[new[index]]?.popFirst().map { ($0, index) }
       }
     }
-    // The last first, so that no run has two pairs of one new element.
+    // In descending order, so that no subsequence has two pairs with the same new element.
     return newRange.flatMap { index in
       (occurrences[new[index]] ?? []).reversed().map { ($0, index) }
     }
   }
 
-  /// The longest run of pairs that ascends on both sides, by patience sorting.
+  /// Returns the longest subsequence of pairs that is increasing in both lists, by patience
+  /// sorting.
   private static func longestAscending(
     _ pairs: [(old: Int, new: Int)]
   ) -> [(old: Int, new: Int)] {
-    /// For each length the pair on which the run of that length ends lowest.
+    /// For each length, the last pair of the subsequence of that length that ends with the smallest
+    /// old index.
     var ends: [Int] = []
     var previous: [Int?] = []
     for (index, pair) in pairs.enumerated() {

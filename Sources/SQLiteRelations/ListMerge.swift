@@ -1,24 +1,27 @@
-/// Two changes of one list, merged: mine, and those that others have made meanwhile.
+/// A three-way merge of two changes of the same list: mine, and the concurrent changes of others.
 ///
-/// Additions of either side stay, and removals of either side win, even if the other side has moved the
-/// element. My additions come in front of the next element that neither side has moved, so that those
-/// of others in the same gap come first, in the order of the commits.
+/// The merged list contains the additions of both sides. Removals of either side win, even if the
+/// other side has moved the element. My additions come directly before the next element that
+/// neither side has moved. In the same gap, the additions of others therefore come first, in the
+/// order of the commits.
 ///
-/// An element that is removed at one index of the list and added at another has moved. Of equal elements the
-/// first that leaves is taken for the first that comes.
+/// An element that is removed at one index and added at another has moved. Among equal elements,
+/// the first removed one is paired with the first added one.
 ///
-/// The edits of a lazy collection need no merge: they are made to the list as it is in the store then.
+/// The edits of a lazy collection need no merge, because a save applies them to the current list in
+/// the store.
 struct ListMerge {
-  /// The merged list: each element with its index in the others' list, or nil for a new one.
+  /// The merged list: each element with its index in the list of the others, or nil for a new
+  /// element.
   private(set) var elements: [(target: Int64, index: Int?)] = []
 
-  /// Merges.
+  /// Creates the merged list.
   ///
   /// - Parameters:
-  ///   - base: The list that I had before I changed it.
-  ///   - mine: My list.
-  ///   - others: The list as it is now.
-  /// - Complexity: O(*n* log *n*); O(*n*) if nobody has changed the list.
+  ///   - base: The list before my change.
+  ///   - mine: The list after my change.
+  ///   - others: The current list, with the changes of others.
+  /// - Complexity: O(*n* log *n*), or O(*n*) if nobody else has changed the list.
   init(_ base: [Int64], mine: [Int64], others: [Int64]) {
     let kept = ListComparison(from: base, to: mine)
     if others == base {
@@ -30,7 +33,7 @@ struct ListMerge {
     for (index, old) in theirs.indexes.enumerated() {
       if let old { unmoved[old] = index }
     }
-    // Where the others have each element of the base.
+    // The index of each base element in the list of the others.
     var indexes = unmoved
     for (old, new) in theirs.moves(from: base, to: others) { indexes[old] = new }
 
@@ -40,14 +43,14 @@ struct ListMerge {
     }
     let moved = Dictionary(
       kept.moves(from: base, to: mine).map { ($0.new, $0.old) }, uniquingKeysWith: { $1 })
-    // From the end: each comes in front of the next element that neither side has moved.
+    // From the end: each addition comes before the next element that neither side has moved.
     var coming: [(target: Int64, next: Int)] = []
     var next = others.count
     for (new, old) in kept.indexes.enumerated().reversed() {
       if let old {
         next = unmoved[old] ?? next
       } else if let old = moved[new], indexes[old] == nil {
-        // I have only moved it, and others have removed it.
+        // I have only moved the element, and others have removed it.
         continue
       } else {
         coming.append((mine[new], next))
@@ -64,14 +67,14 @@ struct ListMerge {
 }
 
 extension ListComparison {
-  /// The indexes of the old elements that do not stay, in ascending order.
+  /// Returns the indexes of the old elements that don't stay in place, in ascending order.
   fileprivate func leaving(_ old: [Int64]) -> [Int] {
     var isStaying = [Bool](repeating: false, count: old.count)
     for case let index? in indexes { isStaying[index] = true }
     return old.indices.filter { !isStaying[$0] }
   }
 
-  /// Pairs of equal elements of which one goes and one is new: the elements that have moved.
+  /// Returns pairs of a removed and an added element that are equal. These elements have moved.
   fileprivate func moves(from old: [Int64], to new: [Int64]) -> [(old: Int, new: Int)] {
     let leaving = leaving(old)
     guard !leaving.isEmpty else { return [] }

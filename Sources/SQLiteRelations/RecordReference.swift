@@ -1,7 +1,8 @@
 public import SQLiteCore
 public import SQLiteMapping
 
-/// A property of a record that holds the key of another: to one from the owner, to many from the other.
+/// A relation through a property that contains the primary key of another record: to-one from the
+/// owner, and to-many from the target.
 ///
 ///     struct City: Record {
 ///       static let traits: [PropertyTrait] = [.references("countryID", Country.self)]
@@ -13,12 +14,13 @@ public import SQLiteMapping
 ///     let canada = try connection.target(of: toronto, through: country)
 ///     let cities = try connection.owners(of: canada, through: country)
 public struct RecordReference<Owner: Record, Target: Record>: Sendable {
-  /// The owner's property.
+  /// The name of the owner's property.
   public let property: String
 
-  /// Names the property.
+  /// Creates a reference through a property.
   ///
-  /// - Parameter property: A property of the owner that holds the other's key, or nil.
+  /// - Parameter property: The name of a property of the owner that contains the primary key of the
+  ///   target, or nil.
   public init(_ property: String) {
     self.property = property
   }
@@ -27,12 +29,14 @@ public struct RecordReference<Owner: Record, Target: Record>: Sendable {
 }
 
 extension Connection {
-  /// Reads the record that another refers to, or nil if there is none.
+  /// Fetches the record that another record references.
   ///
   /// - Parameters:
   ///   - owner: The record with the reference.
   ///   - reference: The reference.
-  /// - Throws: `SQLiteError`; `RowDecodingError` if the row does not fit the type.
+  /// - Returns: The referenced record, or nil if the property is nil or the record doesn't exist.
+  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if the row cannot be
+  ///   decoded as the type.
   public func target<Owner: Record, Target: Record>(
     of owner: Owner, through reference: RecordReference<Owner, Target>
   ) throws -> Target? {
@@ -42,13 +46,14 @@ extension Connection {
       of: Target.self, where: "\(identifier: try keyColumn(of: Target.self)) = \(key)")
   }
 
-  /// Reads the records that many refer to, in one statement.
+  /// Fetches the records that many records reference, with one statement.
   ///
   /// - Parameters:
   ///   - owners: The records with the reference.
   ///   - reference: The reference.
-  /// - Returns: The record that each of `owners` refers to, or nil.
-  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
+  /// - Returns: For each of `owners`, the record that it references, or nil.
+  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
+  ///   as the type.
   public func targets<Owner: Record, Target: Record>(
     ofEach owners: [Owner], through reference: RecordReference<Owner, Target>
   ) throws -> [Target?] {
@@ -58,12 +63,13 @@ extension Connection {
     return keys.map { found[$0.asKey] }
   }
 
-  /// Reads the records that refer to another, in the order of their keys.
+  /// Fetches the records that reference another record, in the order of their primary keys.
   ///
   /// - Parameters:
-  ///   - target: The record that they refer to.
+  ///   - target: The referenced record.
   ///   - reference: The reference.
-  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
+  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
+  ///   as the type.
   public func owners<Owner: Record, Target: Record>(
     of target: Target, through reference: RecordReference<Owner, Target>
   ) throws -> [Owner] {
@@ -77,7 +83,7 @@ extension Connection {
 }
 
 extension Value {
-  /// A whole real as an integer, since it depends on its column which of them SQLite stores.
+  /// The value, with a whole real as an integer. Which of them SQLite stores depends on the column.
   fileprivate var asKey: Value {
     if case .real(let real) = self, let integer = Int64(exactly: real) { return .integer(integer) }
     return self

@@ -1,49 +1,53 @@
 public import SQLiteCore
 import SQLiteMapping
 
-/// A relation between the rows of two tables, asked from one of its ends.
+/// A relation between the rows of two tables, queried in one direction.
 ///
-/// It consists of rows that each lead from one key, the start, to another, the end. A reference column, a
-/// link table, a cross reference of records and the reverse of each are asked alike: for the ends of one
-/// start or of many, for pages of them, and for their number. All SQL about relations stands here.
+/// It consists of connecting rows. Each of them contains a start, which is the key of a row of the
+/// origin, and an end, which is the key of a row of the destination. Reference columns, link
+/// tables, cross references of records and all reverse relations are queried in the same way: for
+/// the ends of one or many starts, for pages of them, and for their number. This type contains all
+/// SQL about relations.
 package struct Relation: Hashable, Sendable {
   /// The rows at one end of a relation.
   package struct End: Hashable, Sendable {
     /// The table of the rows.
     package let table: String
-    /// The column with their integer keys.
+    /// The column that contains their integer keys.
     package let key: String
 
-    /// Names an end.
+    /// Creates an end from the names of its table and key column.
     ///
     /// - Parameters:
     ///   - table: The table of the rows.
-    ///   - key: The column with their integer keys.
+    ///   - key: The column that contains their integer keys.
     package init(table: String, key: String) {
       self.table = table
       self.key = key
     }
   }
 
-  // All names are quoted, as SQL has them.
-  /// The table of the rows that lead from key to key.
+  // All names are quoted for SQL.
+  /// The table of the connecting rows.
   private let table: String
-  /// The column with the keys that the rows lead from.
+  /// The column that contains the starts.
   private let start: String
-  /// The column with the keys that the rows lead to.
+  /// The column that contains the ends.
   private let end: String
-  /// The column by which the ends of one start are ordered, and told apart; nil if that is the end itself.
+  /// The column that orders and identifies the ends of one start, or nil if the end itself does.
   private let place: String?
-  /// The column that tells apart several rows that lead from one start to one end, which count as one.
+  /// The column that distinguishes connecting rows with the same start and end, which count as one.
+  /// Nil if there are no such rows.
   private let distinction: String?
-  /// The rows that the relation leads from.
+  /// The rows at the start of the relation.
   private let origin: End
-  /// The rows that the relation leads to.
+  /// The rows at the end of the relation.
   private let destination: End
-  /// Whether the rows that lead are those of the destination, so that no join is needed to read these.
+  /// Whether the connecting rows are the rows of the destination, which are then read without a
+  /// join.
   package let isInDestination: Bool
-  /// The tables with the rows of the destination beside the rows that lead to them. The latter come first,
-  /// in the order of their index, so that SQLite need not sort.
+  /// The tables of the connecting rows and of the destination. The connecting rows come first, in
+  /// the order of their index, so that SQLite doesn't have to sort.
   private let joined: String
 
   private init(
@@ -64,16 +68,16 @@ package struct Relation: Hashable, Sendable {
       ? table : "\(table) CROSS JOIN \(row) ON \(row).\(key) = \(table).\(end)"
   }
 
-  /// The relation of a table's rows, each of which holds two keys.
+  /// Creates a relation from a table whose rows contain two keys.
   ///
   /// - Parameters:
-  ///   - table: The table.
-  ///   - start: The column with the keys that the rows lead from.
-  ///   - end: The column with the keys that the rows lead to.
-  ///   - place: The column by which the ends of one start are ordered, and told apart; nil if that is the
-  ///     end itself.
-  ///   - origin: The rows with the keys at the start.
-  ///   - destination: The rows with the keys at the end.
+  ///   - table: The table of the connecting rows.
+  ///   - start: The column that contains the starts.
+  ///   - end: The column that contains the ends.
+  ///   - place: The column that orders and identifies the ends of one start, or nil if the end
+  ///     itself does.
+  ///   - origin: The rows at the start of the relation.
+  ///   - destination: The rows at the end of the relation.
   /// - Throws: ``SQLiteError`` if a name cannot be quoted.
   package init(
     rowsOf table: String, _ start: String, _ end: String, place: String? = nil, from origin: End,
@@ -87,14 +91,14 @@ package struct Relation: Hashable, Sendable {
       origin: try origin.quoted, destination: try destination.quoted)
   }
 
-  /// The relation of a column that holds keys of another table.
+  /// Creates the relation of a column that contains keys of another table.
   ///
   /// - Throws: ``SQLiteError`` if a name cannot be quoted.
   package init(column: String, of owner: End, to target: End) throws(SQLiteError) {
     try self.init(rowsOf: owner.table, owner.key, column, from: owner, to: target)
   }
 
-  /// The same rows, asked from the other end: the keys that lead to one, each of them once.
+  /// The reverse relation, from the ends to the starts. Each start of an end occurs once.
   package var reversed: Relation {
     Relation(
       table: table, start: end, end: start, place: nil, distinction: place,
@@ -103,7 +107,7 @@ package struct Relation: Hashable, Sendable {
 }
 
 extension Relation.End {
-  /// The same with quoted names.
+  /// The end with quoted names.
   fileprivate var quoted: Self {
     get throws(SQLiteError) {
       Self(table: try SQL.escapeIdentifier(table), key: try SQL.escapeIdentifier(key))
@@ -113,15 +117,16 @@ extension Relation.End {
 
 // Parts of SQL.
 extension Relation {
-  /// A part of the rows that lead from one key.
+  /// A part of the connecting rows of one start.
   package struct Page: Sendable {
-    /// A condition on the columns of the rows that lead.
+    /// A condition on the columns of the connecting rows.
     package var condition: SQL?
-    /// The place or end to read on from, which costs the same wherever it is.
+    /// The place or the end after which the page begins (keyset pagination). All pages cost the
+    /// same.
     package var last: Value?
-    /// The most rows to read.
+    /// The maximum number of rows, or nil for no limit.
     package var limit: Int?
-    /// The number of rows to pass over first, which are counted off.
+    /// The number of rows to skip. SQLite still reads them.
     package var offset: Int
 
     package init(
@@ -139,12 +144,11 @@ extension Relation {
   private var endSQL: SQL { column(end, of: table) }
   private var orderSQL: SQL { column(place ?? end, of: table) }
 
-  /// - Parameters:
-  ///   - name: A quoted name of a column.
-  ///   - row: The quoted name of its rows.
+  /// Returns the qualified name of a column. Both names are already quoted.
   private func column(_ name: String, of row: String) -> SQL { SQL(unchecked: "\(row).\(name)") }
 
-  /// The aggregate that counts rows, or the different ends of them. A reference that is NULL leads nowhere.
+  /// The aggregate that counts connecting rows, or their distinct ends. A reference that is NULL
+  /// does not count.
   private var counted: SQL {
     if distinction != nil { return "count(DISTINCT \(endSQL))" }
     let isReference = table == origin.table && start == origin.key
@@ -162,44 +166,45 @@ extension Relation {
   }
 }
 
-// Rows of the destination, for queries that read them.
+// Queries for rows of the destination.
 extension Relation {
-  /// The part of a query behind FROM that finds the rows of the destination that a key leads to, in the
-  /// order of their places or keys, each once for each place.
+  /// Returns the SQL after FROM that finds the rows of the destination for one start, in the order
+  /// of their places or keys. A row with several places occurs once for each of them.
   ///
   /// - Parameters:
   ///   - key: The start.
-  ///   - page: Which of the rows.
+  ///   - page: The part of the rows to find.
   package func rows(from key: Value, _ page: Page = Page()) -> SQL {
     var sql: SQL = "\(joinedSQL) WHERE \(startSQL) = \(key)"
     append(page, to: &sql, isGrouped: true)
     return sql
   }
 
-  /// A condition on the rows of the destination that a key leads to them.
+  /// Returns the condition that a row of the destination is an end of a start.
   package func leads(from key: Value) -> SQL {
     if isInDestination { return "\(startSQL) = \(key)" }
     return
       "\(column(destination.key, of: destination.table)) IN (SELECT \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key))"
   }
 
-  /// The first place of a row of the destination that a key leads to, for ORDER BY.
+  /// Returns an expression for ORDER BY: the first place that a row of the destination has among
+  /// the ends of a start.
   package func firstPlace(from key: Value) -> SQL {
     let target = column(destination.key, of: destination.table)
     return
       "(WITH magicdata_place (target, place) AS MATERIALIZED (SELECT \(endSQL), min(\(orderSQL)) FROM \(tableSQL) WHERE \(startSQL) = \(key) GROUP BY 1) SELECT place FROM magicdata_place WHERE target = \(target))"
   }
 
-  /// As ``rows(from:_:)``, for all rows and with a parameter for the key. What is reached by several rows
-  /// comes several times, one directly behind the other.
+  /// Like ``rows(from:_:)``, but for all rows, and with a parameter for the start. A row with
+  /// several connecting rows occurs several times in succession.
   package var rowsOfParameter: SQL { "\(joinedSQL) WHERE \(startSQL) = ? ORDER BY \(orderSQL)" }
 
-  /// The rows that one or several keys lead to.
+  /// Returns the SQL after FROM that finds the rows of the destination for one or several starts.
   ///
   /// - Parameters:
-  ///   - keys: The keys.
-  ///   - order: The order of the rows of each key, with nil for that of their own keys; without one the rows of several
-  ///     keys come as SQLite finds them.
+  ///   - keys: The starts.
+  ///   - order: The order of the rows of each start, where `.some(nil)` means the order of their
+  ///     own keys. If nil, the rows of several starts have no defined order.
   func rows(from keys: Starts, orderedBy order: SQL??) -> SQL {
     var sorting: SQL { order.map { " ORDER BY \(startSQL), \($0 ?? endSQL)" } ?? "" }
     return switch keys {
@@ -210,7 +215,7 @@ extension Relation {
     }
   }
 
-  /// The keys that relations start at.
+  /// One or several starts.
   enum Starts {
     case one(Value)
     case many([Value])
@@ -222,22 +227,22 @@ extension Relation {
     }
   }
 
-  /// The columns with start and end.
+  /// The columns that contain the start and the end.
   var columns: [SQL] { [startSQL, endSQL] }
 }
 
-// The ends of one key.
+// Ends of one start.
 extension Relation {
-  /// A query for the number of ends of a start, with a parameter for that.
+  /// A query for the number of ends of a start, with a parameter for the start.
   package var countOfParameter: SQL {
     "SELECT \(counted) FROM \(tableSQL) WHERE \(startSQL) = ?"
   }
 
-  /// Counts the ends of a start.
+  /// Returns the number of ends of a start.
   ///
   /// - Parameters:
   ///   - key: The start.
-  ///   - condition: A condition on the columns of the rows that lead.
+  ///   - condition: A condition on the columns of the connecting rows.
   package func count(
     from key: Value, where condition: SQL? = nil, in connection: Connection
   ) throws(SQLiteError) -> Int {
@@ -246,7 +251,7 @@ extension Relation {
     return try connection.firstRow(sql, as: Int.self) ?? 0
   }
 
-  /// The ends of a start, in order.
+  /// Returns the ends of a start, in order.
   package func ends(
     from key: Int64, _ page: Page = Page(), in connection: Connection
   ) throws(SQLiteError) -> [Int64] {
@@ -256,7 +261,7 @@ extension Relation {
     return try connection.rows(sql, as: Int64.self)
   }
 
-  /// The ends of a start with their places, in order.
+  /// Returns the ends of a start with their places, in order.
   package func links(
     from key: Int64, _ page: Page = Page(), in connection: Connection
   ) throws(SQLiteError) -> [StoredLink] {
@@ -268,25 +273,25 @@ extension Relation {
     }
   }
 
-  /// The page of the link with a key of a dictionary.
+  /// Returns the page that contains only the link at a key of a dictionary.
   package func page(at place: Value) -> Page { Page(where: "\(orderSQL) = \(place)") }
 
-  /// The end of the one row that leads from a key.
+  /// Returns the end of the only connecting row of a start.
   ///
-  /// - Returns: Nil if there is no such row; the inner value is nil if the row leads nowhere.
+  /// - Returns: Nil if the row doesn't exist, `.some(nil)` if its reference is NULL.
   package func end(from key: Int64, in connection: Connection) throws(SQLiteError) -> Int64?? {
     try connection.firstRow(
       "SELECT \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key)", as: Int64?.self)
   }
 }
 
-// The ends of many keys.
+// Ends of many starts.
 extension Relation {
-  /// A query for start and end, and the place if that is asked for: start by start, the ends of each in
-  /// their order.
+  /// Returns a query for starts and ends, ordered by start. The ends of each start are in their own
+  /// order.
   ///
   /// - Parameters:
-  ///   - keys: The starts, or nil for all.
+  ///   - keys: The starts, or nil for all starts.
   ///   - hasPlaces: Whether the query has a third column with the place.
   package func query(fromEach keys: [Int64]?, hasPlaces: Bool) -> SQL {
     var sql: SQL = "SELECT \(startSQL), \(endSQL)"
@@ -297,7 +302,7 @@ extension Relation {
     return sql
   }
 
-  /// The keys among some that rows of the destination have.
+  /// Returns those of `keys` for which a row of the destination exists.
   package func present(
     _ keys: [Int64], in connection: Connection
   ) throws(SQLiteError) -> Set<Int64> {
@@ -306,10 +311,10 @@ extension Relation {
       try connection.rows("SELECT \(key) FROM \(row) WHERE \(key) IN \(keys)", as: Int64.self))
   }
 
-  /// An end that is the key of no row of the destination, or nil if there is none.
+  /// Returns an end for which no row of the destination exists, or nil if there is none.
   ///
   /// - Parameters:
-  ///   - starts: The starts whose ends are looked at, or nil for all.
+  ///   - starts: The starts whose ends are checked, or nil for all starts.
   ///   - connection: The connection.
   package func missingEnd(
     from starts: [Int64]? = nil, in connection: Connection
@@ -322,16 +327,18 @@ extension Relation {
   }
 }
 
-// Parts of subqueries that lead from other rows to those of the destination. The rows that lead have a name
-// of their own there, which needs no quotes, since their table may be that of the rows around them.
+// Parts of subqueries for the rows of the destination that are related to outer rows. The
+// connecting rows have a name of their own, because their table may be the table of the outer rows.
+// The name needs no quotes.
 extension Relation {
-  /// The table of the rows that lead.
+  /// Returns the table of the connecting rows, with their name.
   package func rows(as name: String) -> String { "\(table) AS \(name)" }
 
-  /// The start of the rows that lead.
+  /// Returns the start column of the connecting rows.
   package func start(as name: String) -> String { "\(name).\(start)" }
 
-  /// A condition that holds for one of the rows that lead from one start to one end; nil if there is only one.
+  /// Returns a condition that is true for one of the connecting rows with the same start and end,
+  /// or nil if there is only one.
   package func isFirst(as name: String) -> String? {
     distinction.map { distinction in
       let same = "\(name)_.\(start) = \(name).\(start) AND \(name)_.\(end) = \(name).\(end)"
@@ -340,14 +347,14 @@ extension Relation {
     }
   }
 
-  /// The end of the rows that lead.
+  /// Returns the end column of the connecting rows.
   package func end(as name: String) -> String { "\(name).\(end)" }
 
-  /// The table of the destination, and the condition that joins it to the rows that lead.
+  /// Returns the table of the destination, and the condition that joins it to the connecting rows.
   ///
   /// - Parameters:
   ///   - row: The name for the rows of the destination.
-  ///   - name: The name of the rows that lead.
+  ///   - name: The name of the connecting rows.
   package func destination(
     as row: String, of name: String
   ) -> (table: String, condition: String) {
@@ -359,27 +366,27 @@ extension Relation {
 }
 
 extension Relation.Page {
-  /// Whether the page has all rows.
+  /// Whether the page contains all rows.
   package var isWhole: Bool {
     condition == nil && last == nil && limit == nil && offset <= 0
   }
 }
 
-/// A link as it is stored.
+/// A link of a to-many relation, as it is stored in a link table.
 public struct StoredLink: Hashable, Sendable {
-  /// The key of the owner's row.
+  /// The key of the owner.
   public let owner: Int64
-  /// The key of a dictionary, or the position in a list; NULL in a set.
+  /// The key in a dictionary, the position in a list, or NULL in a set.
   public let place: Value
-  /// The key of the target's row.
+  /// The key of the target.
   public let target: Int64
 
-  /// Describes a link.
+  /// Creates a link from an owner to a target.
   ///
   /// - Parameters:
-  ///   - owner: The key of the owner's row.
-  ///   - place: The key of a dictionary, or the position in a list; NULL in a set.
-  ///   - target: The key of the target's row.
+  ///   - owner: The key of the owner.
+  ///   - place: The key in a dictionary, the position in a list, or NULL in a set.
+  ///   - target: The key of the target.
   public init(owner: Int64, place: Value, target: Int64) {
     self.owner = owner
     self.place = place

@@ -180,7 +180,8 @@ public struct PropertyTrait: Sendable {
   /// Sets the value of a property in rows that were written before the property was declared.
   ///
   /// The next write adds the column. Until then, calls that fetch whole records return `value` for
-  /// the property. Types that are ``Record/isReadOnly`` never add columns, so fetching them throws if the column is missing.
+  /// the property. Types that are ``Record/isReadOnly`` never add columns, so fetching them throws
+  /// if the column is missing.
   ///
   /// - Parameters:
   ///   - property: The name of the property.
