@@ -6,7 +6,7 @@ import TestSupport
 import UndoWorkload
 
 @Suite struct ClosedHistoryTests {
-  @Test func `every call after the store was closed throws the same error`() async throws {
+  @Test func `every call after the store is closed throws the same error`() async throws {
     let magic = try await MagicData(type: .temporary)
     let history = try await magic.history()
     let ann = Author("ann")
@@ -41,7 +41,7 @@ import UndoWorkload
   }
 
   @Test(arguments: [MagicData.StoreType.temporary, .memory], [DeltaStart.changes, .current])
-  func `deltas throw the same error from the first step`(
+  func `deltas of a closed store throw the same error in each iteration`(
     type: MagicData.StoreType, start: DeltaStart
   ) async throws {
     let magic = try await MagicData(type: type)

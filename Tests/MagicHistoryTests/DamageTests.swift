@@ -4,11 +4,11 @@ import TestSupport
 
 /// Damages each value of the library's own tables in a file, and makes all calls that read them.
 ///
-/// `DamageHelper` takes the tables and columns from the schema, so that a new one is damaged too. A call may throw an error of
-/// the library, or give a result; it must not end the process. With `MAGICDATA_DAMAGE=all` every value is put in every
-/// place, which takes minutes.
+/// `DamageHelper` takes the tables and columns from the schema, so new columns are damaged
+/// automatically. A call may throw an error of the library or return a result, but must not end the
+/// process. With `MAGICDATA_DAMAGE=all`, every value is put in every place, which takes minutes.
 @Suite(.timeLimit(.minutes(60))) struct DamageTests {
-  /// The lines that a run of the helper has printed, and how it has ended.
+  /// Runs the helper and returns the lines that it printed and its exit status.
   private func run(_ arguments: [String]) throws -> (lines: [String], status: Int32) {
     let process = Process()
     process.executableURL = try helperProgram("DamageHelper")
@@ -24,7 +24,7 @@ import TestSupport
   }
 
   @Test(arguments: [0, 1])
-  func `no value that is read from a file ends the process`(start: Int) throws {
+  func `no damaged value in a file ends the process`(start: Int) throws {
     let folder = try TestFolder.inMemory()
     let extent = ProcessInfo.processInfo.environment["MAGICDATA_DAMAGE"] ?? "some"
     var next = start
@@ -45,23 +45,23 @@ import TestSupport
       }
       if status == 0 { break }
       let call = lines.last { $0.hasPrefix("call") } ?? ""
-      Issue.record("\(damage): the process has ended by \(status) in \(call)")
+      Issue.record("\(damage): the process ended with status \(status) in \(call)")
       guard let index = Int(damage.split(separator: " ").dropFirst().first ?? "") else { return }
       next = index + 2
     }
-    // SQLite itself protects tables with full-text search.
+    // SQLite protects the tables of full-text indexes from damage.
     let missing = columns.subtracting(damaged).filter { $0.hasPrefix("magicdata_") }
-    #expect(missing.isEmpty, "no damage could be made")
+    #expect(missing.isEmpty, "some columns could not be damaged")
     let tables = Set(columns.map { String($0.prefix { $0 != "." }) })
     for table in try ownTables() where !onlyInClusters.contains(table) {
-      #expect(tables.contains(table), "the store of DamageHelper has no \(table)")
+      #expect(tables.contains(table), "the store of DamageHelper lacks \(table)")
     }
   }
 
-  /// Tables that only a database of a cluster has.
+  /// The tables that only a cluster's database has.
   private let onlyInClusters = ["magicdata_asset_seen", "magicdata_restore"]
 
-  /// The names of the tables that the sources make.
+  /// Returns the names of the internal tables that the sources create.
   private func ownTables() throws -> Set<String> {
     let sources = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../Sources").standardized

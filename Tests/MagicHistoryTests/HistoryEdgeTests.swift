@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 import UndoWorkload
 
-/// A type whose objects need each other.
+/// A type with objects that require each other.
 private final class Knot: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var next: Knot
@@ -21,7 +21,7 @@ private struct Note: MagicObject {
   init(_ text: String) { self.text = text }
 }
 
-/// The borders of histories and deltas: tasks that are cancelled, stores that are closed, columns that are gone.
+/// Tests edge cases of histories and deltas: cancelled tasks, closed stores and missing columns.
 @Suite(.timeLimit(.minutes(40))) struct HistoryEdgeTests {
   let folder: TestFolder
   let magic: MagicData
@@ -32,7 +32,7 @@ private struct Note: MagicObject {
   }
 
   @Test(arguments: [HistoryKeeping.inMemory, .inStore])
-  func `a group in a savepoint of SQL that is rolled back is not kept`(
+  func `a group in a savepoint that raw SQL rolls back isn't in the history`(
     keeping: HistoryKeeping
   ) throws {
     try RandomEditor.prepare(magic)
@@ -49,14 +49,14 @@ private struct Note: MagicObject {
       try connection.executeChange("COMMIT")
     }
     #expect(history.undoNames == ["third", "outer", "first"])
-    // The object is a new one again, and takes no other object's row.
+    // The object is new again and doesn't use another object's row.
     try magic.update(saved)
     #expect(try magic.count(of: Author.self) == 4)
     while try history.undo() != nil {}
     #expect(try magic.count(of: Author.self) == 1)
   }
 
-  @Test func `an object that was fetched in a savepoint of SQL is new after ROLLBACK TO`() throws {
+  @Test func `an object fetched in a savepoint of raw SQL is new after ROLLBACK TO`() throws {
     var found: [Note] = []
     try magic.database.withoutTransaction { connection in
       try connection.executeChange("BEGIN")
@@ -74,7 +74,7 @@ private struct Note: MagicObject {
   }
 
   @Test(arguments: [HistoryKeeping.inMemory, .inStore])
-  func `groups of tasks that are cancelled are kept whole or not at all`(
+  func `groups of cancelled tasks are atomic`(
     keeping: HistoryKeeping
   ) async throws {
     let magic = magic
@@ -107,7 +107,7 @@ private struct Note: MagicObject {
   }
 
   @Test(arguments: [HistoryKeeping.inMemory, .inStore])
-  func `a closure that throws, or answers what makes no sense, changes nothing`(
+  func `undo changes nothing if its closure throws or returns an invalid resolution`(
     keeping: HistoryKeeping
   ) throws {
     let history = try magic.history(keeping: keeping)
@@ -131,7 +131,7 @@ private struct Note: MagicObject {
     #expect(try Dump(magic) == before)
   }
 
-  @Test func `a store that was closed says so, and its history stays in it`() throws {
+  @Test func `a closed store throws, and its history remains in the file`() throws {
     do {
       let magic = try MagicData(path: folder.path)
       let history = try magic.history(keeping: .inStore)
@@ -149,7 +149,7 @@ private struct Note: MagicObject {
     #expect(try magic.count(of: Author.self) == 0)
   }
 
-  @Test func `a history in the store survives a migration, and names what it no longer fits`()
+  @Test func `a stored history survives a migration, and undo throws for renamed columns`()
     throws
   {
     do {
@@ -177,7 +177,7 @@ private struct Note: MagicObject {
     #expect(try magic.objects(of: Note.self).map(\.text) == ["one", "two"])
   }
 
-  @Test func `readers that begin while others write miss nothing`() async throws {
+  @Test func `delta readers that start during concurrent writes miss nothing`() async throws {
     let magic = magic
     let other = try await MagicData(path: folder.path)
     try await magic.update(Author("first"))
@@ -234,13 +234,13 @@ private struct Note: MagicObject {
     }
   }
 
-  @Test func `readers that never read, and are dropped, keep nobody from writing`() async throws {
+  @Test func `readers that never read, or are released, don't block writers`() async throws {
     let magic = magic
     var sequences = (0..<20).map { _ in magic.deltas(of: Author.self, limit: 1_000) }
     var iterators = sequences.map { $0.makeAsyncIterator() }
     for number in 0..<50 { try await magic.update(Author("\(number)")) }
     guard case .tooMuch? = try await iterators[0].next()?.first else {
-      Issue.record("not too much")
+      Issue.record("expected tooMuch")
       return
     }
     sequences = []
@@ -249,7 +249,7 @@ private struct Note: MagicObject {
     #expect(try await magic.count(of: Author.self) == 51)
   }
 
-  @Test func `a ring of objects goes by one call, and comes back`() throws {
+  @Test func `a cycle of objects can be removed by one call and restored`() throws {
     let history = try magic.history()
     let knots = ["a", "b", "c"].map { Knot($0) }
     for (index, knot) in knots.enumerated() { knot.next = knots[(index + 1) % 3] }

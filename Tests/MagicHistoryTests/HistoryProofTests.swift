@@ -6,10 +6,10 @@ import Testing
 import TestSupport
 import UndoWorkload
 
-/// Histories of random changes, over again and through kills.
+/// Tests histories of random changes, including processes that are killed.
 @Suite(.timeLimit(.minutes(40))) struct HistoryProofTests {
   @Test(arguments: [1, 2, 3], [HistoryKeeping.inMemory, .inStore])
-  func `undoing all gives the first state bit for bit, and redoing all the last`(
+  func `undoing all groups restores the first state, redoing all the last one`(
     seed: UInt64, keeping: HistoryKeeping
   ) throws {
     let folder = try TestFolder()
@@ -57,7 +57,7 @@ import UndoWorkload
   }
 
   @Test(arguments: [1, 2, 3])
-  func `a process that is killed leaves a store whose history is whole`(seed: UInt64) throws {
+  func `a killed process leaves a store with an intact history`(seed: UInt64) throws {
     let folder = try TestFolder()
     do {
       let magic = try MagicData(path: folder.path)

@@ -2,30 +2,30 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Runs `UndoHelper` and kills it, wherever it is then.
+/// Runs `UndoHelper` and kills it at an arbitrary moment.
 ///
 /// - Parameters:
 ///   - arguments: The program's arguments.
-///   - steps: The number of steps that it must have made.
+///   - steps: The number of steps that it must have made before.
 func killHelper(_ arguments: [String], after steps: Int) throws {
   let (process, pipe) = try startHelper(arguments)
   let id = process.processIdentifier
   defer { kill(id, SIGKILL) }
-  // It says a line when it begins, and one after each step: meanwhile it goes on.
+  // The helper prints a line when it begins and after each step, and continues without waiting.
   var lines = 0
   while lines <= steps {
-    let said = pipe.fileHandleForReading.availableData
-    try #require(!said.isEmpty, "the helper has ended")
-    lines += said.count { $0 == UInt8(ascii: "\n") }
+    let output = pipe.fileHandleForReading.availableData
+    try #require(!output.isEmpty, "the helper has ended")
+    lines += output.count { $0 == UInt8(ascii: "\n") }
   }
   kill(id, SIGKILL)
-  // `waitUntilExit()` may wait for ever where several processes are started and killed at once. Its end is left
-  // for Foundation to collect.
+  // `waitUntilExit()` can hang if several processes are started and killed concurrently. This waits
+  // without reaping the process, which Foundation does later.
   var end = unsafe siginfo_t()
   while unsafe waitid(P_PID, id_t(id), &end, WEXITED | WNOWAIT) != 0, errno == EINTR {}
 }
 
-/// Runs `UndoHelper` to its end, and returns its output.
+/// Runs `UndoHelper` until it exits and returns its output.
 func runHelper(_ arguments: [String]) throws -> String {
   let (process, pipe) = try startHelper(arguments)
   let output = try pipe.fileHandleForReading.readToEnd() ?? Data()

@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 import UndoWorkload
 
-/// The rows and links of the authors, kept by deltas alone.
+/// The rows and links of the authors, maintained only by deltas.
 private struct Replica: Equatable {
   var names: [Int: String] = [:]
   var ages: [Int: Int] = [:]
@@ -32,7 +32,7 @@ private struct Replica: Equatable {
     case .inserted(let image): try put(image)
     case .updated(let old, let new, _):
       for (property, links) in old.links { self.links[property, default: []].subtract(links) }
-      // The values of an update of links alone are newer than that.
+      // If only links changed, the values of the update are newer than the update itself.
       try put(new)
     case .deleted(let image):
       names[image.zIndex] = nil
@@ -46,7 +46,7 @@ private struct Replica: Equatable {
 
   init(links: [String: Set<StoredLink>]) { self.links = links }
 
-  /// The present state.
+  /// Reads the current state of the store.
   init(_ magic: MagicData) throws {
     try magic.database.read { connection in
       for row in try connection.rows(
@@ -73,7 +73,7 @@ private struct Replica: Equatable {
 
 @Suite(.timeLimit(.minutes(40))) struct ObjectDeltasTests {
   @Test(arguments: [1, 2, 3])
-  func `a replica that is fed by deltas alone equals the objects and links after each transaction`(
+  func `a replica updated by deltas equals the objects after each transaction`(
     seed: UInt64
   ) async throws {
     let folder = try TestFolder()
@@ -90,12 +90,12 @@ private struct Replica: Equatable {
     for round in 0..<150 {
       try change(magic, other, history, &editor)
       let after = try Replica(magic)
-      // Else no more may be told than that the content of an asset is another.
+      // Otherwise, at most the content of an asset has changed.
       if before == after { continue }
       before = after
       while replica != after {
-        let news = try #require(try await deltas.next(), "round \(round)")
-        for delta in news { try replica.apply(delta) }
+        let deltasOfCommit = try #require(try await deltas.next(), "round \(round)")
+        for delta in deltasOfCommit { try replica.apply(delta) }
       }
     }
   }
@@ -111,7 +111,7 @@ private struct Replica: Equatable {
   ) throws {
     switch editor.number(0..<6) {
     case 0:
-      // What is passed over may leave a link without its end, which refuses all.
+      // Omitting a row may leave a dangling link, which makes the whole undo throw.
       do { try history.undo { _ in .omit } } catch is PatchError {}
     case 1: try editor.edit(other)
     case 2:
@@ -125,7 +125,7 @@ private struct Replica: Equatable {
     }
   }
 
-  @Test func `an update names the properties, links and assets among them`() async throws {
+  @Test func `an update contains the names of changed properties, links and assets`() async throws {
     let magic = try await MagicData(type: .temporary)
     var deltas = magic.deltas(of: Author.self).makeAsyncIterator()
     let ann = Author("ann")
@@ -149,7 +149,7 @@ private struct Replica: Equatable {
     #expect(try old[\.$name] == "ann")
     #expect(try new[\.$name] == "Anna")
     #expect(try old[\.$age] == nil)
-    // A link and the row in one commit are one change.
+    // Changes of a link and of its owner's row in one commit are a single update.
     ann.friends = [ann]
     ann.photo = MagicAsset(value: Data([1]))
     try await magic.update(ann)
@@ -157,10 +157,10 @@ private struct Replica: Equatable {
     ann.photo?.set(Data([2]))
     try await magic.update(ann)
     #expect(try await names(&deltas) == ["photo"])
-    // The book goes, and the link with it.
+    // Removing the book also deletes its link.
     try await magic.removeAll(Book.all)
     #expect(try await names(&deltas) == ["books"])
-    // Not about authors.
+    // This change doesn't affect authors.
     try await magic.update(Shelf("s"))
     try await magic.database.executeChange("DELETE FROM Author")
     guard case .deleted(let gone)? = try await deltas.next()?.first else {
@@ -178,7 +178,7 @@ private struct Replica: Equatable {
     return properties
   }
 
-  @Test func `a reader that does not read costs bounded memory, and is told where to begin anew`()
+  @Test func `a reader that falls behind uses bounded memory and receives the current objects`()
     async throws
   {
     let magic = try await MagicData(type: .temporary)
@@ -187,17 +187,17 @@ private struct Replica: Equatable {
       .makeAsyncIterator()
     for number in 0..<300 { try await magic.update(Author("n\(number)")) }
     guard case .current(let first)? = try await deltas.next()?.first else {
-      Issue.record("no current")
+      Issue.record("expected the current objects")
       return
     }
     #expect(first.count == 301)
     for number in 0..<300 { try await magic.update(Author("m\(number)")) }
     guard case .tooMuch? = try await deltas.next()?.first else {
-      Issue.record("not too much")
+      Issue.record("expected tooMuch")
       return
     }
     guard case .current(let images)? = try await deltas.next()?.first else {
-      Issue.record("no current")
+      Issue.record("expected the current objects")
       return
     }
     #expect(images.count == 601)
@@ -209,7 +209,7 @@ private struct Replica: Equatable {
     #expect(try last[\.$name] == "last")
   }
 
-  @Test func `a task that is cancelled, and a store that is closed, end the loop`() async throws {
+  @Test func `cancelling the task or closing the store ends the loop`() async throws {
     let magic = try await MagicData(type: .temporary)
     let loop = Task {
       for try await _ in magic.deltas(of: Author.self) {}

@@ -16,7 +16,7 @@ import UndoWorkload
     magic = try MagicData(path: folder.path)
   }
 
-  @Test func `a group is undone and redone as one, and a new one clears what could be redone`()
+  @Test func `a group is undone and redone as a unit, and a new group clears the redo groups`()
     throws
   {
     let history = try magic.history(limit: 10)
@@ -32,7 +32,7 @@ import UndoWorkload
     #expect(history.undoNames == ["Rename", "Add Ann"])
     #expect(try history.undo() == "Rename")
     #expect(try magic.objects(of: Author.self).map(\.name) == ["ann"])
-    // Objects in memory are as they were set.
+    // Objects in memory keep the values that were set.
     #expect(ann.name == "Anna")
     #expect(history.undoName == "Add Ann" && history.redoName == "Rename")
     #expect(try history.undo() == "Add Ann")
@@ -45,11 +45,11 @@ import UndoWorkload
     try history.undo()
     try magic.undoable("Other") { try magic.update(Author("cid")) }
     #expect(!history.canRedo)
-    // Numbers are not given twice.
+    // Ids aren't reused.
     #expect(try magic.objects(of: Author.self).map(\.id) == [1, 3])
   }
 
-  @Test func `a group holds raw SQL, delete rules, updates of many and triggers`() throws {
+  @Test func `a group contains raw SQL, delete rules, bulk updates and triggers`() throws {
     let history = try magic.history()
     let shelf = Shelf("hall")
     let book = Book("b1", "alpha", on: shelf)
@@ -68,7 +68,7 @@ import UndoWorkload
     let before = try Dump(magic)
     try magic.undoable("Much") {
       try magic.updateAll(Author.all, set: [.set(\.$name, to: "all")])
-      // The book goes with its shelf, and its links with it.
+      // Removing the shelf also removes its book and the book's links.
       try magic.remove(shelf)
       try magic.database.executeChange("DELETE FROM loose WHERE _rowid_ = 1")
       try magic.database.executeChange(
@@ -87,7 +87,7 @@ import UndoWorkload
     #expect(try Dump(magic) == before)
   }
 
-  @Test func `rows without a primary key are refused, and objects come back after VACUUM`() throws {
+  @Test func `changes of rows without a primary key throw, and objects survive VACUUM`() throws {
     struct Remark: Record {
       var id: UUID
       var text: String
@@ -103,7 +103,7 @@ import UndoWorkload
     try magic.database.write { try $0.update(remark) }
     try magic.database.executeMultipleChanges(
       "CREATE TABLE loose (a INTEGER); INSERT INTO loose VALUES (1), (2)")
-    // Nothing of the object layer is refused.
+    // The object layer's own tables all have primary keys.
     let layouts = try magic.database.read { connection in
       try connection.rows(
         """
@@ -124,7 +124,7 @@ import UndoWorkload
       }
     }
     #expect(error?.reason == .noKey(table: "loose"))
-    // Also in a transaction that goes on.
+    // The same inside a transaction that continues.
     try magic.transaction {
       #expect(throws: PatchError.self) {
         try magic.undoable("Loose") { try magic.database.executeChange("DELETE FROM loose") }
@@ -132,7 +132,7 @@ import UndoWorkload
     }
     #expect(!history.canUndo)
     #expect(try Dump(magic) == before)
-    // Other writes go on, with a trail too.
+    // Other writes still work, also with a trail.
     let trail = try magic.keepTrail()
     try magic.database.executeChange("DELETE FROM loose WHERE a = 1")
     withExtendedLifetime(trail) {}
@@ -146,8 +146,7 @@ import UndoWorkload
     #expect(try Dump(magic) == second)
   }
 
-  @Test func `a group that changes text that is not UTF-8 is refused, and nothing is saved`() throws
-  {
+  @Test func `a group that changes text that isn't UTF-8 throws and is rolled back`() throws {
     let history = try magic.history()
     try magic.database.executeMultipleChanges(
       "CREATE TABLE note (id INTEGER PRIMARY KEY, v); INSERT INTO note VALUES (1, CAST(X'FF' AS TEXT))"
@@ -161,7 +160,7 @@ import UndoWorkload
     #expect(!history.canUndo)
   }
 
-  @Test func `an exchange of unique values is undone with columns that came later`() throws {
+  @Test func `an exchange of unique values can be undone after a column was added`() throws {
     let history = try magic.history()
     let (ann, bob) = (Author("ann"), Author("bob"))
     try magic.update([ann, bob])
@@ -185,7 +184,7 @@ import UndoWorkload
     #expect(try rows() == ["1bob@xl1", "2ann@xl2"])
   }
 
-  @Test func `assets come back, and their files go when no group needs them`() throws {
+  @Test func `undo restores assets, and their files are deleted when no group needs them`() throws {
     let history = try magic.history(limit: 2)
     let ann = Author("ann")
     ann.photo = MagicAsset(value: Data("one".utf8), pathExtension: "txt")
@@ -206,7 +205,7 @@ import UndoWorkload
     #expect(try Dump(magic) == before)
     #expect(try found.photo?.get() == Data("one".utf8))
     #expect(try magic.assets.verify().isEmpty)
-    // The new group makes the others go, and the content that only they had.
+    // The new group drops the redo groups and the content that only they needed.
     try magic.undoable("Age") { try magic.updateAll(Author.all, set: [.set(\.$age, to: 7)]) }
     #expect(try folder.fileCount == 1)
     try history.undo()
@@ -216,7 +215,7 @@ import UndoWorkload
     #expect(try folder.fileCount == 0)
   }
 
-  @Test func `the files of a history in memory are released by the next opening`() throws {
+  @Test func `the next opening deletes the files of an in-memory history`() throws {
     let path = "\(folder.path)/other"
     do {
       let magic = try MagicData(path: path)
@@ -234,7 +233,7 @@ import UndoWorkload
     #expect(try magic.count(of: Author.self) == 0)
   }
 
-  @Test func `what others have changed is not overwritten, and named`() throws {
+  @Test func `undo throws for rows with concurrent changes and doesn't overwrite them`() throws {
     let history = try magic.history()
     let (ann, bob) = (Author("ann"), Author("bob"))
     try magic.update([ann, bob])
@@ -253,20 +252,20 @@ import UndoWorkload
     #expect(error.conflicts.first?.conflictingColumns == ["age"])
     #expect(try Dump(magic) == changed)
     #expect(history.undoName == "Rename" && !history.canRedo)
-    // The property that nobody else has changed goes back, the other one stays.
+    // `merge` restores the unchanged property and keeps the changed one.
     try history.undo { $0.kind == .data ? .merge : .abort }
     let present = try magic.objects(of: Author.self)
     #expect(present.map(\.name) == ["ann", "bob"])
     #expect(present.map(\.age) == [31, nil])
     #expect(present.map(\.email) == ["other", "bob@x"])
-    // What was not undone is not redone.
+    // Redo doesn't redo what wasn't undone.
     try history.redo()
     #expect(try Dump(magic) == changed)
     try magic.database.executeChange("UPDATE Author SET age = 30, email = 'ann@x' WHERE id = 1")
     #expect(try Dump(magic) == before)
   }
 
-  @Test func `rows that others refer to, or have removed, are conflicts`() throws {
+  @Test func `rows that are referenced or removed by others are conflicts`() throws {
     let history = try magic.history()
     let shelf = Shelf("hall")
     try magic.undoable("Shelf") { try magic.update(shelf) }
@@ -283,7 +282,7 @@ import UndoWorkload
     #expect(try magic.count(of: Shelf.self) == 0)
   }
 
-  @Test func `a group that throws, or rolls itself back, is not kept`() throws {
+  @Test func `a group that throws or rolls back isn't in the history`() throws {
     let history = try magic.history()
     try magic.undoable("Ann") { try magic.update(Author("ann")) }
     let before = try Dump(magic)
@@ -312,8 +311,7 @@ import UndoWorkload
     #expect(history.undoNames == ["Ann"])
   }
 
-  @Test func `a group inside another is a part of it, and both are parts of a transaction`() throws
-  {
+  @Test func `a nested group is part of the outer group and of its transaction`() throws {
     let history = try magic.history()
     try magic.undoable("Outer") {
       try magic.update(Author("ann"))
@@ -333,7 +331,7 @@ import UndoWorkload
     try magic.transaction {
       try history.undo()
       #expect(try magic.count(of: Author.self) == 0)
-      // Others see what is committed.
+      // The names are those of the last commit.
       #expect(history.undoNames == ["Outer"])
       return TransactionOutcome.rollback
     }
@@ -353,7 +351,7 @@ import UndoWorkload
     #expect(try magic.objects(of: Author.self).map(\.name) == ["dan"])
   }
 
-  @Test func `tasks that write and undo at once each have their turn`() async throws {
+  @Test func `concurrent tasks that write and undo are serialized`() async throws {
     let magic = magic
     let history = try await magic.history(limit: 1_000)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -378,7 +376,7 @@ import UndoWorkload
     #expect(try await magic.count(of: Author.self) == 0)
   }
 
-  @Test func `a cancelled task undoes nothing, or all`() async throws {
+  @Test func `cancelling an undo leaves it complete or without effect`() async throws {
     let magic = magic
     let history = try await magic.history()
     try await magic.undoable("Many") { try magic.update((0..<300).map { Author("\($0)") }) }
@@ -394,7 +392,7 @@ import UndoWorkload
     }
   }
 
-  @Test func `undoing is observed as any write`() async throws {
+  @Test func `an undo is observed like any write`() async throws {
     let history = try await magic.history()
     let magic = magic
     var changes = magic.observe(Author.where(\.$name == "ann")).differences()
@@ -408,7 +406,7 @@ import UndoWorkload
     #expect(try await changes.next()?.identities == [1])
   }
 
-  @Test func `a history that is kept in the store works after a restart`() throws {
+  @Test func `a stored history works after a restart`() throws {
     let first = try Dump(magic)
     do {
       let magic = try MagicData(path: folder.path)
@@ -424,7 +422,7 @@ import UndoWorkload
     let again = try MagicData(path: folder.path)
     let history = try again.history(limit: 5, keeping: .inStore)
     #expect(history.undoNames == ["Remove", "Ann"] && history.redoNames == ["Bob"])
-    // Another store on the path has the same history.
+    // Another store on the same path has the same history.
     let other = try magic.history(limit: 5, keeping: .inStore)
     #expect(try other.redo() == "Bob")
     #expect(try history.undo() == "Bob")
@@ -444,7 +442,7 @@ import UndoWorkload
     #expect(throws: HistoryError.self) { try again.history() }
   }
 
-  @Test func `a migration in between lets what still fits be undone, and names what does not`()
+  @Test func `after a schema change, compatible groups can be undone and others throw`()
     throws
   {
     let history = try magic.history()
@@ -463,7 +461,7 @@ import UndoWorkload
   }
 
   @Test(arguments: [HistoryKeeping.inMemory, .inStore])
-  func `an object that is older than a property comes back with its default`(
+  func `an object older than a property is restored with the property's default`(
     keeping: HistoryKeeping
   ) async throws {
     let path = "\(folder.path)/older"
@@ -475,7 +473,7 @@ import UndoWorkload
     let magic = try await MagicData(path: path)
     let history = try await magic.history(keeping: keeping)
     var deltas = magic.deltas(of: Second.Memo.self).makeAsyncIterator()
-    // The first save gives the table its new columns.
+    // The first save adds the new columns to the table.
     try await magic.undoable("Add") { try magic.update(Second.Memo("d")) }
     _ = try await deltas.next()
     func rows() throws -> [String] {
@@ -525,7 +523,7 @@ import UndoWorkload
     #expect(try rows() == Array(before.dropLast()))
   }
 
-  @Test func `a store has one history, and none until it is asked for`() throws {
+  @Test func `a store has no history until it is requested, and then exactly one`() throws {
     let error = #expect(throws: HistoryError.self) { try magic.undoable("x") {} }
     #expect(error == .noHistory)
     let history = try magic.history(limit: 3)
@@ -538,7 +536,7 @@ import UndoWorkload
     #expect(history.undoNames == ["d"])
   }
 
-  @Test func `a restore ends what was about the former content`() throws {
+  @Test func `a restore clears the history of the replaced content`() throws {
     let history = try magic.history()
     try magic.update(Author("ann"))
     let copy = try MagicData(type: .temporary)
@@ -558,7 +556,7 @@ import UndoWorkload
   }
 }
 
-/// A type, and the same one in the program's next version.
+/// A type and its next version.
 private enum First {
   struct Memo: MagicObject {
     @MagicValue var text: String

@@ -20,7 +20,7 @@ import UndoWorkload
     for store in [magic, copy] { try RandomEditor.prepare(store) }
   }
 
-  /// The files that travel.
+  /// The names of the files in the outbox.
   private var sent: [String] {
     get throws {
       FileManager.default.fileExists(atPath: outbox)
@@ -28,9 +28,9 @@ import UndoWorkload
     }
   }
 
-  /// All files of a store, those of transactions that are not committed too.
+  /// Returns all content files of a store, including those of uncommitted transactions.
   private func files(of store: MagicData) throws -> [String] {
-    // A store makes its folder when it writes the first content.
+    // A store creates its folder when it writes its first content.
     guard FileManager.default.fileExists(atPath: store.assets.path) else { return [] }
     return try FileManager.default.subpathsOfDirectory(atPath: store.assets.path).filter {
       AssetID(String(URL(filePath: $0).lastPathComponent.prefix(32))) != nil
@@ -50,7 +50,7 @@ import UndoWorkload
   }
 
   @Test(arguments: [1, 2, 3])
-  func `a copy that gets the patches and the contents of their assets is the same store`(
+  func `a copy that receives all patches and assets equals the original`(
     seed: UInt64
   ) throws {
     var editor = RandomEditor(seed: seed)
@@ -62,7 +62,7 @@ import UndoWorkload
         for _ in 0..<editor.number(1..<5) { try editor.edit(magic) }
       }
       count += patch.count
-      // Through a file, as it travels.
+      // Encodes and decodes the patch, like sending it in a file.
       let data = try JSONEncoder().encode(patch)
       try copy.apply(JSONDecoder().decode(Patch.self, from: data), assetsFrom: outbox)
       try #require(try Dump(copy) == Dump(magic), "round \(round)")
@@ -74,7 +74,7 @@ import UndoWorkload
     #expect(try files(of: copy).count == stored.count)
   }
 
-  @Test func `a patch may be applied again, and its contents come once`() async throws {
+  @Test func `a patch can be applied again without its assets`() async throws {
     let (magic, copy, outbox) = (magic, copy, outbox)
     let ann = author("ann", "one")
     let patch = try await magic.patch(assetsTo: outbox) { try magic.update(ann) }
@@ -85,7 +85,7 @@ import UndoWorkload
     #expect(report.appliedCount == 0 && report.presentCount == patch.count)
     #expect(try await photo(of: copy) == "one")
     #expect(try files(of: copy).count == 1)
-    // Another content of the same asset, then its removal.
+    // Replaces the asset's content and then removes the asset.
     let second = try await magic.patch(assetsTo: outbox) {
       ann.photo?.set(Data("two".utf8))
       try magic.update(ann)
@@ -99,7 +99,7 @@ import UndoWorkload
     #expect(try sent.count == 1)
   }
 
-  @Test func `a content that is missing or damaged is refused by name, and nothing is changed`()
+  @Test func `a missing or damaged content throws an error with its path and changes nothing`()
     throws
   {
     let patch = try magic.patch(assetsTo: outbox) {
@@ -146,7 +146,7 @@ import UndoWorkload
     ("content", .blob([])), ("content", .text("one")), ("content", .integer(1)),
     ("content", .blob([1, 2, 3])),
   ])
-  func `a row of an asset that no store writes is refused, and nothing is changed`(
+  func `a forged asset row throws and changes nothing`(
     column: String, value: Value
   ) throws {
     let ann = author("ann", "one")
@@ -178,25 +178,25 @@ import UndoWorkload
           })
       }
       let before = try Dump(copy)
-      func refused(_ patch: Patch) throws {
-        // The owner's reference is refused where the asset has another id.
+      func expectRejection(_ patch: Patch) throws {
+        // With another asset id, the owner's reference is rejected instead.
         #expect {
           try copy.apply(patch, assetsFrom: outbox) { $0.kind == .data ? .replace : .omit }
         } throws: { error in
           error is AssetError || column == "id" && error is PatchError
         }
       }
-      try refused(forged(insert))
+      try expectRejection(forged(insert))
       #expect(try Dump(copy) == before)
       try copy.apply(insert, assetsFrom: outbox)
       let second = try Dump(copy)
-      if column != "id" { try refused(forged(update)) }
+      if column != "id" { try expectRejection(forged(update)) }
       #expect(try Dump(copy) == second)
       #expect(try copy.assets.verify().isEmpty)
-      // A single column of an asset that is there.
+      // A single column of an existing asset.
       guard column != "id" else { continue }
       let id = try #require(try copy.assets.records().first?.id)
-      try refused(
+      try expectRejection(
         Patch(tables: [
           Patch.Table(
             name: "MagicData_Asset", keyPositions: [1, 0], columns: ["id", column],
@@ -209,7 +209,7 @@ import UndoWorkload
     }
   }
 
-  @Test func `what fails or is rolled back leaves no file`() throws {
+  @Test func `failed and rolled back patches leave no files`() throws {
     #expect(throws: CancellationError.self) {
       try magic.patch(assetsTo: outbox) {
         try magic.update(author("ann", "one"))
@@ -225,7 +225,7 @@ import UndoWorkload
     #expect(try sent.isEmpty)
     #expect(try magic.count(of: Author.self) == 0)
     let patch = try magic.patch(assetsTo: outbox) { try magic.update(author("ann", "one")) }
-    // Both have the same key there.
+    // Both stores use the same primary key for the author.
     try copy.update(Author("ann"))
     #expect(throws: PatchError.self) { try copy.apply(patch, assetsFrom: outbox) }
     #expect(try files(of: copy).isEmpty)
@@ -237,10 +237,10 @@ import UndoWorkload
     }
     #expect(try files(of: copy).isEmpty)
     #expect(try copy.assets.records().isEmpty)
-    // The photo comes, and is the author's.
+    // With `replace`, the author gets the photo.
     try copy.apply(patch, assetsFrom: outbox) { _ in .replace }
     #expect(try copy.objects(of: Author.self).first?.photo?.get() == Data("one".utf8))
-    // A folder where none can be.
+    // A folder can't be created at the path of a file.
     try Data().write(to: URL(filePath: "\(folder.path)/file"))
     #expect(throws: AssetError.self) {
       try magic.patch(assetsTo: "\(folder.path)/file") { try magic.update(author("bob", "two")) }
@@ -248,7 +248,7 @@ import UndoWorkload
     #expect(try magic.count(of: Author.self) == 1)
   }
 
-  @Test func `a content that a history holds is there when a patch brings its row back`() throws {
+  @Test func `a patch can restore a row whose content only a history keeps`() throws {
     let history = try copy.history()
     let ann = author("ann", "one")
     let patch = try magic.patch(assetsTo: outbox) { try magic.update(ann) }
@@ -262,7 +262,7 @@ import UndoWorkload
     #expect(try copy.objects(of: Author.self).first?.photo?.get() == Data("one".utf8))
   }
 
-  @Test func `contents that are gone are named when they are asked for`() async throws {
+  @Test func `copying contents that no longer exist throws`() async throws {
     let ann = author("ann", "one")
     let magic = magic
     let patch = try await magic.patch { try magic.update(ann) }
@@ -276,7 +276,7 @@ import UndoWorkload
   }
 
   @Test(arguments: [1, 2, 3])
-  func `a process that is killed while it applies has each patch whole or not at all`(
+  func `a process killed while it applies patches leaves only complete patches`(
     seed: UInt64
   ) throws {
     let patches = try PatchFolder(outbox)
@@ -307,7 +307,8 @@ import UndoWorkload
   }
 
   @Test(arguments: [1, 2, 3])
-  func `a process that is killed while it sends leaves whole contents only`(seed: UInt64) throws {
+  func `a process killed while it sends patches leaves only complete contents`(seed: UInt64) throws
+  {
     let path = "\(folder.path)/first"
     try magic.database.close()
     for round in 0..<6 {

@@ -15,7 +15,8 @@ import UndoWorkload
     magic = try MagicData(path: folder.path)
   }
 
-  @Test func `a trail tells who has changed what in an object, links among it`() async throws {
+  @Test func `a trail contains the author of each change of an object and its links`() async throws
+  {
     let magic = magic
     try await magic.keepTrail()
     let before = Date()
@@ -48,7 +49,7 @@ import UndoWorkload
       last.first?.changes.contains(.init(property: "friends", old: .integer(1), new: nil)) == true)
   }
 
-  @Test func `text that is not UTF-8 is in the trail as a blob`() throws {
+  @Test func `a trail contains text that isn't UTF-8 as a blob`() throws {
     let trail = try magic.keepTrail()
     let shelf = Shelf("old")
     try magic.update(shelf)
@@ -60,7 +61,7 @@ import UndoWorkload
     withExtendedLifetime(trail) {}
   }
 
-  @Test func `what is rolled back is not in the trail, and what is undone is`() throws {
+  @Test func `a trail omits what was rolled back and contains what was undone`() throws {
     try magic.keepTrail()
     let history = try magic.history()
     let ann = Author("ann")
@@ -84,7 +85,7 @@ import UndoWorkload
       entries[0].changes == [.init(property: "name", old: .text("y"), new: .text("ann"))])
   }
 
-  @Test func `tasks with authors of their own write at once, also in groups`() async throws {
+  @Test func `concurrent tasks have their own authors, even in grouped writes`() async throws {
     var options = Database.Options()
     options.groupCommit.includesAsyncWrites = true
     let magic = try await MagicData(path: "\(folder.path)/grouped", options: options)
@@ -115,7 +116,7 @@ import UndoWorkload
   }
 
   @Test
-  func `a trail is pruned by size, by age and by hand, and stays when the store is opened anew`()
+  func `a trail is pruned by count, by age and by call, and survives reopening`()
     throws
   {
     do {

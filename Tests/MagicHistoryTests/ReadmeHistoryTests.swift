@@ -22,7 +22,7 @@ private struct Ship: MagicObject {
   }
 }
 
-/// The blocks of the articles on deltas, trails, patches and differences, line for line.
+/// The examples of the articles about deltas, trails, patches and differences, line by line.
 @Suite struct ReadmeHistoryTests {
   private let folder: TestFolder
   private let magic: MagicData
@@ -34,7 +34,7 @@ private struct Ship: MagicObject {
     try magic.update(person)
   }
 
-  @Test func `deltas are followed`() async throws {
+  @Test func `a loop maintains a list from deltas`() async throws {
     let magic = magic
     let remover = Task { _ = try await magic.removeAll(Person.all) }
     var cities: [Int: String] = [:]
@@ -105,7 +105,7 @@ private struct Ship: MagicObject {
     #expect(merged.resolved.isEmpty)
   }
 
-  @Test func `differences are followed`() async throws {
+  @Test func `a loop maintains a list from differences`() async throws {
     let magic = magic
     try await magic.update(Ship("Beagle", tons: 242))
     let remover = Task { _ = try await magic.removeAll(Ship.all) }

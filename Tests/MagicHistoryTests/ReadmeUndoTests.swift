@@ -18,7 +18,7 @@ private struct Reminder: MagicObject {
   init() { city = "Bern" }
 }
 
-/// The blocks of the articles.
+/// The examples of the articles about undo.
 @Suite struct ReadmeUndoTests {
   private let magic: MagicData
   private let person = Person()
@@ -43,7 +43,7 @@ private struct Reminder: MagicObject {
     #expect(try magic.objects(of: Person.self).map(\.name) == [""])
   }
 
-  @Test func `only the group that the user has seen is undone`() throws {
+  @Test func `undo expects the name that the user has seen`() throws {
     let history = try magic.history(limit: 200)
     try magic.undoable("Rename") {
       person.name = "Zoe"

@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 import UndoWorkload
 
-/// Histories, trails and deltas that several handles share, and that a restore replaces.
+/// Tests histories, trails and deltas that several stores share and that a restore replaces.
 @Suite(.timeLimit(.minutes(40))) struct RestoredHistoryTests {
   enum Copy: CaseIterable {
     case older, newer, withoutTables, withOtherColumns
@@ -26,7 +26,7 @@ import UndoWorkload
     magic = try MagicData(path: path)
   }
 
-  @Test func `handles of one store agree on its history`() throws {
+  @Test func `stores on one path share their history`() throws {
     let other = try MagicData(path: path)
     let first = try magic.history(keeping: .inStore), second = try other.history(keeping: .inStore)
     for name in ["one", "two", "three"] {
@@ -49,7 +49,7 @@ import UndoWorkload
     #expect(try magic.object(of: Shelf.self).map(\.place) == ["one"])
   }
 
-  @Test func `names of groups are those of the last commit inside a transaction`() throws {
+  @Test func `inside a transaction, the group names are those of the last commit`() throws {
     let history = try magic.history(keeping: .inStore)
     try magic.undoable("one") { try magic.update(Shelf("one")) }
     try magic.transaction {
@@ -73,7 +73,7 @@ import UndoWorkload
     }
   }
 
-  /// Makes two groups in the store, and a copy.
+  /// Makes two groups in the store, and a copy of the store.
   ///
   /// - Returns: The names of the copy's authors.
   private func makeCopy(_ copy: Copy, at path: String) throws -> [String] {
@@ -97,13 +97,13 @@ import UndoWorkload
     return ["zoe"]
   }
 
-  /// Uses the history and the trail of the store after a restore.
+  /// Uses the store's history and trail after a restore.
   private func use(_ history: ObjectHistory, _ copy: Copy, _ groups: [String]) throws {
     #expect(history.undoNames == groups)
     if copy == .withOtherColumns {
       let error = #expect(throws: SQLiteError.self) { try history.undo() }
       #expect(error?.message.contains("no such column") == true)
-      // What cannot be written down is not written.
+      // A write that the trail can't record throws.
       let refusal = #expect(throws: SQLiteError.self) { try magic.update(Author("dan")) }
       #expect(refusal?.message.contains("magicdata_trail") == true)
       try magic.database.executeMultipleChanges(
@@ -119,7 +119,7 @@ import UndoWorkload
   }
 
   @Test(arguments: Copy.allCases, Restorer.allCases)
-  func `histories in the store, trails and observers go on after the restore of a copy`(
+  func `stored histories, trails and observers continue after a copy is restored`(
     _ copy: Copy, by restorer: Restorer
   ) async throws {
     let history = try await magic.history(keeping: .inStore)
@@ -143,7 +143,7 @@ import UndoWorkload
   }
 
   @Test(arguments: [Restorer.sameStore, .otherStore])
-  func `a restore ends a history in memory at once`(by restorer: Restorer) throws {
+  func `a restore clears an in-memory history immediately`(by restorer: Restorer) throws {
     let history = try magic.history()
     try magic.undoable("Ann") { try magic.update(Author("ann")) }
     _ = try magic.backup(to: folder.file("copy"))
@@ -155,7 +155,7 @@ import UndoWorkload
     #expect(try history.redo() == nil)
   }
 
-  @Test func `a history in memory does not overwrite what another process has restored`() throws {
+  @Test func `an in-memory history doesn't overwrite what another process restored`() throws {
     let history = try magic.history()
     try magic.update(Author("ann"))
     _ = try magic.backup(to: folder.file("copy"))

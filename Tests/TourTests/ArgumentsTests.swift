@@ -2,7 +2,7 @@ import Testing
 import Tour
 
 @Suite struct ArgumentsTests {
-  @Test func `nothing is asked without arguments`() throws {
+  @Test func `without arguments, the defaults apply`() throws {
     let arguments = try Arguments([])
     #expect(arguments.store == nil)
     #expect(arguments.zoneinfo == "/usr/share/zoneinfo")
@@ -13,14 +13,14 @@ import Tour
     ["--store", "a b", "--zoneinfo", "-z", "--help"],
     ["--help", "--zoneinfo", "-z", "--store", "a b"],
   ])
-  func `options are read in any order`(words: [String]) throws {
+  func `options can be in any order`(words: [String]) throws {
     let arguments = try Arguments(words)
     #expect(arguments.store == "a b")
     #expect(arguments.zoneinfo == "-z")
     #expect(arguments.wantsHelp)
   }
 
-  @Test func `the nodes of a cluster are separated by commas`() throws {
+  @Test func `cluster nodes are separated by commas`() throws {
     #expect(
       try Arguments(["--cluster", "a:1,[::1]:2,/tmp/c"]).cluster == ["a:1", "[::1]:2", "/tmp/c"])
   }
@@ -42,14 +42,14 @@ import Tour
     (["--cluster", ","], "--cluster needs addresses"),
     (["--cluster", "a:1", "--store", "x"], "a store is in a folder or in a cluster"),
   ])
-  func `a wrong command line is refused`(words: [String], problem: String) {
+  func `an invalid command line throws`(words: [String], problem: String) {
     #expect(throws: UsageError(problem)) { try Arguments(words) }
   }
 
   @Test(arguments: [
     "--store FOLDER", "--cluster ADDRESSES", "--zoneinfo FOLDER", "--help", "/usr/share/zoneinfo",
   ])
-  func `the help names every option`(text: String) {
+  func `the help contains every option`(text: String) {
     #expect(Arguments.help.contains(text))
   }
 

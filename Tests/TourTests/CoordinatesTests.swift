@@ -12,11 +12,11 @@ import Tour
     ("-900000+1800000", Coordinates(latitude: -90, longitude: 180)),
     ("+5959+00059", Coordinates(latitude: 3599.0 / 60, longitude: 59.0 / 60)),
   ])
-  func `both forms are read as degrees`(text: String, expected: Coordinates) throws {
+  func `both formats are converted to degrees`(text: String, expected: Coordinates) throws {
     #expect(try Coordinates(text) == expected)
   }
 
-  @Test func `zero degrees south are zero and not minus zero`() throws {
+  @Test func `zero degrees south is zero, not minus zero`() throws {
     #expect(try Coordinates("-0000-00000").latitude.sign == .plus)
   }
 
@@ -25,7 +25,7 @@ import Tour
     "+42+30+00131", "++230+00131", "+4230+0013١", "+4230/00131", "+42:0+00131", "+4230+00131 ",
     "+0000-0000000", "+000000-00000", "0042300+0013100",
   ])
-  func `text of another form is refused`(text: String) throws {
+  func `text in another format throws`(text: String) throws {
     let problem = try #require(throws: LineProblem.self) { try Coordinates(text) }
     #expect(
       problem.description
@@ -38,7 +38,7 @@ import Tour
     ("+423060+0013100", "60 seconds of latitude"),
     ("+423000-0013161", "61 seconds of longitude"),
   ])
-  func `minutes and seconds above 59 are refused`(text: String, problem: String) {
+  func `minutes and seconds above 59 throw`(text: String, problem: String) {
     #expect(throws: LineProblem("bad coordinates \"\(text)\": \(problem), at most 59")) {
       try Coordinates(text)
     }
@@ -49,7 +49,7 @@ import Tour
     ("+900001+0000000", "latitude beyond 90"), ("+0000+18001", "longitude beyond 180"),
     ("+0000-99900", "longitude beyond 180"), ("+000000-1800001", "longitude beyond 180"),
   ])
-  func `degrees off the globe are refused`(text: String, problem: String) {
+  func `degrees beyond the poles or 180 degrees of longitude throw`(text: String, problem: String) {
     #expect(throws: LineProblem("bad coordinates \"\(text)\": \(problem) degrees")) {
       try Coordinates(text)
     }

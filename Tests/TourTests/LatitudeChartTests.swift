@@ -2,13 +2,13 @@ import Testing
 import Tour
 
 @Suite struct LatitudeChartTests {
-  @Test func `latitudes are counted in bands from north to south, empty ones between too`() {
+  @Test func `latitudes are counted in bands from north to south, including empty ones`() {
     let chart = LatitudeChart([90, 89.9, 45, 44.999, 0, -0.1, -90, 100, .nan, .infinity])
     #expect(chart.bands.map(\.south) == [75, 60, 45, 30, 15, 0, -15, -30, -45, -60, -75, -90])
     #expect(chart.bands.map(\.count) == [2, 0, 1, 1, 0, 1, 1, 0, 0, 0, 0, 1])
   }
 
-  @Test func `the text is one line of figures for each band`() {
+  @Test func `the text has one line per band`() {
     #expect(
       LatitudeChart([1, 2, -20]).text == """
         zones by latitude
@@ -20,7 +20,7 @@ import Tour
   }
 
   @Test(arguments: [0, 20, 80, 1000])
-  func `bars are as long as their numbers, and fit into the terminal`(columns: Int) {
+  func `bars are proportional to the counts and fit the terminal`(columns: Int) {
     let chart = LatitudeChart([1, 2, 3, 4, -20, -21, -10])
     let lines = chart.bars(columns: columns).split(separator: "\n").dropFirst()
     let lengths = lines.map { line in line.count { $0 == "█" } }
@@ -29,7 +29,7 @@ import Tour
     #expect(lines.allSatisfy { $0.count <= max(columns, 32) && $0.count <= 100 })
   }
 
-  @Test func `no latitudes are no bands`() {
+  @Test func `without latitudes, there are no bands`() {
     #expect(LatitudeChart([]).bands.isEmpty)
     #expect(LatitudeChart([]).bars(columns: 80) == "zones by latitude\n")
   }

@@ -12,7 +12,7 @@ import Tour
   }
 
   @Test(arguments: [0, 1, 1_000_000])
-  func `text reaches the file at once and whole`(count: Int) throws {
+  func `text reaches the file immediately and completely`(count: Int) throws {
     let text = String(repeating: "é\n", count: count)
     try folder.write("", to: "file")
     let url = URL(fileURLWithPath: folder.path + "/file")
@@ -24,7 +24,7 @@ import Tour
     try file.close()
   }
 
-  @Test func `a failed write throws in the system's words`() throws {
+  @Test func `a failed write throws an error with the system's message`() throws {
     let file = try #require(FileHandle(forReadingAtPath: "/dev/null"))
     let error = #expect(throws: OutputError.self) {
       try Output(descriptor: file.fileDescriptor).write("x")
@@ -33,7 +33,7 @@ import Tour
     try file.close()
   }
 
-  @Test func `a file is not a terminal`() throws {
+  @Test func `a file isn't a terminal`() throws {
     let file = try #require(FileHandle(forReadingAtPath: "/dev/null"))
     #expect(!Output(descriptor: file.fileDescriptor).isTerminal)
     try file.close()

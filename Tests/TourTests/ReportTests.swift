@@ -2,7 +2,7 @@ import Testing
 import Tour
 
 @Suite struct ReportTests {
-  @Test func `columns are aligned and lines end without spaces`() {
+  @Test func `columns are aligned, and lines have no trailing spaces`() {
     var report = Report()
     report.add("countries", count: 249, took: .microseconds(1250))
     report.add("Ålesund", detail: "one two")
@@ -32,7 +32,7 @@ import Tour
     #expect(report.text.hasSuffix(" \(text) ms\n"))
   }
 
-  @Test func `control characters are shown as escapes`() {
+  @Test func `control characters are escaped`() {
     var report = Report()
     report.add("a\u{1B}b", detail: "c\r\nd")
     #expect(report.text == "a\\u{1B}b      c\\u{D}\\u{A}d\n")

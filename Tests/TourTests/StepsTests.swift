@@ -18,34 +18,34 @@ import Tour
     #expect(steps.report.text.hasSuffix(" ms  of abc\n"))
   }
 
-  @Test func `nothing is shown where there is no terminal`() async throws {
-    let shown = Shown()
-    var steps = Steps(to: shown.output(isTerminal: false))
+  @Test func `steps print nothing without a terminal`() async throws {
+    let captured = CapturedOutput()
+    var steps = Steps(to: captured.output(isTerminal: false))
     try await steps.run("add") {}
-    #expect(shown.text == "")
+    #expect(captured.text == "")
   }
 
-  @Test func `a terminal shows a step while it runs and then forgets it`() async throws {
-    let shown = Shown()
-    var steps = Steps(to: shown.output(isTerminal: true))
-    try await steps.run("a\rdd") { #expect(shown.text == "\r\u{1B}[Ka\\u{D}dd …") }
-    #expect(shown.text == "\r\u{1B}[Ka\\u{D}dd …\r\u{1B}[K")
+  @Test func `a terminal shows a step while it runs and then clears the line`() async throws {
+    let captured = CapturedOutput()
+    var steps = Steps(to: captured.output(isTerminal: true))
+    try await steps.run("a\rdd") { #expect(captured.text == "\r\u{1B}[Ka\\u{D}dd …") }
+    #expect(captured.text == "\r\u{1B}[Ka\\u{D}dd …\r\u{1B}[K")
   }
 
-  @Test func `a step that throws is forgotten and not reported`() async {
-    let shown = Shown()
-    var steps = Steps(to: shown.output(isTerminal: true))
+  @Test func `a step that throws is cleared and not reported`() async {
+    let captured = CapturedOutput()
+    var steps = Steps(to: captured.output(isTerminal: true))
     let error = await #expect(throws: LineProblem("it failed")) {
       try await steps.run("add") { throw LineProblem("it failed") }
     }
     #expect(error != nil)
-    #expect(shown.text.hasSuffix("\r\u{1B}[K"))
+    #expect(captured.text.hasSuffix("\r\u{1B}[K"))
     #expect(steps.report == Report())
   }
 }
 
-/// What an output was given.
-final class Shown {
+/// The text that was written to an output.
+final class CapturedOutput {
   private(set) var text = ""
 
   func output(isTerminal: Bool) -> Output {

@@ -4,13 +4,13 @@ import Testing
 import TestSupport
 import Tour
 
-/// What the tour's store holds, compared with the same files read by other means.
+/// Compares the tour's store with the same files, read independently.
 @Suite(
   .enabled(if: FileManager.default.fileExists(atPath: "\(ZoneDatabase.usualFolder)/zone1970.tab")))
 struct StoreTourTests {
   private static let folder = ZoneDatabase.usualFolder
 
-  /// The lines of a table, split at tabs, without comments.
+  /// Returns the lines of a table without comments, split at tabs.
   private static func lines(_ name: String) throws -> [[String]] {
     try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
       .components(separatedBy: "\n")
@@ -24,7 +24,7 @@ struct StoreTourTests {
     return tour
   }
 
-  @Test func `the store holds as many countries, zones and pairs as the tables`() async throws {
+  @Test func `the store has as many countries, zones and pairs as the tables`() async throws {
     let tour = try await StoreTourTests.savedStore()
     let countries = try StoreTourTests.lines("iso3166.tab")
     let zones = try StoreTourTests.lines("zone1970.tab")
@@ -35,7 +35,7 @@ struct StoreTourTests {
     #expect(countries.count > 200 && zones.count > 300)
   }
 
-  @Test func `20 zones have the coordinates and the files of the source`() async throws {
+  @Test func `20 zones have the coordinates and files of the source`() async throws {
     let tour = try await StoreTourTests.savedStore()
     let lines = try StoreTourTests.lines("zone1970.tab")
     for line in stride(from: 0, to: lines.count, by: lines.count / 20).map({ lines[$0] }) {
@@ -49,7 +49,7 @@ struct StoreTourTests {
     }
   }
 
-  /// Degrees of `±DDMM[SS]±DDDMM[SS]`, by a way of its own.
+  /// Parses `±DDMM[SS]±DDDMM[SS]` into degrees, independently of the tour's code.
   private func degrees(_ text: String) throws -> (Double, Double) {
     let split = try #require(text.dropFirst().firstIndex { $0 == "+" || $0 == "-" })
     func value(_ part: Substring, _ digits: Int) throws -> Double {
@@ -63,7 +63,7 @@ struct StoreTourTests {
     return (try value(text[..<split], 2), try value(text[split...], 3))
   }
 
-  @Test func `a relation and its reverse say the same`() async throws {
+  @Test func `a relation and its reverse relation agree`() async throws {
     let tour = try await StoreTourTests.savedStore()
     let expected = try StoreTourTests.lines("zone1970.tab").filter { $0[0].contains("CA") }
     let zones = try await tour.zones(of: "CA").map(\.name)
@@ -71,7 +71,7 @@ struct StoreTourTests {
     #expect(try await tour.countries(of: "Europe/Zurich").map(\.code) == ["CH", "DE", "LI"])
   }
 
-  @Test func `the steps at the low level agree with the objects`() async throws {
+  @Test func `the low-level steps agree with the objects`() async throws {
     let tour = try await StoreTourTests.savedStore()
     let south = try await tour.magic.count(of: Zone.self, where: \.$latitude < 0)
     #expect(try tour.count(southOf: 0) == [south, south, south])
@@ -92,7 +92,7 @@ struct StoreTourTests {
     #expect(try await tour.magic.assets.verify().isEmpty)
   }
 
-  @Test func `a store that is opened again has everything`() async throws {
+  @Test func `a reopened store has everything`() async throws {
     let folder = try TestFolder()
     let tour = StoreTour(try await MagicData(path: folder.path))
     _ = try await tour.save(ZoneDatabase())

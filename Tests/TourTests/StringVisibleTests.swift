@@ -9,11 +9,13 @@ import Tour
     ("\u{0}\u{1F}\u{7F}\u{9B}", "\\u{0}\\u{1F}\\u{7F}\\u{9B}"),
     ("\u{20}~\u{A0}é", "\u{20}~\u{A0}é"),
   ])
-  func `control characters become escapes and others stay`(text: String, visible: String) {
+  func `control characters are escaped, other characters are unchanged`(
+    text: String, visible: String
+  ) {
     #expect(Array(text.visible.unicodeScalars) == Array(visible.unicodeScalars))
   }
 
-  @Test func `a quoted text is cut after 60 scalars`() {
+  @Test func `a quoted text is truncated after 60 scalars`() {
     let scalars = "e" + String(repeating: "\u{301}", count: 59)
     #expect(scalars.quoted == "\"\(scalars)\"")
     #expect((scalars + "\u{301}").quoted == "\"\(scalars)…\"")

@@ -7,15 +7,15 @@ import Tour
 
 @Suite struct TourTests {
   let folder: TestFolder
-  let output = Shown()
-  let errors = Shown()
+  let output = CapturedOutput()
+  let errors = CapturedOutput()
 
   init() throws {
     folder = try TestFolder()
   }
 
   @Test(arguments: [true, false])
-  func `only a terminal is sent control characters`(isTerminal: Bool) async throws {
+  func `control characters are written only to a terminal`(isTerminal: Bool) async throws {
     try writeDatabase()
     let status = await run(["--zoneinfo", folder.path], isTerminal: isTerminal)
     #expect(status == 0)
@@ -31,21 +31,21 @@ import Tour
   }
 
   @Test(arguments: [["--nonsense"], ["--store"], ["extra"]])
-  func `a wrong command line is told on the error output, with status 2`(words: [String]) async {
+  func `an invalid command line prints an error and exits with status 2`(words: [String]) async {
     #expect(await run(words) == 2)
     #expect(output.text == "")
     #expect(errors.text.hasPrefix("Tour: "))
     #expect(errors.text.hasSuffix(" (see --help)\n"))
   }
 
-  @Test func `a missing database is told with its package, with status 1`() async {
+  @Test func `a missing database prints the package name and exits with status 1`() async {
     #expect(await run(["--zoneinfo", folder.path + "/no\u{1B}"]) == 1)
     #expect(output.text == "")
     #expect(errors.text.hasPrefix("Tour: \(folder.path)/no\\u{1B}/iso3166.tab is missing"))
     #expect(errors.text.contains("apt-get install tzdata"))
   }
 
-  @Test func `a damaged zone file is told, with status 1`() async throws {
+  @Test func `a damaged zone file prints an error and exits with status 1`() async throws {
     try writeDatabase()
     try folder.write("not TZif", to: "Europe/Andorra")
     #expect(await run(["--zoneinfo", folder.path]) == 1)
@@ -53,7 +53,7 @@ import Tour
     #expect(errors.text.contains("/Europe/Andorra: not a TZif file"))
   }
 
-  @Test func `a failed write is told, with status 1`() async {
+  @Test func `a failed write prints an error and exits with status 1`() async {
     let full = Output(isTerminal: false) { _ throws(OutputError) in throw OutputError(code: 28) }
     let status = await Tour.run(
       ["--help"], output: full, errors: errors.output(isTerminal: false))
@@ -62,7 +62,7 @@ import Tour
   }
 
   @Test(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
-  func `the tour is the same on a cluster`() async throws {
+  func `the tour prints the same on a cluster`() async throws {
     try writeDatabase()
     let addresses = try TestCluster.shared.get().addresses.joined(separator: ",")
     let status = await run(["--zoneinfo", folder.path, "--cluster", addresses])
@@ -72,7 +72,7 @@ import Tour
     #expect(await run(["--zoneinfo", folder.path]) == 0)
     let inFolder = String(output.text.dropFirst(onCluster.count))
     #expect(withoutTimes(onCluster) == withoutTimes(inFolder))
-    // Once more over what is there already.
+    // Runs twice more with the existing data.
     for _ in 0..<2 {
       let before = output.text.count
       let status = await run(["--zoneinfo", folder.path, "--cluster", addresses])
@@ -82,7 +82,7 @@ import Tour
     }
   }
 
-  /// What is told of each step: the columns of times, and the spaces that align them, go.
+  /// Returns the text of each step without times, and with single spaces.
   private func withoutTimes(_ text: String) -> [String] {
     text.split(separator: "\n").map { line in
       line.replacing(/[0-9.,]+ (?:ns|µs|us|ms|s)\b|[0-9,.]+\/s/, with: "").split(separator: " ")

@@ -20,7 +20,7 @@ import Tour
     try folder.write("TZif2 Zurich", to: "Europe/Zurich")
   }
 
-  @Test func `countries and zones are read in the order of their lines`() throws {
+  @Test func `countries and zones keep the order of their lines`() throws {
     let database = try ZoneDatabase(folder: folder.path)
     #expect(database.countries.map(\.code) == ["AD", "DE", "CH"])
     #expect(database.countries.map(\.name) == ["Andorra", "Germany", "Switzerland"])
@@ -34,7 +34,7 @@ import Tour
     #expect(try database.file(of: database.zones[1]) == Data("TZif2 Zurich".utf8))
   }
 
-  @Test func `a missing zone file is named`() throws {
+  @Test func `a missing zone file throws an error with its path`() throws {
     let database = try ZoneDatabase(folder: folder.path)
     let error = #expect(throws: ZoneDatabaseError.self) {
       try database.file(of: database.zones[0])
@@ -62,7 +62,7 @@ import Tour
       "zone name \"../outside\" leaves the folder of the database"
     ),
   ])
-  func `a damaged line is named with file and line number`(
+  func `a damaged line throws an error with its path and line number`(
     name: String, text: String, line: Int, problem: String
   ) throws {
     try folder.write(text, to: name)
@@ -72,14 +72,14 @@ import Tour
   }
 
   @Test(arguments: ["iso3166.tab", "zone1970.tab"])
-  func `a missing table is named`(name: String) throws {
+  func `a missing table throws an error with its path`(name: String) throws {
     try FileManager.default.removeItem(atPath: folder.path + "/" + name)
     #expect(throws: ZoneDatabaseError.missing(path: folder.path + "/" + name)) {
       try ZoneDatabase(folder: folder.path)
     }
   }
 
-  @Test func `a missing folder is named`() {
+  @Test func `a missing folder throws an error with the table's path`() {
     #expect(throws: ZoneDatabaseError.missing(path: folder.path + "/no/iso3166.tab")) {
       try ZoneDatabase(folder: folder.path + "/no")
     }
@@ -89,7 +89,7 @@ import Tour
     .enabled("the package tzdata is installed") {
       FileManager.default.fileExists(atPath: ZoneDatabase.usualFolder + "/zone1970.tab")
     })
-  func `the system's database is read whole`() throws {
+  func `the system's database is read completely`() throws {
     let database = try ZoneDatabase()
     let lines = try ["iso3166.tab", "zone1970.tab"].map { name in
       try String(contentsOfFile: ZoneDatabase.usualFolder + "/" + name, encoding: .utf8)

@@ -31,14 +31,14 @@ import Tour
     #expect(try ZoneFolder(path: path).zoneFile("Europe/Link") == Data("TZif and more\0".utf8))
   }
 
-  @Test func `the folder may itself be a link`() throws {
+  @Test func `the folder itself can be a link`() throws {
     try outer.link("link", to: "zone info%20é")
     let folder = ZoneFolder(path: outer.path + "/link")
     #expect(try folder.zoneFile("Europe/Andorra") == Data("TZif and more\0".utf8))
   }
 
   @Test(arguments: ["../outside", "Europe/../../outside", "../nothing", ".."])
-  func `no name leads out of the folder`(name: String) throws {
+  func `a name that leaves the folder throws`(name: String) throws {
     let error = try #require(throws: ZoneDatabaseError.self) {
       try ZoneFolder(path: path).zoneFile(name)
     }
@@ -46,7 +46,7 @@ import Tour
   }
 
   @Test(arguments: ["../outside", "..", "../zone info%20é-sibling/file"])
-  func `no link leads out of the folder`(target: String) throws {
+  func `a link that leaves the folder throws`(target: String) throws {
     try outer.write("TZif, a sibling", to: "zone info%20é-sibling/file")
     try outer.link("zone info%20é/Link", to: target)
     let error = try #require(throws: ZoneDatabaseError.self) {
@@ -55,7 +55,7 @@ import Tour
     #expect(error.description.hasSuffix("/Link: leads out of the folder of the database"))
   }
 
-  @Test func `no linked folder leads out of the folder`() throws {
+  @Test func `a linked folder that leaves the folder throws`() throws {
     try outer.link("zone info%20é/Link", to: "..")
     let error = try #require(throws: ZoneDatabaseError.self) {
       try ZoneFolder(path: path).zoneFile("Link/outside")
@@ -64,7 +64,7 @@ import Tour
   }
 
   @Test(arguments: ["", "TZi", "tzif and more", " TZif"])
-  func `a file that does not begin with TZif is refused`(text: String) throws {
+  func `a file that doesn't begin with TZif throws`(text: String) throws {
     try outer.write(text, to: "zone info%20é/Bad")
     let error = try #require(throws: ZoneDatabaseError.self) {
       try ZoneFolder(path: path).zoneFile("Bad")
@@ -72,7 +72,7 @@ import Tour
     #expect(error.description.hasSuffix("/Bad: not a TZif file, its first bytes are not \"TZif\""))
   }
 
-  @Test func `a missing file names the Debian package`() throws {
+  @Test func `the error of a missing file names the Debian package`() throws {
     let error = try #require(throws: ZoneDatabaseError.self) {
       try ZoneFolder(path: path).tabFile("iso3166.tab")
     }
@@ -80,19 +80,19 @@ import Tour
     #expect(error.description.contains("apt-get install tzdata"))
   }
 
-  @Test func `a link to nothing is refused`() throws {
+  @Test func `a dangling link throws`() throws {
     try outer.link("zone info%20é/Link", to: "Nothing")
     #expect(throws: ZoneDatabaseError.self) { try ZoneFolder(path: path).zoneFile("Link") }
   }
 
-  @Test func `a folder is not read as a file`() throws {
+  @Test func `reading a folder as a file throws`() throws {
     let error = try #require(throws: ZoneDatabaseError.self) {
       try ZoneFolder(path: path).zoneFile("Europe")
     }
     #expect(error.description.hasSuffix("/Europe cannot be read: not a regular file"))
   }
 
-  @Test func `a file in the folder's place is told in the system's words`() throws {
+  @Test func `a file in place of the folder throws an error with the system's message`() throws {
     let error = try #require(throws: ZoneDatabaseError.self) {
       try ZoneFolder(path: outer.path + "/outside").tabFile("iso3166.tab")
     }

@@ -3,7 +3,7 @@ import Testing
 import Tour
 
 @Suite struct ZoneLineTests {
-  @Test func `a line is countries, coordinates, a name and comments`() throws {
+  @Test func `a line consists of countries, coordinates, a name and comments`() throws {
     let line = try ZoneLine(columns: ["CH,DE,LI", "+4723+00832", "Europe/Zurich", "Büsingen"])
     #expect(line.countries == ["CH", "DE", "LI"])
     #expect(line.coordinates == Coordinates(latitude: 2843.0 / 60, longitude: 512.0 / 60))
@@ -12,12 +12,12 @@ import Tour
   }
 
   @Test(arguments: [["AD", "+4230+00131", "Andorra"], ["AD", "+4230+00131", "Andorra", ""]])
-  func `comments may be missing or empty`(columns: [String]) throws {
+  func `comments can be missing or empty`(columns: [String]) throws {
     #expect(try ZoneLine(columns: columns).comments == nil)
   }
 
   @Test(arguments: [0, 1, 2, 5])
-  func `another number of columns is refused`(count: Int) {
+  func `another number of columns throws`(count: Int) {
     let columns = Array(["AD", "+4230+00131", "Europe/Andorra", "", ""].prefix(count))
     let problem = LineProblem(
       "\(count) columns instead of 3 or 4 (countries, coordinates, zone, comments)")
@@ -28,19 +28,19 @@ import Tour
     ("", ""), ("AD,", ""), (",AD", ""), ("AD,,ES", ""), ("AD, ES", " ES"), ("ad", "ad"),
     ("AD;ES", "AD;ES"),
   ])
-  func `a bad country code is named`(codes: String, bad: String) {
+  func `an invalid country code throws an error that contains it`(codes: String, bad: String) {
     #expect(throws: LineProblem("bad country code \"\(bad)\", not two capital letters")) {
       try ZoneLine(columns: [codes, "+4230+00131", "Europe/Andorra"])
     }
   }
 
-  @Test func `a country named twice is refused`() {
+  @Test func `a country that is listed twice throws`() {
     #expect(throws: LineProblem("country AD twice")) {
       try ZoneLine(columns: ["AD,ES,AD", "+4230+00131", "Europe/Andorra"])
     }
   }
 
-  @Test func `bad coordinates are refused`() {
+  @Test func `invalid coordinates throw`() {
     #expect(throws: LineProblem.self) { try ZoneLine(columns: ["AD", "here", "Europe/Andorra"]) }
   }
 
@@ -55,14 +55,14 @@ import Tour
     ("Europe//Andorra", "zone name \"Europe//Andorra\" has an empty part"),
     ("Europe/", "zone name \"Europe/\" has an empty part"),
   ])
-  func `a name that is no plain path below the folder is refused`(name: String, problem: String) {
+  func `a name that isn't a plain path inside the folder throws`(name: String, problem: String) {
     #expect(throws: LineProblem(problem)) {
       try ZoneLine(columns: ["AD", "+4230+00131", name])
     }
   }
 
   @Test(arguments: ["a b", "a\0b", "..\\x", "Zürich", "~root", "%2e%2e/x", "a\u{FF0F}b"])
-  func `a name of other characters is refused`(name: String) {
+  func `a name with other characters throws`(name: String) {
     let problem = "zone name \(name.quoted) has more than letters, digits and . _ + - /"
     #expect(throws: LineProblem(problem)) {
       try ZoneLine(columns: ["AD", "+4230+00131", name])
@@ -70,7 +70,7 @@ import Tour
   }
 
   @Test(arguments: ["Etc/GMT+5", "America/Port-au-Prince", "America/Argentina/Rio_G", "...x"])
-  func `every character of a zone name is accepted`(name: String) throws {
+  func `every character of zone names is accepted`(name: String) throws {
     #expect(try ZoneLine(columns: ["AD", "+4230+00131", name]).name == name)
   }
 }

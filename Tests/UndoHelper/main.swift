@@ -1,4 +1,4 @@
-// Changes a store, undoes and redoes, or sends and applies patches, until it is killed.
+// Changes a store with undo and redo, or sends or applies patches, until the process is killed.
 import Foundation
 import MagicData
 import MagicHistory
@@ -13,34 +13,34 @@ let magic = try MagicData(path: arguments[1])
 var editor = RandomEditor(seed: seed)
 let parent = getppid()
 
-func say(_ text: String) {
+func printLine(_ text: String) {
   print(text)
   fflush(nil)
 }
 
 switch arguments.dropFirst(3).first {
 case "send":
-  say("ready")
+  printLine("ready")
   while getppid() == parent {
     _ = try magic.patch(assetsTo: arguments[4]) {
       for _ in 0..<editor.number(1..<5) { try editor.edit(magic) }
     }
-    say("sent")
+    printLine("sent")
   }
 case "apply":
   let patches = try PatchFolder(arguments[4])
-  say("ready")
+  printLine("ready")
   while getppid() == parent {
-    say(try patches.applyNext(to: magic) ? "applied" : "no patch")
+    printLine(try patches.applyNext(to: magic) ? "applied" : "no patch")
   }
 case "restore":
   try Database(path: arguments[4]).backup(to: magic.database)
 case "undo":
-  say(try magic.history(keeping: .inStore).undo() ?? "nothing")
+  printLine(try magic.history(keeping: .inStore).undo() ?? "nothing")
 default:
   let history = try magic.history(limit: 1_000, keeping: .inStore)
-  say("ready")
-  // Nor does it outlive the test.
+  printLine("ready")
+  // Ends together with the test process.
   while getppid() == parent {
     switch editor.number(0..<8) {
     case 0, 1: try history.undo()
@@ -50,6 +50,6 @@ default:
         for _ in 0..<editor.number(1..<5) { try editor.edit(magic) }
       }
     }
-    say("changed")
+    printLine("changed")
   }
 }

@@ -53,7 +53,7 @@ package struct Note: MagicObject {
   package init(_ text: String) { self.text = text }
 }
 
-/// All rows of all tables that a history is about, and the bytes of all assets.
+/// The rows of all tables that a history records, and the digests of all assets.
 package struct Dump: Equatable, CustomStringConvertible {
   package var tables: [String: [String]] = [:]
   package var assets: [String: String] = [:]
@@ -72,7 +72,7 @@ package struct Dump: Equatable, CustomStringConvertible {
         let list = columns.map { "quote(\"\($0)\")" }.joined(separator: " || '|' || ")
         let rows = try connection.rows(
           SQL(unchecked: "SELECT \(list) FROM \"\(name)\" ORDER BY 1"), as: String.self)
-        // A table that came meanwhile stays, without rows.
+        // Omits empty tables, because a table may be created between two dumps.
         if !rows.isEmpty { tables[name] = rows }
       }
     }
@@ -102,6 +102,6 @@ package struct Dump: Equatable, CustomStringConvertible {
 }
 
 extension AssetReader {
-  /// The digest of the bytes, which are compared with that of the row.
+  /// Returns the digest of the bytes, after checking them against the row's digest.
   fileprivate func sha256() throws -> String { "\(SHA256.digest(of: try readAll()))" }
 }

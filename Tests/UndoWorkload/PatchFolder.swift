@@ -3,10 +3,11 @@ package import MagicData
 import MagicHistory
 package import SQLiteHistory
 
-/// A folder in which patches go from one copy of a store to another, with the contents of their assets.
+/// A folder for sending patches, with the contents of their assets, from one copy of a store to
+/// another.
 package struct PatchFolder {
   package let path: String
-  /// The folder of the contents.
+  /// The folder with the contents of the assets.
   package var assets: String { "\(path)/assets" }
 
   package init(_ path: String) throws {
@@ -20,9 +21,9 @@ package struct PatchFolder {
     try JSONEncoder().encode(patch).write(to: file(number))
   }
 
-  /// Applies the patch that comes next, and notes that in the same transaction.
+  /// Applies the next patch and counts it in the same transaction.
   ///
-  /// - Returns: False if there is none.
+  /// - Returns: False if there is no next patch.
   package func applyNext(to magic: MagicData) throws -> Bool {
     let number = try Self.appliedCount(in: magic)
     guard let data = try? Data(contentsOf: file(number)) else { return false }
@@ -34,7 +35,7 @@ package struct PatchFolder {
     return true
   }
 
-  /// The number of patches that a store has.
+  /// Returns the number of patches that were applied to a store.
   package static func appliedCount(in magic: MagicData) throws -> Int {
     try magic.database.write { connection in
       try connection.executeChange(

@@ -2,7 +2,7 @@ import Foundation
 package import MagicData
 package import TestSupport
 
-/// Makes random changes of a store, of all kinds that a history must take back.
+/// A generator of random changes of a store, of all kinds that a history must undo.
 package struct RandomEditor {
   package var random: SplitMix64
   private static let words = ["alpha", "beta", "gamma", "delta", "alphabet", "betamax"]
@@ -36,8 +36,8 @@ package struct RandomEditor {
       }
       author.books = [Book(unique, title()), Book("\(unique) b", title())]
       try magic.update(author)
-      // Objects that lead to themselves by values that were set keep themselves in memory, and here all of the
-      // friend's fetch.
+      // An object that references itself through a value that was set is a reference cycle, which
+      // would leak here, together with everything that was fetched with the friend.
       author.friends = []
     case 2, 3:
       guard let author = pick(try magic.objects(of: Author.self)) else { return }
@@ -72,7 +72,7 @@ package struct RandomEditor {
       if number(0..<2) == 0 { book.scan = MagicAsset(value: bytes()) }
       try magic.update(book)
     case 9:
-      // Two unique values change places.
+      // Exchanges two unique values.
       try magic.database.write { connection in
         let ids = try connection.rows(
           "SELECT id, email FROM Author LIMIT 2", as: Int.self, String.self)
@@ -97,7 +97,7 @@ package struct RandomEditor {
     }
   }
 
-  /// Makes the tables.
+  /// Creates the tables.
   package static func prepare(_ magic: MagicData) throws {
     let book = Book("b", "alpha", on: Shelf("s"))
     book.notes = ["k": Note("n")]
