@@ -1,2 +1,2 @@
-// Who imports the schema as a model has the model.
+// Importing SQLiteSchema also imports the model of the schema.
 @_exported public import SQLSyntax

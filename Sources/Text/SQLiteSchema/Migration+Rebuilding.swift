@@ -2,19 +2,22 @@ import SQLSyntax
 public import SQLiteCore
 public import SQLiteMapping
 
-// Steps for which SQLite has no statement: the table is made anew from its edited text.
+// Steps for which SQLite has no statement. They rebuild the table from its edited text.
 //
-// Each takes time in proportion to the table's rows, and room for a second copy of them until the commit.
+// Each takes time in proportion to the table's rows, and space for a second copy of them until the
+// commit.
 extension Migration.Step {
-  /// Gives a column another type.
+  /// Changes the type of a column.
   ///
-  /// SQLite converts the values as the new type asks. The migration throws ``RebuildError`` with their rowids if
-  /// values would be lost: a text that is no number, or a number with more digits than the type holds.
+  /// SQLite converts the values to the new type. If a conversion would lose a value, the migration
+  /// throws ``RebuildError`` with the rowids of the rows. Examples are text that isn't a number,
+  /// and a number with more digits than the type can represent.
   ///
   /// - Parameters:
-  ///   - column: The column.
-  ///   - type: The type as it is written in SQL, such as `REAL` or `VARCHAR(80)`; none if empty.
-  ///   - table: Its table.
+  ///   - column: The name of the column.
+  ///   - type: The new type in SQL, such as `REAL` or `VARCHAR(80)`. If empty, the column has no
+  ///     type.
+  ///   - table: The table that contains the column.
   public static func changeType(_ column: String, to type: String, in table: String) -> Self {
     rebuild(table, "change the type of “\(column)” of “\(table)” to \(type)") { rebuild in
       let before = try rebuild.column(column)
@@ -33,13 +36,13 @@ extension Migration.Step {
   ///
   ///     .addConstraint("CONSTRAINT positive CHECK (size > 0)", in: "City")
   ///
-  /// The migration throws if rows break it: ``RebuildError`` with their rowids, or `SQLiteError` with those that
-  /// refer to nothing.
+  /// If rows violate the constraint, the migration throws ``RebuildError`` with their rowids, or
+  /// `SQLiteError` if they violate a foreign key.
   ///
   /// - Parameters:
-  ///   - constraint: `CHECK (…)`, `UNIQUE (…)`, `PRIMARY KEY (…)` or `FOREIGN KEY (…) REFERENCES …`, with a name
-  ///     before it or none.
-  ///   - table: The table.
+  ///   - constraint: A constraint `CHECK (…)`, `UNIQUE (…)`, `PRIMARY KEY (…)` or `FOREIGN KEY (…)
+  ///     REFERENCES …`, optionally with a name before it.
+  ///   - table: The table to change.
   public static func addConstraint(_ constraint: SQL, in table: String) -> Self {
     rebuild(table, "add \(constraint.text) to “\(table)”") { rebuild in
       let parsed = try rebuild.tableConstraint(constraint)
@@ -51,10 +54,13 @@ extension Migration.Step {
   ///
   ///     .addConstraint("COLLATE NOCASE DEFAULT ''", of: "name", in: "City")
   ///
+  /// If rows violate a constraint, the migration throws ``RebuildError`` with their rowids, or
+  /// `SQLiteError` if they violate a foreign key.
+  ///
   /// - Parameters:
-  ///   - constraint: One constraint or more, as they stand behind a column's type.
-  ///   - column: The column.
-  ///   - table: Its table.
+  ///   - constraint: One or more constraints, the way they follow the type in a column definition.
+  ///   - column: The name of the column.
+  ///   - table: The table that contains the column.
   public static func addConstraint(
     _ constraint: SQL, of column: String, in table: String
   ) -> Self {
@@ -68,26 +74,30 @@ extension Migration.Step {
     }
   }
 
-  /// Drops the constraint of a name, of a table or of one of its columns.
+  /// Drops the constraints with a name, of a table and of its columns.
+  ///
+  /// The migration throws ``RebuildError`` if there is no such constraint.
   ///
   /// - Parameters:
-  ///   - name: The name behind CONSTRAINT.
-  ///   - table: The table.
+  ///   - name: The name after CONSTRAINT.
+  ///   - table: The table to change.
   public static func dropConstraint(named name: String, in table: String) -> Self {
     rebuild(table, "drop the constraint “\(name)” of “\(table)”") { rebuild in
       try rebuild.dropConstraints(named: name)
     }
   }
 
-  /// Drops a constraint of a table, which is found by what it says.
+  /// Drops a table constraint that you specify by its content.
   ///
   ///     .dropConstraint("CHECK (size>0)", in: "City")
   ///
-  /// Blanks, comments and the case of words do not count; a name counts if one is given.
+  /// Blanks, comments and the case of keywords are ignored. Names of constraints are compared only
+  /// if you specify one. The migration throws ``RebuildError`` if there is no such constraint.
   ///
   /// - Parameters:
-  ///   - constraint: The constraint, as ``addConstraint(_:in:)`` takes it. A CHECK may also stand behind a column.
-  ///   - table: The table.
+  ///   - constraint: The constraint, in the same form as for ``addConstraint(_:in:)``. A CHECK can
+  ///     also belong to a column.
+  ///   - table: The table to change.
   public static func dropConstraint(_ constraint: SQL, in table: String) -> Self {
     rebuild(table, "drop \(constraint.text) of “\(table)”") { rebuild in
       let wanted = try rebuild.tableConstraint(constraint)
@@ -95,14 +105,17 @@ extension Migration.Step {
     }
   }
 
-  /// Drops constraints of a column, which are found by what they say.
+  /// Drops column constraints that you specify by their content.
   ///
   ///     .dropConstraint("NOT NULL", of: "name", in: "City")
   ///
+  /// Constraints are compared like in ``dropConstraint(_:in:)``. The migration throws
+  /// ``RebuildError`` if the column doesn't have one of them.
+  ///
   /// - Parameters:
-  ///   - constraint: One constraint or more, as they stand behind a column's type.
-  ///   - column: The column.
-  ///   - table: Its table.
+  ///   - constraint: One or more constraints, the way they follow the type in a column definition.
+  ///   - column: The name of the column.
+  ///   - table: The table that contains the column.
   public static func dropConstraint(
     _ constraint: SQL, of column: String, in table: String
   ) -> Self {
@@ -113,15 +126,15 @@ extension Migration.Step {
     }
   }
 
-  /// Lets a column refuse NULL.
+  /// Adds NOT NULL to a column.
   ///
-  /// Rows with NULL take the default that is given here, or else the column's own. Without one the migration
-  /// throws ``RebuildError`` with their rowids.
+  /// In existing rows, `value` replaces NULL, or else the column's own default. If there is
+  /// neither, the migration throws ``RebuildError`` with the rowids of the rows that contain NULL.
   ///
   /// - Parameters:
-  ///   - column: The column.
-  ///   - table: Its table.
-  ///   - value: What takes the place of NULL in rows that are there. The column's DEFAULT stays as it is.
+  ///   - column: The name of the column.
+  ///   - table: The table that contains the column.
+  ///   - value: The value that replaces NULL in existing rows. The column's DEFAULT doesn't change.
   public static func setNotNull(
     _ column: String, in table: String, default value: Value? = nil
   ) -> Self {
@@ -140,15 +153,15 @@ extension Migration.Step {
     }
   }
 
-  /// Puts the columns of a table into another order.
+  /// Changes the order of the columns in a table.
   ///
-  /// A view or trigger that takes the columns by their places, by `*` or by an INSERT without names, names them
-  /// from then on in the order that they had; where that cannot be done, the migration throws ``RebuildError``.
-  /// The SQL of your program is not looked at.
+  /// A view or trigger may depend on the order, through `*` or an INSERT without column names. It
+  /// is rewritten to name the columns in their previous order. If that isn't possible, the
+  /// migration throws ``RebuildError``. The SQL in your program isn't checked.
   ///
   /// - Parameters:
-  ///   - columns: The first columns; those that are not named follow in their order.
-  ///   - table: Their table.
+  ///   - columns: The columns to move to the front. The others follow in their current order.
+  ///   - table: The table that contains the columns.
   public static func reorder(_ columns: [String], in table: String) -> Self {
     rebuild(
       table, "put the columns of “\(table)” into the order \(columns.joined(separator: ", "))"
@@ -161,15 +174,16 @@ extension Migration.Step {
     }
   }
 
-  /// Removes a column with what is of it alone: its constraints, its foreign key, its indexes.
+  /// Drops a column, together with the constraints, foreign key and indexes that use only this
+  /// column.
   ///
-  /// `dropColumn(_:in:)` refuses such a column. This throws ``RebuildError`` if something else needs it: the
-  /// primary key, a CHECK or an index with other columns, a column of another table that leads to it, a view, a
-  /// trigger.
+  /// `dropColumn(_:in:)` rejects such a column. This step throws ``RebuildError`` if anything else
+  /// uses the column: the primary key, a CHECK or an index with other columns, a foreign key of
+  /// another table, a view or a trigger.
   ///
   /// - Parameters:
-  ///   - column: The column.
-  ///   - table: Its table.
+  ///   - column: The name of the column.
+  ///   - table: The table that contains the column.
   public static func dropColumnByRebuilding(_ column: String, in table: String) -> Self {
     rebuild(table, "remove “\(column)” of “\(table)”") { try $0.dropColumn(column) }
   }
@@ -179,12 +193,13 @@ extension Migration.Step {
     _ edit: @escaping @Sendable (inout TableRebuild) throws -> Void
   ) -> Self {
     Self(description: description) { connection in
-      // No trigger runs where values are converted or filled in, and none stands in the way of a column.
+      // Without the full-text index, no trigger of it runs during conversions or prevents dropping
+      // a column.
       try SearchTable.following(table, to: table, connection) {
         var rebuild = try TableRebuild(table, connection)
         let before = rebuild.text.text
         try edit(&rebuild)
-        // What is so already needs no new table.
+        // If the text is unchanged, the table doesn't have to be rebuilt.
         if rebuild.text.text != before { try rebuild.run() }
       }
     }
@@ -192,12 +207,12 @@ extension Migration.Step {
 }
 
 extension SQLColumnDefinition {
-  /// The value of DEFAULT as SQL; nil without one, and for NULL.
+  /// The value of DEFAULT as SQL, or nil if there is none or it is NULL.
   fileprivate var ownDefault: SQL? {
     guard let value = defaultValue else { return nil }
     switch value.node {
     case .literal(.null): return nil
-    // A name alone is a text, unless it is TRUE or FALSE.
+    // A name alone is a string, except TRUE and FALSE.
     case .column(let name) where !name.matches("true") && !name.matches("false"):
       return "\(name.text)"
     default: return SQL(unchecked: value.description)
@@ -240,7 +255,7 @@ extension TableRebuild {
 
   // MARK: Dropping
 
-  /// Drops a constraint of the table by what it says, or a CHECK of a column.
+  /// Drops a table constraint, or a CHECK of a column, with the content of `wanted`.
   fileprivate mutating func drop(_ wanted: SQLTableConstraint) throws {
     try dropConstraints { found in
       found.kind == wanted.kind && (wanted.name == nil || found.name == wanted.name)
@@ -251,7 +266,7 @@ extension TableRebuild {
     }
   }
 
-  /// Drops a constraint of a column by what it says.
+  /// Drops a column constraint with the content of `wanted`.
   fileprivate mutating func drop(_ wanted: SQLColumnConstraint, of column: String) throws {
     _ = try self.column(column)
     try dropConstraints { _ in
@@ -263,7 +278,7 @@ extension TableRebuild {
     }
   }
 
-  /// Drops the constraints of a name.
+  /// Drops all constraints with a name.
   fileprivate mutating func dropConstraints(named name: String) throws {
     try dropConstraints {
       $0.name?.matches(name) ?? false
@@ -285,7 +300,7 @@ extension TableRebuild {
     for column in text.definition.columns where isColumn(column.name) {
       var isBehindReference = false
       for constraint in column.constraints {
-        // DEFERRABLE belongs to the REFERENCES before it, and would pass to another one.
+        // DEFERRABLE belongs to the preceding REFERENCES, and would apply to another one.
         if case .deferrable = constraint.kind, isBehindReference {
           try editing { try $0.remove(constraint, of: column.name.text) }
           continue

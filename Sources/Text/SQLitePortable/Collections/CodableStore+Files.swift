@@ -3,65 +3,87 @@ import SQLiteCore
 import SQLiteMapping
 
 extension CodableStore {
-  /// Makes the bytes of a database file with all items of all types.
+  /// Returns all items of all types as the bytes of a database file.
   ///
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: O(*n*), in memory too.
+  /// - Returns: Data that you can pass to `set(data:)` or to the initializer of another store.
+  /// - Throws: `SQLiteError` if the database can't be read.
+  /// - Complexity: O(*n*) in the size of the store, in time and in memory.
   public func data() throws -> Data {
     Data(try database.read { try Self.content(of: $0) })
   }
 
-  /// As ``data()``, without blocking the task.
+  /// Returns all items of all types as the bytes of a database file, and suspends the task
+  /// meanwhile.
+  ///
+  /// See the blocking ``data()`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func data() async throws -> Data {
     try await database.read { Data(try Self.content(of: $0)) }
   }
 
-  /// Replaces all items. If it throws, everything is as it was.
+  /// Replaces all items with those in `data`. If it throws, the store is unchanged.
   ///
   /// - Parameter data: The result of `data()` of a store.
-  /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
+  /// - Throws: ``CodableStoreError/notAStore(_:)`` if the data isn't a store, or `SQLiteError` if
+  ///   the database can't be written.
   public func set(data: Data) throws {
     let source = try Self.source(data)
     try database.write { try Self.replaceContent(of: $0, by: source) }
   }
 
-  /// As ``set(data:)``, without blocking the task.
+  /// Replaces all items with those in `data`, and suspends the task meanwhile.
+  ///
+  /// See the blocking ``set(data:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func set(data: Data) async throws {
     try await database.write { try Self.replaceContent(of: $0, by: Self.source(data)) }
   }
 
-  /// Writes all items into a database file. The file is replaced as a whole, or stays as it was.
+  /// Saves all items in a database file. If it throws, the file is unchanged.
   ///
-  /// A new file appears when it is complete. SQLite writes into an existing one, in one transaction: it may be open
-  /// elsewhere, and the remains of a crash are settled first. The file becomes a store without any other tables.
+  /// A new file appears only when it is complete. An existing file may be open elsewhere: SQLite
+  /// recovers it from an earlier crash if necessary, and replaces its content in one transaction.
+  /// Afterwards, the file contains only this store, and no other tables.
   ///
-  /// - Parameter url: The file, or nil for ``fileURL``. A file there must be a database, and not that of
-  ///   this store, whose changes last at once.
-  /// - Throws: ``CodableStoreError/noFile``, or `SQLiteError`, such as for a URL that names no file.
+  /// - Parameter url: The file, or nil for ``fileURL``. An existing file must be a database. It
+  ///   can't be the file of this store, to which all changes are written anyway.
+  /// - Throws: ``CodableStoreError/noFile`` if there is no file, or `SQLiteError`, for example if
+  ///   the URL isn't a file URL.
   public func save(to url: URL? = nil) throws {
     let path = try path(of: url)
     try database.read { try save($0, to: path) }
   }
 
-  /// As ``save(to:)``, without blocking the task.
+  /// Saves all items in a database file, and suspends the task meanwhile.
+  ///
+  /// See the blocking ``save(to:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func save(to url: URL? = nil) async throws {
     let path = try path(of: url)
     try await database.read { [self] in try save($0, to: path) }
   }
 
-  /// Replaces all items by those of a database file. If it throws, everything is as it was.
+  /// Replaces all items with those in a database file. If it throws, the store is unchanged.
   ///
-  /// SQLite reads the file: it may be open elsewhere.
+  /// SQLite reads the file, so it may be open elsewhere.
   ///
   /// - Parameter url: The file, or nil for ``fileURL``.
-  /// - Throws: ``CodableStoreError``, or `SQLiteError`, such as for a file that is not there or a URL that
-  ///   names none.
+  /// - Throws: ``CodableStoreError/noFile`` if there is no file,
+  ///   ``CodableStoreError/notAStore(_:)`` if it isn't a store, or `SQLiteError`, for example if
+  ///   the file is missing or the URL isn't a file URL.
   public func load(from url: URL? = nil) throws {
     let path = try path(of: url)
     try database.write { try Self.load(path, into: $0) }
   }
 
-  /// As ``load(from:)``, without blocking the task.
+  /// Replaces all items with those in a database file, and suspends the task meanwhile.
+  ///
+  /// See the blocking ``load(from:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func load(from url: URL? = nil) async throws {
     let path = try path(of: url)
     try await database.write { try Self.load(path, into: $0) }
@@ -126,7 +148,7 @@ extension CodableStore {
   private static func copyItems(from source: Connection, to target: Connection) throws {
     let sources = CollectionCatalog(connection: source)
     guard try sources.exists() else {
-      // A store without items is one, too.
+      // A store without items is also valid.
       return try CollectionCatalog(connection: target).make()
     }
     try CollectionCatalog(connection: target).make()

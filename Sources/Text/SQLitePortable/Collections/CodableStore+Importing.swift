@@ -2,20 +2,22 @@ public import Essentials
 import SQLiteCore
 
 extension CodableStore {
-  /// Makes a store in memory with the tables that SwiftDatabase has saved.
+  /// Creates a store in memory with the tables of a file that the older library SwiftDatabase
+  /// saved.
   ///
   ///     let store = try CodableStore(importing: Data(contentsOf: oldURL))
   ///     try store.save(to: newURL)
   ///     let people: [Person] = try CodableStore(path: newPath, coder: JSONCoder()).read()
   ///
-  /// SwiftDatabase, the older library, saves one JSON document whose tables are JSON too. Each item keeps its JSON
-  /// text, so no item has to be decoded here. The store therefore has a ``JSONCoder``, and so must every store that
-  /// opens the file later.
+  /// SwiftDatabase saves one JSON document, which contains each table as JSON. Items keep their
+  /// JSON text, so they aren't decoded here. The new store therefore uses a ``JSONCoder``. Every
+  /// store that opens the saved file later must use one, too.
   ///
   /// - Parameters:
-  ///   - data: The content of a file of SwiftDatabase, or its `data`.
-  ///   - decoder: The decoder that SwiftDatabase was given. It applies to the document, not to the items.
-  /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
+  ///   - data: The content of a SwiftDatabase file, or its `data`.
+  ///   - decoder: The decoder that SwiftDatabase used. It decodes the document, not the items.
+  /// - Throws: ``CodableStoreError/notAStore(_:)`` if SwiftDatabase didn't save the data, or
+  ///   `SQLiteError`.
   public convenience init(importing data: Data, decoder: JSONDecoder = JSONDecoder()) throws {
     let tables: [String: OlderTable]
     do {
@@ -26,7 +28,7 @@ extension CodableStore {
     try self.init(coder: JSONCoder())
     try database.write { connection in
       for (name, table) in tables.sorted(by: { $0.key < $1.key }) {
-        // Keys are made when an item is first searched, by its type.
+        // Keys are computed on the first search for an item, because they depend on its type.
         let entry = try CollectionCatalog(connection: connection).add(name, keys: "none")
         var insert = try connection.statement(
           "INSERT INTO \(identifier: entry.table) (item) VALUES (?)")
@@ -36,9 +38,9 @@ extension CodableStore {
   }
 }
 
-/// A table as SwiftDatabase saves it.
+/// A table in a document that SwiftDatabase saved.
 private struct OlderTable: Decodable {
-  /// The JSON of an array of items, or nil for a table without any.
+  /// The JSON of an array of items, or nil for an empty table.
   let data: Data?
 
   private struct Anything: Decodable {
@@ -64,7 +66,7 @@ private struct OlderTable: Decodable {
     return items
   }
 
-  /// Splits the text of a JSON array, which has been read before, into the texts of its elements.
+  /// Splits the text of a valid JSON array into the texts of its elements.
   private static func elements(of array: String.UTF8View) -> [String] {
     var elements: [String] = []
     var element: [UInt8] = []

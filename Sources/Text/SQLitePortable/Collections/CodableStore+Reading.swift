@@ -1,16 +1,17 @@
 import SQLiteCore
 
 extension CodableStore {
-  /// Reads the items of a type, which is inferred, in the order in which they were inserted.
+  /// Returns the items of a type, in the order in which you inserted them.
   ///
   ///     let people: [Person] = try store.read()
   ///     let adults: [Person] = try store.read { $0.age >= 18 }
   ///
   /// - Parameters:
-  ///   - table: The table, or nil for that of the type. One that does not exist has no items.
-  ///   - filter: Says which items to take.
-  /// - Throws: ``CodableStoreError/undecodable(table:count:first:)`` if there is a value that is no such
-  ///   item, `SQLiteError`, or what `filter` throws.
+  ///   - table: The table, or nil for the table of the type. A missing table has no items.
+  ///   - filter: A closure that returns whether to include an item.
+  /// - Returns: The items for which `filter` returns true.
+  /// - Throws: ``CodableStoreError/undecodable(table:count:first:)`` if a value can't be decoded as
+  ///   an item, `SQLiteError`, or any error that `filter` throws.
   /// - Complexity: O(*n*) in the number of items in the table.
   public func read<Item: Codable & Equatable>(
     from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }
@@ -18,79 +19,96 @@ extension CodableStore {
     try reading(Item.self, table) { try $0.read(filter) }
   }
 
-  /// As ``read(from:filter:)``, without blocking the task.
+  /// Returns the items of a type, and suspends the task meanwhile.
+  ///
+  /// See the blocking ``read(from:filter:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func read<Item: Codable & Equatable & Sendable>(
     from table: String? = nil, filter: @escaping @Sendable (Item) throws -> Bool = { _ in true }
   ) async throws -> [Item] {
     try await reading(Item.self, table) { try $0.read(filter) }
   }
 
-  /// Reads what can be read of a table, and says what cannot.
+  /// Returns the items of a table, and a report of the values that can't be decoded.
   ///
   /// - Parameters:
   ///   - type: The type of the items.
-  ///   - table: The table, or nil for that of the type.
-  /// - Throws: `SQLiteError`.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Returns: The items, and the values that can't be decoded with the reasons.
+  /// - Throws: `SQLiteError` if the database can't be read.
   public func readReport<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil
   ) throws -> (items: [Item], undecodable: [UndecodableItem]) {
     try reading(type, table) { try $0.report() }
   }
 
-  /// As ``readReport(of:from:)``, without blocking the task.
+  /// Returns the items of a table and a report of the values that can't be decoded, and suspends
+  /// the task meanwhile.
+  ///
+  /// - Throws: `SQLiteError` if the database can't be read, or `CancellationError`.
   public func readReport<Item: Codable & Equatable & Sendable>(
     of type: Item.Type, from table: String? = nil
   ) async throws -> (items: [Item], undecodable: [UndecodableItem]) {
     try await reading(type, table) { try $0.report() }
   }
 
-  /// Returns whether an item that equals one is stored.
+  /// Returns whether a table contains an item that equals `item`.
   ///
   /// - Parameters:
-  ///   - item: The item.
-  ///   - table: The table, or nil for that of the type.
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: O(log *n*) for a type that is `Hashable`, else O(*n*).
+  ///   - item: The item to find.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Throws: `SQLiteError` if the database can't be read or written. The call may write the keys
+  ///   of the index.
+  /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
+  ///   process may have to compute the keys of all items.
   public func contains<Item: Codable & Equatable>(
     item: Item, in table: String? = nil
   ) throws -> Bool {
-    // Keys may have to be made.
+    // A write, because the keys may have to be recomputed.
     try writing(Item.self, table) { try !$0.positions(of: item).isEmpty }
   }
 
-  /// As ``contains(item:in:)``, without blocking the task.
+  /// Returns whether a table contains an item that equals `item`, and suspends the task meanwhile.
+  ///
+  /// See the blocking ``contains(item:in:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func contains<Item: Codable & Equatable & Sendable>(
     item: Item, in table: String? = nil
   ) async throws -> Bool {
     try await writing(Item.self, table) { try !$0.positions(of: item).isEmpty }
   }
 
-  /// The number of values in a table, whether they can be read or not.
+  /// Returns the number of values in a table, including those that can't be decoded.
   ///
   /// - Parameters:
   ///   - type: The type of the items.
-  ///   - table: The table, or nil for that of the type.
-  /// - Throws: `SQLiteError`.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Throws: `SQLiteError` if the database can't be read.
   public func count<Item: Codable & Equatable>(
     of type: Item.Type, in table: String? = nil
   ) throws -> Int {
     try reading(type, table) { try $0.count() }
   }
 
-  /// As ``count(of:in:)``, without blocking the task.
+  /// Returns the number of values in a table, including those that can't be decoded, and suspends
+  /// the task meanwhile.
+  ///
+  /// - Throws: `SQLiteError` if the database can't be read, or `CancellationError`.
   public func count<Item: Codable & Equatable & Sendable>(
     of type: Item.Type, in table: String? = nil
   ) async throws -> Int {
     try await reading(type, table) { try $0.count() }
   }
 
-  /// Deletes the values of a table that cannot be read as items.
+  /// Deletes the values of a table that can't be decoded as items.
   ///
   /// - Parameters:
-  ///   - table: The table, or nil for that of the type.
+  ///   - table: The table, or nil for the table of the type.
   ///   - type: The type of the items.
-  /// - Returns: What was deleted.
-  /// - Throws: `SQLiteError`.
+  /// - Returns: The deleted values with the reasons.
+  /// - Throws: `SQLiteError` if the database can't be written.
   @discardableResult
   public func removeUndecodable<Item: Codable & Equatable>(
     in table: String? = nil, as type: Item.Type
@@ -98,7 +116,10 @@ extension CodableStore {
     try writing(type, table) { try $0.removeUndecodable() }
   }
 
-  /// As ``removeUndecodable(in:as:)``, without blocking the task.
+  /// Deletes the values of a table that can't be decoded as items, and suspends the task meanwhile.
+  ///
+  /// - Returns: The deleted values with the reasons.
+  /// - Throws: `SQLiteError` if the database can't be written, or `CancellationError`.
   @discardableResult
   public func removeUndecodable<Item: Codable & Equatable & Sendable>(
     in table: String? = nil, as type: Item.Type

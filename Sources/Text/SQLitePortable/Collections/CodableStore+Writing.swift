@@ -1,54 +1,63 @@
 import SQLiteCore
 
 extension CodableStore {
-  /// Inserts an item behind the others of its table, which is made if need be.
+  /// Inserts an item at the end of its table, and creates the table if necessary.
   ///
   ///     try store.insert(item: ricardo)
   ///     try store.insert(on: "VIP", item: steve)
   ///
   /// - Parameters:
-  ///   - table: The table, or nil for that of the type.
-  ///   - item: The item. Another one that equals it may be there.
-  /// - Throws: What encoding the item throws, or `SQLiteError`.
+  ///   - table: The table, or nil for the table of the type.
+  ///   - item: The item to insert, even if the table already contains an equal one.
+  /// - Throws: Any error that encoding the item throws, or `SQLiteError`.
   public func insert<Item: Codable & Equatable>(on table: String? = nil, item: Item) throws {
     try insert(on: table, items: CollectionOfOne(item))
   }
 
-  /// As ``insert(on:item:)``, without blocking the task.
+  /// Inserts an item at the end of its table, and suspends the task meanwhile.
+  ///
+  /// See the blocking ``insert(on:item:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func insert<Item: Codable & Equatable & Sendable>(
     on table: String? = nil, item: Item
   ) async throws {
     try await insert(on: table, items: [item])
   }
 
-  /// Inserts items behind the others of their table, all or none of them.
+  /// Inserts items at the end of their table, in one transaction. Creates the table if necessary.
   ///
   /// - Parameters:
-  ///   - table: The table, or nil for that of the type.
-  ///   - items: The items.
-  /// - Throws: What encoding an item throws, or `SQLiteError`.
-  /// - Complexity: O(*m*) in the number of items that are inserted, up to the index.
+  ///   - table: The table, or nil for the table of the type.
+  ///   - items: The items to insert.
+  /// - Throws: Any error that encoding an item throws, or `SQLiteError`. No item is then inserted.
+  /// - Complexity: O(*m* log *n*) for *m* new items in a table of *n* items.
   public func insert<Items: Sequence>(
     on table: String? = nil, items: Items
   ) throws where Items.Element: Codable & Equatable {
     try writing(Items.Element.self, table) { try $0.insert(items) }
   }
 
-  /// As ``insert(on:items:)``, without blocking the task.
+  /// Inserts items at the end of their table, in one transaction, and suspends the task meanwhile.
+  ///
+  /// See the blocking ``insert(on:items:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func insert<Item: Codable & Equatable & Sendable>(
     on table: String? = nil, items: [Item]
   ) async throws {
     try await writing(Item.self, table) { try $0.insert(items) }
   }
 
-  /// Replaces each item that equals one.
+  /// Replaces each stored item that equals `item` with it.
   ///
   /// - Parameters:
-  ///   - item: The item.
-  ///   - table: The table, or nil for that of the type.
-  /// - Returns: How many items were replaced.
-  /// - Throws: What encoding the item throws, or `SQLiteError`.
-  /// - Complexity: O(log *n*) for a type that is `Hashable`, else O(*n*).
+  ///   - item: The new item.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Returns: The number of replaced items.
+  /// - Throws: Any error that encoding the item throws, or `SQLiteError`.
+  /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
+  ///   process may have to compute the keys of all items.
   @discardableResult
   public func update<Item: Codable & Equatable>(
     item: Item, from table: String? = nil
@@ -56,7 +65,11 @@ extension CodableStore {
     try update(items: CollectionOfOne(item), from: table)
   }
 
-  /// As ``update(item:from:)``, without blocking the task.
+  /// Replaces each stored item that equals `item` with it, and suspends the task meanwhile.
+  ///
+  /// See the blocking ``update(item:from:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func update<Item: Codable & Equatable & Sendable>(
     item: Item, from table: String? = nil
@@ -64,13 +77,13 @@ extension CodableStore {
     try await update(items: [item], from: table)
   }
 
-  /// Replaces the items that equal one of several, all or none of them.
+  /// Replaces the stored items that equal one of `items`, in one transaction.
   ///
   /// - Parameters:
-  ///   - items: The items.
-  ///   - table: The table, or nil for that of the type.
-  /// - Returns: How many items were replaced.
-  /// - Throws: What encoding an item throws, or `SQLiteError`.
+  ///   - items: The new items.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Returns: The number of replaced items.
+  /// - Throws: Any error that encoding an item throws, or `SQLiteError`. No item is then replaced.
   @discardableResult
   public func update<Items: Sequence>(
     items: Items, from table: String? = nil
@@ -78,7 +91,12 @@ extension CodableStore {
     try writing(Items.Element.self, table) { try $0.update(items) }
   }
 
-  /// As ``update(items:from:)``, without blocking the task.
+  /// Replaces the stored items that equal one of `items`, in one transaction, and suspends the task
+  /// meanwhile.
+  ///
+  /// See the blocking ``update(items:from:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func update<Item: Codable & Equatable & Sendable>(
     items: [Item], from table: String? = nil
@@ -86,15 +104,16 @@ extension CodableStore {
     try await writing(Item.self, table) { try $0.update(items) }
   }
 
-  /// Changes all items that a filter takes.
+  /// Replaces all items that pass a filter, in one transaction.
   ///
   /// - Parameters:
   ///   - type: The type of the items.
-  ///   - table: The table, or nil for that of the type.
-  ///   - changes: Makes the new item of the old one.
-  ///   - filter: Says which items to change.
-  /// - Returns: How many items were changed.
-  /// - Throws: What the functions or encoding an item throw, or `SQLiteError`; then none is changed.
+  ///   - table: The table, or nil for the table of the type.
+  ///   - changes: A closure that returns the new item for an old one.
+  ///   - filter: A closure that returns whether to change an item.
+  /// - Returns: The number of changed items.
+  /// - Throws: Any error that a closure or encoding an item throws, or `SQLiteError`. No item is
+  ///   then changed.
   @discardableResult
   public func updateAllItems<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil, changes: (Item) throws -> Item,
@@ -103,7 +122,11 @@ extension CodableStore {
     try writing(type, table) { try $0.updateAll(changes, filter) }
   }
 
-  /// As ``updateAllItems(of:from:changes:filter:)``, without blocking the task.
+  /// Replaces all items that pass a filter, in one transaction, and suspends the task meanwhile.
+  ///
+  /// See the blocking ``updateAllItems(of:from:changes:filter:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func updateAllItems<Item: Codable & Equatable & Sendable>(
     of type: Item.Type, from table: String? = nil,
@@ -113,14 +136,15 @@ extension CodableStore {
     try await writing(type, table) { try $0.updateAll(changes, filter) }
   }
 
-  /// Deletes each item that equals one.
+  /// Deletes each stored item that equals `item`.
   ///
   /// - Parameters:
-  ///   - item: The item.
-  ///   - table: The table, or nil for that of the type.
-  /// - Returns: How many items were deleted.
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: O(log *n*) for a type that is `Hashable`, else O(*n*).
+  ///   - item: The item to delete.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Returns: The number of deleted items.
+  /// - Throws: `SQLiteError` if the database can't be written.
+  /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
+  ///   process may have to compute the keys of all items.
   @discardableResult
   public func delete<Item: Codable & Equatable>(
     item: Item, from table: String? = nil
@@ -128,7 +152,11 @@ extension CodableStore {
     try delete(items: CollectionOfOne(item), from: table)
   }
 
-  /// As ``delete(item:from:)``, without blocking the task.
+  /// Deletes each stored item that equals `item`, and suspends the task meanwhile.
+  ///
+  /// See the blocking ``delete(item:from:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func delete<Item: Codable & Equatable & Sendable>(
     item: Item, from table: String? = nil
@@ -136,13 +164,13 @@ extension CodableStore {
     try await delete(items: [item], from: table)
   }
 
-  /// Deletes each item that equals one of several.
+  /// Deletes the stored items that equal one of `items`, in one transaction.
   ///
   /// - Parameters:
-  ///   - items: The items.
-  ///   - table: The table, or nil for that of the type.
-  /// - Returns: How many items were deleted.
-  /// - Throws: `SQLiteError`.
+  ///   - items: The items to delete.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Returns: The number of deleted items.
+  /// - Throws: `SQLiteError` if the database can't be written. No item is then deleted.
   @discardableResult
   public func delete<Items: Sequence>(
     items: Items, from table: String? = nil
@@ -150,7 +178,12 @@ extension CodableStore {
     try writing(Items.Element.self, table) { try $0.delete(items) }
   }
 
-  /// As ``delete(items:from:)``, without blocking the task.
+  /// Deletes the stored items that equal one of `items`, in one transaction, and suspends the task
+  /// meanwhile.
+  ///
+  /// See the blocking ``delete(items:from:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func delete<Item: Codable & Equatable & Sendable>(
     items: [Item], from table: String? = nil
@@ -158,14 +191,14 @@ extension CodableStore {
     try await writing(Item.self, table) { try $0.delete(items) }
   }
 
-  /// Deletes all items that a filter takes.
+  /// Deletes all items that pass a filter, in one transaction.
   ///
   /// - Parameters:
   ///   - type: The type of the items.
-  ///   - table: The table, or nil for that of the type.
-  ///   - filter: Says which items to delete.
-  /// - Returns: How many items were deleted.
-  /// - Throws: What the filter throws, or `SQLiteError`; then none is deleted.
+  ///   - table: The table, or nil for the table of the type.
+  ///   - filter: A closure that returns whether to delete an item.
+  /// - Returns: The number of deleted items.
+  /// - Throws: Any error that `filter` throws, or `SQLiteError`. No item is then deleted.
   @discardableResult
   public func deleteAllItems<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }
@@ -173,7 +206,11 @@ extension CodableStore {
     try writing(type, table) { try $0.deleteAll(filter) }
   }
 
-  /// As ``deleteAllItems(of:from:filter:)``, without blocking the task.
+  /// Deletes all items that pass a filter, in one transaction, and suspends the task meanwhile.
+  ///
+  /// See the blocking ``deleteAllItems(of:from:filter:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func deleteAllItems<Item: Codable & Equatable & Sendable>(
     of type: Item.Type, from table: String? = nil,

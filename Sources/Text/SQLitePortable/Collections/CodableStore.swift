@@ -3,58 +3,61 @@ public import SQLiteCore
 public import SQLiteMapping
 import Synchronization
 
-/// Collections of plain values that last: a set or a dictionary in a database, and nothing to declare.
+/// A store that persists collections of `Codable` values in a database, without any declarations.
 ///
 ///     let store = try CodableStore(path: "people.sqlite3")
 ///     try store.insert(item: Person(id: 0, name: "Ricardo", age: 35))
 ///     let adults: [Person] = try store.read { $0.age >= 18 }
 ///
-/// Any type that is `Codable` and `Equatable` can be stored. Its items lie in a table that is named
-/// after the type, or as you say, in the order in which they were inserted; equal ones may be there
-/// several times. What `==` says is one item is one here. Items of a `Hashable` type are found by an
-/// index; of another type each is looked at, since an id says nothing about `==`.
+/// You can store any type that is `Codable` and `Equatable`. The items of a type are in a table
+/// that is named after the type, or in a table that you name, in the order in which you inserted
+/// them. A table can contain several equal items. Only `==` determines which items are equal. An
+/// index finds the items of a `Hashable` type. For other types, each item is compared, because an
+/// `id` doesn't determine equality.
 ///
-/// Every call takes effect wholly or, if it throws, not at all, and any thread or task may make it.
-/// Each has a blocking form and one for `await`, which throws `CancellationError`, too. Functions that you pass run within the database's
-/// transaction; they may call the store again.
+/// Every call is atomic: if it throws, the store is unchanged. You can call it from any thread or
+/// task. Each method has a blocking form and an `await` form, which can also throw
+/// `CancellationError`. Closures that you pass run within the database's transaction. They may call
+/// the store again.
 ///
-/// A stored value that is no `Item` (any more) stays as it is, whatever you do, until you delete it by
-/// `removeUndecodable(in:as:)` or `clear()`. `read(from:filter:)` throws ``CodableStoreError/undecodable(table:count:first:)``
-/// that counts such values; `readReport(of:from:)` hands out the others.
+/// A stored value that can't be decoded remains in the table until you delete it with
+/// `removeUndecodable(in:as:)` or `clear()`. If there are such values, `read(from:filter:)` throws
+/// ``CodableStoreError/undecodable(table:count:first:)`` with their number. `readReport(of:from:)`
+/// returns the other items.
 public final class CodableStore: Sendable {
-  /// The database that the items are in.
+  /// The database that contains the items.
   public let database: Database
-  /// How items are stored.
+  /// The coder that converts items to stored values and back.
   let coder: any NestedCoder
-  /// The file that `save(to:)` and `load(from:)` use if none is named.
+  /// The file that `save(to:)` and `load(from:)` use if you don't specify one.
   public let fileURL: URL?
-  /// The types whose names name tables.
+  /// The types that use a table of their name.
   private let types = Mutex<[String: ObjectIdentifier]>([:])
 
-  /// Uses a database, which may hold other tables.
+  /// Creates a store in a database, which may contain other tables.
   ///
   /// - Parameters:
   ///   - database: The database.
-  ///   - coder: How items are stored: as SPON, or for example by a ``JSONCoder``.
+  ///   - coder: The coder that stores the items, by default as SPON. Use a ``JSONCoder`` for JSON.
   public init(database: Database, coder: any NestedCoder = SPONCoder()) {
     self.database = database
     self.coder = coder
     fileURL = nil
   }
 
-  /// Makes a store in memory, which is deleted with this value unless it is saved.
+  /// Creates a store in memory, which is lost with this instance unless you save it.
   ///
   ///     let store = try CodableStore(fileURL: url)
   ///     try store.insert(item: person)
   ///     try store.save()
   ///
   /// - Parameters:
-  ///   - coder: How items are stored.
-  ///   - data: What another store has saved, the result of its `data()`, or nil.
-  ///   - fileURL: The file that `save(to:)` and `load(from:)` use. If it exists, it is loaded instead
-  ///     of `data`.
-  /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`, such as for a URL that names no
-  ///   file.
+  ///   - coder: The coder that stores the items, by default as SPON.
+  ///   - data: The result of `data()` of another store, or nil.
+  ///   - fileURL: The file that `save(to:)` and `load(from:)` use. If it exists, it is loaded, and
+  ///     `data` is ignored.
+  /// - Throws: ``CodableStoreError/notAStore(_:)`` if the data or file isn't a store, or
+  ///   `SQLiteError`, for example if the URL isn't a file URL.
   public init(
     coder: any NestedCoder = SPONCoder(), data: Data? = nil, fileURL: URL? = nil
   ) throws {
@@ -68,14 +71,18 @@ public final class CodableStore: Sendable {
     }
   }
 
-  /// As ``init(coder:data:fileURL:)``, storing items as JSON by coders of yours.
+  /// Creates a store in memory that stores items as JSON with your own encoder and decoder.
+  ///
+  /// See ``init(coder:data:fileURL:)`` for details.
   ///
   /// - Parameters:
-  ///   - encoder: Writes the items.
-  ///   - decoder: Reads the items.
-  ///   - data: The result of `data()` of a store, or nil.
-  ///   - fileURL: The file that `save(to:)` and `load(from:)` use.
-  /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
+  ///   - encoder: The encoder that writes the items.
+  ///   - decoder: The decoder that reads the items.
+  ///   - data: The result of `data()` of another store, or nil.
+  ///   - fileURL: The file that `save(to:)` and `load(from:)` use. If it exists, it is loaded, and
+  ///     `data` is ignored.
+  /// - Throws: ``CodableStoreError/notAStore(_:)`` if the data or file isn't a store, or
+  ///   `SQLiteError`, for example if the URL isn't a file URL.
   public convenience init(
     encoder: JSONEncoder, decoder: JSONDecoder, data: Data? = nil, fileURL: URL? = nil
   ) throws {
@@ -83,17 +90,17 @@ public final class CodableStore: Sendable {
       coder: JSONCoder(encoder: encoder, decoder: decoder), data: data, fileURL: fileURL)
   }
 
-  /// Opens a store in a database file, where every change lasts at once.
+  /// Creates a store in a database file, to which every change is written immediately.
   ///
   /// - Parameters:
-  ///   - path: The path of the file, which is made if it is missing.
-  ///   - coder: How items are stored.
-  /// - Throws: `SQLiteError` that says what was in the way.
+  ///   - path: The path of the file, which is created if it is missing.
+  ///   - coder: The coder that stores the items, by default as SPON.
+  /// - Throws: `SQLiteError` if the database can't be opened.
   public convenience init(path: String, coder: any NestedCoder = SPONCoder()) throws {
     self.init(database: try Database(path: path), coder: coder)
   }
 
-  /// The table of a type, unless another type of the same name has it.
+  /// Returns the table of a type, and throws if another type with the same name uses it.
   func table(of type: Any.Type, _ name: String?) throws -> String {
     if let name { return name }
     let name = String(describing: type)
@@ -107,7 +114,7 @@ public final class CodableStore: Sendable {
     return name
   }
 
-  /// Reads the items of a type in a table.
+  /// Runs `body` with the items of a type in a table, in a read.
   func reading<Item, Result>(
     _ type: Item.Type, _ table: String?, _ body: (ItemCollection<Item>) throws -> Result
   ) throws -> Result {
@@ -125,7 +132,7 @@ public final class CodableStore: Sendable {
     }
   }
 
-  /// Changes the items of a type in a table, in one transaction.
+  /// Runs `body` with the items of a type in a table, in a write transaction.
   func writing<Item, Result>(
     _ type: Item.Type, _ table: String?, _ body: (ItemCollection<Item>) throws -> Result
   ) throws -> Result {
@@ -145,24 +152,29 @@ public final class CodableStore: Sendable {
 
   /// Deletes all items of all types.
   ///
-  /// - Throws: `SQLiteError`.
+  /// - Throws: `SQLiteError` if the database can't be written.
   public func clear() throws {
     try database.write { try CollectionCatalog(connection: $0).removeAll() }
   }
 
-  /// As ``clear()``, without blocking the task.
+  /// Deletes all items of all types, and suspends the task meanwhile.
+  ///
+  /// - Throws: `SQLiteError` if the database can't be written, or `CancellationError`.
   public func clear() async throws {
     try await database.write { try CollectionCatalog(connection: $0).removeAll() }
   }
 
-  /// The names of the tables that have been made, in alphabetical order.
+  /// Returns the names of the existing collections, in alphabetical order.
   ///
-  /// - Throws: `SQLiteError`.
+  /// - Throws: `SQLiteError` if the database can't be read.
   public func tableNames() throws -> [String] {
     try database.read { try CollectionCatalog(connection: $0).names() }
   }
 
-  /// As ``tableNames()``, without blocking the task.
+  /// Returns the names of the existing collections, in alphabetical order, and suspends the task
+  /// meanwhile.
+  ///
+  /// - Throws: `SQLiteError` if the database can't be read, or `CancellationError`.
   public func tableNames() async throws -> [String] {
     try await database.read { try CollectionCatalog(connection: $0).names() }
   }

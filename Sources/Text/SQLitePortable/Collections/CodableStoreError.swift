@@ -1,18 +1,20 @@
 import SQLiteCore
 
-/// An error of a ``CodableStore``.
+/// An error that a ``CodableStore`` throws.
 public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
-  /// Two types have one name: name the table of one of them. The name, and the second type.
+  /// Two types have the same name. Pass a table name for one of them. The values are the name and
+  /// the second type.
   case sameName(String, String)
-  /// The file or data to load is no store: the reason.
+  /// The file or data to load isn't a store. The value is the reason.
   case notAStore(String)
-  /// There is no file to save to or to load from: none was named when the store was made, nor now.
+  /// There is no file to save to or to load from, because neither the call nor the initializer
+  /// specified one.
   case noFile
-  /// Some of the values in a table could not be read as items. They are still there: the table, their number
-  /// and the first of them.
+  /// Some values in a table can't be decoded as items. They remain in the table. The values of the
+  /// case are the table, their number, and the first of them.
   case undecodable(table: String, count: Int, first: UndecodableItem)
 
-  /// The error in words.
+  /// A message that describes the error.
   public var description: String {
     switch self {
     case .sameName(let name, let type):
@@ -25,16 +27,16 @@ public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The error of bytes that are not a database.
+  /// Returns the error for bytes that aren't a database.
   static func notADatabase(_ error: SQLiteError) -> CodableStoreError {
     .notAStore("\(error.message) (CodableStore(importing:) reads what SwiftDatabase saved)")
   }
 }
 
-/// A stored value that could not be read as an item.
+/// A stored value that can't be decoded as an item.
 public struct UndecodableItem: Error, Hashable, Sendable {
-  /// Its position in the table, which never changes.
+  /// The position in the table, which never changes.
   public let position: Int64
-  /// Why.
+  /// The reason why decoding failed.
   public let reason: String
 }

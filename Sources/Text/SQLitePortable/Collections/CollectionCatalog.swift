@@ -1,14 +1,14 @@
 import SQLiteCore
 
-/// Which collections there are: the table `magicdata_collections`.
+/// The catalog of collections, stored in the table `magicdata_collections`.
 struct CollectionCatalog {
   static let name = "magicdata_collections"
 
-  /// A collection as the catalog knows it.
+  /// The entry of a collection in the catalog.
   struct Entry {
-    /// The table of its items.
+    /// The table that contains the items.
     let table: String
-    /// The kind of the keys in the column `key`: see ``KeyMaker``.
+    /// The kind of the keys in the column `key`, as in ``KeyMaker``.
     let keys: String
   }
 
@@ -32,7 +32,7 @@ struct CollectionCatalog {
       "SELECT name FROM magicdata_collections ORDER BY name", as: String.self)
   }
 
-  /// Makes the catalog, unless it is there.
+  /// Creates the table of the catalog if it doesn't exist.
   func make() throws {
     try connection.executeChange(
       """
@@ -47,14 +47,16 @@ struct CollectionCatalog {
       "CREATE INDEX IF NOT EXISTS \(identifier: table + " by key") ON \(identifier: table) (key)")
   }
 
-  /// Removes the index of a table while all its keys change: keeping it up to date for each would be slow.
+  /// Removes the index of a table before all its keys change, because updating it for each key is
+  /// slow.
   func removeIndex(_ table: String) throws {
     try connection.removeIndex(table + " by key", ifExists: true)
   }
 
-  /// Makes a collection.
+  /// Creates a collection.
   ///
-  /// - Parameter isFilledNext: Whether the index is made later.
+  /// - Parameter isFilledNext: Whether the caller fills the table next and creates its index
+  ///   afterwards.
   func add(_ name: String, keys: String, isFilledNext: Bool = false) throws -> Entry {
     try make()
     let table = try freeTable(for: name)
@@ -70,7 +72,8 @@ struct CollectionCatalog {
     return Entry(table: table, keys: keys)
   }
 
-  /// A name that no table has: names of collections may differ in their case only.
+  /// Returns a table name that isn't in use. Names of collections may differ only in case, which
+  /// names of tables can't.
   private func freeTable(for name: String) throws -> String {
     let start =
       "items "
@@ -93,7 +96,7 @@ struct CollectionCatalog {
       "UPDATE magicdata_collections SET keys = \(keys) WHERE name = \(name)")
   }
 
-  /// Deletes all collections.
+  /// Deletes all collections with their items.
   func removeAll() throws {
     guard try exists() else { return }
     let tables = try connection.rows("SELECT place FROM magicdata_collections", as: String.self)

@@ -14,7 +14,7 @@ struct ItemCollection<Item: Codable & Equatable> {
     self.coder = coder
   }
 
-  /// An item and where it is.
+  /// An item and its position in the table.
   typealias Stored = (position: Int64, item: Item)
 
   private var catalog: CollectionCatalog { CollectionCatalog(connection: connection) }
@@ -22,7 +22,7 @@ struct ItemCollection<Item: Codable & Equatable> {
 
   func insert(_ items: some Sequence<Item>) throws {
     let entry = try catalog.entry(name) ?? catalog.add(name, keys: wantedKeys)
-    // Keys of another kind are made when they are needed.
+    // Keys of another kind are recomputed when they are needed.
     let makesKeys = entry.keys == wantedKeys
     var insert = try connection.statement(
       "INSERT INTO \(identifier: entry.table) (key, item) VALUES (?, ?)")
@@ -31,7 +31,7 @@ struct ItemCollection<Item: Codable & Equatable> {
     }
   }
 
-  /// Reads all items that a filter takes, and hands what cannot be read to a function.
+  /// Calls `body` with each item, and `undecodable` with each value that can't be decoded.
   func forEach(
     _ body: (Stored) throws -> Void, undecodable: (UndecodableItem) -> Void
   ) throws {
@@ -56,14 +56,14 @@ struct ItemCollection<Item: Codable & Equatable> {
     return found
   }
 
-  /// The positions of the items that equal one.
+  /// Returns the positions of the items that equal `item`.
   func positions(of item: Item) throws -> [Int64] {
     guard let keys else { return try stored { $0 == item }.map(\.position) }
     guard let entry = try catalog.entry(name) else { return [] }
     if entry.keys != wantedKeys { try makeKeys(entry) }
     let key = keys.key(item)
     var found: [Int64] = []
-    // An item without a key was written by another process since, or cannot be read.
+    // An item without a key was written by another process, or can't be decoded.
     var unknown: [Stored] = []
     var candidates = try connection.statement(
       """
@@ -83,14 +83,14 @@ struct ItemCollection<Item: Codable & Equatable> {
     return found
   }
 
-  /// Makes the keys of all items anew, in the memory of one.
+  /// Recomputes the keys of all items, with only one item in memory at a time.
   private func makeKeys(_ entry: CollectionCatalog.Entry) throws {
     guard let keys else { return }
     try catalog.set(keys: wantedKeys, of: name)
     try catalog.removeIndex(entry.table)
     var update = try connection.statement(
       "UPDATE \(identifier: entry.table) SET key = ? WHERE position = ?")
-    // The scan goes by position, which this leaves alone.
+    // The scan is ordered by position, which the updates don't change.
     try connection.forEachRow(
       "SELECT position, item FROM \(identifier: entry.table) ORDER BY position"
     ) { row in
@@ -107,7 +107,7 @@ struct ItemCollection<Item: Codable & Equatable> {
     for (position, item) in items { try update.run(keys.key(item), position) }
   }
 
-  /// Replaces items.
+  /// Replaces the items at the given positions.
   func replace(_ items: [Stored]) throws {
     guard !items.isEmpty, let entry = try catalog.entry(name) else { return }
     let makesKeys = entry.keys == wantedKeys
@@ -133,18 +133,19 @@ struct ItemCollection<Item: Codable & Equatable> {
   }
 }
 
-/// Makes the keys by which equal items are found.
+/// A function that computes the keys by which equal items are found.
 ///
-/// Equal items must have equal keys. What `==` makes of two items is known to the type alone, and its
-/// `hash(into:)` is the one promise about it; an id promises nothing. That hash differs from process to
-/// process, so keys hold for one process: a table notes whose keys it has, and the first look-up of another
-/// process, or of another type, makes them anew.
+/// Equal items must have equal keys. Only the type itself defines which items are equal, and its
+/// `hash(into:)` is the only function that must agree with `==`. An `id` need not. Hash values
+/// differ between processes, so keys are valid in one process only. The catalog records the process
+/// and type whose keys a table contains. The first lookup by another process or type recomputes
+/// them.
 struct KeyMaker<Item> {
-  /// The text in the catalogue that says whose keys a table has.
+  /// The text in the catalog that identifies the process and type of a table's keys.
   let kind: String
   let key: (Item) -> Value
 
-  /// The keys of a type, or nil if nothing is promised about its items.
+  /// Creates the key function of a type, or returns nil if the type isn't `Hashable`.
   init?() {
     guard let type = Item.self as? any Hashable.Type else { return nil }
     kind = "hash \(processToken) \(UInt(bitPattern: ObjectIdentifier(Item.self)))"
@@ -157,5 +158,5 @@ struct KeyMaker<Item> {
   }
 }
 
-/// A random number that tells this process from others.
+/// A random number that identifies this process.
 private let processToken = UInt64.random(in: 0 ... .max)

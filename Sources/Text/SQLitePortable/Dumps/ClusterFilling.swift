@@ -1,15 +1,15 @@
 import SQLiteCore
 
-/// Copies a database that is here into an empty one of a cluster, table by table and in transactions of some
-/// hundred rows: one transaction for all would have to fit into the memory of each node.
+/// A resumable copy of a local database to an empty database of a cluster, table by table.
 ///
-/// A table of its own says how far it has come, in the transaction of what was copied: when it was interrupted,
-/// the same call goes on there.
+/// A transaction contains at most 1,000 rows, because it has to fit in the memory of each node. The
+/// table `magicdata_restore` records the progress in the same transaction as the rows. After an
+/// interruption, the same call continues at this position.
 struct ClusterFilling {
-  /// What a transaction takes at the most.
+  /// The limits of one transaction.
   private static let rowLimit = 1_000
   private static let byteLimit = 1 << 20
-  /// The most values of a statement.
+  /// The maximum number of values in a statement.
   private static let valueLimit = 255
 
   private let source: Database
@@ -17,12 +17,12 @@ struct ClusterFilling {
   private let work: CopyWork
   private var progress = DumpProgress()
 
-  /// An object of the schema to make, and its rows.
+  /// An object of the schema to create, with its rows.
   private struct Step {
-    /// The columns are empty if it has no rows of its own.
+    /// The object. Its columns are empty if it has no rows to copy.
     var object: DumpObject
     var rowCount: Int64 = 0
-    /// Whether it is a full-text index of another table, of which it is made.
+    /// Whether the object is a full-text index that is rebuilt from another table.
     var isRebuilt = false
 
     var name: String { object.name }
@@ -30,7 +30,8 @@ struct ClusterFilling {
     var columns: [String] { object.columns }
   }
 
-  /// How far the copy has come: the step, and how many of its rows are there.
+  /// The progress of the copy: the current step, and the number of its rows that are already
+  /// copied.
   private struct Position: Equatable {
     var step = 0
     var rows: Int64 = 0
@@ -56,14 +57,15 @@ struct ClusterFilling {
       try change(from: position, to: next) { _ in }
       position = next
     }
-    // Whoever throws here can still go on where this stands.
+    // If this throws, the same call can still continue at this position.
     try work.report(progress)
     try finish(position)
   }
 
   // MARK: The source
 
-  /// What is to be made, in order: tables, virtual tables, then what looks at them.
+  /// Returns the objects to create: tables, then virtual tables, then the objects that depend on
+  /// them.
   private static func steps(_ connection: Connection) throws -> [Step] {
     var tables: [Step] = []
     var virtual: [Step] = []
@@ -72,12 +74,13 @@ struct ClusterFilling {
       var step = Step(object: entry.object)
       let name = step.name
       switch step.object.kind {
-      // Made with the virtual table that they belong to, and by SQLite itself.
+      // Created together with the virtual table to which it belongs, or by SQLite itself.
       case .table where entry.isShadow, .statistics: continue
       case .table: tables.append(step)
       case .virtualTable:
         let words = step.sql.lowercased().filter { !$0.isWhitespace }
-        // The rows of an index over another table are made of that, and a vocabulary shows those of an index.
+        // An index over another table is rebuilt from that table. A vocabulary table shows the
+        // content of an index.
         step.isRebuilt = words.contains("content=")
         if !step.isRebuilt, !words.contains("usingfts5vocab(") {
           step.object.columns =
@@ -88,7 +91,8 @@ struct ClusterFilling {
         }
         virtual.append(step)
       case .index:
-        // As this library makes an index of decimals on a node, which does not know their order.
+        // A node doesn't have the collation for decimals. This library creates such indexes without
+        // it.
         step.object.sql = step.sql.replacing(" COLLATE \"magicdata_decimal\"", with: "")
         others.append(step)
       case .view, .trigger: others.append(step)
@@ -105,7 +109,7 @@ struct ClusterFilling {
     }
   }
 
-  /// A number that tells this source from others: by its schema and the numbers of its rows (FNV-1a).
+  /// Returns a number that identifies the source by its schema and row counts (FNV-1a).
   private static func fingerprint(of steps: [Step]) -> Int64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for step in steps {
@@ -118,7 +122,8 @@ struct ClusterFilling {
 
   // MARK: The target
 
-  /// Finds out how far an interrupted copy of the same source has come, or begins.
+  /// Returns the position at which an interrupted copy of the same source stopped, or begins a new
+  /// copy.
   private func begin(_ fingerprint: Int64, _ steps: [Step]) throws -> Position {
     let numbers = try source.read { connection in
       try ["user_version", "application_id"].map { name in
@@ -143,7 +148,7 @@ struct ClusterFilling {
           "only an empty database of a cluster can be restored, and this one has the table \(other)"
         )
       }
-      // A schema that a node refuses is refused before something is there: the database would be of no use.
+      // Try the whole schema first. If a node rejects it, the database must stay empty.
       _ = try connection.savepoint {
         for step in steps { try Self.make(step, connection) }
         return TransactionOutcome.rollback
@@ -156,13 +161,13 @@ struct ClusterFilling {
     }
   }
 
-  /// Runs a part of the copy in a transaction that also notes how far it has come.
+  /// Runs a part of the copy in a transaction that also records the new position.
   private func change(
     from: Position, to: Position, _ body: (Connection) throws -> Void
   ) throws {
     try work.check()
     try target.withoutTransaction(deadline: work.deadline) { connection in
-      // Rows come before those that they lead to. A new session has this as the options say.
+      // Rows may be copied before the rows that they reference. A new session resets this setting.
       try connection.executeChange("PRAGMA foreign_keys = OFF")
       defer {
         if target.options.foreignKeys {
@@ -184,7 +189,7 @@ struct ClusterFilling {
   }
 
   private func make(_ step: Step, at position: Position) throws {
-    // What an interrupted run has made is there already, if no rows came after it.
+    // An interrupted run may have created the object without copying any rows.
     try change(from: position, to: position) { connection in
       let isThere = try connection.firstRow(
         "SELECT 1 FROM sqlite_schema WHERE name = \(step.name) AND type = \(step.object.kind.type)")
@@ -202,7 +207,8 @@ struct ClusterFilling {
     }
   }
 
-  /// Makes a full-text index of the table that it is about. Nothing else keeps its rows elsewhere.
+  /// Rebuilds a full-text index from its table. No other module stores its content in another
+  /// table.
   private static func rebuild(_ step: Step, _ connection: Connection) throws {
     try connection.executeChange(
       "INSERT INTO \(identifier: step.name) (\(identifier: step.name)) VALUES ('rebuild')")
@@ -217,7 +223,8 @@ struct ClusterFilling {
         table: step.name, reason: "\(step.columns.count) columns are more than a cluster takes")
     }
     let list = SQL(joining: step.columns.map { "\(identifier: $0)" }, separator: ", ")
-    // One statement for the whole table: an offset makes SQLite step over all that was copied before.
+    // One statement reads the whole table, because an OFFSET makes SQLite step over all rows before
+    // it.
     try source.read { connection in
       var statement = try connection.statement(
         "SELECT \(list) FROM \(identifier: step.name) LIMIT -1 OFFSET \(position.rows)")
@@ -236,7 +243,7 @@ struct ClusterFilling {
     if step.object.kind == .table { try copySequence(of: step, at: position) }
   }
 
-  /// Takes as many rows as a transaction may have.
+  /// Returns as many rows as one transaction may contain.
   private static func nextRows(
     of statement: inout Statement, columnCount: Int
   ) throws(SQLiteError) -> [[Value]] {
@@ -257,7 +264,7 @@ struct ClusterFilling {
   private static func insert(_ rows: [[Value]], into step: Step, _ connection: Connection) throws {
     let list = SQL(joining: step.columns.map { "\(identifier: $0)" }, separator: ", ")
     let marks = "(" + step.columns.map { _ in "?" }.joined(separator: ", ") + ")"
-    // As many rows as a statement has room for, and one by one what is left.
+    // Insert as many rows per statement as possible, and the rest one by one.
     let most = max(1, min(50, valueLimit / step.columns.count))
     var index = 0
     while index < rows.count {
@@ -278,7 +285,7 @@ struct ClusterFilling {
     }
   }
 
-  /// The highest row id that a table with AUTOINCREMENT has given.
+  /// Copies the largest rowid that a table with AUTOINCREMENT has assigned.
   private func copySequence(of step: Step, at position: Position) throws {
     let value = try source.read { connection -> Int64? in
       guard try connection.tableExists("sqlite_sequence") else { return nil }
@@ -302,7 +309,7 @@ struct ClusterFilling {
 }
 
 extension SQLiteError {
-  /// Whether it says nothing about what was copied: the node, the lock, the deadline.
+  /// Whether the error is caused by the node, a lock or the deadline, and not by the copied data.
   fileprivate var mayPass: Bool {
     switch code.primary {
     case .interrupt, .busy, .inputOutput: true
@@ -312,7 +319,7 @@ extension SQLiteError {
 }
 
 extension Value {
-  /// About how many bytes it takes.
+  /// The approximate size of the value in bytes.
   fileprivate var size: Int {
     switch self {
     case .null, .integer, .real: 8

@@ -1,19 +1,19 @@
-/// A file that holds a database: SQLite's own, or a text that people read.
+/// A file that contains a database: a SQLite database file, or human-readable text.
 ///
 ///     try DataFile.sqlite(path: "app.sqlite3").copy(to: .spon(path: "app.spon"))
 ///
-/// The texts hold all that the database says: the schema with its indexes, views, triggers and virtual
-/// tables, each value in its own storage class and to the last bit, row ids and counters. They are made
-/// of lines, one for each row. See <doc:DumpFormat>.
+/// The text formats are lossless. They contain the schema with its indexes, views, triggers and
+/// virtual tables, each value in its storage class and with all bits, rowids, and AUTOINCREMENT
+/// counters. They consist of lines, one for each row. See <doc:DumpFormat>.
 public enum DataFile: Hashable, Sendable {
-  /// A database file of SQLite.
+  /// A SQLite database file.
   case sqlite(path: String)
-  /// Lines of SPON.
+  /// A text file with lines of SPON.
   case spon(path: String)
-  /// Lines of JSON (<https://jsonlines.org>).
+  /// A text file with lines of JSON (<https://jsonlines.org>).
   case json(path: String)
 
-  /// Where the file is.
+  /// The path of the file.
   public var path: String {
     switch self {
     case .sqlite(let path), .spon(let path), .json(let path): path
@@ -29,30 +29,30 @@ public enum DataFile: Hashable, Sendable {
   }
 }
 
-/// How far a database has been written as text, or made of it.
+/// The progress of a dump, a restore or a copy.
 public struct DumpProgress: Hashable, Sendable {
-  /// The table whose rows are being copied; empty between two databases, which are copied by pages.
+  /// The table of the rows that are being copied. Empty if a database is copied page by page.
   public var table = ""
-  /// How many rows have been copied, of all tables; 0 between two databases.
+  /// The number of copied rows of all tables. Zero if a database is copied page by page.
   public var rows = 0
-  /// How many bytes of text, or of pages, have been written or read.
+  /// The number of bytes of text or of pages that have been written or read.
   public var bytes = 0
-  /// How many bytes there are to be read; nil while text is written.
+  /// The total number of bytes to read, or nil while text is written.
   public var totalBytes: Int?
 }
 
-/// A text that is no database, or a database that cannot be text.
+/// An error in a dump, or an error because a database can't be dumped or restored.
 public enum DumpError: Error, Hashable, CustomStringConvertible {
-  /// A line cannot be read: its number, from 1, and why.
+  /// A line is invalid. The values are its number, starting at 1, and the reason.
   case line(Int, String)
-  /// The file ends before its last line.
+  /// The file ends before its last line. The value is its path.
   case truncated(String)
-  /// A table holds what no text can say.
+  /// A table contains a value that can't be copied.
   case value(table: String, reason: String)
-  /// A statement of the schema does not work here.
+  /// An object of the schema can't be created from its SQL.
   case schema(name: String, reason: String)
 
-  /// The error and its line, table or name.
+  /// A message with the line, table or object and the reason.
   public var description: String {
     switch self {
     case .line(let number, let reason): "line \(number): \(reason)"

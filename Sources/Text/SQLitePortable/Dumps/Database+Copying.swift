@@ -3,27 +3,28 @@ import SQLiteCore
 import SystemFiles
 
 extension Database {
-  /// Copies all pages into the database at a path, in one transaction there.
+  /// Copies all pages to the database at a path, in one transaction.
   ///
   /// - Parameters:
-  ///   - path: A database, or a path where a file is to appear.
-  ///   - deadline: When the copy must be finished.
-  ///   - progress: Called now and then with the bytes copied, and with how many there are.
-  /// - Throws: `SQLiteError`, or what `progress` throws; then the path is as it was.
+  ///   - path: The path of a database, or of a new file.
+  ///   - deadline: The time by which the copy must be complete.
+  ///   - progress: A closure that is called repeatedly with the number of copied bytes and their
+  ///     total.
+  /// - Throws: `SQLiteError`, or any error that `progress` throws. The file is then unchanged.
   func copy(
     to path: String, deadline: ContinuousClock.Instant? = nil,
     _ progress: (DumpProgress) throws -> Void
   ) throws {
     try Self.filling(path) { file in
       guard server != nil else { return try copy(to: file, deadline: deadline, progress) }
-      // A server returns rows but no pages, so the content travels as a text, which has everything.
+      // A server returns rows but no pages. Text is a lossless copy of all content.
       let text = try AtomicFile(path + ".spon")
       try dump(to: .spon(path: text.contentPath), progress: progress)
       try file.restore(from: .spon(path: text.contentPath), deadline: deadline)
     }
   }
 
-  /// Copies all pages into another database, in one transaction there.
+  /// Copies all pages to another database, in one transaction.
   func copy(
     to target: Database, deadline: ContinuousClock.Instant? = nil,
     _ progress: (DumpProgress) throws -> Void
@@ -42,20 +43,23 @@ extension Database {
     get throws { try read { try $0.pragma("page_size").map { try Int(databaseValue: $0) } } ?? 0 }
   }
 
-  /// Makes an empty database, whose pages are to be copied, have pages of a size: a backup cannot change
-  /// the size of the pages in a log.
+  /// Sets the page size of an empty database to which pages will be copied. A backup can't change
+  /// the page size of a database in WAL mode.
   func setPageSize(_ size: Int) throws {
     try withoutTransaction { _ = try $0.pragma("page_size", " = \(size)") }
   }
 
-  /// Fills the database at a path. If it is missing, it appears when `body` has returned.
+  /// Runs `body` to fill the database at a path. If the file is missing, it appears after `body`
+  /// has returned.
   ///
-  /// An existing file is opened by SQLite, since it may be in use, and keeps its journal mode. `body` must fill it in
-  /// one transaction. SQLite also removes the journals of a file that is gone.
+  /// SQLite opens an existing file, because it may be in use, and keeps its journal mode. `body`
+  /// must fill it in one transaction. If only the journals of a deleted file exist, SQLite removes
+  /// them.
   static func filling(_ path: String, _ body: (Database) throws -> Void) throws {
     let names = [path] + OpenDatabases.suffixes.map { path + $0 }
     guard !names.contains(where: { FileManager.default.fileExists(atPath: $0) }) else {
-      // A process may have been killed after the file had its name.
+      // A process may have been killed after it published the file, but before it removed its
+      // folder.
       PendingFile.removeAbandoned(beside: path)
       return try filling(databaseAt: path, body)
     }
@@ -80,12 +84,12 @@ extension Database {
     }
   }
 
-  /// Opens the database at a path for reading, also if it must be repaired first.
+  /// Opens the database at a path for reading, even if it must be recovered first.
   static func reading(_ path: String) throws(SQLiteError) -> Database {
     do {
       return try Database(path: path, options: .readOnly)
     } catch  where error.code.primary == .readOnly {
-      // Only a connection that may write repairs what a crash left.
+      // Only a connection that can write recovers a database after a crash.
       var options = Options(mode: .readWrite)
       options.journalMode = .delete
       options.keepsJournalMode = true

@@ -1,27 +1,34 @@
 public import SQLiteCore
 
 extension Database {
-  /// Writes the whole database, as it is at one moment, into a file, which is there in whole or as it
-  /// was before.
+  /// Writes a snapshot of the whole database to a file. If it throws, the file is unchanged.
   ///
   ///     try database.dump(to: .spon(path: "app.spon"))
   ///
   /// - Parameters:
-  ///   - file: The file. One that exists is replaced; into a database of SQLite the content is copied
-  ///     in one transaction. The tokens of writes of a cluster are left out.
-  ///   - progress: Called for each table and each thousand rows; what it throws ends the dump.
-  /// - Throws: ``DumpError`` for what no text can say, `SQLiteError`, or what `progress` throws.
+  ///   - file: The file to write. An existing text file is replaced. An existing SQLite database is
+  ///     overwritten in one transaction. The internal table of a cluster's clients is omitted.
+  ///   - progress: A closure that is called for each table and every thousand rows. If it throws,
+  ///     the dump ends.
+  /// - Throws: ``DumpError`` if a value can't be represented as text, `SQLiteError`, or any error
+  ///   that `progress` throws.
   public func dump(
     to file: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
   ) throws {
     guard let format = file.format else { return try copy(to: file.path, progress) }
     try withoutActuallyEscaping(progress) { progress in
-      // At a server that is lost it runs again, and writes the file anew.
+      // If the connection to a server is lost, the read is repeated and writes the file from the
+      // start.
       try read { try Self.dump($0, to: file.path, format, progress) }
     }
   }
 
-  /// As ``dump(to:progress:)``, without blocking the task. Cancelling the task ends it.
+  /// Writes a snapshot of the whole database to a file, and suspends the task meanwhile. Cancelling
+  /// the task ends the dump.
+  ///
+  /// See the blocking ``dump(to:progress:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func dump(
     to file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
@@ -43,17 +50,20 @@ extension Database {
     try file.finish()
   }
 
-  /// Replaces all that the database holds by the content of a file. If it throws, everything is
-  /// as it was.
+  /// Replaces the whole content of the database with the content of a file. If it throws, the
+  /// database is unchanged.
   ///
-  /// A database of a cluster must be empty. It is filled in many transactions: if it throws, or the program
-  /// ends, the same call goes on where it stopped; until then the table `magicdata_restore` is there.
+  /// A database of a cluster must be empty. It is filled in many transactions. If the call throws
+  /// or the program ends, make the same call again to continue. Until it is complete, the database
+  /// contains the table `magicdata_restore`.
   ///
   /// - Parameters:
-  ///   - file: What `dump(to:progress:)` wrote, or a database file.
-  ///   - deadline: When it must be finished. It stops also what SQL of a hostile text does.
-  ///   - progress: Called for each thousand rows; what it throws ends it.
-  /// - Throws: ``DumpError`` that names the line, `SQLiteError`, or what `progress` throws.
+  ///   - file: A file that `dump(to:progress:)` wrote, or a database file.
+  ///   - deadline: The time by which the restore must be complete. The deadline also ends a
+  ///     statement that a malicious file runs.
+  ///   - progress: A closure that is called every thousand rows. If it throws, the restore ends.
+  /// - Throws: ``DumpError`` if the file isn't a valid dump, `SQLiteError`, or any error that
+  ///   `progress` throws.
   public func restore(
     from file: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: (DumpProgress) throws -> Void = { _ in }
@@ -64,8 +74,13 @@ extension Database {
     }
   }
 
-  /// As ``restore(from:deadline:progress:)``, without blocking the task. Cancelling the task ends
-  /// it, also in the midst of what SQL of a hostile text does.
+  /// Replaces the whole content of the database with the content of a file, and suspends the task
+  /// meanwhile. Cancelling the task ends the restore, even during a statement that a malicious file
+  /// runs.
+  ///
+  /// See the blocking ``restore(from:deadline:progress:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func restore(
     from file: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
@@ -89,14 +104,15 @@ extension Database {
     try source.backup(to: self, deadline: work.deadline) { _ in try work.check() }
   }
 
-  /// Makes a database in memory of a file.
+  /// Creates a database in memory with the content of a file.
   ///
   ///     let database = try Database.memory(restoring: .spon(path: "app.spon"))
   ///
   /// - Parameters:
-  ///   - file: What `dump(to:progress:)` wrote, or a database file.
-  ///   - options: How to open it.
-  /// - Throws: As `restore(from:deadline:progress:)`.
+  ///   - file: A file that `dump(to:progress:)` wrote, or a database file.
+  ///   - options: The options of the new database.
+  /// - Returns: The new database.
+  /// - Throws: ``DumpError`` if the file isn't a valid dump, or `SQLiteError`.
   public static func memory(
     restoring file: DataFile, options: Options = Options()
   ) throws -> Database {
@@ -105,18 +121,19 @@ extension Database {
     return database
   }
 
-  /// The content of a text as a database that nobody else has.
+  /// Returns the content of a text file as a private temporary database.
   private func content(
     of path: String, _ format: any DumpFormat, _ work: CopyWork
   ) throws -> Database {
     var options = Options()
-    // Functions and collations that the schema needs are prepared as for the database itself.
+    // The schema may need functions and collations that the program prepares for the database
+    // itself.
     options.prepareConnection = self.options.prepareConnection
-    // Rows come before the tables that they lead to.
+    // Rows may precede the rows that they reference.
     options.foreignKeys = false
-    // The database goes away with this value.
+    // The database is deleted with this value, so it needn't survive a power failure.
     options.synchronous = .offMayCorruptOnPowerCut
-    // Schemas from long ago may have texts in double quotes.
+    // Old schemas may contain strings in double quotes.
     options.doubleQuotedStrings = true
     options.allowsSchemaDamage = true
     options.limits[.attachedDatabases] = 0
@@ -130,14 +147,14 @@ extension Database {
 }
 
 extension DataFile {
-  /// Copies a database from one kind of file to another, in the memory of one row.
+  /// Copies a database to a file of the same or another format, with only one row in memory at a
+  /// time. If it throws, the target is unchanged.
   ///
   /// - Parameters:
-  ///   - target: The file to write. One that exists is replaced in whole, or, if this throws, not at
-  ///     all.
-  ///   - deadline: When the reading of a text must be finished.
-  ///   - progress: Called for each thousand rows; what it throws ends it.
-  /// - Throws: As `SQLiteCore.Database.dump(to:progress:)` and
+  ///   - target: The file to write. An existing file is replaced.
+  ///   - deadline: The time by which a text must be read.
+  ///   - progress: A closure that is called every thousand rows. If it throws, the copy ends.
+  /// - Throws: The errors of `SQLiteCore.Database.dump(to:progress:)` and
   ///   `SQLiteCore.Database.restore(from:deadline:progress:)`.
   public func copy(
     to target: DataFile, deadline: ContinuousClock.Instant? = nil,
@@ -149,7 +166,12 @@ extension DataFile {
     }
   }
 
-  /// As ``copy(to:deadline:progress:)``, without blocking the task. Cancelling the task ends it.
+  /// Copies a database to a file of the same or another format, and suspends the task meanwhile.
+  /// Cancelling the task ends the copy.
+  ///
+  /// See the blocking ``copy(to:deadline:progress:)`` for details.
+  ///
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func copy(
     to target: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }

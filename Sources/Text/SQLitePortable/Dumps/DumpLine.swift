@@ -2,16 +2,16 @@ import SQLiteCore
 
 /// A line of a dump.
 enum DumpLine: Equatable {
-  /// The settings of the database: the first line.
+  /// The settings of the database, in the first line.
   case database(DumpHeader)
-  /// A table, whose rows follow, or what comes behind all rows: an index, a view, a trigger, a virtual
+  /// A table, followed by its rows, or an object after all rows: an index, view, trigger or virtual
   /// table.
   case object(DumpObject)
   /// The values of a row.
   case row([Value])
-  /// The highest row id that a table with AUTOINCREMENT has given.
+  /// The largest rowid that a table with AUTOINCREMENT has assigned.
   case sequence(table: String, value: Int64)
-  /// The end, how many rows there were, and how many other lines between the first and this one.
+  /// The last line, with the number of rows and of other lines between the first line and this one.
   case end(rows: Int64, others: Int64)
 }
 
@@ -25,18 +25,18 @@ struct DumpHeader: Equatable {
   var applicationID: Int64 = 0
 }
 
-/// A thing of the schema.
+/// An object of the schema.
 struct DumpObject: Equatable {
   enum Kind: String {
     case table, index, view, trigger
     case virtualTable
-    /// SQLite's statistics: a table that only SQLite itself makes.
+    /// The statistics of ANALYZE, in a table that only SQLite can create.
     case statistics
 
-    /// Whether rows follow in a dump. Those of a virtual table are in its own tables.
+    /// Whether rows follow in a dump. The rows of a virtual table are in its shadow tables.
     var hasRows: Bool { self == .table || self == .statistics }
 
-    /// The type in `sqlite_schema`.
+    /// The type of the object in `sqlite_schema`.
     var type: String { hasRows || self == .virtualTable ? "table" : rawValue }
   }
 
@@ -47,24 +47,24 @@ struct DumpObject: Equatable {
   var columns: [String] = []
 }
 
-/// A language for the lines.
+/// A text format for the lines of a dump.
 protocol DumpFormat: Sendable {
-  /// Writes a line without its end.
+  /// Returns the text of a line, without the line break.
   func text(of line: DumpLine) -> [UInt8]
-  /// Reads a line without its end.
+  /// Parses the text of a line, without the line break.
   ///
-  /// - Throws: Any error that says what is wrong.
+  /// - Throws: An error that describes what is invalid.
   func line(_ text: [UInt8]) throws -> DumpLine
 }
 
-/// An error in a line.
+/// An error in a line of a dump.
 struct DumpLineError: Error, CustomStringConvertible {
   let description: String
 }
 
-/// The fields of a line that is no row, by name.
+/// The named fields of a line that isn't a row.
 ///
-/// Both languages write a line as an object of a kind with fields, so that this is said once.
+/// Both formats write such a line as an object of a kind, with these fields.
 struct DumpFields {
   enum Field {
     case value(Value)
@@ -79,7 +79,7 @@ struct DumpFields {
     self.fields = fields
   }
 
-  /// The fields of a line, or nil for a row.
+  /// Creates the fields of a line, or returns nil for a row.
   init?(_ line: DumpLine) {
     switch line {
     case .row: return nil
@@ -105,7 +105,7 @@ struct DumpFields {
     }
   }
 
-  /// The line that the fields say.
+  /// Returns the line that the fields represent.
   func line() throws -> DumpLine {
     if kind == "database" {
       return .database(

@@ -2,14 +2,15 @@ import SQLSyntax
 import SQLiteCore
 import SQLiteSchema
 
-/// Makes a new database of lines, in the memory of one row.
+/// A reader that fills a new database from the lines of a dump, with only one row in memory at a
+/// time.
 struct DumpReader {
   private let lines: LineReader
   private let format: any DumpFormat
   private let work: CopyWork
   private var progress = DumpProgress()
   private var number = 0
-  /// How many lines were no rows, behind the first.
+  /// The number of lines after the first that aren't rows.
   private var others: Int64 = 0
 
   init(_ path: String, _ format: any DumpFormat, _ work: CopyWork) throws {
@@ -19,7 +20,7 @@ struct DumpReader {
     progress.totalBytes = lines.size
   }
 
-  /// Fills an empty database.
+  /// Fills an empty database with the content of the dump.
   mutating func fill(_ database: Database) throws {
     guard case .database(let header) = try next() else {
       throw wrong("the first line does not begin a database")
@@ -45,7 +46,7 @@ struct DumpReader {
     self = reader
     try database.withoutTransaction(deadline: work.deadline) { connection in
       try work.check()
-      // Makes SQLite read the schema anew, so that a wrong one is found here.
+      // Makes SQLite parse the schema again, so that an invalid schema is detected here.
       _ = try connection.pragma("writable_schema", " = RESET")
       do {
         _ = try connection.executeQuery("SELECT count(*) FROM sqlite_schema")
@@ -85,7 +86,7 @@ struct DumpReader {
     }
   }
 
-  /// Reads rows, and returns the line behind them.
+  /// Inserts the rows of a table, and returns the line after them.
   private mutating func readRows(
     of table: DumpObject, _ connection: Connection
   ) throws -> DumpLine {
@@ -115,7 +116,7 @@ struct DumpReader {
 
   private func make(_ object: DumpObject, _ connection: Connection) throws {
     try Self.checkSQL(of: object)
-    // Rows must go into what this makes, and not into a view or a table that was there before.
+    // The rows must be inserted into the new object, and not into an existing view or table.
     guard try Self.type(of: object.name, connection) == nil else {
       throw DumpError.schema(name: object.name, reason: "it is there already")
     }
@@ -126,7 +127,8 @@ struct DumpReader {
         try connection.executeChange("ANALYZE sqlite_schema")
         try connection.executeChange("DELETE FROM sqlite_stat1")
       case .virtualTable:
-        // Its tables are there already, as they were; making it would make them anew.
+        // Its shadow tables already exist with their content. CREATE VIRTUAL TABLE would create
+        // them again.
         _ = try connection.pragma("writable_schema", " = ON")
         try connection.executeChange(
           """
@@ -139,7 +141,8 @@ struct DumpReader {
       }
       isMade = try Self.type(of: object.name, connection) == object.kind.type
     } catch {
-      // A function may take long without an end, which only the next statement notices.
+      // A slow function may not notice the interruption. The next statement then fails, which isn't
+      // the one to report.
       if error.code == .interrupt {
         throw SQLiteError(error.code, error.message, sql: object.sql)
       }
@@ -157,7 +160,7 @@ struct DumpReader {
       "SELECT type FROM sqlite_schema WHERE name = \(name) COLLATE NOCASE", as: String.self)
   }
 
-  /// Throws unless the SQL of an object is one statement that makes this object and does no more.
+  /// Throws unless the SQL of an object is a single statement that only creates this object.
   private static func checkSQL(of object: DumpObject) throws {
     let made: SQLQualifiedName?
     do {
@@ -209,14 +212,14 @@ struct DumpReader {
   private func wrong(_ reason: String) -> DumpError { .line(number, reason) }
 }
 
-/// A copy that is being made.
+/// The deadline, cancellation and progress report of a running copy.
 struct CopyWork {
-  /// The time by which it must be finished.
+  /// The time by which the copy must be complete.
   let deadline: ContinuousClock.Instant?
   let cancellation: CancellableWork
-  /// Is called for each thousand rows; what it throws ends the copy.
+  /// A closure that is called every thousand rows. If it throws, the copy ends.
   let report: (DumpProgress) throws -> Void
 
-  /// Throws if the copy was cancelled.
+  /// Throws if the copy has been cancelled.
   func check() throws { try cancellation.check() }
 }

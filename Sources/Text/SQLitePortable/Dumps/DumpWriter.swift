@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// Writes a database as lines, in the memory of one row.
+/// A writer that dumps a database as lines, with only one row in memory at a time.
 struct DumpWriter {
   let connection: Connection
   let format: any DumpFormat

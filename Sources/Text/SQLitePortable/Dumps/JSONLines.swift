@@ -2,10 +2,11 @@ import Essentials
 package import ExactText
 package import SQLiteCore
 
-/// Lines of JSON: a row is an array, anything else an object with one member that names its kind.
+/// The dump format that writes lines of JSON. A row is an array. Any other line is an object with
+/// one member, which is named after its kind.
 ///
-/// A number with a point or an exponent is a real, one without an integer. Bytes are
-/// `{"blob": "base64"}`, infinite reals `{"real": "inf"}`.
+/// A number with a decimal point or an exponent is a REAL, any other number an INTEGER. A BLOB is
+/// `{"blob": "base64"}`, and an infinite REAL is `{"real": "inf"}`.
 struct JSONLines: DumpFormat {
   func text(of line: DumpLine) -> [UInt8] {
     var text = JSONText()
@@ -64,7 +65,7 @@ struct JSONLines: DumpFormat {
 }
 
 extension JSONText {
-  /// Appends a value: what JSON has no word for as an object with the name of what it is.
+  /// Appends a value. If JSON can't represent it, it becomes an object that contains its type.
   package mutating func append(_ value: Value) {
     switch value {
     case .null: bytes += "null".utf8
@@ -80,14 +81,15 @@ extension JSONText {
   }
 }
 
-/// A part of a line: what SQLite stores, integers and other numbers told apart as they are spelled, or parts.
+/// A part of a line: a value, whose notation distinguishes INTEGER from REAL, or a container of
+/// parts.
 enum JSONPart {
   case value(Value)
   case array([JSONPart])
   case object([(key: String, value: JSONPart)])
 }
 
-/// Reads a line of JSON exactly: Foundation's decoder does not tell 1 from 1.0.
+/// A parser for a line of JSON that distinguishes 1 from 1.0. Foundation's decoder doesn't.
 struct JSONReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -130,7 +132,7 @@ struct JSONReader {
     }
   }
 
-  /// Reads what is separated by commas, from one bracket to the other.
+  /// Parses elements that are separated by commas, up to the closing bracket.
   private mutating func list(
     _ end: UInt8, _ readElement: (inout JSONReader) throws -> Void
   ) throws {
@@ -207,7 +209,8 @@ struct JSONReader {
     }
   }
 
-  /// Reads four hexadecimal digits, or twice four for a scalar beyond U+FFFF.
+  /// Parses the four hexadecimal digits of an escape sequence, and another sequence for a scalar
+  /// beyond U+FFFF.
   private mutating func scalar() throws -> [UInt8] {
     var code = try unit()
     if (0xd800..<0xdc00).contains(code) {

@@ -1,16 +1,16 @@
 import SQLiteCore
 
-/// An object of the schema of a database that is copied.
+/// An object in the schema of a database that is copied.
 struct SchemaObject {
   /// The object, with the columns of its rows.
   let object: DumpObject
-  /// Whether it is a table that a virtual table has made for itself.
+  /// Whether the object is a shadow table, in which a virtual table stores its data.
   let isShadow: Bool
 
-  /// The table in which a copy to a cluster notes how far it has come.
+  /// The table in which a copy to a cluster records its progress.
   static let progressTable = "magicdata_restore"
 
-  /// Returns the objects of a database in the order in which they were made.
+  /// Returns the objects of a database in the order in which they were created.
   static func all(in connection: Connection) throws -> [SchemaObject] {
     try connection.rows(
       """
@@ -34,8 +34,8 @@ struct SchemaObject {
     }
   }
 
-  /// Returns whether a table of this library belongs to the cluster that a database is on, or to an unfinished copy
-  /// to it.
+  /// Returns whether a table belongs to the cluster that contains the database, or to an unfinished
+  /// copy to it, and not to the content of the database.
   static func isOwn(_ name: String, in connection: Connection) -> Bool {
     connection.isRemote && isOwn(name)
   }
@@ -44,18 +44,18 @@ struct SchemaObject {
     [Connection.tokenTable, progressTable].contains(name.lowercased())
   }
 
-  /// Returns the columns with the whole content of a table: those that are not generated, and before them the row id
-  /// unless it is one of them.
+  /// Returns the columns that contain the whole content of a table: those that aren't generated,
+  /// preceded by the rowid unless it is one of them.
   private static func columns(of table: String, _ connection: Connection) throws -> [String] {
     let columns = try connection.rows(
       "SELECT name, type, pk, hidden FROM pragma_table_xinfo(\(table)) ORDER BY cid",
       as: String.self, String.self, Int.self, Int.self)
-    // 2 and 3 are generated, 1 is hidden.
+    // 2 and 3 mean generated, 1 means hidden.
     var names = columns.filter { $0.3 == 0 }.map(\.0)
     let keys = columns.filter { $0.2 > 0 }
     let isWithoutRowID = try connection.firstRow(
       "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = \(table)", as: Bool.self)
-    // A key that has an index of its own is not the row id: INTEGER PRIMARY KEY DESC.
+    // A key that has its own index isn't the rowid, such as INTEGER PRIMARY KEY DESC.
     let hasKeyIndex =
       try connection.firstRow(
         "SELECT 1 FROM pragma_index_list(\(table)) WHERE origin = 'pk'") != nil

@@ -2,15 +2,14 @@ import Platform
 import SQLiteCore
 import SystemFiles
 
-/// Writes a text into a file that appears when the text is complete.
+/// A writer for a text file that appears when the text is complete.
 final class TextWriter {
   private let file: AtomicFile
   private let content: Descriptor
   private var buffer: [UInt8] = []
 
-  /// Begins a file.
-  ///
-  /// - Parameter path: The path of the file. A file there is replaced, unless it is a database in use.
+  /// Creates a writer for the file at `path`. An existing file is replaced at the end, unless it is
+  /// a database in use.
   init(_ path: String) throws(SQLiteError) {
     file = try AtomicFile(path)
     content = try file.makeFile()
@@ -32,28 +31,28 @@ final class TextWriter {
     swap(&bytes, &buffer)
   }
 
-  /// Gives the file its path.
+  /// Publishes the complete file at its path.
   func finish() throws(SQLiteError) {
     try flush()
     try file.publish(replacing: true)
   }
 }
 
-/// Reads a file line by line.
+/// A reader that returns the lines of a file.
 final class LineReader {
-  /// The longest line in bytes: SQLite's longest value in base64, and some more.
+  /// The maximum length of a line in bytes.
   static let maximumLength = 1 << 30
 
   let path: String
   /// The size of the file.
   let size: Int
-  /// The number of bytes in the lines that were returned.
+  /// The number of bytes in the lines that have been returned.
   private(set) var position = 0
   private let file: Descriptor
-  /// The number of bytes that were read from the file.
+  /// The number of bytes that have been read from the file.
   private var read = 0
   private var buffer: [UInt8] = []
-  /// The number of bytes of the buffer that were returned.
+  /// The number of bytes in the buffer that have been returned.
   private var used = 0
   private var isAtEnd = false
 
@@ -63,7 +62,7 @@ final class LineReader {
     self.path = path
     let file = try naming(path, "cannot be read") { () throws(SystemFailure) in
       let operations = SystemFileOperations()
-      // A pipe without a writer would keep us waiting.
+      // Without O_NONBLOCK, opening a pipe that has no writer would block.
       return Descriptor(try operations.open(path: path, O_RDONLY | O_NONBLOCK), operations)
     }
     let status = try naming(path, "cannot be read") { () throws(SystemFailure) in
@@ -76,7 +75,7 @@ final class LineReader {
     size = status.size
   }
 
-  /// The next line without its end, or nil behind the last one.
+  /// Returns the next line without its line break, or nil after the last one.
   func next() throws(SQLiteError) -> [UInt8]? {
     var searched = used
     while true {
@@ -104,7 +103,7 @@ final class LineReader {
   }
 
   private func fill() throws(SQLiteError) {
-    // As much again as there is, so that a long line is not moved too often.
+    // Double the buffer, so that the start of a long line isn't copied too often.
     let wanted = max(1 << 16, buffer.count)
     let piece = try naming(path, "cannot be read") { () throws(SystemFailure) in
       try file.read(wanted, at: read)

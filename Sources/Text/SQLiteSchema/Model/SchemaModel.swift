@@ -2,22 +2,22 @@ public import SQLSyntax
 public import SQLiteCore
 
 extension SQLGrammar {
-  /// The grammar of the libsqlite3 that runs.
+  /// The grammar of the SQLite library that is linked to the program.
   public static let linked = SQLGrammar(
     version: Capabilities.versionNumber, options: Capabilities.compileOptions)
 }
 
 extension Connection {
-  /// Returns the schema as a model: what the texts in `sqlite_schema` say.
+  /// Returns a model of the schema, parsed from the texts in `sqlite_schema`.
   ///
   ///     let schema = try connection.schemaModel()
   ///     print(schema.table("note")?.checks ?? [])
   ///
-  /// Temporary tables and attached databases are left out. A text that is not understood is in
-  /// `SQLSchema.unread` and stops nothing; one that is not UTF-8 has replacement characters.
+  /// Temporary tables and attached databases are omitted. A text that can't be parsed is in
+  /// `SQLSchema.unread` and doesn't cause an error. Invalid UTF-8 becomes replacement characters.
   ///
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: O(*n*) in the bytes of all texts.
+  /// - Throws: `SQLiteError` if the schema can't be read.
+  /// - Complexity: O(*n*) in the length of all texts.
   public func schemaModel() throws(SQLiteError) -> SQLSchema {
     let rows = try rows(
       """
@@ -32,16 +32,17 @@ extension Connection {
 }
 
 extension Database {
-  /// Returns the schema as a model, as ``SQLiteCore/Connection/schemaModel()`` does.
+  /// Returns a model of the schema. See ``SQLiteCore/Connection/schemaModel()`` for details.
   ///
-  /// - Throws: `SQLiteError`.
+  /// - Throws: `SQLiteError` if the schema can't be read.
   public func schemaModel() throws -> SQLSchema {
     try read { try $0.schemaModel() }
   }
 
-  /// As the blocking ``schemaModel()``, without blocking the task.
+  /// Returns a model of the schema, and suspends the task meanwhile. See the blocking
+  /// ``schemaModel()`` for details.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func schemaModel() async throws -> SQLSchema {
     try await read { try $0.schemaModel() }
   }

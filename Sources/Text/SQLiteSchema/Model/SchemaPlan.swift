@@ -2,20 +2,21 @@ public import SQLSyntax
 public import SQLiteCore
 public import SQLiteMapping
 
-/// The changes that migrations would make, in words and as edits of the schema.
+/// The changes that migrations would make, as text and as steps of the schema.
 public struct SchemaPlan: Hashable, Sendable, CustomStringConvertible {
-  /// A line for each step, below one for each migration, as `migrationPlan(of:)` returns them.
+  /// The migrations and their steps, one per line, as `migrationPlan(of:)` returns them.
   public let steps: [String]
-  /// The differences of the schema before and after, those of this library's own table left out.
+  /// The differences between the schema before and after the migrations. The internal table of this
+  /// library is omitted.
   public let changes: [SQLSchemaChange]
 
-  /// The steps, then the edits.
+  /// The steps, followed by the changes of the schema.
   public var description: String {
     (steps + changes.map { "= \($0)" }).joined(separator: "\n")
   }
 }
 
-/// A plan that was tried, thrown so that it is undone.
+/// A plan that is thrown so that the tried migrations are rolled back.
 private struct Trial: Error {
   let plan: SchemaPlan
 }
@@ -34,7 +35,8 @@ extension Connection {
 }
 
 extension Database {
-  /// Returns what `migrate(_:)` would make of the schema. The migrations are tried and undone.
+  /// Returns the changes that `migrate(_:)` would make to the schema. Runs the migrations and rolls
+  /// them back.
   ///
   ///     print(try database.schemaPlan(of: migrations))
   ///     // positive sizes:
@@ -42,7 +44,8 @@ extension Database {
   ///     // = City gets CHECK (size > 0)
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
-  /// - Throws: As `migrate(_:)`.
+  /// - Returns: The pending migrations with their steps, and the changes of the schema.
+  /// - Throws: The errors of `migrate(_:)`.
   public func schemaPlan(of migrations: [Migration]) throws -> SchemaPlan {
     do {
       return try write { try $0.tryOut(migrations) }
@@ -51,9 +54,10 @@ extension Database {
     }
   }
 
-  /// As the blocking ``schemaPlan(of:)``, without blocking the task.
+  /// Returns the changes that `migrate(_:)` would make to the schema, and suspends the task
+  /// meanwhile. See the blocking ``schemaPlan(of:)`` for details.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func schemaPlan(of migrations: [Migration]) async throws -> SchemaPlan {
     do {
       return try await write { try $0.tryOut(migrations) }
@@ -62,17 +66,19 @@ extension Database {
     }
   }
 
-  /// Returns the steps from this database's schema to a wanted one, in an order in which they can be done.
+  /// Returns the steps that convert the schema of this database into another one, in an order in
+  /// which they can be performed.
   ///
-  /// - Parameter schema: The wanted schema, such as that of another database.
-  /// - Throws: `SQLiteError`.
+  /// - Parameter schema: The wanted schema, such as the schema of another database.
+  /// - Throws: `SQLiteError` if the schema can't be read.
   public func schemaChanges(to schema: SQLSchema) throws -> [SQLSchemaChange] {
     try schemaModel().changes(to: schema)
   }
 
-  /// As the blocking ``schemaChanges(to:)``, without blocking the task.
+  /// Returns the steps that convert the schema of this database into another one, and suspends the
+  /// task meanwhile. See the blocking ``schemaChanges(to:)`` for details.
   ///
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func schemaChanges(to schema: SQLSchema) async throws -> [SQLSchemaChange] {
     try await schemaModel().changes(to: schema)
   }

@@ -1,19 +1,19 @@
 import SQLSyntax
 import SQLiteCore
 
-/// What belongs to a table besides its rows, and is dropped with it.
+/// The objects and data that belong to a table in addition to its rows, and are dropped with it.
 struct Belongings {
-  /// The texts of its indexes, in the order in which they were made.
+  /// The indexes, in the order in which they were created.
   fileprivate let indexes: [TableRebuild.SchemaObject]
-  /// The texts of its triggers, likewise: those that were made later run first.
+  /// The triggers, in the order in which they were created. Those created later run first.
   fileprivate let triggers: [TableRebuild.SchemaObject]
-  /// The texts of its temporary triggers, likewise.
+  /// The temporary triggers, in the order in which they were created.
   fileprivate let temporaryTriggers: [TableRebuild.SchemaObject]
-  /// The greatest key that AUTOINCREMENT has given.
+  /// The largest key that AUTOINCREMENT has assigned.
   fileprivate let sequence: Int64?
-  /// What ANALYZE has found, for its indexes by their names.
+  /// The statistics of ANALYZE, each with the name of its index.
   fileprivate let statistics: [(index: String?, text: String)]
-  /// Its indexes, those of constraints among them.
+  /// All indexes, including those of constraints.
   fileprivate let allIndexes: Set<TableIndex>
 
   init(of table: String, _ connection: Connection) throws {
@@ -45,7 +45,7 @@ struct Belongings {
 }
 
 extension TableRebuild {
-  /// Drops what the table has besides its rows.
+  /// Drops the indexes, triggers and statistics of the table.
   func drop(_ belongings: Belongings) throws {
     for index in belongings.indexes {
       try connection.executeChange("DROP INDEX main.\(identifier: index.name)")
@@ -63,7 +63,7 @@ extension TableRebuild {
     }
   }
 
-  /// Makes anew what was dropped with the old table.
+  /// Creates the indexes, triggers and statistics of the old table again.
   func restore(_ belongings: Belongings) throws {
     try restoreSequence(belongings.sequence)
     for index in belongings.indexes where !droppedIndexes.contains(index.name) {
@@ -83,7 +83,7 @@ extension TableRebuild {
       }
     }
     for trigger in belongings.temporaryTriggers {
-      // SQLite keeps the text without TEMP.
+      // SQLite stores the text without TEMP.
       let start = "CREATE TRIGGER "
       guard trigger.sql.hasPrefix(start) else {
         throw refuse("a temporary trigger is not understood")
@@ -91,7 +91,7 @@ extension TableRebuild {
       try connection.executeChange(
         SQL(unchecked: "CREATE TEMP TRIGGER \(trigger.sql.dropFirst(start.count))"))
     }
-    // What was counted of an index is true of one by that name with the same columns.
+    // Statistics remain valid for an index with the same name and columns.
     let same = belongings.allIndexes.intersection(try connection.existingIndexes(of: name))
     for statistic in belongings.statistics
     where statistic.index == nil || same.contains(where: { $0.name == statistic.index }) {
@@ -101,7 +101,7 @@ extension TableRebuild {
     }
   }
 
-  /// Lets AUTOINCREMENT go on behind the greatest key that it ever gave.
+  /// Lets AUTOINCREMENT continue after the largest key that it has ever assigned.
   private func restoreSequence(_ greatest: Int64?) throws {
     guard try connection.tableExists("sqlite_sequence") else { return }
     try connection.executeChange(

@@ -2,9 +2,10 @@ import SQLSyntax
 import SQLiteCore
 
 extension TableRebuild {
-  /// Takes a column out of the text, with the constraints and indexes that are of it alone.
+  /// Removes a column from the text, together with the constraints and indexes that use only this
+  /// column.
   ///
-  /// - Throws: ``RebuildError`` that names what else needs it.
+  /// - Throws: ``RebuildError`` with everything else that uses the column.
   mutating func dropColumn(_ column: String) throws {
     let schema = try connection.schemaModel()
     var obstacles: [String] = []
@@ -15,7 +16,7 @@ extension TableRebuild {
       let isItself = other.name.matches(column)
       for constraint in other.constraints {
         let named = constraint.columns
-        // A CHECK of the column's own that names others binds those, too.
+        // A CHECK of the column itself may also constrain other columns.
         let isNeeded =
           isItself
           ? constraint.isCheck && named.contains { !$0.matches(column) }
@@ -64,7 +65,7 @@ extension TableRebuild {
     try editing { try $0.dropColumn(column) }
   }
 
-  /// Edits the text, and says what refuses that.
+  /// Edits the text, and throws ``RebuildError`` with the reason if that fails.
   mutating func editing(_ edit: (inout SQLTableText) throws -> Void) throws {
     do {
       try edit(&text)
@@ -88,7 +89,7 @@ extension SQLTableText.Refusal {
 }
 
 extension SQLExpression {
-  /// The names of the columns in it.
+  /// The names of the columns in the expression.
   var columns: [SQLName] {
     var names: [SQLName] = []
     forEachPart { part in
@@ -106,7 +107,7 @@ extension SQLExpression {
 extension SQLColumnConstraint {
   fileprivate var isCheck: Bool { if case .check = kind { true } else { false } }
 
-  /// The columns that it names.
+  /// The columns that the constraint contains.
   fileprivate var columns: [SQLName] {
     switch kind {
     case .check(let condition): condition.columns
@@ -117,7 +118,7 @@ extension SQLColumnConstraint {
 }
 
 extension SQLTableConstraint {
-  /// The columns of the table that it names.
+  /// The columns of the table that the constraint contains.
   fileprivate var columns: [SQLName] {
     switch kind {
     case .nameOnly: []

@@ -1,10 +1,10 @@
-/// A change of a table that would lose something, or break what names the table.
+/// An error of a migration step that would lose data, or break an object that uses the table.
 public struct RebuildError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The table.
+  /// The name of the table that can't be changed.
   public let table: String
-  /// The obstacles, one sentence each.
+  /// The reasons why the table can't be changed, one sentence each.
   public let obstacles: [String]
-  /// The rowids of rows that stand in the way, the first ten of them; empty for a table WITHOUT ROWID.
+  /// The rowids of the rows that prevent the change, at most ten. Empty for a table WITHOUT ROWID.
   public let rowIDs: [Int64]
 
   init(_ table: String, _ obstacles: [String], rowIDs: [Int64] = []) {
@@ -13,7 +13,7 @@ public struct RebuildError: Error, Hashable, Sendable, CustomStringConvertible {
     self.rowIDs = rowIDs
   }
 
-  /// The table and what stands in the way.
+  /// A message with the table and the reasons.
   public var description: String {
     "The table “\(table)” cannot be changed: \(obstacles.joined(separator: "; "))."
   }

@@ -2,17 +2,17 @@ import SQLSyntax
 import SQLiteCore
 
 extension TableRebuild {
-  /// The views and triggers that SQLite cannot compile, with its words.
+  /// Returns the views and triggers that SQLite can't compile, with its error messages.
   ///
-  /// A trigger is compiled as part of a statement that fires it, and with it all others of the same table and
-  /// event: the one that is named may be another one of these.
+  /// SQLite compiles a trigger as part of a statement that fires it, together with all other
+  /// triggers for the same table and event. The error can therefore be in another one of them.
   func dependentFaults() throws -> [String: String] {
     var faults: [String: String] = [:]
     let schema = try connection.schemaModel()
     func check(_ name: String, _ sql: SQL) throws(SQLiteError) {
       do throws(SQLiteError) {
         var statement = try connection.statement(sql)
-        // Compiles it anew if it was compiled before the change.
+        // Compiles the statement again if it was compiled before the change.
         _ = try statement.step()
       } catch {
         guard error.code.primary == .error else { throw error }
@@ -30,7 +30,8 @@ extension TableRebuild {
     return faults
   }
 
-  /// A statement that fires a trigger; nil if its table has no column that can be changed.
+  /// Returns a statement that fires a trigger, or nil if its table has no column that can be
+  /// updated.
   private func firing(_ trigger: SQLCreateTrigger) throws -> SQL? {
     let table = trigger.table.name.text
     switch trigger.event {
@@ -49,11 +50,12 @@ extension TableRebuild {
     }
   }
 
-  // MARK: What counts columns
+  // MARK: Objects that depend on the order of columns
 
-  /// Lets views and triggers that take the columns by their places name them, in their order until now.
+  /// Rewrites the views and triggers that depend on the order of the columns, so that they name the
+  /// columns in their previous order.
   ///
-  /// - Throws: ``RebuildError`` where that cannot be done.
+  /// - Throws: ``RebuildError`` if that isn't possible.
   mutating func namePlaces() throws {
     var grammar = SQLGrammar.linked
     grammar.readsStoredSchema = true
@@ -78,19 +80,19 @@ extension TableRebuild {
         obstacles.append("the SQL of the \(kind) “\(name)” is not understood")
         continue
       }
-      // Triggers of the table itself are made again from their new texts.
+      // `run()` sets the new text after it has created the triggers of the table again.
       rewritten.append(SchemaObject(kind: kind, name: name, sql: changed))
     }
     guard obstacles.isEmpty else { throw RebuildError(name, obstacles) }
   }
 }
 
-/// The places of a statement that take the columns of a table in their order.
+/// The positions in a statement that depend on the order of a table's columns.
 private struct Places {
   let table: String
-  /// The columns that INSERT fills.
+  /// The columns to which INSERT assigns values.
   let columns: [SQLColumnDefinition]
-  /// The columns that `*` gives.
+  /// The columns that `*` returns.
   let all: [SQLColumnDefinition]
   var edits: [SQLEdit] = []
   var obstacles: [String] = []
@@ -101,7 +103,7 @@ private struct Places {
     self.all = all
   }
 
-  /// Whether the name occurs in a token of a text.
+  /// Returns whether a token of a text contains the name of the table.
   func mayBeNamed(in sql: String) -> Bool {
     let tokens = SQLTokens(sql)
     return tokens.contains { token in
@@ -166,7 +168,7 @@ private struct Places {
     edits.append(SQLEdit(column.span.range, list))
   }
 
-  /// The tables of a FROM, those in queries left out.
+  /// Collects the tables of a FROM clause, except those in subqueries.
   private static func tables(of from: SQLFrom, _ tables: inout [SQLTableReference]) {
     for source in [from.first] + from.joins.map(\.source) {
       switch source {

@@ -2,29 +2,31 @@ import SQLSyntax
 import SQLiteCore
 import SQLiteMapping
 
-/// A table that is made anew from an edited text, by the steps of SQLite's manual
-/// (<https://www.sqlite.org/lang_altertable.html#otheralter>), as part of the open transaction.
+/// A table that is rebuilt from its edited text within the open transaction, with the steps of
+/// SQLite's manual (<https://www.sqlite.org/lang_altertable.html#otheralter>).
 ///
-/// Every byte of the text that no edit names stays; indexes and triggers are made again from their own texts.
+/// Every byte of the text that no edit changes stays the same. Indexes and triggers are created
+/// again from their own texts.
 struct TableRebuild {
   let connection: Connection
-  /// The name, as `sqlite_schema` has it.
+  /// The name of the table, as stored in `sqlite_schema`.
   let name: String
   /// The text before the edits.
   private let oldText: SQLTableText
-  /// The text, which the caller edits.
+  /// The text that the caller edits.
   var text: SQLTableText
-  /// What columns take in place of their old values.
+  /// The expressions that replace the old values of columns.
   var sources: [(column: SQLName, value: SQL)] = []
-  /// The columns of another type: the rows whose values would be lost stand in the way.
+  /// The columns with a new type. Rows with values that the conversion would lose prevent the
+  /// change.
   var converted: [SQLName] = []
-  /// The indexes that go.
+  /// The names of the indexes that aren't created again.
   var droppedIndexes: Set<String> = []
-  /// New texts of views and triggers.
+  /// The views and triggers with new texts.
   var rewritten: [SchemaObject] = []
-  /// The name of the new table until it takes the place of the old one.
+  /// The name of the new table until it replaces the old one.
   let scratch: String
-  /// The name of the old table from then on.
+  /// The name of the old table after the new one has replaced it.
   private let outgoing: String
   /// The definition before the edits.
   var old: SQLTableDefinition { oldText.definition }
@@ -36,7 +38,7 @@ struct TableRebuild {
     var sql: String
   }
 
-  /// Reads the text of a table.
+  /// Creates a rebuild of a table from its text in the schema.
   init(_ table: String, _ connection: Connection) throws {
     self.connection = connection
     let found = try connection.firstRow(
@@ -67,16 +69,17 @@ struct TableRebuild {
     (scratch, outgoing) = (free[0], free[1])
   }
 
-  /// Throws that something stands in the way.
+  /// Returns an error with the reasons why the table can't be changed.
   func refuse(_ obstacles: String..., rowIDs: [Int64] = []) -> RebuildError {
     RebuildError(name, obstacles, rowIDs: rowIDs)
   }
 
   // MARK: The steps
 
-  /// Makes the table anew.
+  /// Rebuilds the table.
   ///
-  /// - Throws: ``RebuildError`` if rows, views or triggers do not fit it; the caller undoes what was done then.
+  /// - Throws: ``RebuildError`` if rows, views or triggers don't fit the new table. The caller must
+  ///   then roll back.
   func run() throws {
     let before = try dependentFaults()
     try connection.withoutForeignKeys {
@@ -85,7 +88,8 @@ struct TableRebuild {
       try copyRows()
       try checkConversions()
       try drop(belongings)
-      // Rows of others that refer to the table by its name would be deleted with it, unless it has another name.
+      // Rename the old table before dropping it. On a server, delete rules would otherwise delete
+      // rows that reference the table.
       try connection.putTable(name, inPlaceOf: outgoing, sql: try sql(of: oldText, named: outgoing))
       try connection.putTable(scratch, inPlaceOf: name, sql: text.text)
       try connection.executeChange("DROP TABLE main.\(identifier: outgoing)")
@@ -97,7 +101,7 @@ struct TableRebuild {
     guard broken.isEmpty else { throw RebuildError(name, broken.sorted()) }
   }
 
-  /// Makes the new table, empty, under its other name.
+  /// Creates the new table, empty, under its temporary name.
   private func makeScratch() throws {
     let sql = try sql(of: text, named: scratch)
     do throws(SQLiteError) {
@@ -108,13 +112,13 @@ struct TableRebuild {
     }
   }
 
-  /// The table's text with another name.
+  /// Returns the text of a table with another name.
   private func sql(of text: SQLTableText, named newName: String) throws -> String {
     let name = name
     let other = SQLName(newName).description
     var edits = [SQLEdit(text.table.name.name.span.range, other)]
     SQLStatement.createTable(text.table).forEachPart { part in
-      // A CHECK may say the table's name before a column's.
+      // A CHECK may contain the name of the table before a column.
       guard case .expression(let value) = part,
         case .qualifiedColumn(schema: nil, let table, _) = value.node, table.matches(name),
         !table.span.isEmpty
@@ -127,14 +131,14 @@ struct TableRebuild {
     return sql
   }
 
-  /// SQLite's words, with the name that the user knows.
+  /// Returns SQLite's message with the actual name of the table.
   private func words(of error: SQLiteError) -> String {
     error.message.replacing(scratch, with: name)
   }
 
   // MARK: Rows
 
-  /// The columns of an INSERT, and the values of the old table that they take.
+  /// Returns the columns to insert, and the expressions for their values in the old table.
   private func assignments() throws -> (columns: [SQL], values: [SQL]) {
     var columns: [SQL] = []
     var values: [SQL] = []
@@ -148,16 +152,16 @@ struct TableRebuild {
     guard !old.isWithoutRowID, !text.definition.isWithoutRowID,
       try keyColumn(of: scratch) == nil
     else { return (columns, values) }
-    // A rowid that no column holds: full-text indexes and this library's own links may know it.
+    // Keep a rowid that isn't in a column. Full-text indexes and link tables may refer to it.
     guard let from = try rowID(of: name, old), let to = try rowID(of: scratch, text.definition)
     else { throw refuse("all names of the rowid are columns") }
     return (["\(identifier: to)"] + columns, ["\(identifier: from)"] + values)
   }
 
-  /// Copies the rows, or finds those that the new table does not take.
+  /// Copies the rows, or throws an error with the rowids of those that the new table rejects.
   private func copyRows() throws {
     let (columns, values) = try assignments()
-    // OR ABORT, since a constraint may say that rows are to be left out or replaced.
+    // OR ABORT overrides the conflict clauses of constraints, which could skip or replace rows.
     let copy: SQL =
       "INSERT OR ABORT INTO main.\(identifier: scratch) (\(SQL(joining: columns, separator: ", "))) SELECT \(SQL(joining: values, separator: ", ")) FROM main.\(identifier: name)"
     do throws(SQLiteError) {
@@ -169,7 +173,8 @@ struct TableRebuild {
     }
   }
 
-  /// Copies row by row, and returns the rowids of the first that fail; the new table has some rows then.
+  /// Copies row by row, and returns the rowids of the first rows that fail. The new table then
+  /// contains some rows.
   private func rowsRefused(by copy: SQL) throws -> [Int64] {
     guard !old.isWithoutRowID, let rowID = try rowID(of: name, old) else { return [] }
     struct Enough: Error {}
@@ -191,14 +196,14 @@ struct TableRebuild {
     return refused
   }
 
-  /// The rowids for a message.
+  /// Returns the rowids as text for a message.
   private static func list(_ rowIDs: [Int64]) -> String {
     guard !rowIDs.isEmpty else { return "" }
     let ids = rowIDs.prefix(10).map(String.init).joined(separator: ", ")
     return " by the rows with rowid \(ids)\(rowIDs.count > 10 ? ", …" : "")"
   }
 
-  /// Throws if values are not of their new type, or became others.
+  /// Throws if values couldn't be converted to their new type, or have changed.
   private func checkConversions() throws {
     for name in converted {
       let column = try text.column(name.text)
@@ -240,12 +245,12 @@ struct TableRebuild {
     }
   }
 
-  /// The rowid of the old row, and what makes an old and a new row one.
+  /// Returns the rowid of an old row, and the condition that matches it with its new row.
   private func pairing() throws -> (rowID: SQL, match: SQL) {
     if !old.isWithoutRowID, !text.definition.isWithoutRowID,
       let from = try rowID(of: name, old), let to = try rowID(of: scratch, text.definition)
     {
-      // A column that becomes the rowid is it for both.
+      // If a column becomes the rowid, it identifies the row in both tables.
       let key = try keyColumn(of: scratch)
       let oldSide: SQL = key.map { "o.\(identifier: $0)" } ?? "o.\(identifier: from)"
       return ("o.\(identifier: from)", "\(oldSide) = n.\(identifier: to)")
@@ -256,7 +261,7 @@ struct TableRebuild {
     return ("NULL", keys.isEmpty ? "1" : SQL(joining: keys, separator: " AND "))
   }
 
-  /// The column that is the rowid, `INTEGER PRIMARY KEY` as SQLite takes it.
+  /// Returns the column that is the rowid, an `INTEGER PRIMARY KEY`, if there is one.
   private func keyColumn(of table: String) throws -> String? {
     try connection.firstRow(
       """
@@ -267,7 +272,7 @@ struct TableRebuild {
       """, as: String.self)
   }
 
-  /// The name of the rowid that no column has taken, or the column that is the rowid.
+  /// Returns the column that is the rowid, or a name of the rowid that no column has.
   private func rowID(of table: String, _ definition: SQLTableDefinition) throws -> String? {
     if let key = try keyColumn(of: table) { return key }
     return ["rowid", "_rowid_", "oid"].first { name in
