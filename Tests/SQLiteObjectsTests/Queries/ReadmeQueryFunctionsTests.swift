@@ -3,7 +3,7 @@ import Foundation
 import MagicData
 import Testing
 
-/// The examples of the article “What queries calculate”.
+/// The examples of the article “Operators and functions in queries”.
 @Suite(.everyEngine) struct ReadmeQueryFunctionsTests {
   struct Line: MagicObject {
     static let traits: [PropertyTrait] = [.indexed(\Line.$price)]
