@@ -88,24 +88,24 @@ package final class TestCluster: Sendable {
     folder = "\(TestCluster.places[1])/\(TestCluster.prefix)\(process)-\(UUID().uuidString)"
     let ids = (0..<count).map { $0 == 0 ? TestCluster.firstID : UInt64($0 + 1) }
     network = hasNetwork ? try TestNetwork(ids: ids) : nil
-    var made: [Node] = []
+    var initialNodes: [Node] = []
     for (index, id) in ids.enumerated() {
       let path = folder + "/\(index)"
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
       let own = try TestCluster.freeAddress()
       let proxy = network?.addresses[index]
-      made.append(
+      initialNodes.append(
         Node(id: id, address: proxy ?? own, ownAddress: proxy == nil ? nil : own, folder: path))
       network?.connect(index, to: own)
     }
-    addresses = made.map(\.address)
-    nodes = Mutex(made)
+    addresses = initialNodes.map(\.address)
+    nodes = Mutex(initialNodes)
     for index in 0..<count { try start(index) }
     let end = ContinuousClock.now + .seconds(60)
     var isWhole = false
     while !isWhole {
       do {
-        try atLeader { try makeVoters(made.dropFirst(), $0) }
+        try atLeader { try makeVoters(initialNodes.dropFirst(), $0) }
         isWhole = true
       } catch let error as SQLiteError where error.isOfLostLeader && .now < end {
         // On a busy machine, another node may have been elected in the meantime.

@@ -80,7 +80,7 @@ import TestSupport
     #expect(try database.rows("SELECT a FROM t", as: Int.self).first == 1)
   }
 
-  @Test func `all files of a database are private, whatever the umask`() throws {
+  @Test func `all files of a database are private with any umask`() throws {
     let mask = umask(0)
     defer { umask(mask) }
     let database = try Database(path: folder.file())

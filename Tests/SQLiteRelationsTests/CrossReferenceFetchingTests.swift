@@ -157,7 +157,7 @@ final class Group: Record {
     "CREATE TABLE town_tag (townID, place, tagID, PRIMARY KEY (townID, place)) WITHOUT ROWID",
     "CREATE TABLE town_tag (townID INTEGER, place INTEGER, tagID INTEGER)",
   ])
-  func `related records are sorted by key, whatever the order of the links`(
+  func `related records are sorted by key, regardless of the order of the links`(
     table: String
   ) throws {
     try database.write { connection in

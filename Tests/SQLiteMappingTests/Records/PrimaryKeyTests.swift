@@ -53,7 +53,7 @@ private struct Declared: Record, Equatable {
 
   init() throws { database = try Database.fresh() }
 
-  @Test func `lookups take keys of the declared type`() async throws {
+  @Test func `lookups accept keys of the declared type`() async throws {
     let id = try #require(try await database.write { try $0.update(Declared()) }.id)
     #expect(
       try await database.readBriefly { try $0.object(of: Declared.self, ifPresent: id) }

@@ -79,7 +79,7 @@ private final class Person: Record {
     try database.write { try $0.prepare(Country.self) }
     #expect(try database.read { try $0.tableExists(of: Country.self) })
     #expect(try database.read { try $0.count(of: Country.self) } == 0)
-    let made = try database.read { try $0.columns(of: "Country") }
+    let prepared = try database.read { try $0.columns(of: "Country") }
     let other = try Database.fresh()
     try other.write {
       try $0.update(
@@ -87,7 +87,7 @@ private final class Person: Record {
           code: "ca", name: "Canada", continent: .asia, founded: .now, motto: .init(words: []),
           flag: Data()))
     }
-    #expect(try made == other.read { try $0.columns(of: "Country") })
+    #expect(try prepared == other.read { try $0.columns(of: "Country") })
     #expect(
       try database.read { try $0.existingIndexes() } == other.read { try $0.existingIndexes() })
     #expect(try database.read { try $0.check(of: Country.self) }.isEmpty)

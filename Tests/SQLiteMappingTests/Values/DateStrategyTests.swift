@@ -151,7 +151,7 @@ import TestSupport
     #expect(throws: SQLiteError.self) { try DateStrategy.wholeSecondsSince1970.date(from: value) }
   }
 
-  @Test func `a number whose storage class was changed by affinity is read`() throws {
+  @Test func `a number is read even if affinity changed its storage class`() throws {
     let date = Date(timeIntervalSinceReferenceDate: 256_260_690)
     #expect(try DateStrategy.secondsSince1970.date(from: .integer(1_234_567_890)) == date)
     #expect(try DateStrategy.wholeSecondsSince1970.date(from: .real(1_234_567_890)) == date)

@@ -109,12 +109,12 @@ import Testing
     #expect(try DateText.date(from: text) == date)
   }
 
-  static let refused: [Double] = [
+  static let unsupported: [Double] = [
     .nan, .signalingNaN, .infinity, -.infinity, 252_423_993_600, (-63_145_526_400).nextDown, 1e300,
     1e-281, -Double.leastNonzeroMagnitude,
   ]
 
-  @Test(arguments: refused)
+  @Test(arguments: unsupported)
   func `a date without a text throws an error with its seconds`(seconds: Double) {
     let error = #expect(throws: SQLiteError.self) {
       try DateText.text(of: Date(timeIntervalSinceReferenceDate: seconds))
@@ -134,10 +134,10 @@ import Testing
     var month = 1
     var day = 1
     for number in -730_851..<2_921_574 {
-      let made = CalendarDay(daysSinceReference: number)
+      let converted = CalendarDay(daysSinceReference: number)
       let expected = CalendarDay(year: year, month: month, day: day)
-      if made != expected { Issue.record("\(number): \(made)") }
-      if made.daysSinceReference != number { Issue.record("\(made): \(number)") }
+      if converted != expected { Issue.record("\(number): \(converted)") }
+      if converted.daysSinceReference != number { Issue.record("\(converted): \(number)") }
       day += 1
       if day > CalendarDay.days(inMonth: month, of: year) { (month, day) = (month + 1, 1) }
       if month > 12 { (year, month) = (year + 1, 1) }
