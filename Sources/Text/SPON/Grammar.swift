@@ -14,7 +14,7 @@ package enum Designator: UInt8, Sendable {
   case data = 0x2a
   /// `#`: a date.
   case date = 0x23
-  /// `~`: no value.
+  /// `~`: a null value.
   case null = 0x7e
   /// `?`: a value that the first implementation of SPON wrote with `String(describing:)`. Read, but
   /// never written.

@@ -25,7 +25,8 @@ public struct SQLSyntaxError: Error, Hashable, Sendable {
   /// The UTF-8 offset of the invalid token or clause. If the text is incomplete, the offset of its
   /// end.
   public let offset: Int
-  /// The number of bytes that the message refers to.
+  /// The number of bytes in the invalid token or clause. Zero if the text is incomplete or too
+  /// long.
   public let length: Int
 
   init(_ kind: Kind, _ message: String, offset: Int, length: Int) {

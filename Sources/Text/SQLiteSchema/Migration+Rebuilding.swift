@@ -40,8 +40,8 @@ extension Migration.Step {
   /// `SQLiteError` if they violate a foreign key.
   ///
   /// - Parameters:
-  ///   - constraint: A constraint `CHECK (…)`, `UNIQUE (…)`, `PRIMARY KEY (…)` or `FOREIGN KEY (…)
-  ///     REFERENCES …`, optionally with a name before it.
+  ///   - constraint: A constraint `CHECK (…)`, `UNIQUE (…)`, `PRIMARY KEY (…)` or
+  ///     `FOREIGN KEY (…) REFERENCES …`, optionally with a name before it.
   ///   - table: The table to change.
   public static func addConstraint(_ constraint: SQL, in table: String) -> Self {
     rebuild(table, "add \(constraint.text) to “\(table)”") { rebuild in

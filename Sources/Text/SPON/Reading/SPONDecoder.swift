@@ -79,7 +79,7 @@ extension SPONDecoder {
     case secondsSince1970
     /// Decodes a number of milliseconds since 1970.
     case millisecondsSince1970
-    /// Decodes text, like ``text``.
+    /// Decodes ISO 8601 text, the same way as ``text``.
     case iso8601
     /// Decodes a date with a closure.
     case custom(@Sendable (any Decoder) throws -> Date)

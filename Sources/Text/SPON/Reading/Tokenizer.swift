@@ -275,8 +275,8 @@ extension Tokenizer {
     add(scalar: designator, range)
   }
 
-  /// Reads an unquoted value for which the first implementation had no mark, such as `2017-10-13
-  /// 12:00:00 +0000?`.
+  /// Reads an unquoted value for which the first implementation had no mark, for example
+  /// `2017-10-13 12:00:00 +0000?`.
   ///
   /// Accepts only spaces, colons and the bytes of unquoted elements before the `?`, so that the
   /// value can't extend past its end.

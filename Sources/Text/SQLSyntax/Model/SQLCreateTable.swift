@@ -144,15 +144,15 @@ public struct SQLDefault: Hashable, Sendable {
 public struct SQLReference: Hashable, Sendable {
   /// The action for the rows that reference a row that is updated or deleted.
   public enum Action: String, Hashable, Sendable, CaseIterable {
-    /// Sets their foreign key to NULL.
+    /// Sets the foreign key of the referencing rows to NULL.
     case setNull = "SET NULL"
-    /// Sets their foreign key to its default value.
+    /// Sets the foreign key of the referencing rows to its default value.
     case setDefault = "SET DEFAULT"
-    /// Updates or deletes them, too.
+    /// Updates or deletes the referencing rows, too.
     case cascade = "CASCADE"
-    /// Fails the change immediately, even if the foreign key is deferred.
+    /// Rejects the change immediately, even if the foreign key is deferred.
     case restrict = "RESTRICT"
-    /// Fails the change at the end of the statement, or of the transaction if the foreign key is
+    /// Rejects the change at the end of the statement, or of the transaction if the foreign key is
     /// deferred.
     case noAction = "NO ACTION"
   }

@@ -14,7 +14,7 @@ public struct SQLName: Hashable, Sendable {
     case none
     /// `"name"`, the form of the SQL standard.
     case double
-    /// Back quotes, the form of MySQL.
+    /// Back quotes around the name, the form of MySQL.
     case back
     /// `[name]`, the form of SQL Server. The name can't contain `]`.
     case bracket

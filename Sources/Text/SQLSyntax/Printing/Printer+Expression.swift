@@ -28,8 +28,8 @@ extension SQLExpression.Node {
     }
   }
 
-  /// Whether a following operator can't apply to a part of the node: `1 ISNULL % 2` is `(1 ISNULL)
-  /// % 2`, although `%` has a higher precedence.
+  /// Whether a following operator can't apply to a part of the node. For example, `1 ISNULL % 2` is
+  /// `(1 ISNULL) % 2`, although `%` has a higher precedence.
   fileprivate var isClosed: Bool {
     switch self {
     case .in, .isNull, .notNull: true

@@ -1,4 +1,4 @@
-/// One step that converts a schema into another one.
+/// A step in the conversion of a schema into another one.
 public struct SQLSchemaChange: Hashable, Sendable {
   /// The kinds of steps.
   public enum Kind: Hashable, Sendable {

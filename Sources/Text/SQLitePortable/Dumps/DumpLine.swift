@@ -7,7 +7,7 @@ enum DumpLine: Equatable {
   /// A table, followed by its rows, or an object after all rows: an index, view, trigger or virtual
   /// table.
   case object(DumpObject)
-  /// The values of a row.
+  /// A row, with its values in the order of the table's columns.
   case row([Value])
   /// The largest rowid that a table with AUTOINCREMENT has assigned.
   case sequence(table: String, value: Int64)

@@ -107,7 +107,7 @@ extension SQLExpression {
 extension SQLColumnConstraint {
   fileprivate var isCheck: Bool { if case .check = kind { true } else { false } }
 
-  /// The columns that the constraint contains.
+  /// The columns to which the constraint refers.
   fileprivate var columns: [SQLName] {
     switch kind {
     case .check(let condition): condition.columns
@@ -118,7 +118,7 @@ extension SQLColumnConstraint {
 }
 
 extension SQLTableConstraint {
-  /// The columns of the table that the constraint contains.
+  /// The columns of the table to which the constraint refers.
   fileprivate var columns: [SQLName] {
     switch kind {
     case .nameOnly: []
