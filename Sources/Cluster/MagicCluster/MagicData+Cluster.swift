@@ -3,19 +3,22 @@ import SQLiteCore
 public import SQLiteObjects
 
 extension MagicData {
-  /// Opens a store in a database of a dqlite cluster, and makes it if there is none, blocking the thread.
+  /// Opens a store in a database of a dqlite cluster. Creates the database if it doesn't exist.
+  /// Blocks the thread.
   ///
   ///     let magic = try MagicData(cluster: ["10.0.0.1:9001", "10.0.0.2:9001"], name: "shop")
   ///
-  /// All nodes keep the whole database in memory. The contents of assets are kept in rows, of a few megabytes
-  /// at the most, unless a folder is named.
+  /// Each node keeps the whole database in memory. Without `assetFolder`, the content of assets is
+  /// stored in rows and limited to a few megabytes per asset.
   ///
   /// - Parameters:
-  ///   - addresses: The addresses of one node or more. The others are learned.
-  ///   - name: The database's name in the cluster.
-  ///   - assetFolder: A folder for the contents of assets, which all clients share.
-  ///   - options: How to talk to the cluster.
-  /// - Throws: `SQLiteError` that says what each node answered, if none leads; `AssetError`.
+  ///   - addresses: The addresses of one or more nodes. The client gets the addresses of the other
+  ///     nodes from them.
+  ///   - name: The name of the database in the cluster.
+  ///   - assetFolder: The path of a folder for asset files, which all clients must share.
+  ///   - options: The options for the communication with the cluster.
+  /// - Throws: `SQLiteError` if no node leads, with the answer of each node in its message;
+  ///   `AssetError` if the asset folder can't be used.
   public convenience init(
     cluster addresses: [String], name: String, assetFolder: String? = nil,
     options: ClusterOptions = ClusterOptions()
@@ -24,8 +27,21 @@ extension MagicData {
     try self.init(server: database, assetFolder: assetFolder)
   }
 
-  /// As ``MagicData/init(cluster:name:assetFolder:options:)-7r5x6``, without blocking the task. Throws
-  /// `CancellationError` too.
+  /// Opens a store in a database of a dqlite cluster, and suspends the task meanwhile. Creates the
+  /// database if it doesn't exist.
+  ///
+  /// Each node keeps the whole database in memory. Without `assetFolder`, the content of assets is
+  /// stored in rows and limited to a few megabytes per asset.
+  ///
+  /// - Parameters:
+  ///   - addresses: The addresses of one or more nodes. The client gets the addresses of the other
+  ///     nodes from them.
+  ///   - name: The name of the database in the cluster.
+  ///   - assetFolder: The path of a folder for asset files, which all clients must share.
+  ///   - options: The options for the communication with the cluster.
+  /// - Throws: `SQLiteError` if no node leads, with the answer of each node in its message;
+  ///   `AssetError` if the asset folder can't be used; `CancellationError` if the task was
+  ///   cancelled.
   public convenience init(
     cluster addresses: [String], name: String, assetFolder: String? = nil,
     options: ClusterOptions = ClusterOptions()

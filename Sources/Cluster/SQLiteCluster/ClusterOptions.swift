@@ -1,51 +1,64 @@
 public import SQLiteCore
 
-/// How a client talks to a cluster.
+/// The options for a client's communication with a cluster.
 public struct ClusterOptions: Sendable {
-  /// What a read may miss.
+  /// The consistency of reads.
   public enum Reads: Sendable {
-    /// Nothing that was acknowledged before it began. As many other nodes as make a majority with the leader
-    /// are asked whether they follow it, before the first row is read: one message more.
+    /// A read includes every write that was acknowledged before it began.
+    ///
+    /// Before the first row is read, other nodes confirm the leader, until it has a majority. This
+    /// costs one more message.
     case linearizable
-    /// What others have written, while the leader was cut off and does not know it yet: until its lease ends.
+    /// A read may miss recent writes. If the leader is cut off, it answers from its last state
+    /// until its lease expires.
     case leader
   }
 
-  /// What a read may miss.
+  /// The consistency of reads, ``Reads/linearizable`` by default.
   public var reads = Reads.linearizable
-  /// A file for the addresses of the nodes that were learned, one a line; nil for none. A client that starts
-  /// when the nodes that the program names are away finds the others there.
+  /// The path of a file in which the client stores the addresses of all nodes, one per line; nil
+  /// for no file.
+  ///
+  /// With this file, a client can start even if all the nodes that the program specifies are down.
   public var knownNodes: String?
-  /// How long a transport that waits for a connection may take for one node.
+  /// The maximum time that the transport may take to connect to one node.
   ///
-  /// While the client searches for the leader, it allows 200 ms at first. Plain sockets connect while other nodes are
-  /// asked.
+  /// While the client searches for the leader, the limit is 200 ms at first. Plain sockets don't
+  /// wait for the connection: they connect while the client queries other nodes.
   public var dialTimeout = Duration.seconds(2)
-  /// How long one answer of a node may take, or one of its messages if it has many rows; and how long rows are taken
-  /// that nobody wants any more. If the node still takes connections then, it may be at work on the statement:
-  /// that is not asked of another node, which it might stop too.
-  public var attemptTimeout = Duration.seconds(10)
-  /// How long looking for a leader may take, and for the outcome of a write whose answer was lost.
-  public var leaderTimeout = Duration.seconds(15)
-  /// The largest message in bytes, sent or received.
-  public var maximumMessageSize = 64 << 20
-  /// Whether a database is refused that has columns whose values would end a node when they are read: those
-  /// declared BOOLEAN, DATE, DATETIME or TIMESTAMP.
-  public var checksColumnTypes = true
-  /// Whether the nodes get the database's name as it is, which a database of another program needs.
+  /// The maximum time that a node may take for an answer, or for each message of an answer with
+  /// many rows.
   ///
-  /// The default is false: the database `shop` is called `4:shop` at the nodes. A node of version 1.11 opens the first
-  /// database whose name begins with the requested one, so `tenant 1` may open `tenant 10`. A length in front rules that
-  /// out. If you send plain names, make sure that no name of the cluster is the beginning of another one.
+  /// It also limits how long the client receives rows that are no longer needed. If the node still
+  /// accepts connections after this time, it may still be running the statement. The statement is
+  /// then not sent to another node, which it could block as well.
+  public var attemptTimeout = Duration.seconds(10)
+  /// The maximum time for finding a leader, and for determining the outcome of a write after its
+  /// answer was lost.
+  public var leaderTimeout = Duration.seconds(15)
+  /// The maximum size of a sent or received message in bytes.
+  public var maximumMessageSize = 64 << 20
+  /// A Boolean value that indicates whether to reject a database with columns that can crash a node
+  /// when they are read.
+  ///
+  /// These are columns declared as BOOLEAN, DATE, DATETIME or TIMESTAMP.
+  public var checksColumnTypes = true
+  /// A Boolean value that indicates whether to send the database's name to the nodes without a
+  /// prefix. Set it to open a database that another program has created.
+  ///
+  /// By default, the nodes store the database `shop` under the name `4:shop`. A node of version
+  /// 1.11 opens the first database whose name starts with the requested one, so `tenant 1` may open
+  /// `tenant 10`. The length prefix prevents this. If you send plain names, make sure that no name
+  /// in the cluster is the start of another one.
   public var sendsPlainName = false
-  /// How old the tokens of writes must be, in seconds, to be removed.
+  /// The minimum age, in seconds, at which the tokens of write transactions are deleted.
   public var tokenAge = 86_400
-  /// Makes the streams to the nodes.
+  /// The transport that creates the streams to the nodes.
   public var transport: any ClusterTransport = SocketTransport()
-  /// How the connections behave: readers, timeouts, statements that are kept, group commit. What is about
-  /// files does not count.
+  /// The options of the database's connections, such as readers, timeouts, the statement cache and
+  /// group commit. Options that concern files are ignored.
   public var database = Database.Options()
 
-  /// The defaults.
+  /// Creates options with default values.
   public init() {}
 }

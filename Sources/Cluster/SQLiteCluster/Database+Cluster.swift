@@ -18,7 +18,7 @@ extension Cluster: RemoteServer {
         return try ClusterSession(
           self, forReading: forReading, before: deadline, reasonToEnd)
       } catch {
-        // The leader may go before the session is set up.
+        // The leader may be lost before the session is set up.
         guard error.isOfLostLeader, ContinuousClock.now < deadline else { throw error }
       }
     }
@@ -26,30 +26,46 @@ extension Cluster: RemoteServer {
 }
 
 extension Database {
-  /// Opens a database of a dqlite cluster.
+  /// Opens a database of a dqlite cluster. Creates the database if it doesn't exist. Blocks the
+  /// thread.
   ///
   ///     let database = try Database(cluster: ["10.0.0.1:9001", "10.0.0.2:9001"], name: "shop")
   ///
-  /// Everything is asked of the node that leads. A write is acknowledged once the majority of the nodes has
-  /// it. If the node is lost meanwhile, its closure runs again at the next leader, but for a write that turns
-  /// out to be committed: so a closure may run more than once, and takes effect once.
+  /// All requests go to the leader. A write is acknowledged once a majority of the nodes has stored
+  /// it. If the leader is lost during an access, its closure runs again on the next leader, unless
+  /// the write turns out to be committed. A closure may therefore run more than once, but takes
+  /// effect only once.
   ///
   /// - Parameters:
-  ///   - addresses: The addresses of one node or more. The others are learned.
-  ///   - name: The database's name in the cluster, of 255 bytes at the most. It is made if it is not there.
-  ///   - options: How to talk to the cluster.
-  /// - Throws: `SQLiteError` that says what each node answered, if none leads; that the file for the known
-  ///   nodes cannot be written; or that the database has columns whose values would end a node.
+  ///   - addresses: The addresses of one or more nodes. The client gets the addresses of the other
+  ///     nodes from them.
+  ///   - name: The name of the database in the cluster, at most 255 bytes.
+  ///   - options: The options for the communication with the cluster.
+  /// - Throws: `SQLiteError` if no node leads, with the answer of each node in its message; if an
+  ///   argument is invalid; if the file for the known nodes can't be read or written; or if the
+  ///   database has columns that can crash a node.
   public convenience init(
     cluster addresses: [String], name: String, options: ClusterOptions = ClusterOptions()
   ) throws(SQLiteError) {
     let cluster = try Cluster(addresses, database: name, options)
     try self.init(server: cluster, options: options.database)
-    // Later ones are left for the next session: a program that works goes on.
+    // Report the failure only when opening. Later failures are retried with the next session, so
+    // that a running program can continue.
     if let failure = cluster.failureToKeep { throw failure }
   }
 
-  /// As ``init(cluster:name:options:)-(_,_,_)``, without blocking the task. Throws `CancellationError` too.
+  /// Opens a database of a dqlite cluster, and suspends the task meanwhile. Creates the database if
+  /// it doesn't exist.
+  ///
+  /// All requests go to the leader. If the leader is lost during an access, its closure runs again
+  /// on the next leader. A closure may therefore run more than once, but takes effect only once.
+  ///
+  /// - Parameters:
+  ///   - addresses: The addresses of one or more nodes. The client gets the addresses of the other
+  ///     nodes from them.
+  ///   - name: The name of the database in the cluster, at most 255 bytes.
+  ///   - options: The options for the communication with the cluster.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   public convenience init(
     cluster addresses: [String], name: String, options: ClusterOptions = ClusterOptions()
   ) async throws {
@@ -58,15 +74,19 @@ extension Database {
     if let failure = cluster.failureToKeep { throw failure }
   }
 
-  /// The nodes of the cluster that has this database, as the leader knows them; nil for a database that is
-  /// here. Blocks the thread for an answer.
+  /// Returns the nodes of this database's cluster, as reported by the leader. Blocks the thread.
   ///
+  /// - Returns: The nodes, or nil for a database that isn't in a cluster.
   /// - Throws: `SQLiteError` if no node leads.
   public func clusterNodes() throws(SQLiteError) -> [ClusterNode]? {
     try (server as? Cluster)?.nodes()
   }
 
-  /// As ``clusterNodes()``, without blocking the task. Throws `CancellationError` too.
+  /// Returns the nodes of this database's cluster, as reported by the leader. Suspends the task
+  /// meanwhile.
+  ///
+  /// - Returns: The nodes, or nil for a database that isn't in a cluster.
+  /// - Throws: `SQLiteError` if no node leads; `CancellationError` if the task was cancelled.
   public func clusterNodes() async throws -> [ClusterNode]? {
     guard let cluster = server as? Cluster else { return nil }
     let asker = Asker()
@@ -82,7 +102,7 @@ extension Database {
   }
 }
 
-/// A task that waits for what a thread asks the nodes.
+/// The cancellation state of a task whose request runs on a thread.
 private final class Asker: Sendable {
   let isCancelled = Atomic(false)
 
@@ -91,7 +111,7 @@ private final class Asker: Sendable {
   }
 }
 
-/// Blocks the thread for some time.
+/// Blocks the thread for a duration.
 func sleepThread(for duration: Duration) {
   let (seconds, attoseconds) = duration.components
   usleep(UInt32(clamping: seconds * 1_000_000 + attoseconds / 1_000_000_000_000))

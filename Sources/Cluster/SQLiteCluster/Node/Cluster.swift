@@ -1,35 +1,35 @@
 package import SQLiteCore
 import Synchronization
 
-/// The nodes of a cluster as this client knows them, and the way to the one that leads.
+/// A client's knowledge of a cluster: the addresses of its nodes, and the leader.
 package final class Cluster: Sendable {
-  /// The database's name.
+  /// The name of the database.
   let database: String
   let options: ClusterOptions
-  /// The addresses that the program has given.
+  /// The addresses that the program specified.
   private let seeds: [String]
 
   private struct Known: Sendable {
     var leader: String?
-    /// The addresses that nodes have told, and not the program.
+    /// The addresses that nodes reported, or that the file for known nodes contained.
     var learned: [String] = []
-    /// Those of them that vote.
+    /// The addresses of the voters among them.
     var voters: [String] = []
-    /// When the nodes are asked for anew.
+    /// The time at which to request the list of nodes again.
     var renewal: ContinuousClock.Instant?
-    /// What was done once, and when.
+    /// The time of the last run of each preparation.
     var done: [Preparation: ContinuousClock.Instant] = [:]
-    /// Whether they were written into the file for them.
+    /// Whether the file for known nodes contains these addresses.
     var areKept = false
-    /// Why they were not.
+    /// The error of the last attempt to write that file.
     var failure: SQLiteError?
   }
 
-  /// What need not be done for each session.
+  /// Work that isn't repeated for every session.
   enum Preparation: Sendable {
-    /// Looking for columns whose values would end a node.
+    /// The check for columns that can crash a node.
     case columnTypes
-    /// Making the table of tokens, and removing old ones.
+    /// Creating the table of tokens, and deleting old tokens.
     case tokens
   }
 
@@ -53,7 +53,8 @@ package final class Cluster: Sendable {
     }
   }
 
-  /// Why a node cannot open a database of a name, if it cannot: some names end a node of version 1.11.
+  /// Returns the reason why a database can't have a name, or nil. Some names crash a node of
+  /// version 1.11.
   private static func fault(of name: String) -> String? {
     if name.isEmpty { return "it is empty" }
     if name.utf8.contains(0) { return "it contains a NUL" }
@@ -65,12 +66,13 @@ package final class Cluster: Sendable {
     return nil
   }
 
-  /// The database's name at the nodes. With its length in front, no name is the beginning of another one.
+  /// The database's name at the nodes. Because of the length prefix, no name is the start of
+  /// another one.
   private var nameAtNodes: String {
     options.sendsPlainName ? database : "\(database.utf8.count):\(database)"
   }
 
-  /// The addresses to try, the last leader's first.
+  /// The addresses to try, starting with the last leader.
   var candidates: [String] {
     let known = known.withLock { $0 }
     var named: Set<String> = []
@@ -78,19 +80,19 @@ package final class Cluster: Sendable {
       .filter { named.insert($0).inserted }
   }
 
-  /// Opens the database at the node that leads, however long it takes to find one.
+  /// Finds the leader and opens the database there. Keeps searching until the deadline.
   ///
   /// - Parameters:
-  ///   - deadline: When to give up.
-  ///   - reasonToEnd: Says why the access must end, if it must.
-  /// - Throws: ``SQLiteError`` that says what each node answered last.
+  ///   - deadline: The time at which to give up.
+  ///   - reasonToEnd: Returns the reason why the access must end, or nil.
+  /// - Throws: `SQLiteError` with the last answer of each node in its message.
   package func openAtLeader(
     before deadline: ContinuousClock.Instant, _ reasonToEnd: @escaping () -> String? = { nil }
   ) throws(SQLiteError) -> (connection: NodeConnection, database: UInt32) {
     let questions = LeaderQuestions(options, reasonToEnd)
     var pause = Duration.milliseconds(10)
     var failures: [String: String] = [:]
-    // What is no address will never be one.
+    // Invalid addresses aren't tried again.
     var misspelled: Set<String> = []
     while true {
       questions.keep(only: candidates)
@@ -118,7 +120,8 @@ package final class Cluster: Sendable {
             failures[address] = error.message
           }
         case .leader(let other):
-          // A node may be known by several names: asked by its own it leads, or names another.
+          // A node may have several addresses. Under its own address, it says that it leads or
+          // names another leader.
           failures[address] = "says that \(other) leads, which does not"
           do throws(SQLiteError) {
             try questions.ask(other)
@@ -146,7 +149,7 @@ package final class Cluster: Sendable {
   private func open(
     _ connection: NodeConnection, _ deadline: ContinuousClock.Instant
   ) throws(SQLiteError) -> (NodeConnection, UInt32) {
-    // It may be stopped at any time, and others lead then.
+    // The node may be stopped at any time. Another node leads then.
     let search = SuccessorSearch(self, of: connection.address)
     connection.successor = { search.successor() }
     let database = try connection.open(nameAtNodes, before: attempt(deadline))
@@ -160,8 +163,9 @@ package final class Cluster: Sendable {
     return (connection, database)
   }
 
-  /// Whether a node that has not answered may still be at work: it takes a connection, and does not answer there
-  /// either. One that is away takes none; one that answers has lost what it was asked.
+  /// Returns whether a node that hasn't answered may still be working. Such a node accepts a
+  /// connection but doesn't answer on it. A node that is down accepts no connection. A node that
+  /// answers has lost the original request.
   func isBusy(_ address: String, _ reasonToEnd: @escaping () -> String?) -> Bool {
     let end = ContinuousClock.now + min(.seconds(1), options.attemptTimeout)
     guard let node = try? NodeConnection(address, options, before: end, waits: true) else {
@@ -172,7 +176,7 @@ package final class Cluster: Sendable {
     return node.wasSilent
   }
 
-  /// Does what need not be done for each session, if it was not done within the last hour.
+  /// Runs `body` unless the preparation was completed within the last hour.
   func once(
     _ preparation: Preparation, _ body: () throws(SQLiteError) -> Void
   ) throws(SQLiteError) {
@@ -182,12 +186,12 @@ package final class Cluster: Sendable {
     known.withLock { $0.done[preparation] = now }
   }
 
-  /// Notes who leads.
+  /// Records the address of the leader.
   func note(leader: String) {
     known.withLock { $0.leader = leader }
   }
 
-  /// The addresses of the nodes that vote, as the last leader that was found has named them.
+  /// The addresses of the voters, as reported by the last leader.
   var voters: [String] { known.withLock { $0.voters } }
 
   private func note(_ nodes: [ClusterNode], leader: String) {
@@ -204,12 +208,12 @@ package final class Cluster: Sendable {
     let result = Result { () throws(SQLiteError) in try KnownNodes(path).write(addresses) }
     known.withLock { known in
       if case .failure(let error) = result { known.failure = error } else { known.failure = nil }
-      // Without the file it is tried again with the next session.
+      // If the file can't be written, the next session tries again.
       known.areKept = known.failure == nil
     }
   }
 
-  /// Why the addresses could not be kept when they were learned last.
+  /// The error of the last attempt to store the addresses, or nil if it succeeded.
   var failureToKeep: SQLiteError? { known.withLock { $0.failure } }
 
   private func noLeader(_ failures: [String: String]) -> SQLiteError {
@@ -218,10 +222,10 @@ package final class Cluster: Sendable {
       "no node of the cluster leads within \(options.leaderTimeout): \(list(of: failures))")
   }
 
-  /// What each node answered last, of some nodes: a file may name very many.
+  /// Returns the last answers of at most 16 nodes, because a file may contain many addresses.
   private func list(of failures: [String: String]) -> String {
     let addresses = candidates
-    // The program's own first.
+    // List the program's own addresses first.
     let named = seeds + addresses.filter { !seeds.contains($0) }
     var parts = named.prefix(16).map { address in
       let failure = failures[address] ?? "no time was left"
@@ -232,7 +236,7 @@ package final class Cluster: Sendable {
     return parts.joined(separator: "; ")
   }
 
-  /// The nodes as the leader knows them.
+  /// Returns the nodes of the cluster, as reported by the leader.
   func nodes(
     _ reasonToEnd: @escaping () -> String? = { nil }
   ) throws(SQLiteError) -> [ClusterNode] {

@@ -2,10 +2,10 @@ import Platform
 import SQLiteCore
 import SystemFiles
 
-/// The file in which a client keeps the addresses of the nodes that it has learned, one a line.
+/// The file in which a client stores the addresses of the known nodes, one per line.
 ///
-/// It is replaced in whole, so that a crash leaves the old or the new one. Several programs may share it: the
-/// last one to learn something writes it.
+/// The file is replaced atomically, so a crash leaves either the old or the new content. Several
+/// programs can share a file; the last writer wins.
 struct KnownNodes {
   private static let maximumSize = 1 << 20
 
@@ -20,16 +20,17 @@ struct KnownNodes {
     self.path = path
   }
 
-  /// Reads the addresses; none if there is no file yet. Lines that cannot be addresses are left out.
+  /// Reads the addresses. Skips lines that can't be addresses. Returns an empty array if the file
+  /// doesn't exist.
   func read() throws(SQLiteError) -> [String] {
     do throws(SystemFailure) {
-      // A pipe without a writer would keep us waiting.
+      // O_NONBLOCK, because opening a pipe without a writer would block.
       let file = Descriptor(try operations.open(path: path, O_RDONLY | O_NONBLOCK), operations)
       guard try file.status().isRegularFile else {
         throw SystemFailure("open", EINVAL)
       }
       let bytes = try file.read(KnownNodes.maximumSize, at: 0)
-      // As many as a node may name.
+      // A node may report at most 1,000 nodes, too.
       return bytes.split(separator: 0x0a).filter(KnownNodes.mayBeAddress).prefix(1_000)
         .map { String(decoding: $0, as: UTF8.self) }
     } catch {
@@ -38,14 +39,14 @@ struct KnownNodes {
     }
   }
 
-  /// Whether a line may be an address of some transport: a name of a host has 253 bytes at the most, and a path of a
-  /// socket less.
+  /// Returns whether a line may be an address. A host name has at most 253 bytes, and a socket path
+  /// is shorter.
   private static func mayBeAddress(_ line: ArraySlice<UInt8>) -> Bool {
     line.count <= 300 && line.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
       && String(validating: line, as: UTF8.self) != nil
   }
 
-  /// Replaces the addresses.
+  /// Replaces the content of the file.
   func write(_ addresses: [String]) throws(SQLiteError) {
     let lines = addresses.filter { !$0.utf8.contains(0x0a) && !$0.isEmpty }
     let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)

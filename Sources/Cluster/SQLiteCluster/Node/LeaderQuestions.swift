@@ -1,24 +1,25 @@
 import SQLiteCore
 
-/// Asks nodes which one leads, all side by side: a silent node delays no other one.
+/// Queries several nodes for the leader at the same time, so that a silent node doesn't delay the
+/// others.
 final class LeaderQuestions {
-  /// What a node answers.
+  /// The answer of a node.
   enum Answer {
     /// The address of the leader, which may be the node itself.
     case leader(String)
-    /// It knows of none.
+    /// The node knows no leader.
     case none
-    /// It did not answer.
+    /// The node didn't answer.
     case failure(SQLiteError)
   }
 
   private let options: ClusterOptions
   private let reasonToEnd: () -> String?
   private var connections: [String: NodeConnection] = [:]
-  /// The nodes whose answers are outstanding, the one that was asked first at the beginning, and how long each is
-  /// waited for.
+  /// The nodes with outstanding answers, in the order of the requests, and the time until which to
+  /// wait for each.
   private(set) var asked: [(address: String, end: ContinuousClock.Instant)] = []
-  /// How long a node that was silent is waited for next.
+  /// The time to wait for the next answer of a node that was silent before.
   private var patience: [String: Duration] = [:]
 
   init(_ options: ClusterOptions, _ reasonToEnd: @escaping () -> String? = { nil }) {
@@ -28,11 +29,12 @@ final class LeaderQuestions {
 
   func isAsked(_ address: String) -> Bool { asked.contains { $0.address == address } }
 
-  /// Sends the question to a node, unless its answer is outstanding.
+  /// Sends a request to a node, unless an answer of it is outstanding.
   ///
-  /// Connecting to it takes at most the time that its answer may take, if the transport waits for that.
+  /// If the transport waits for the connection, connecting may take at most the time for the
+  /// answer.
   ///
-  /// - Throws: ``SQLiteError`` if it cannot be sent.
+  /// - Throws: `SQLiteError` if the request can't be sent.
   func ask(_ address: String) throws(SQLiteError) {
     guard !isAsked(address) else { return }
     let end =
@@ -55,16 +57,17 @@ final class LeaderQuestions {
     }
   }
 
-  /// Waits for the next answer of any node that was asked; nil if none comes before the deadline.
+  /// Waits for the next answer of any node.
   ///
-  /// - Throws: ``SQLiteError`` if the access must end.
+  /// - Returns: The answer and the node's address; nil if none arrives before the deadline.
+  /// - Throws: `SQLiteError` if the access must end.
   func next(
     before deadline: ContinuousClock.Instant
   ) throws(SQLiteError) -> (address: String, answer: Answer)? {
     while true {
       for (address, end) in asked {
         guard let connection = connections[address] else { continue }
-        // One alone is waited for; several are looked at in turn.
+        // Wait only if a single node is queried. Poll several nodes in turn.
         let slice = min(deadline, asked.count == 1 ? .now + .milliseconds(20) : .now)
         do throws(SQLiteError) {
           if try connection.hasMessage(before: slice) {
@@ -84,23 +87,23 @@ final class LeaderQuestions {
       }
       if let reason = reasonToEnd() { throw SQLiteError(.interrupt, reason) }
       guard ContinuousClock.now < deadline, !asked.isEmpty else { return nil }
-      // A transport may return at once.
+      // A transport may return immediately.
       if asked.count > 1 { sleepThread(for: .microseconds(200)) }
     }
   }
 
-  /// Gives up the answers that are outstanding. They would say nothing of a later moment.
+  /// Discards outstanding answers, which would be outdated for a later request.
   func giveUp() {
     for (address, _) in asked { connections[address] = nil }
     asked = []
   }
 
-  /// Returns the connection to a node, which is asked something else from then on.
+  /// Removes and returns the connection to a node, for other requests.
   func take(_ address: String) -> NodeConnection? {
     forget(address)
   }
 
-  /// Forgets the connections to all but some nodes, and those that are asked.
+  /// Closes the connections to all other nodes, except those with outstanding answers.
   func keep(only addresses: [String]) {
     for address in connections.keys where !addresses.contains(address) && !isAsked(address) {
       forget(address)
@@ -112,14 +115,15 @@ final class LeaderQuestions {
     return connections.removeValue(forKey: address)
   }
 
-  /// Waits longer for a node that has let its time pass, and not for one that refuses at once.
+  /// Doubles the waiting time for a node that was silent until the end. A node that fails
+  /// immediately doesn't count.
   private func noteSilence(of address: String, until end: ContinuousClock.Instant) {
     guard ContinuousClock.now >= end else { return }
     patience[address] = min((patience[address] ?? .milliseconds(200)) * 2, options.attemptTimeout)
   }
 }
 
-/// Finds out whether another node leads, while one that has led is silent.
+/// Determines whether another node has become leader, while the known leader is silent.
 final class SuccessorSearch {
   private let cluster: Cluster
   private let leader: String
@@ -131,8 +135,8 @@ final class SuccessorSearch {
     questions = LeaderQuestions(cluster.options)
   }
 
-  /// Returns which other node leads, if one says so itself at once. A later answer is read by the next call: the leader
-  /// may be answering meanwhile.
+  /// Returns the address of another node that says that it leads, if it answers within 10 ms. The
+  /// next call reads later answers, because the known leader may answer in the meantime.
   func successor() -> String? {
     let end = ContinuousClock.now + .milliseconds(10)
     for address in cluster.candidates where address != leader { try? questions.ask(address) }

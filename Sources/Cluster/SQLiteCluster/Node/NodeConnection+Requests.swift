@@ -1,43 +1,43 @@
 package import SQLiteCore
 
-/// What a node tells of another.
+/// A node of a cluster.
 public struct ClusterNode: Hashable, Sendable {
-  /// What a node does in the cluster.
+  /// The role of a node in the cluster.
   public enum Role: UInt64, Sendable {
-    /// It has the data and a vote.
+    /// The node stores the data and can vote.
     case voter = 0
-    /// It has the data and no vote.
+    /// The node stores the data but can't vote.
     case standBy = 1
-    /// It has neither.
+    /// The node doesn't store the data and can't vote.
     case spare = 2
   }
 
-  /// Its number.
+  /// The number that identifies the node in the cluster.
   public let id: UInt64
-  /// Its address.
+  /// The network address of the node.
   public let address: String
-  /// What it does.
+  /// The role of the node.
   public let role: Role
-  /// Whether it leads.
+  /// A Boolean value that indicates whether the node is the leader.
   public internal(set) var isLeader = false
 }
 
-/// The requests of the protocol, one function for each.
+/// The requests of the protocol.
 extension NodeConnection {
-  /// Asks for the leader's address; nil if the node knows none.
+  /// Requests the address of the leader. Returns nil if the node knows no leader.
   func leader(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> String? {
     try askForLeader(before: deadline)
     return try leaderReply(before: deadline)
   }
 
-  /// Sends the question for the leader's address.
+  /// Sends a request for the address of the leader.
   func askForLeader(before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     var request = Request(.leader)
     request.append(0)
     try send(request, before: deadline)
   }
 
-  /// Waits for the leader's address; nil if the node knows none.
+  /// Waits for the address of the leader. Returns nil if the node knows no leader.
   func leaderReply(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> String? {
     var reply = try reply(.server, before: deadline)
     _ = try reply.word()
@@ -45,7 +45,7 @@ extension NodeConnection {
     return address.isEmpty ? nil : address
   }
 
-  /// Says who we are, and opens a database.
+  /// Registers this client, opens a database, and returns its number.
   func open(_ name: String, before deadline: ContinuousClock.Instant) throws(SQLiteError) -> UInt32
   {
     var client = Request(.client)
@@ -59,14 +59,15 @@ extension NodeConnection {
     return try reply.halves().0
   }
 
-  /// Asks for the nodes.
+  /// Requests the list of nodes.
   package func nodes(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> [ClusterNode]
   {
     var request = Request(.cluster)
     request.append(1)
     var reply = try call(request, .servers, before: deadline)
     let count = try reply.word()
-    // Each node takes three words at the least; and each one that is named may be asked.
+    // Each node takes at least three words. The client may query each of them, so limit their
+    // number.
     guard count <= UInt64(min(reply.count / 24, 1_000)) else {
       throw ReplyReader.nonsense("too many nodes")
     }
@@ -82,7 +83,7 @@ extension NodeConnection {
     return nodes
   }
 
-  /// Compiles a statement; returns its number.
+  /// Prepares a statement and returns its number.
   func prepare(_ sql: String, in database: UInt32) throws(SQLiteError) -> UInt32 {
     var request = Request(.prepare)
     request.append(UInt64(database))
@@ -92,16 +93,17 @@ extension NodeConnection {
     return statement
   }
 
-  /// Lets go of a statement.
+  /// Finalizes a prepared statement.
   func finalize(_ statement: UInt32, in database: UInt32) throws(SQLiteError) {
     var request = Request(.finalize)
     request.append(database, statement)
     _ = try call(request, .empty)
   }
 
-  /// Runs SQL that gives no rows.
+  /// Runs SQL that returns no rows.
   ///
-  /// - Returns: The rowid of the row inserted last, and the number of rows changed last.
+  /// - Returns: The rowid of the last inserted row, and the number of rows that the last statement
+  ///   changed.
   func execute(
     _ target: Target, in database: UInt32, _ values: [Value] = []
   ) throws(SQLiteError) -> (rowID: Int64, changes: Int64) {
@@ -111,14 +113,14 @@ extension NodeConnection {
     return (rowID, Int64(bitPattern: try reply.word()))
   }
 
-  /// Runs SQL that gives rows, and returns the first message with some.
+  /// Runs SQL that returns rows, and returns the first message with rows.
   func query(
     _ target: Target, in database: UInt32, _ values: [Value] = []
   ) throws(SQLiteError) -> ReplyReader {
     try call(try request(.query, .querySQL, target, in: database, values), .rows)
   }
 
-  /// What is run: a statement that was compiled, or a text.
+  /// The SQL to run: a prepared statement or a text.
   enum Target {
     case statement(UInt32)
     case sql(String)

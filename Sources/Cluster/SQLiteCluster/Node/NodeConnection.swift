@@ -1,31 +1,34 @@
 package import SQLiteCore
 
-/// A connection to one node, which takes one request at a time.
+/// A connection to one node, which processes one request at a time.
 package final class NodeConnection {
-  /// The node's address.
+  /// The address of the node.
   package let address: String
   private let stream: any ClusterStream
   private let limits: ClusterOptions
-  /// Bytes that have come. Messages that were taken are read where they lie.
+  /// The received bytes. Messages share this array instead of copying their bytes.
   private var received: [UInt8] = []
-  /// Where those of the next message begin.
+  /// The offset of the next message.
   private var start = 0
-  /// Returns why the access must end, if it must.
+  /// Returns the reason why the access must end, or nil.
   var reasonToEnd: () -> String? = { nil }
-  /// Returns which other node leads, if one does; asked when an answer is late that should be quick.
+  /// Returns the address of another leader, or nil. Called if an answer that should be fast is
+  /// late.
   var successor: () -> String? = { nil }
-  /// Whether nothing more can be asked, since an answer did not come or made no sense.
+  /// Whether the connection is unusable, because an answer was missing or invalid.
   private(set) var isBroken = false
-  /// Whether the node has said nothing until the deadline: it may be away, or at work without end.
+  /// Whether the node sent nothing until the deadline. It may be down, or still running a
+  /// statement.
   private(set) var wasSilent = false
-  /// Whether the node has closed the connection, or has ended.
+  /// Whether the node has closed the connection or terminated.
   private(set) var hasClosed = false
-  /// Whether a part of the answer has come.
+  /// Whether a part of the answer has arrived.
   private var hasReceived = false
 
-  /// Connects to a node and says which version of the protocol follows.
+  /// Connects to a node and sends the protocol version.
   ///
-  /// - Parameter waits: Whether to wait for the connection. Otherwise a plain socket connects while others are used.
+  /// - Parameter waits: Whether to wait for the connection. If false, a plain socket connects in
+  ///   the background.
   init(
     _ address: String, _ options: ClusterOptions, before deadline: ContinuousClock.Instant,
     waits: Bool = false
@@ -48,21 +51,22 @@ package final class NodeConnection {
 
   deinit { stream.close() }
 
-  /// How long an answer that should be quick may take before other nodes are asked who leads.
+  /// The time to wait for an answer that should be fast, before querying other nodes for the
+  /// leader.
   private static let patience = Duration.milliseconds(20)
 
-  /// The error for a connection that ends.
+  /// Returns the error for a lost connection.
   static func lost(_ address: String, _ why: String) -> SQLiteError {
     SQLiteError(.leadershipLost, "the connection to the node \(address) is lost: \(why)")
   }
 
-  /// Sends a request and waits for its answer.
+  /// Sends a request and waits for the answer.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - expected: The kinds of answers that make sense.
-  ///   - deadline: When to give up, nil for that of one attempt.
-  /// - Throws: ``SQLiteError``: what the node has refused, or a lost connection.
+  ///   - expected: The expected kind of answer.
+  ///   - deadline: The time at which to give up; nil for the timeout of one attempt.
+  /// - Throws: `SQLiteError` with the node's failure, or if the connection is lost.
   package func call(
     _ request: Request, _ expected: ReplyKind, before deadline: ContinuousClock.Instant? = nil
   ) throws(SQLiteError) -> ReplyReader {
@@ -71,7 +75,7 @@ package final class NodeConnection {
     return try reply(expected, before: deadline)
   }
 
-  /// Sends a request. Its answer must be taken before the next one is sent.
+  /// Sends a request. The caller must receive its whole answer before it sends the next one.
   func send(_ request: Request, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     let message = try request.message(limit: limits.maximumMessageSize)
     guard !isBroken else { throw NodeConnection.lost(address, "it has ended before") }
@@ -87,7 +91,7 @@ package final class NodeConnection {
     }
   }
 
-  /// Waits for the next message of an answer.
+  /// Waits for the next message of an answer. Throws if it reports a failure or is of another kind.
   func reply(
     _ expected: ReplyKind, before deadline: ContinuousClock.Instant? = nil
   ) throws(SQLiteError) -> ReplyReader {
@@ -108,15 +112,17 @@ package final class NodeConnection {
     return reply.body
   }
 
-  /// The error that a node names by SQLite's codes, and some of its own.
+  /// Returns the error for a failure code of a node. Nodes use SQLite's codes and some of their
+  /// own.
   private static func failure(_ code: Int32, _ message: String, _ address: String) -> SQLiteError {
-    // These are messages of success: the code is one of Raft's, which has come through.
+    // With these messages of success, the code is an error code of Raft.
     if ["not an error", "another row available", "no more rows available"].contains(message) {
       return SQLiteError(
         .leadershipLost, "the node \(address) could not hand on the change: Raft's error \(code)")
     }
     return switch code {
-    // Older nodes have the second pair. An unknown database or statement is one that the leader before had.
+    // 8202 and 8458 are the codes of older nodes. 12 and 0 report an unknown database or statement,
+    // which the previous leader had.
     case ResultCode.notLeader.rawValue, 8202, 12, 0:
       SQLiteError(.notLeader, "the node \(address) does not lead any more: \(message)")
     case ResultCode.leadershipLost.rawValue, 8458:
@@ -125,13 +131,13 @@ package final class NodeConnection {
     }
   }
 
-  /// Names what a node lacks, where it says that it does not know a function or a collation of this library's, such
-  /// as those for exact decimals.
+  /// Returns an error that names the missing feature if the node doesn't know a function or
+  /// collation of this library, such as those for exact decimals.
   private static func missingFeature(_ code: Int32, _ message: String) -> SQLiteError? {
     let words: [(start: String, feature: Database.Feature)] = [
       ("no such function: ", .functions), ("no such collation sequence: ", .collations),
     ]
-    // A collation that is not there has an extended code.
+    // A missing collation has an extended code.
     guard ResultCode(rawValue: code).primary == .error,
       let found = words.first(where: { message.hasPrefix($0.start + "magicdata_") })
     else { return nil }
@@ -169,15 +175,15 @@ package final class NodeConnection {
     return Reply(kind: kind, body: body)
   }
 
-  /// Returns whether the whole next message has come.
+  /// Returns whether the whole next message has arrived.
   ///
-  /// - Parameter deadline: How long to wait for it. It may come later.
+  /// - Parameter deadline: The time until which to wait. The message may also arrive later.
   func hasMessage(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> Bool {
     while true {
       var count = 8
       if received.count - start >= count {
         var head = ReplyReader(received, start..<start + 8)
-        // One that is too large is refused when it is taken.
+        // A message that is too large is rejected when it is read.
         count += min(Int(try head.halves().0), limits.maximumMessageSize / 8) * 8
         if received.count - start >= count { return true }
       }
@@ -185,12 +191,13 @@ package final class NodeConnection {
     }
   }
 
-  /// Receives until there are that many bytes. Memory is taken as they come, not as a length promises.
+  /// Receives until `count` bytes are available. Allocates memory as bytes arrive, not according to
+  /// announced lengths.
   private func fill(_ count: Int, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     var suspicion: ContinuousClock.Instant?
     while received.count - start < count {
       if try receive(count, before: min(deadline, .now + .milliseconds(20))) {
-        // Also of a node that sends a byte now and then.
+        // This also ends the wait for a node that sends only a byte from time to time.
         guard received.count - start >= count || ContinuousClock.now < deadline else {
           throw broken("an answer did not come whole in time")
         }
@@ -207,7 +214,8 @@ package final class NodeConnection {
     }
   }
 
-  /// Receives some bytes, of so many that are waited for; returns whether any came before the deadline.
+  /// Receives bytes, of which `count` are needed in total. Returns whether any arrived before the
+  /// deadline.
   private func receive(
     _ count: Int, before deadline: ContinuousClock.Instant
   ) throws(SQLiteError) -> Bool {
@@ -215,7 +223,7 @@ package final class NodeConnection {
       isBroken = true
       throw SQLiteError(.interrupt, reason)
     }
-    // The rest is held back until what has come is acknowledged (Nagle's algorithm).
+    // The node sends the rest only after the received part was acknowledged (Nagle's algorithm).
     if hasReceived, let socket = stream.socketDescriptor { acknowledge(socket) }
     let bytes: [UInt8]?
     do {
@@ -239,7 +247,7 @@ package final class NodeConnection {
     if start == received.count {
       received = bytes
     } else {
-      // What lies before may still be read by those who have taken it.
+      // Don't modify earlier bytes in place: callers may still read messages in them.
       if start > 0 { received = Array(received[start...]) }
       received += bytes
     }
@@ -248,13 +256,13 @@ package final class NodeConnection {
 }
 
 extension SQLiteError {
-  /// Whether the node that was asked does not lead any more, or cannot be reached.
+  /// Whether the queried node is no longer the leader, or can't be reached.
   package var isOfLostLeader: Bool { code == .notLeader || code == .leadershipLost }
 }
 
 extension ResultCode {
-  /// The node of a cluster that was asked does not lead it.
+  /// The queried node isn't the leader of the cluster.
   static let notLeader = ResultCode(rawValue: 10250)
-  /// The node of a cluster that was asked has lost the lead meanwhile, or cannot be reached any more.
+  /// The queried node has lost the leadership during the request, or can't be reached any more.
   static let leadershipLost = ResultCode(rawValue: 10506)
 }

@@ -1,22 +1,22 @@
 import SQLSyntax
 import SQLiteCore
 
-/// A connection's session at the node that leads.
+/// A connection's session with the leader.
 ///
-/// Each transaction that writes has a random token, which it stores itself: if the answer to its COMMIT is
-/// lost, the token tells whether it was committed. Without the answer nobody else could: a node that says
-/// that it has failed may have handed the transaction on.
+/// Each write transaction stores a random token. If the answer to its COMMIT is lost, the token
+/// shows whether the transaction was committed. A failure that a node reports isn't sufficient for
+/// that: the node may already have replicated the transaction.
 final class ClusterSession: RemoteSession {
   private struct Savepoint {
-    /// The name in small letters.
+    /// The name in lower case.
     let name: String
-    /// The number of the node's savepoint at its beginning.
+    /// The number of the node's savepoint that marks its start.
     let mark: Int
   }
 
   let cluster: Cluster
   let node: NodeConnection
-  /// The node's number of the database.
+  /// The node's number for the database.
   let database: UInt32
 
   private(set) var isAutocommit = true
@@ -34,30 +34,31 @@ final class ClusterSession: RemoteSession {
     didSet { node.reasonToEnd = reasonToEnd }
   }
 
-  /// Makes sure that the node leads.
+  /// Verifies that the node is the leader.
   private let check: LeaderCheck
-  /// The statement whose rows are still to come.
+  /// The statement with outstanding rows.
   var streaming: ClusterStatement?
   /// Whether the open transaction has written.
   private var hasWritten = false
   private(set) var mayDeferForeignKeys = false
-  /// The open savepoints of the program, the outermost first.
+  /// The open savepoints of the program, from the outermost to the innermost.
   private var savepoints: [Savepoint] = []
-  /// How many savepoints are open at the node, one in the other.
+  /// The number of nested savepoints that are open at the node.
   ///
-  /// The first statement that writes in a savepoint brings the next one along, behind it in the same message:
-  /// most that are written so are short, as those of a group are, and end with it. Those of the program that
-  /// have ended stay open at the node up to the end of the transaction, or until there are many.
+  /// The first statement that writes in a savepoint of the program also opens the next savepoint at
+  /// the node, in the same message. Most savepoints contain only one such statement, for example
+  /// those of group commit. When a savepoint of the program ends, the node's savepoint stays open
+  /// until the end of the transaction, or until there are many.
   private var marks = 0
-  /// Whether nothing was written since the last of them.
+  /// Whether nothing was written since the last of these savepoints.
   private var isMarked = false
-  /// Whether nothing was written in the innermost savepoint of the program.
+  /// Whether nothing was written in the program's innermost savepoint.
   private var isFresh = false
-  /// Whether the outermost savepoint has begun the transaction.
+  /// Whether the outermost savepoint began the transaction.
   private var hasBegunBySavepoint = false
-  /// Whether the schema was read in the open transaction.
+  /// Whether the node has loaded the schema in the open transaction.
   private var knowsSchema = false
-  /// Statements that the node need not keep any more.
+  /// The prepared statements to finalize before the next request.
   private var forgotten: [UInt32] = []
 
   init(
@@ -76,7 +77,7 @@ final class ClusterSession: RemoteSession {
       ("foreign_keys", options.foreignKeys), ("recursive_triggers", options.recursiveTriggers),
     ]
     if forReading { settings.append(("query_only", true)) }
-    // In one message: a session is opened anew while others wait.
+    // A single message, because other accesses wait while a session is reopened.
     _ = try node.execute(
       .sql(settings.map { "PRAGMA \($0.name) = \($0.isOn ? 1 : 0)" }.joined(separator: "; ")),
       in: database)
@@ -85,7 +86,7 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Makes the table of tokens, and removes old ones.
+  /// Creates the table of tokens if it is missing, and deletes old tokens.
   private func prepareTokens() throws(SQLiteError) {
     try waitingForLock { () throws(SQLiteError) in
       guard try node.numbers(Token.presence, [], in: database) == [0] else { return }
@@ -97,12 +98,13 @@ final class ClusterSession: RemoteSession {
         _ = try node.execute(.sql(Token.pruning), in: database, [age])
       }
     } catch {
-      // Removing old tokens can wait for the next one who connects.
+      // Another session can delete the old tokens later.
       guard error.code.primary == .busy else { throw error }
     }
   }
 
-  /// Refuses a database that another program has made so that reading it would end the node.
+  /// Throws if the database has columns that can crash the node when they are read. Only other
+  /// programs create such columns.
   private func checkColumnTypes() throws(SQLiteError) {
     let names = ClusterSession.endingTypes.map { "'\($0)'" }.joined(separator: ", ")
     let found = try node.text(
@@ -118,7 +120,8 @@ final class ClusterSession: RemoteSession {
         + "some values of it: ClusterOptions.checksColumnTypes takes it nevertheless")
   }
 
-  /// The types whose values a node of version 1.11 reads in its own way: it ends if it finds others.
+  /// The column types that a node of version 1.11 converts. It crashes if a column contains other
+  /// values.
   static let endingTypes: Set<String> = ["boolean", "date", "datetime", "timestamp"]
 
   func close() {
@@ -152,14 +155,14 @@ final class ClusterSession: RemoteSession {
 
   // MARK: Requests
 
-  /// Asks the node something, once it has said what it was asked before.
+  /// Sends a request to the node, after the previous answer was received completely.
   ///
   /// - Parameters:
-  ///   - sql: The text, if it may roll back the transaction.
-  ///   - isPart: Whether the question is part of the one before.
-  ///   - isWork: Whether it is a statement of the program's, which may take long.
+  ///   - sql: The text of the statement, if it may roll back the transaction.
+  ///   - isPart: Whether the request belongs to the previous one.
+  ///   - isWork: Whether it runs a statement of the program, which may take long.
   ///   - body: The request.
-  /// - Throws: ``SQLiteError``, after noticing what it did to the session and the transaction.
+  /// - Throws: `SQLiteError`, after updating the state of the session and the transaction.
   func requesting(
     _ sql: String = "", isPart: Bool = false, isWork: Bool = false,
     _ body: () throws(SQLiteError) -> Void
@@ -171,15 +174,15 @@ final class ClusterSession: RemoteSession {
         streaming = nil
         while let statement = forgotten.popLast() { try node.finalize(statement, in: database) }
       }
-      // A node that is at work on a statement does not lead meanwhile: it is let finish, or it would have to
-      // begin anew elsewhere.
+      // A node doesn't act as leader while it runs a statement. Let it finish, or the statement
+      // would have to start again on another node.
       let successor = node.successor
       if isWork { node.successor = { nil } }
       defer { node.successor = successor }
       try body()
     } catch {
       if isWork, node.hasClosed { statementAtEnd = sql }
-      // What one node did not finish is not given to the next one.
+      // Don't send a statement to another node if this node may still be running it.
       let isBusy = isWork && node.wasSilent && cluster.isBusy(node.address, reasonToEnd)
       noteFailure(error, sql, mayRunAgain: !isBusy)
       guard isBusy else { throw error }
@@ -189,7 +192,7 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Makes sure that the node leads, before something is read from it.
+  /// Verifies that the node is the leader, before a read.
   func confirmLeader() throws(SQLiteError) {
     guard cluster.options.reads == .linearizable else { return }
     try requesting { () throws(SQLiteError) in
@@ -222,8 +225,8 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Finds out whether the node has rolled back the transaction, which it does after some errors and does
-  /// not say: a second BEGIN is refused inside one.
+  /// Checks whether the node has rolled back the transaction. It does so after some errors without
+  /// reporting it. BEGIN fails inside a transaction.
   private func lookAtTransaction() {
     do throws(SQLiteError) {
       _ = try node.execute(.sql("BEGIN"), in: database)
@@ -251,33 +254,33 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Has the node's connection notice if others have changed the schema: it names the columns of a statement
-  /// as it knows them before it begins, and learns of others only then.
+  /// Makes the node's connection load the current schema. The node reads the column names of a
+  /// statement before it starts, and would otherwise use an old schema.
   func readSchema(isPart: Bool = false) throws(SQLiteError) {
     guard !knowsSchema else { return }
     try requesting(isPart: isPart) { () throws(SQLiteError) in
       _ = try node.numbers("SELECT 1 FROM sqlite_schema LIMIT 0", [], in: database)
     }
-    // It stays so for the rest of a transaction.
+    // In a transaction, the schema stays loaded.
     knowsSchema = !isAutocommit
   }
 
-  /// ``readSchema(isPart:)`` after a failure. Returns whether the schema may be another one now.
+  /// Calls ``readSchema(isPart:)`` after a failure. Returns whether the schema may have changed.
   func learnsSchema() throws(SQLiteError) -> Bool {
     guard !isLost, !knowsSchema else { return false }
     try readSchema()
     return true
   }
 
-  /// Lets the node forget a statement, before the next request.
+  /// Finalizes a prepared statement before the next request.
   func forget(_ statement: UInt32) {
     if !isLost { forgotten.append(statement) }
   }
 
   // MARK: Changes
 
-  /// Runs what writes, in a transaction of its own if none is open: what a statement writes outside one and
-  /// gives back as rows would reach no other node.
+  /// Runs `body`, which writes, in the open transaction or in a new one. A transaction is required
+  /// because the changes of a statement with RETURNING would otherwise not be replicated.
   func changing(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     guard isAutocommit else {
       hasWritten = true
@@ -294,20 +297,21 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Runs a statement that writes and gives no rows, in the open transaction.
+  /// Runs a statement that writes and returns no rows, in the open transaction.
   ///
   /// - Parameters:
-  ///   - text: The statement.
-  ///   - target: Returns the statement, or as it is compiled.
+  ///   - text: The text of the statement.
   ///   - values: The values of its parameters.
+  ///   - target: Returns the text or the prepared statement.
   func write(
     _ text: String, _ values: [Value], _ target: () throws(SQLiteError) -> NodeConnection.Target
   ) throws(SQLiteError) -> (rowID: Int64, changes: Int64) {
     let bringsMark = isFresh
     noteWriting()
     guard bringsMark else { return try node.execute(try target(), in: database, values) }
-    // The values are those of the first statement. A comment may end the text; else nothing is put between, since
-    // the schema keeps the text of a CREATE up to the semicolon.
+    // The node binds the values to the first statement. A newline ends a comment at the end of the
+    // text. Otherwise nothing is inserted, because the schema stores the text of a CREATE up to the
+    // semicolon.
     let end = text.contains("--") ? "\n" : ""
     let change = try node.execute(
       .sql("\(text)\(end); SAVEPOINT \(ClusterSession.name(of: marks + 1))"), in: database, values)
@@ -316,13 +320,13 @@ final class ClusterSession: RemoteSession {
     return change
   }
 
-  /// Notes that something may be written, whatever comes of it.
+  /// Records that something may be written, even if the statement fails.
   func noteWriting() {
     isFresh = false
     isMarked = false
   }
 
-  /// Notes a PRAGMA that changes the session.
+  /// Records a PRAGMA that changes the session.
   func noteSetting(_ sql: String) {
     if sql.lowercased().contains("defer_foreign_keys") { mayDeferForeignKeys = true }
   }
@@ -332,21 +336,21 @@ final class ClusterSession: RemoteSession {
     knowsSchema = false
   }
 
-  /// Notes how many rows a statement has changed, and which it has inserted last.
+  /// Updates the counts of changed rows, and the rowid of the last inserted row.
   func count(_ change: (rowID: Int64, changes: Int64), isInsert: Bool) {
     changes = change.changes
     totalChanges += max(0, change.changes)
     if isInsert, change.changes > 0 { lastInsertedRowID = change.rowID }
   }
 
-  /// Asks how many rows the last statement has changed.
+  /// Requests the number of rows that the last statement changed.
   func askChanges(isInsert: Bool) throws(SQLiteError) {
     let numbers = try numbers("SELECT changes(), last_insert_rowid()", [])
     guard let numbers, numbers.count == 2 else { throw ReplyReader.nonsense("two numbers are due") }
     count((numbers[1], numbers[0]), isInsert: isInsert)
   }
 
-  /// The integers in the first row of a query, nil if there is none.
+  /// Returns the integers in the first row of a query, or nil if there is no row.
   private func numbers(_ sql: String, _ values: [Value]) throws(SQLiteError) -> [Int64]? {
     var found: [Int64]?
     try requesting { () throws(SQLiteError) in
@@ -388,7 +392,8 @@ final class ClusterSession: RemoteSession {
     }
     if !isMarked {
       let first = (savepoints.last?.mark ?? 0) + 1
-      // Each page that is written is kept for all of them.
+      // Release old savepoints if there are many, because SQLite journals each changed page for all
+      // of them.
       let isMany = marks >= first + 64
       let next = isMany ? first : marks + 1
       try execute(
@@ -402,9 +407,9 @@ final class ClusterSession: RemoteSession {
 
   private static func name(of mark: Int) -> String { "magicdata_mark_\(mark)" }
 
-  /// The index of the innermost savepoint of a name.
+  /// Returns the index of the innermost savepoint with a name.
   ///
-  /// - Throws: The node's own error, if there is none.
+  /// - Throws: The node's error if there is no such savepoint.
   private func index(of name: String, orRun command: String) throws(SQLiteError) -> Int {
     let small = asciiLowercased(name)
     if let index = savepoints.lastIndex(where: { $0.name == small }) { return index }
@@ -412,11 +417,12 @@ final class ClusterSession: RemoteSession {
     throw SQLiteError(.error, "no such savepoint: \(name)")
   }
 
-  /// Begins a transaction. A node never waits for the one who writes: we do, and ask again.
+  /// Begins a transaction. A node never waits for a lock, so a write transaction is retried until
+  /// it gets the lock.
   private func begin(_ mode: SQLTransactionMode) throws(SQLiteError) {
     let sql = "BEGIN \(mode.rawValue)"
     if mode == .deferred, cluster.options.reads == .linearizable {
-      // It reads nothing yet, so that the others may answer meanwhile.
+      // BEGIN DEFERRED doesn't read yet, so it can run while the other nodes answer.
       var hasBegun = false
       do throws(SQLiteError) {
         try requesting { () throws(SQLiteError) in
@@ -436,7 +442,7 @@ final class ClusterSession: RemoteSession {
     isWriting = mode != .deferred
   }
 
-  /// Ends a transaction that the node has begun, where the others have not answered before the access was to end.
+  /// Rolls back a transaction that has begun although the leader couldn't be verified in time.
   private func undoBegin() {
     node.reasonToEnd = { nil }
     defer { node.reasonToEnd = reasonToEnd }
@@ -458,26 +464,27 @@ final class ClusterSession: RemoteSession {
         if let reason = reasonToEnd() { throw SQLiteError(.interrupt, reason) }
       }
       sleepThread(for: pause * Double.random(in: 0.5...1))
-      // Others who write do not wait in line with us: who asks seldom waits for long.
+      // Writers don't queue for the lock. A client that tries rarely could wait for a long time.
       pause = min(pause * 2, .milliseconds(10))
     }
   }
 
   private func commit() throws(SQLiteError) {
     guard hasWritten else {
-      // The lock of a node that does not lead any more says nothing of what was read under it.
+      // If the node is no longer the leader, its lock doesn't guarantee that the reads were
+      // current.
       let wasWriting = isWriting && cluster.options.reads == .linearizable
       if wasWriting { try confirmLeader() }
       do throws(SQLiteError) {
         try execute("COMMIT")
       } catch {
-        // Nothing was written: whatever has become of the transaction, it is over.
+        // Nothing was written, so the transaction has ended in any case.
         guard isLost, !wasWriting else { throw error }
       }
       return noteEnd()
     }
     let token = Token()
-    // Whether it is committed must be learned, whoever wants the access to end.
+    // The outcome must be determined even if the access was cancelled.
     node.reasonToEnd = { nil }
     defer { node.reasonToEnd = reasonToEnd }
     do throws(SQLiteError) {
@@ -485,7 +492,7 @@ final class ClusterSession: RemoteSession {
     } catch {
       switch error.code.primary {
       case .constraint, .busy: if !isLost { throw error }
-      // Whatever else a node says: others may have it.
+      // After any other error, other nodes may have the transaction.
       default: lose(mayRunAgain: false)
       }
       mayRunAgain = false
@@ -500,7 +507,7 @@ final class ClusterSession: RemoteSession {
 }
 
 extension NodeConnection {
-  /// The text in the first row of a query, which has at most one; nil if there is none.
+  /// Returns the text in the only row of a query, or nil if there is no row.
   func text(_ sql: String, in database: UInt32) throws(SQLiteError) -> String? {
     var reply = try query(.sql(sql), in: database)
     guard try reply.word() == 1 else { throw ReplyReader.nonsense("one column is due") }
@@ -514,7 +521,7 @@ extension NodeConnection {
     return text
   }
 
-  /// The integers in the first row of a query, nil if there is none.
+  /// Returns the integers in the only row of a query, or nil if there is no row.
   func numbers(
     _ sql: String, _ values: [Value], in database: UInt32
   ) throws(SQLiteError) -> [Int64]? {

@@ -1,18 +1,18 @@
 import SQLSyntax
 import SQLiteCore
 
-/// A statement of a session: it is sent as text when it first runs, and compiled by the node when it runs
-/// again, which saves two messages for what runs once.
+/// A statement of a session. Its first run sends the text, which saves two messages for a statement
+/// that runs only once. The second run prepares it at the node.
 final class ClusterStatement: RemoteStatement {
-  /// What is asked of the node.
+  /// The kind of request that runs the statement.
   enum Role: Equatable {
-    /// It gives rows and writes nothing.
+    /// The statement returns rows and doesn't write.
     case query
-    /// It changes the session only, and gives no rows.
+    /// The statement changes only the session and returns no rows.
     case setting
-    /// It writes.
+    /// The statement writes.
     case change(isInsert: Bool, countsRows: Bool, returnsRows: Bool)
-    /// It begins or ends a transaction or a savepoint.
+    /// The statement begins or ends a transaction or a savepoint.
     case control(Control)
   }
 
@@ -25,24 +25,24 @@ final class ClusterStatement: RemoteStatement {
     case rollbackTo(String)
   }
 
-  /// The text that the node gets.
+  /// The text that is sent to the node.
   let text: String
   let role: Role
   let placeholders: [String]
   let parameterCount: Int
   private(set) var columnNames: [String] = []
 
-  /// Whether it gives all columns of a table, whichever they are then.
+  /// Whether the statement returns all columns of a table (`*`).
   private let hasAllColumns: Bool
-  /// Whether the node compiles it once for all its runs.
+  /// Whether the node may prepare the statement once for all its runs.
   private let staysCompiled: Bool
   private let session: ClusterSession
   private var hasRun = false
-  /// The node's number of it, once it is compiled.
+  /// The node's number for the prepared statement.
   private var number: UInt32?
-  /// The message whose rows are being read.
+  /// The message that contains the current row.
   private var message: ReplyReader?
-  /// Those behind it that have come.
+  /// The messages after it that have arrived.
   private var messages: [ReplyReader] = []
   private var columnCount = 0
   /// Whether more messages follow.
@@ -71,7 +71,7 @@ final class ClusterStatement: RemoteStatement {
     do throws(SQLiteError) {
       try runOnce(values)
     } catch {
-      // The node may have compiled it for tables as they were before others changed them.
+      // The node may have prepared the statement for an old schema.
       guard error.code.primary == .error, mayNameTables, try session.learnsSchema() else {
         throw error
       }
@@ -121,7 +121,7 @@ final class ClusterStatement: RemoteStatement {
     }
   }
 
-  /// The text the first time, and then the compiled statement.
+  /// Returns the text for the first run, and the prepared statement for later runs.
   private func target() throws(SQLiteError) -> NodeConnection.Target {
     guard hasRun, staysCompiled else { return .sql(text) }
     if let number { return .statement(number) }
@@ -142,20 +142,20 @@ final class ClusterStatement: RemoteStatement {
 
   private static func names(_ message: inout ReplyReader) throws(SQLiteError) -> [String] {
     let count = try message.word()
-    // Each name takes a word at the least.
+    // Each name takes at least one word.
     guard count <= UInt64(message.count / 8) else { throw ReplyReader.nonsense("too many columns") }
     var names: [String] = []
     for _ in 0..<count { names.append(try message.text()) }
     return names
   }
 
-  /// Whether another message follows: the last word of each says so.
+  /// Returns whether another message follows, according to the last word of this one.
   private static func isFollowed(_ message: ReplyReader) throws(SQLiteError) -> Bool {
     guard message.count >= 8 else { throw ReplyReader.nonsense("rows have no end") }
     switch message.last {
     case 0xee:
-      // A node of version 1.11 begins each message with the names, and ends it with the row that fills a page.
-      // If the names fill it, it sends them without end.
+      // A node of version 1.11 begins each message with the names, and ends it after the row that
+      // fills a page. If the names alone fill the page, it sends such messages endlessly.
       guard message.count > 8 else {
         throw ReplyReader.nonsense(
           "it has no rows: names of columns that fill a page leave no room")
@@ -182,10 +182,10 @@ final class ClusterStatement: RemoteStatement {
     }
   }
 
-  /// Receives what is still to come, so that the node can be asked something else.
+  /// Receives the remaining messages, so that another request can be sent.
   ///
-  /// - Throws: ``SQLiteError`` also for more rows than are kept, sixteen of the largest messages: a node
-  ///   might never end.
+  /// - Throws: `SQLiteError`, also if the rows are larger than sixteen messages of the maximum
+  ///   size, because the node might never end.
   func drain() throws(SQLiteError) {
     var room = min(session.cluster.options.maximumMessageSize, .max / 16) * 16
     while isOpen {
@@ -213,7 +213,8 @@ final class ClusterStatement: RemoteStatement {
   }
 
   func end() {
-    // What is left must come before the next request; a session that cannot receive it is lost.
+    // The remaining messages must be received before the next request. If that fails, the session
+    // is lost.
     if isOpen {
       try? session.requesting(isPart: true, isWork: true) { () throws(SQLiteError) in
         let deadline = ContinuousClock.now + session.cluster.options.attemptTimeout

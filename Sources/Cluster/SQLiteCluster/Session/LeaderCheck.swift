@@ -1,23 +1,25 @@
 import SQLiteCore
 
-/// Makes sure that a node leads, by asking other voters whom they follow.
+/// Verifies that a node is the leader, by asking other voters which leader they follow.
 ///
-/// A leader that was cut off or stopped does not know it before its lease ends, and answers reads from its last
-/// state meanwhile. But a write that was acknowledged elsewhere was first accepted by a majority from another
-/// leader, in a later term. Of any majority that is asked afterwards one has accepted it, and follows the node
-/// that asked so little as to name it only if that one was elected later still, with the write in its log. So
-/// what is read after the answers misses nothing that was acknowledged before the questions.
+/// A leader that was cut off or stopped doesn't notice this until its lease expires. Until then it
+/// answers reads from its last state. A write that was acknowledged elsewhere in the meantime was
+/// accepted by a majority under another leader, in a later term. Any majority that is asked after
+/// that includes a node that has accepted the write. That node names the checked leader only if the
+/// checked leader was elected in a still later term, and then its log contains the write. Reads
+/// that follow the answers therefore include every write that was acknowledged before the check.
 ///
-/// The voters are those that the leader names, asked anew each second.
+/// The check requests the list of voters from the leader again after each second.
 final class LeaderCheck {
   private let cluster: Cluster
   private let leader: NodeConnection
-  /// The other voters; those that did not answer last are at the end.
+  /// The other voters. Those that didn't answer last time are at the end.
   private var others: [String]
-  /// When the voters are asked for anew.
+  /// The time at which to request the voters again.
   private var renewal = ContinuousClock.now
   private let questions: LeaderQuestions
-  /// How long the first answers may take before the other voters are asked too: twice as long as they took last.
+  /// The time to wait for the first answers before asking the remaining voters: twice the duration
+  /// of the last check.
   private var patience = Duration.milliseconds(10)
 
   init(_ cluster: Cluster, of leader: NodeConnection) {
@@ -27,19 +29,19 @@ final class LeaderCheck {
     questions = LeaderQuestions(cluster.options) { [unowned leader] in leader.reasonToEnd() }
   }
 
-  /// How many others make a majority with the leader.
+  /// The number of other voters that form a majority with the leader.
   private var needed: Int { (others.count + 1) / 2 }
 
-  /// Sends the questions.
+  /// Sends the requests.
   func begin() throws(SQLiteError) {
-    // Answers to what was asked earlier would say nothing of now.
+    // Answers to earlier requests don't prove anything about the present.
     questions.giveUp()
     if ContinuousClock.now >= renewal {
       let nodes = try leader.nodes(before: .now + cluster.options.attemptTimeout)
       renewal = .now + .seconds(1)
       let voters = nodes.filter { $0.role == .voter && $0.address != leader.address }
         .map(\.address)
-      // Each of them may be asked, and waited for.
+      // The check may ask each of them and wait for it.
       guard voters.count < 64 else { throw ReplyReader.nonsense("too many nodes vote") }
       if Set(voters) != Set(others) { others = voters }
       questions.keep(only: voters)
@@ -47,9 +49,10 @@ final class LeaderCheck {
     for address in others.prefix(needed) { ask(address) }
   }
 
-  /// Waits for the answers, and asks others where these are missing.
+  /// Waits for the answers. Asks further voters if answers are missing.
   ///
-  /// - Throws: ``SQLiteError`` of a lost leader, if another one leads or no majority follows.
+  /// - Throws: `SQLiteError` for a lost leader if another node leads, or if no majority follows
+  ///   this one.
   func finish() throws(SQLiteError) {
     let start = ContinuousClock.now
     let deadline = start + cluster.options.attemptTimeout
@@ -65,7 +68,7 @@ final class LeaderCheck {
         switch answer {
         case .leader(leader.address): if others.contains(address) { followers.insert(address) }
         case .leader(address):
-          // It says so itself.
+          // The node itself says that it leads.
           cluster.note(leader: address)
           throw NodeConnection.lost(leader.address, "\(address) leads now")
         case .leader(let named): ask(named)
@@ -80,7 +83,7 @@ final class LeaderCheck {
       }
       if .now < round { sleepThread(for: min(round - .now, .milliseconds(20))) }
       guard .now >= round else { continue }
-      // Whoever is silent may be stopped: all the others are asked too.
+      // Silent nodes may be stopped, so ask all others as well.
       for address in others where !followers.contains(address) { ask(address) }
       pause = min(pause * 2, .milliseconds(50))
       round = .now + pause * Double.random(in: 0.5...1)
@@ -95,7 +98,7 @@ final class LeaderCheck {
     }
   }
 
-  /// Lets the others be asked first.
+  /// Moves a node to the end of the order in which nodes are asked.
   private func askLater(_ address: String) {
     guard let index = others.firstIndex(of: address) else { return }
     others.append(others.remove(at: index))

@@ -1,18 +1,20 @@
 import SQLSyntax
 import SQLiteCore
 
-/// The text of a statement as a node gets it: a node has no function for lists.
+/// The text of a statement for a node, with a query in place of each list, because a node has no
+/// function for lists.
 struct NodeText {
   private(set) var sql = ""
-  /// The parameters as they are written, in the order of the text.
+  /// The parameters as written, in the order of the text.
   private(set) var placeholders: [String] = []
-  /// The number of the highest parameter.
+  /// The highest parameter number.
   private(set) var parameterCount = 0
   private var named: Set<String> = []
 
   init(_ text: String) {
     var tokens = SQLTokens(text)
-    // The table that stands for the function of lists, from its name up to its closing parenthesis.
+    // The query that replaces the current call of `magicdata_list`, from its name to the closing
+    // parenthesis.
     var table: String?
     var isCalled = false
     while let token = tokens.next() {
@@ -24,7 +26,7 @@ struct NodeText {
       }
       if !isCalled, part != "(" {
         guard token.kind != .blank else { continue }
-        // Without parentheses it has no list either.
+        // Without parentheses, there is no list.
         sql += "\(ListText.empty) \(part)"
         table = nil
         continue
@@ -52,16 +54,19 @@ struct NodeText {
   }
 }
 
-/// Lists of values as one blob, and the query that takes it apart: every value arrives as it was, reals to the
-/// last bit. JSON has no blobs, and SQLite 3.40 reads its numbers inexactly.
+/// Encodes a list of values as a blob, and provides the query that decodes it. All values are
+/// preserved exactly, including reals. JSON can't represent blobs, and SQLite 3.40 parses its
+/// numbers inexactly.
 ///
-/// Each value is a letter for its kind, its size as ten digits, and its bytes: a number's are its digits. A
-/// real is an integer and how often it is to be doubled or halved, which is exact each time.
+/// Each value consists of a letter for its type, its size as ten digits, and its bytes. The bytes
+/// of a number are its digits. A real is encoded as an integer and the number of times to double or
+/// halve it. Each of these steps is exact.
 enum ListText {
-  /// What stands for the function where it has no list.
+  /// The SQL that replaces the function if it has no list.
   static let empty = "(SELECT NULL AS value WHERE 0)"
 
-  /// The query that stands for the table-valued function; `list` is a parameter, which it names often.
+  /// Returns the query that replaces the table-valued function. It contains `list`, a parameter,
+  /// several times.
   static func query(_ list: String) -> String {
     let bytes = "substr(\(list), at + 11, size)"
     func size(_ start: String) -> String {
@@ -113,19 +118,20 @@ enum ListText {
     bytes += content
   }
 
-  /// A number as a sign and four digits.
+  /// Returns a number as a sign and four digits.
   private static func fiveDigits(_ number: Int) -> String {
     let digits = String(number.magnitude)
     return (number < 0 ? "-" : "+") + String(repeating: "0", count: 4 - digits.count) + digits
   }
 
-  /// The integer, and how often it is doubled, or halved if negative, to give a finite number.
+  /// Returns an integer, and the number of times to double it (or to halve it, if negative) to get
+  /// a finite real.
   private static func parts(of real: Double) -> (whole: Int64, times: Int) {
     let isNormal = real.exponentBitPattern > 0
     var bits = Int64(real.significandBitPattern) | (isNormal ? 1 << 52 : 0)
     guard bits != 0 else { return (0, 0) }
     var times = max(Int(real.exponentBitPattern), 1) - 1_075
-    // As few steps as can be: most numbers have few digits.
+    // Minimize the number of steps. The significand of most numbers has few digits.
     let zeros = bits.trailingZeroBitCount
     bits >>= Int64(zeros)
     times += zeros

@@ -2,7 +2,7 @@ import SQLSyntax
 import SQLiteCore
 
 extension SQLStatement {
-  /// Whether it gives all columns of a table, by `*`.
+  /// Whether the statement returns all columns of a table (`*`).
   var hasAllColumns: Bool {
     switch self {
     case .select(let select): select.body.hasAllColumns
@@ -13,19 +13,21 @@ extension SQLStatement {
     }
   }
 
-  /// Whether a node may compile it once for all its runs.
+  /// Whether a node may prepare the statement once for all its runs.
   ///
-  /// The columns of `*` may become others. An EXPLAIN would hold the snapshot of its session, in which all later reads
-  /// would find what was there then: SQLite ends it only when it is reset, and a node of version 1.11 resets nothing
-  /// that has given its last row.
+  /// This excludes statements with `*`, because the columns may change. It also excludes EXPLAIN,
+  /// which would hold the snapshot of its session, so that all later reads would see the old state.
+  /// SQLite ends that snapshot only when the statement is reset, and a node of version 1.11 doesn't
+  /// reset a statement after its last row.
   var staysCompiled: Bool {
     if case .explain = self { return false }
     return !hasAllColumns
   }
 
-  /// What a statement asks of a node.
+  /// Returns the role of the statement for a node.
   ///
-  /// - Throws: ``SQLiteError`` for what would end the node, fool it, or is not there.
+  /// - Throws: `SQLiteError` if the statement isn't available on a cluster, would crash the node,
+  ///   or would be misinterpreted by it.
   func role(_ sql: String) throws(SQLiteError) -> ClusterStatement.Role {
     func refused(_ what: String) -> SQLiteError {
       SQLiteError(.authorization, "a cluster does not take \(what)", sql: sql)
@@ -45,7 +47,7 @@ extension SQLStatement {
     case .alterTable(let change):
       if case .addColumn(let column) = change.action { try column.checkType(sql) }
     case .createVirtualTable(let table):
-      // SQLite 3.40 ends its process for an argument without its value.
+      // SQLite 3.40 crashes if an argument of this tokenizer has no value.
       if (table.arguments ?? []).contains(where: { $0.lowercased().contains("trigram") }) {
         throw refused("the tokenizer trigram")
       }
@@ -81,9 +83,9 @@ extension [SQLResultColumn] {
 }
 
 extension SQLColumnDefinition {
-  /// Throws for a type whose values a node reads in its own way: it ends if it finds others.
+  /// Throws if the type has values that can crash a node.
   fileprivate func checkType(_ sql: String) throws(SQLiteError) {
-    // SQLite takes the name out of its quotes.
+    // SQLite removes the quotes around the name.
     guard let type,
       ClusterSession.endingTypes.contains(
         type.text.lowercased().filter { !"\"'`[]".contains($0) })
@@ -109,7 +111,7 @@ extension SQLPragma {
     "integrity_check", "quick_check", "table_info", "table_list", "table_xinfo",
   ]
 
-  /// What the pragma asks of a node, or nil for one that it must not be asked.
+  /// The role of the pragma for a node; nil if it must not be sent.
   fileprivate var role: ClusterStatement.Role? {
     let name = name.name.text.lowercased()
     guard value != nil else { return SQLPragma.asked.contains(name) ? .query : nil }

@@ -1,15 +1,15 @@
 import ExactText
 public import SQLiteCore
 
-/// The random name of a transaction, which it stores itself, so that anybody can learn whether it was
-/// committed.
+/// The random identifier of a write transaction. The transaction stores it, so that any client can
+/// determine whether it was committed.
 struct Token {
   private let bytes: [UInt8]
 
   init() {
     var generator = SystemRandomNumberGenerator()
     bytes = (0..<2).flatMap { _ in
-      // Each call of the generator is one of the system's.
+      // Each call of the generator is a system call.
       let word = generator.next()
       return (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
     }
@@ -23,13 +23,14 @@ struct Token {
     is_fence INTEGER NOT NULL, made INTEGER NOT NULL)
     """
   static let presence = "SELECT count(*) FROM sqlite_schema WHERE name = '\(name)'"
-  /// A number that each transaction that writes makes greater.
+  /// A query for a number that increases with each write transaction.
   static let count = "SELECT coalesce(max(number), 0) FROM \(name)"
   static let insertion = """
     INSERT INTO \(name) (token, is_fence, made) \
     VALUES (?1, ?2, CAST(strftime('%s', 'now') AS INTEGER))
     """
-  /// As ``insertion``, with the value in the text: so the COMMIT can follow in the same message.
+  /// An ``insertion`` that contains the token as a literal, so that the COMMIT can follow in the
+  /// same message.
   var literalInsertion: String {
     """
     INSERT INTO \(Self.name) (token, is_fence, made) \
@@ -37,7 +38,7 @@ struct Token {
     """
   }
   static let query = "SELECT is_fence FROM \(name) WHERE token = ?1"
-  /// The newest stays, so that no number comes twice.
+  /// The SQL that deletes old tokens. It keeps the newest one, so that no number is assigned twice.
   static let pruning = """
     DELETE FROM \(name) WHERE made < CAST(strftime('%s', 'now') AS INTEGER) - ?1 \
     AND number < (SELECT max(number) FROM \(name))
@@ -49,10 +50,11 @@ struct Token {
 }
 
 extension Cluster {
-  /// Finds out whether a transaction was committed, and makes sure that it never will be if it was not: then
-  /// the token is stored in its place.
+  /// Determines whether a transaction was committed. If it wasn't, stores its token as a fence, so
+  /// that it can never be committed later.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/outcomeUnknown`` if that cannot be learned in time.
+  /// - Throws: `SQLiteError` with ``ResultCode/outcomeUnknown`` if this can't be determined in
+  ///   time.
   func wasCommitted(
     _ token: Token, _ reasonToEnd: @escaping () -> String?
   ) throws(SQLiteError) -> Bool {
@@ -81,9 +83,11 @@ extension Cluster {
 }
 
 extension ResultCode {
-  /// The connection to a cluster was lost while a transaction was committed, and whether it was could not be
-  /// learned before the deadline. It may be, also later. SQLite has no such code: it is one of its kind for
-  /// input and output that SQLite does not use.
+  /// The connection to a cluster was lost during a COMMIT, and its outcome couldn't be determined
+  /// before the deadline.
+  ///
+  /// The transaction may be committed, or may still be committed later. SQLite has no such code.
+  /// The value is an extended code of `SQLITE_IOERR` that SQLite doesn't use.
   public static let outcomeUnknown = ResultCode(
     rawValue: ResultCode.inputOutput.rawValue | 127 << 8)
 }

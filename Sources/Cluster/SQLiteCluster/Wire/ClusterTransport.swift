@@ -1,84 +1,93 @@
 import Platform
 import SQLiteCore
 
-/// Makes the streams on which a client talks to the nodes of a cluster.
+/// A factory for the streams between a client and the nodes of a cluster.
 ///
-/// dqlite's protocol has no authentication and no encryption. ``SocketTransport`` is for loopback and
-/// private networks; a program that needs more wraps its streams here, by TLS for example.
+/// dqlite's protocol has no authentication and no encryption. ``SocketTransport`` is suitable for
+/// the loopback interface and private networks. To protect the connections, implement a transport
+/// that wraps its streams, for example in TLS.
 public protocol ClusterTransport: Sendable {
   /// Opens a stream to a node.
   ///
-  /// The client asks all nodes at the same time, but connects to one after the other. If you can, return before the
-  /// connection is established and let `send` and `receive` wait for it: then a node that is out of reach delays no other.
+  /// The client queries all nodes at the same time, but opens one stream after the other. If
+  /// possible, return before the connection is established, and wait for it in `send` and
+  /// `receive`. A node that can't be reached then doesn't delay the others.
   ///
   /// - Parameters:
-  ///   - address: The node's address, as the program or another node names it.
-  ///   - deadline: When to give up.
-  /// - Throws: An error that says what was in the way; `SQLiteError` with `ResultCode.misuse` for what is no address,
-  ///   which is not tried again.
+  ///   - address: The address of the node, as specified by the program or reported by another node.
+  ///   - deadline: The time at which to give up.
+  /// - Returns: The stream.
+  /// - Throws: An error that describes the cause. Throw `SQLiteError` with `ResultCode.misuse` for
+  ///   an invalid address, which isn't tried again.
   func connect(
     to address: String, before deadline: ContinuousClock.Instant
   ) throws -> any ClusterStream
 }
 
-/// A stream of bytes to a node and back. One thread at a time uses it.
+/// A bidirectional byte stream between a client and a node. Only one thread at a time uses it.
 ///
-/// A node holds back the next message of an answer until the one before is acknowledged, and a system may wait
-/// 40 milliseconds for that. The streams of ``SocketTransport`` acknowledge at once, also where another stream is
-/// wrapped around them; one that has a socket of its own names it by ``socketDescriptor``.
+/// A node sends the next message of an answer only when the previous one was acknowledged, and the
+/// system may delay that for 40 milliseconds. The streams of ``SocketTransport`` acknowledge
+/// immediately, even if another stream wraps them. If your stream uses its own socket, return it in
+/// ``socketDescriptor``.
 public protocol ClusterStream: AnyObject {
-  /// The stream's own TCP socket, of which each part of an answer is acknowledged at once (`TCP_QUICKACK`, on Linux);
-  /// nil if it has none, or sees to that itself.
+  /// The TCP socket of the stream, so that the client can acknowledge each part of an answer
+  /// immediately (`TCP_QUICKACK` on Linux).
+  ///
+  /// It is nil if the stream has no socket or acknowledges by itself.
   var socketDescriptor: Int32? { get }
 
   /// Sends all bytes.
   ///
   /// - Parameters:
-  ///   - bytes: The bytes.
-  ///   - deadline: When to give up.
-  /// - Throws: An error if they cannot all be sent before the deadline.
+  ///   - bytes: The bytes to send.
+  ///   - deadline: The time at which to give up.
+  /// - Throws: An error if not all bytes can be sent before the deadline.
   func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws
 
-  /// Waits for bytes, and returns those that are there.
+  /// Waits for bytes and returns those that have arrived.
   ///
   /// - Parameters:
-  ///   - count: The most bytes to return.
-  ///   - deadline: When to give up.
-  /// - Returns: At least one byte; none if the node has closed the stream; nil if nothing came in time.
+  ///   - count: The maximum number of bytes to return.
+  ///   - deadline: The time until which to wait.
+  /// - Returns: At least one byte; an empty array if the node has closed the stream; nil if nothing
+  ///   arrived before the deadline.
   /// - Throws: An error if the stream is broken.
   func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]?
 
-  /// Closes the stream.
+  /// Closes the stream and releases its resources.
   func close()
 }
 
 extension ClusterStream {
-  /// None.
+  /// The TCP socket of the stream. The default implementation returns nil.
   public var socketDescriptor: Int32? { nil }
 }
 
-/// Acknowledges at once what has come on a socket. Linux forgets it with what is sent next.
+/// Acknowledges received bytes immediately. Linux resets this mode with the next sent bytes.
 func acknowledge(_ socket: Int32) {
   #if os(Linux)
     var yes: Int32 = 1
-    // It fails on a socket in the file system, where nothing is held back.
+    // This fails for a Unix domain socket, which needs no acknowledgment.
     unsafe setsockopt(
       socket, Int32(IPPROTO_TCP), TCP_QUICKACK, &yes, socklen_t(MemoryLayout<Int32>.size))
   #endif
 }
 
-/// Plain sockets: `host:port` by TCP, and a path that begins with a slash by a socket in the file system.
+/// A transport over plain sockets: TCP for the address `host:port`, and a Unix domain socket for an
+/// absolute path.
 public struct SocketTransport: ClusterTransport {
-  /// Makes the transport.
+  /// Creates a transport without authentication and encryption.
   public init() {}
 
-  /// Opens a socket (`connect`).
+  /// Opens a socket and connects it (`connect`).
   ///
   /// - Parameters:
-  ///   - address: `host:port`, `[host]:port` for an IPv6 address, or the absolute path of a socket. A port is a number
-  ///     from 1 to 65535.
-  ///   - deadline: When to give up. Looking up the host's name is not interrupted by it.
-  /// - Throws: `SQLiteError` that names the address.
+  ///   - address: `host:port`, `[host]:port` for an IPv6 address, or the absolute path of a socket.
+  ///     The port is a number from 1 to 65535.
+  ///   - deadline: The time at which to give up. It doesn't interrupt the lookup of the host name.
+  /// - Returns: The connected stream.
+  /// - Throws: `SQLiteError` with the address in its message.
   public func connect(
     to address: String, before deadline: ContinuousClock.Instant
   ) throws -> any ClusterStream {
@@ -87,23 +96,24 @@ public struct SocketTransport: ClusterTransport {
     return stream
   }
 
-  /// As ``connect(to:before:)``, without waiting: the stream connects while others are used, and sends then what it was
-  /// given until then.
+  /// Opens a socket like ``connect(to:before:)``, but without waiting for the connection. The
+  /// stream sends its bytes once it is connected.
   func begin(_ address: String) throws(SQLiteError) -> any ClusterStream {
     try SocketStream(address)
   }
 }
 
-/// A socket that never blocks: waiting is done by `poll`, with a deadline.
+/// A non-blocking socket. It waits with `poll`, until a deadline.
 private final class SocketStream: ClusterStream {
   private var descriptor: Int32 = -1
   private let address: String
-  /// The names of the address that were not tried yet, the next one at the end, while it connects.
+  /// While connecting, the socket addresses that haven't been tried yet, with the next one at the
+  /// end.
   private var names: [(family: Int32, bytes: [UInt8])] = []
   private var isConnecting = true
-  /// What is to be sent once it is connected.
+  /// The bytes to send once the socket is connected.
   private var unsent: [UInt8] = []
-  /// Whether a part of the answer to what was sent last has come.
+  /// Whether a part of the answer to the last sent bytes has arrived.
   private var hasReceived = false
 
   init(_ address: String) throws(SQLiteError) {
@@ -140,7 +150,7 @@ private final class SocketStream: ClusterStream {
       throw error("an address is host:port", .misuse)
     }
     let port = address[address.index(after: colon)...]
-    // getaddrinfo takes the remainder of a number that is too large.
+    // getaddrinfo would truncate a number that is too large.
     guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port),
       number > 0
     else { throw error("a port is a number from 1 to 65535", .misuse) }
@@ -177,9 +187,10 @@ private final class SocketStream: ClusterStream {
     private static let streamType = SOCK_STREAM
   #endif
 
-  /// Begins to connect to the next name.
+  /// Starts to connect to the next socket address.
   ///
-  /// - Parameter failure: The system's error for the one before, which is thrown if there is no other.
+  /// - Parameter failure: The system error for the previous one. It is thrown if there is no other
+  ///   address.
   private func tryNextName(after failure: Int32) throws(SQLiteError) {
     var failure = failure
     while let name = names.popLast() {
@@ -189,7 +200,7 @@ private final class SocketStream: ClusterStream {
     throw error(systemMessage(failure))
   }
 
-  /// Makes a socket and begins to connect it; returns 0 or the system's error.
+  /// Creates a socket and starts to connect it. Returns 0 or a system error.
   private func begin(_ family: Int32, _ name: [UInt8]) -> Int32 {
     close()
     descriptor = socket(family, SocketStream.streamType, 0)
@@ -198,7 +209,7 @@ private final class SocketStream: ClusterStream {
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     var yes: Int32 = 1
     if family != AF_UNIX {
-      // A request is one message, and waits for its answer.
+      // Send each request immediately: it is a single message, and the client waits for the answer.
       unsafe setsockopt(
         descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -214,9 +225,9 @@ private final class SocketStream: ClusterStream {
     return code == 0 ? 0 : errno
   }
 
-  /// Waits until it is connected, and sends what it was given until then.
+  /// Waits for the connection, and sends the bytes that were passed until then.
   ///
-  /// - Throws: `SQLiteError` if no name can be connected to, or not before the deadline.
+  /// - Throws: `SQLiteError` if no socket address can be connected before the deadline.
   func finishConnecting(before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     guard try isConnected(before: deadline) else { throw error(systemMessage(ETIMEDOUT)) }
   }
@@ -241,13 +252,13 @@ private final class SocketStream: ClusterStream {
     return true
   }
 
-  /// Waits until something can be done, and returns whether that was before the deadline.
+  /// Waits for an event, and returns whether it occurred before the deadline.
   private func wait(for events: Int16, before deadline: ContinuousClock.Instant) -> Bool {
     while true {
       let (seconds, attoseconds) = min(deadline - .now, .seconds(1_000)).components
       let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
       var entry = pollfd(fd: descriptor, events: events, revents: 0)
-      // Rounded up, or the last millisecond would be spent in a loop.
+      // Round up, to avoid busy waiting during the last millisecond.
       let code = unsafe poll(&entry, 1, Int32(clamping: max(0, milliseconds + 1)))
       if code > 0 { return true }
       if code < 0, errno != EINTR { return true }
@@ -289,7 +300,7 @@ private final class SocketStream: ClusterStream {
     if hasReceived {
       acknowledge(descriptor)
     } else {
-      // What was just sent is not answered yet.
+      // The answer to the last request hasn't arrived yet.
       guard wait(for: Int16(POLLIN), before: deadline) else { return nil }
     }
     while true {

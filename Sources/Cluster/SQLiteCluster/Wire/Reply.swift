@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// The kinds of replies, by their numbers.
+/// The kinds of replies in dqlite's wire protocol.
 package enum ReplyKind: UInt8 {
   case failure = 0
   case server = 1
@@ -13,34 +13,37 @@ package enum ReplyKind: UInt8 {
   case empty = 8
 }
 
-/// A message of a server, which may say anything: whatever is read is looked for first.
+/// A message from a node. The content is untrusted.
 struct Reply {
   let kind: ReplyKind
   var body: ReplyReader
 }
 
-/// Reads the body of a message. No byte outside it is read, whatever the lengths in it say.
+/// Reads the body of a message. Never reads bytes outside it, whatever lengths the message
+/// contains.
 package struct ReplyReader {
   private let bytes: [UInt8]
   private var position: Int
   private let end: Int
 
+  /// Creates a reader for the body of a message.
+  ///
   /// - Parameters:
-  ///   - bytes: The bytes, of this message and others.
-  ///   - range: Where those of the message's body are.
+  ///   - bytes: The bytes of this message and others.
+  ///   - range: The range of the message's body.
   init(_ bytes: [UInt8], _ range: Range<Int>) {
     self.bytes = bytes
     position = range.lowerBound
     end = range.upperBound
   }
 
-  /// The bytes that are left.
+  /// The number of remaining bytes.
   var count: Int { end - position }
 
-  /// The last byte of the message; nil if none is left.
+  /// The last byte of the message; nil if no bytes remain.
   var last: UInt8? { count > 0 ? bytes[end - 1] : nil }
 
-  /// The error for what no server says.
+  /// Returns the error for an invalid message.
   static func nonsense(_ what: String) -> SQLiteError {
     SQLiteError(.lockingProtocol, "the server's message makes no sense: \(what)")
   }
@@ -52,7 +55,8 @@ package struct ReplyReader {
     return try unsafe ReplyReader.word(bytes.span.bytes, &next, end)
   }
 
-  // These take the bytes from their caller: for each value of a row, the array would be retained.
+  // The following functions get the bytes as an argument. Otherwise the array would be retained for
+  // each value of a row.
 
   @inline(__always) private static func word(
     _ bytes: RawSpan, _ position: inout Int, _ end: Int
@@ -69,13 +73,14 @@ package struct ReplyReader {
     let start = position
     while true {
       let word = try word(bytes, &position, end)
-      // The lowest bit that is set stands in the first byte that is 0.
+      // The lowest set bit is in the first zero byte.
       let zeros = zeros(word)
       if zeros != 0 { return start..<position - 8 + zeros.trailingZeroBitCount / 8 }
     }
   }
 
-  /// Has bits set in the bytes of a word that are 0, from the first one on.
+  /// Returns 0 if no byte of a word is 0. Otherwise the lowest set bit of the result is in the
+  /// first zero byte.
   @inline(__always) private static func zeros(_ word: UInt64) -> UInt64 {
     (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
   }
@@ -86,7 +91,7 @@ package struct ReplyReader {
     return (UInt32(truncatingIfNeeded: word), UInt32(truncatingIfNeeded: word >> 32))
   }
 
-  /// Reads a text up to its NUL, and what fills it to a whole word; what is not UTF-8 in it is replaced.
+  /// Reads a NUL-terminated text and the padding to a whole word. Replaces invalid UTF-8.
   mutating func text() throws(SQLiteError) -> String {
     var next = position
     defer { position = next }
@@ -94,22 +99,23 @@ package struct ReplyReader {
     return String(decoding: bytes[range], as: UTF8.self)
   }
 
-  /// Reads the code and the text of a failure, from the end: a node of version 1.11 sends before them what it had
-  /// written of another answer, the names of columns and the rows up to the one that failed.
+  /// Returns the code and the text of a failure. Searches from the end, because a node of version
+  /// 1.11 puts the beginning of another answer before them: column names and the rows before the
+  /// failed one.
   func failure() throws(SQLiteError) -> (code: UInt64, text: String) {
     var failure = self
     failure.position = end - 16
     while failure.position >= position {
       let start = failure.position
       let code = try failure.word()
-      // No word of a text has a NUL but the last one, and each code has some.
+      // Only the last word of a text contains a NUL, and every code contains one.
       if ReplyReader.zeros(code) != 0 { return (code, try failure.text()) }
       failure.position = start - 8
     }
     throw ReplyReader.nonsense("a failure has no code")
   }
 
-  /// Reads the types of a row's columns, four bits each, or the mark behind the last row.
+  /// Reads the types of a row's columns, four bits each, or the marker after the last row.
   mutating func types(_ columnCount: Int) throws(SQLiteError) -> RowHead {
     let start = position
     let first = try word()
@@ -121,7 +127,7 @@ package struct ReplyReader {
     return .row(types: start)
   }
 
-  /// The type of a column, whose types begin at an offset.
+  /// Returns the type of a column. The types begin at the offset `start`.
   func type(_ column: Int, from start: Int) throws(SQLiteError) -> ValueType {
     try unsafe ReplyReader.type(bytes.span.bytes, column, from: start)
   }
@@ -137,9 +143,9 @@ package struct ReplyReader {
     return type
   }
 
-  /// Binds the values of the next row to the parameters of a statement, that of the first column to number 1.
+  /// Binds the values of the next row to the parameters of a statement, starting with parameter 1.
   ///
-  /// - Returns: Whether there was a row, or what stands in its place.
+  /// - Returns: The start of the row, or the marker in its place.
   mutating func bindRow(
     _ columnCount: Int, to carrier: StatementHandle
   ) throws(SQLiteError) -> RowHead {
@@ -163,7 +169,7 @@ package struct ReplyReader {
         try carrier.bind(Int64(bitPattern: try word(bytes, &position, end)), at: parameter)
       case .real:
         let real = Double(bitPattern: try word(bytes, &position, end))
-        // SQLite has none: a server that sends one does not mean it.
+        // SQLite has no NaN, so a node sends it only in an invalid message.
         if real.isNaN {
           try carrier.bindNull(at: parameter)
         } else {
@@ -186,9 +192,9 @@ package struct ReplyReader {
   }
 }
 
-/// The beginning of a row.
+/// The start of a row, or a marker in its place.
 enum RowHead: Equatable {
-  /// A row, and where the types of its columns stand.
+  /// A row, with the offset of its column types.
   case row(types: Int)
   /// Another message with rows follows.
   case more

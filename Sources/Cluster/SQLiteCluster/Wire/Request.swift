@@ -1,6 +1,6 @@
 package import SQLiteCore
 
-/// The kinds of requests of dqlite's wire protocol, by their numbers.
+/// The kinds of requests in dqlite's wire protocol.
 package enum RequestKind: UInt8 {
   case leader = 0
   case client = 1
@@ -18,10 +18,10 @@ package enum RequestKind: UInt8 {
   case transfer = 17
 }
 
-/// A request of dqlite's wire protocol, being written: a word with its length and kind, then words of 8
-/// bytes, little end first (<https://canonical.com/dqlite/docs/reference/wire-protocol>).
+/// A request of dqlite's wire protocol. It consists of a word with its length and kind, followed by
+/// little-endian words of 8 bytes (<https://canonical.com/dqlite/docs/reference/wire-protocol>).
 package struct Request {
-  /// The most parameters that a request can hold.
+  /// The maximum number of parameters in a request.
   static let maximumParameterCount = 255
 
   private var bytes: [UInt8]
@@ -32,19 +32,19 @@ package struct Request {
     bytes = [UInt8](repeating: 0, count: 8)
   }
 
-  /// Writes a word.
+  /// Appends a word.
   package mutating func append(_ word: UInt64) {
     unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
-  /// Writes two halves of a word.
+  /// Appends a word that consists of two halves.
   mutating func append(_ first: UInt32, _ second: UInt32) {
     append(UInt64(second) << 32 | UInt64(first))
   }
 
-  /// Writes a text with a NUL behind it.
+  /// Appends a text and a terminating NUL.
   ///
-  /// - Throws: ``SQLiteError`` for a text with a NUL in it, which would end there.
+  /// - Throws: `SQLiteError` if the text contains a NUL, which would end it.
   package mutating func append(_ text: String, named purpose: String) throws(SQLiteError) {
     guard !text.utf8.contains(0) else {
       throw SQLiteError(.mismatch, "\(purpose) with a NUL in it cannot be sent to a cluster")
@@ -61,7 +61,7 @@ package struct Request {
     )
   }
 
-  /// Writes the values of parameters: their number, their types, and they themselves.
+  /// Appends parameter values: their number, their types, and the values.
   mutating func append(_ values: [Value]) throws(SQLiteError) {
     guard !values.isEmpty else { return }
     guard let count = UInt8(exactly: values.count) else {
@@ -88,7 +88,7 @@ package struct Request {
     while bytes.count & 7 != 0 { bytes.append(0) }
   }
 
-  /// The bytes to send.
+  /// Returns the bytes to send. Throws if there are more than `limit`.
   func message(limit: Int) throws(SQLiteError) -> [UInt8] {
     guard bytes.count <= limit, let words = UInt32(exactly: bytes.count / 8 - 1) else {
       throw SQLiteError(
@@ -104,7 +104,7 @@ package struct Request {
   }
 }
 
-/// The types of values on the wire.
+/// The types of values in the wire protocol.
 enum ValueType: UInt8 {
   case integer = 1
   case real = 2
