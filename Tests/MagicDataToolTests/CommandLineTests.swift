@@ -6,7 +6,7 @@ import TestSupport
 
   init() throws { fixture = try ToolFixture() }
 
-  @Test func `each command explains itself`() {
+  @Test func `each command prints its help`() {
     let help = fixture.run("--help")
     #expect(help.status == 0)
     for command in [
@@ -31,7 +31,7 @@ import TestSupport
     ["info", ""], ["info", "a\0b"], ["query", "STORE", "DELETE FROM Person"],
     ["dump", "STORE", "file"],
   ])
-  func `a wrong command line is told on the error output, with status 2`(words: [String]) {
+  func `an invalid command line prints an error and exits with status 2`(words: [String]) {
     let words = words.map { $0 == "STORE" ? fixture.store : $0 }
     let result = fixture.run(words: words)
     #expect(result.status == 2)
@@ -40,7 +40,7 @@ import TestSupport
     #expect(result.errors.hasSuffix("(see --help)\n"))
   }
 
-  @Test func `what is missing or no database is told with status 1`() throws {
+  @Test func `a missing path or a file that isn't a database exits with status 1`() throws {
     let missing = fixture.folder.path + "/no\u{1B}thing"
     for command in ["info", "check", "repair", "schema", "sweep", "watch"] {
       let result = fixture.run(command, missing)
@@ -52,7 +52,7 @@ import TestSupport
     #expect(try fixture.names(in: fixture.folder.path) == ["store"])
   }
 
-  @Test func `words after two dashes are no options`() {
+  @Test func `arguments after two dashes aren't options`() {
     #expect(fixture.run("info", "--", "--help").errors.contains("--help is missing"))
     #expect(fixture.run("query", fixture.store, "--", "SELECT 1 AS one").output == "one\n1\n")
   }

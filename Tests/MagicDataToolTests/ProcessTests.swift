@@ -5,13 +5,13 @@ import Terminal
 import Testing
 import TestSupport
 
-/// The program itself, through a pipe and through a pseudoterminal.
+/// Tests the `magicdata` program with a pipe and with a pseudoterminal.
 @Suite struct ProcessTests {
   let fixture: ToolFixture
 
   init() throws { fixture = try ToolFixture() }
 
-  /// The path of a program, which lies beside the tests.
+  /// Returns the path of a program that is built next to the tests.
   private func program(_ name: String = "magicdata") throws -> String {
     try helperProgram(name).path
   }
@@ -35,7 +35,7 @@ import TestSupport
     try start(program(), words, output: output, errors: errors)
   }
 
-  /// Whether there is the program that runs another one on a pseudoterminal, as Linux has it.
+  /// The path of `script`, which runs another program on a pseudoterminal, or nil if it is missing.
   static let script: String? = {
     #if os(Linux)
       ["/usr/bin/script", "/bin/script"].first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -44,7 +44,7 @@ import TestSupport
     #endif
   }()
 
-  /// Runs the program to its end on a pseudoterminal, and returns what it has sent there.
+  /// Runs the program on a pseudoterminal until it exits, and returns its output.
   private func onTerminal(_ words: String...) throws -> (status: Int32, text: String) {
     let command = try ([program()] + words).map {
       "'" + $0.replacing("'", with: "'\\''") + "'"
@@ -67,7 +67,7 @@ import TestSupport
   }
 
   @Test(.enabled(if: ProcessTests.script != nil))
-  func `a terminal gets a table and a pipe gets CSV`() throws {
+  func `output to a terminal is a table, and output to a pipe is CSV`() throws {
     let sql = "SELECT id, name FROM Person WHERE id < 2"
     let table = try onTerminal("query", fixture.store, sql)
     #expect(table.status == 0)
@@ -78,7 +78,7 @@ import TestSupport
   }
 
   @Test(.enabled(if: ProcessTests.script != nil))
-  func `progress is for a terminal, and leaves nothing there`() throws {
+  func `progress is shown only on a terminal and is cleared at the end`() throws {
     let copy = fixture.folder.path + "/copy"
     let onTerminal = try onTerminal("backup", fixture.store, copy)
     #expect(onTerminal.status == 0)
@@ -87,7 +87,7 @@ import TestSupport
     #expect(try throughPipe("backup", fixture.store, copy + "2").text == "")
   }
 
-  @Test func `a closed pipe ends it quietly`() throws {
+  @Test func `a closed pipe ends the program without an error message`() throws {
     let (output, errors) = (Pipe(), Pipe())
     let process = try start(
       [
@@ -103,7 +103,7 @@ import TestSupport
     #expect(try errors.fileHandleForReading.readToEnd() ?? Data() == Data())
   }
 
-  @Test func `an argument that is not UTF-8 is refused, not repaired`() throws {
+  @Test func `an argument that isn't UTF-8 is rejected, not repaired`() throws {
     let errors = Pipe()
     let process = try start(
       "/bin/sh",
@@ -119,14 +119,14 @@ import TestSupport
     #expect(try fixture.names(in: fixture.folder.path) == ["store"])
   }
 
-  @Test func `Control-C ends a query that never ends`() throws {
+  @Test func `Control-C ends an endless query`() throws {
     let output = Pipe()
     let process = try start(
       [
         "query", fixture.store,
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 99999 OR i < 0",
       ], output: output)
-    // Once the first rows are there, the rest of it finds nothing more.
+    // After the first rows, the query runs endlessly without finding another one.
     _ = try output.fileHandleForReading.read(upToCount: 10)
     process.interrupt()
     _ = try output.fileHandleForReading.readToEnd()
@@ -135,7 +135,7 @@ import TestSupport
     #expect(process.terminationStatus == 130)
   }
 
-  @Test func `a watch tells of commits, and Control-C ends it well`() throws {
+  @Test func `watch reports commits, and Control-C ends it with status 0`() throws {
     let output = Pipe()
     let process = try start(["watch", fixture.store], output: output)
     defer { process.terminate() }
@@ -147,7 +147,7 @@ import TestSupport
         text += String(decoding: data, as: UTF8.self)
       }
     }
-    // The head is written once it knows the state.
+    // The program prints the header once it has read the initial state.
     readUntil("change\n")
     let database = try fixture.database()
     try database.executeChange("INSERT INTO Person (name, photo) VALUES ('Dan', '')")
@@ -159,11 +159,12 @@ import TestSupport
   }
 
   #if os(Linux)
-    @Test func `info names the process that has the store open`() throws {
+    @Test func `info shows the process that has the store open`() throws {
       let magic = try MagicData(path: fixture.store)
-      // SQLite locks the file when it is read first.
+      // SQLite locks the file when it is first read.
       _ = try magic.database.executeQuery("SELECT * FROM Person")
-      // Linux tells of so many locks in more than one piece, those that were taken last first.
+      // With this many locks, the kernel returns the list in several pieces, the latest locks
+      // first.
       try Data().write(to: URL(filePath: fixture.store + "/other"))
       let file = try FileHandle(forUpdating: URL(filePath: fixture.store + "/other"))
       defer { try? file.close() }
@@ -184,7 +185,7 @@ import TestSupport
   @Test(arguments: [
     ["--rows"], ["--rows", "many"], ["--rows", "-1"], ["--cows", "1"], ["a", "b", "c"],
   ])
-  func `the sample program Import refuses a wrong command line`(words: [String]) throws {
+  func `the sample program Import rejects an invalid command line`(words: [String]) throws {
     let (output, errors) = (Pipe(), Pipe())
     let process = try start(program("Import"), words, output: output, errors: errors)
     process.waitUntilExit()

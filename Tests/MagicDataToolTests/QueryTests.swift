@@ -27,7 +27,7 @@ private struct Page: MagicObject {
     fixture.run(words: ["query", fixture.store] + words, isTerminal: isTerminal, columns: columns)
   }
 
-  @Test func `a pipe gets CSV with all that is stored`() {
+  @Test func `output to a pipe is CSV with the exact stored values`() {
     let result = query(
       """
       SELECT 1 AS i, 0.5 AS r, NULL AS n, '' AS e, 'a,"b"' || char(10) AS t, x'00ff' AS b, ' ' AS "s p",
@@ -39,7 +39,7 @@ private struct Page: MagicObject {
     #expect(result.errors == "")
   }
 
-  @Test func `lines of JSON have each name once, and say what no number can`() {
+  @Test func `JSON lines have unique names and represent blobs and infinity as objects`() {
     let result = query(
       "--format", "json", "SELECT 1 AS a, 'ü\u{7}\"' AS a, 9e999 AS r, x'00' AS b, NULL AS n")
     #expect(
@@ -47,7 +47,7 @@ private struct Page: MagicObject {
         == #"{"a":1,"a:2":"ü\u0007\"","r":{"real":"inf"},"b":{"blob":"AA=="},"n":null}"# + "\n")
   }
 
-  @Test func `a terminal gets a table, aligned, without a control character`() {
+  @Test func `output to a terminal is an aligned table without control characters`() {
     let result = query("SELECT id, name FROM Person ORDER BY id", isTerminal: true, columns: 80)
     #expect(
       result.output == """
@@ -62,7 +62,7 @@ private struct Page: MagicObject {
   }
 
   @Test(arguments: [20, 40, 79, 200])
-  func `a table is no wider than the terminal, however large the cells`(columns: Int) {
+  func `a table is at most as wide as the terminal`(columns: Int) {
     let result = query(
       "SELECT hex(zeroblob(100000)) AS a, zeroblob(100000) AS b, '漢字' || hex(zeroblob(99)) AS c, 5 AS d",
       isTerminal: true, columns: columns)
@@ -73,12 +73,12 @@ private struct Page: MagicObject {
     #expect(first?.contains("…") == true)
   }
 
-  @Test func `hostile names of columns are shown as escapes`() {
+  @Test func `control characters in column names are escaped`() {
     let result = query("SELECT 1 AS \"a\u{1B}[2Jb\u{202E}\"", isTerminal: true)
     #expect(!result.output.unicodeScalars.contains { $0.isControl && $0 != "\n" })
   }
 
-  @Test func `text that is not UTF-8 is shown as bytes`() {
+  @Test func `text that isn't UTF-8 is shown as bytes`() {
     #expect(query("SELECT CAST(x'ff41' AS TEXT) AS t").output == "t\nx'ff41'\n")
   }
 
@@ -86,12 +86,12 @@ private struct Page: MagicObject {
     ("5", "integer"), ("-5", "integer"), ("05", "text"), ("5.0", "real"), ("1e999", "text"),
     ("x", "text"), ("", "text"), ("99999999999999999999", "text"), ("nan", "text"),
   ])
-  func `values are bound to parameters by what they are`(word: String, type: String) {
+  func `parameter values are bound as integer, real or text`(word: String, type: String) {
     let result = query("SELECT typeof(:value) AS type, :value AS value", "--value=\(word)")
     #expect(result.output.hasPrefix("type,value\n\(type),"))
   }
 
-  @Test func `parameters have names of any kind, and values are never spliced`() throws {
+  @Test func `parameters can have any name, and values are bound, never spliced`() throws {
     let evil = "'; DROP TABLE Person; --"
     #expect(query("SELECT $a || @b AS x", "--a", evil, "--b", "2").output == "x\n\(evil)2\n")
     #expect(query("SELECT :format AS x", "--:format", "1").output == "x\n1\n")
@@ -103,7 +103,7 @@ private struct Page: MagicObject {
     }
   }
 
-  @Test func `a mistake is shown with its line and a mark`() {
+  @Test func `an SQL error is shown with its line and a marker`() {
     let result = query("SELECT name,\n  nme FROM Person")
     #expect(result.status == 1)
     #expect(
@@ -118,7 +118,7 @@ private struct Page: MagicObject {
     #expect(query("SELECT '\0'").status == 1)
   }
 
-  @Test func `nothing is written without the option, whatever the statement`() throws {
+  @Test func `without --write, no statement changes anything`() throws {
     let before = try fixture.database().executeQuery("SELECT id, name FROM Person")
     for sql in [
       "DELETE FROM Person", "DROP TABLE Person", "INSERT INTO Person DEFAULT VALUES RETURNING id",
@@ -131,7 +131,7 @@ private struct Page: MagicObject {
     #expect(try fixture.names(in: fixture.folder.path) == ["store"])
   }
 
-  @Test func `a statement that fires a trigger of full-text search is refused as any that writes`()
+  @Test func `a statement that fires a full-text trigger requires --write, too`()
     throws
   {
     let magic = try MagicData(path: fixture.folder.path + "/pages")
@@ -146,7 +146,7 @@ private struct Page: MagicObject {
     #expect(result.output == "title\nTea\n")
   }
 
-  @Test func `a statement that writes says how many rows changed, in a pipe beside the output`() {
+  @Test func `a statement that writes prints the number of changed rows`() {
     let changed = query("--write", "UPDATE Person SET name = name || '!'")
     #expect(changed.output == "")
     #expect(changed.errors == "3 rows changed\n")
@@ -156,7 +156,7 @@ private struct Page: MagicObject {
     #expect(query("--write", "CREATE TABLE t (a)").errors == "0 rows changed\n")
   }
 
-  @Test func `a parameter without a value is named, and so is no call of the library`() {
+  @Test func `a parameter without a value is named in the error`() {
     let missing = query("SELECT :x, :y, ?3", "--x", "1")
     #expect(missing.status == 1)
     #expect(missing.errors.contains("there is no value for the parameter :y, ?3"))
@@ -166,7 +166,7 @@ private struct Page: MagicObject {
     #expect(!two.errors.contains("execute"))
   }
 
-  @Test func `a statement that writes takes the files with its rows`() throws {
+  @Test func `deleting rows also deletes their asset files`() throws {
     let result = query(
       "--write", "DELETE FROM Person WHERE name = :name", "--name", "Bob", isTerminal: true)
     #expect(result.status == 0)
@@ -178,7 +178,7 @@ private struct Page: MagicObject {
     #expect(query("SELECT count(*) AS n FROM Person").output == "n\n2\n")
   }
 
-  @Test func `rows that nobody reads any more undo what the statement has written`() throws {
+  @Test func `a write is rolled back if the output pipe is closed`() throws {
     let closed = Output(isTerminal: false) { _ throws(OutputError) in throw OutputError(code: 32) }
     let errors = Mutex("")
     let status = Tool.run(
@@ -189,7 +189,7 @@ private struct Page: MagicObject {
     #expect(query("SELECT count(*) AS n FROM Person").output == "n\n3\n")
   }
 
-  @Test func `an interruption ends a statement that never ends`() {
+  @Test func `an interruption ends an endless statement`() {
     let interruption = Interruption()
     interruption.raise()
     let result = fixture.run(
@@ -200,16 +200,16 @@ private struct Page: MagicObject {
     #expect(result.errors == "")
   }
 
-  @Test func `a newer program's store is not written to`() throws {
+  @Test func `a store that a newer program has migrated or created isn't changed`() throws {
     let migrated = try fixture.database()
     try migrated.migrate([
       Migration("first", .sql("SELECT 1")), Migration("second", .sql("SELECT 1")),
     ])
     try migrated.close()
     let sql = "UPDATE Person SET name = 'x'"
-    let refused = query("--write", "--migrated-to", "first", sql)
-    #expect(refused.status == 4)
-    #expect(refused.errors.contains("the last migration"))
+    let rejected = query("--write", "--migrated-to", "first", sql)
+    #expect(rejected.status == 4)
+    #expect(rejected.errors.contains("the last migration"))
     #expect(query("--write", "--migrated-to", "second", sql).status == 0)
 
     let newer = try fixture.database()
@@ -226,7 +226,7 @@ private struct Page: MagicObject {
     #expect(query("SELECT count(*) AS n FROM Person WHERE name = 'x'").output == "n\n3\n")
   }
 
-  @Test func `a database that others have locked is told with status 5`() throws {
+  @Test func `a locked database exits with status 5`() throws {
     let other = try fixture.database()
     try other.write { connection in
       try connection.executeChange("UPDATE Person SET name = name")

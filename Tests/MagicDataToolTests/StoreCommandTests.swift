@@ -10,7 +10,7 @@ import TestSupport
 
   init() throws { fixture = try ToolFixture() }
 
-  @Test func `info names tables, rows, assets and migrations`() throws {
+  @Test func `info shows tables, rows, assets and migrations`() throws {
     let database = try fixture.database()
     try database.migrate([Migration("a, \"b\"", .sql("SELECT 1"))])
     try database.close()
@@ -24,14 +24,14 @@ import TestSupport
     #expect(lines.contains("migration,\"a, \"\"b\"\"\",1,,"))
   }
 
-  @Test func `a sound store has no findings`() {
+  @Test func `check has no findings in an intact store`() {
     let result = fixture.run("check", fixture.store)
     #expect(result.status == 0)
     #expect(result.output == "check,subject,finding\n")
     #expect(fixture.run("repair", fixture.store).status == 0)
   }
 
-  @Test func `missing and damaged files, and rows without their parent, are found`() throws {
+  @Test func `check finds missing and damaged files and dangling foreign keys`() throws {
     let names = try fixture.names(in: fixture.files)
     try FileManager.default.removeItem(atPath: fixture.files + "/" + names[0])
     try Data("other".utf8).write(to: URL(filePath: fixture.files + "/" + names[1]))
@@ -52,7 +52,7 @@ import TestSupport
     #expect(fixture.run("check", "--quick", fixture.store).output.split(separator: "\n").count == 2)
   }
 
-  @Test func `a store without its folder of assets is found`() throws {
+  @Test func `check finds a missing assets folder`() throws {
     try FileManager.default.removeItem(atPath: fixture.store + "/assets")
     let result = fixture.run("check", fixture.store)
     #expect(result.status == 3)
@@ -61,7 +61,7 @@ import TestSupport
     #expect(fixture.run("backup", fixture.store, fixture.folder.path + "/copy").status == 1)
   }
 
-  @Test func `a repair tells first, then moves and removes files`() throws {
+  @Test func `repair first shows its plan and changes files only with --apply`() throws {
     let names = try fixture.names(in: fixture.files)
     let pending = fixture.store + "/assets/pending/\(String(repeating: "0", count: 32))"
     let unnamed = String(repeating: "a", count: 32)
@@ -89,7 +89,7 @@ import TestSupport
     #expect(fixture.run("check", fixture.store).output.split(separator: "\n").count == 1)
   }
 
-  @Test func `an index that does not fit its table is made anew`() throws {
+  @Test func `repair rebuilds an index that doesn't match its table`() throws {
     let path = fixture.folder.path + "/plain.sqlite3"
     var options = Database.Options()
     options.journalMode = .delete
@@ -103,7 +103,7 @@ import TestSupport
       """)
     try database.withoutTransaction { connection in
       try connection.executeChange("PRAGMA writable_schema = ON")
-      // The row is written while SQLite does not know of the index.
+      // Changes the schema so that SQLite writes the next row without updating the index.
       try connection.executeChange(
         "UPDATE sqlite_schema SET sql = 'CREATE INDEX \"an index\" ON t (a) WHERE a < 3' WHERE type = 'index'"
       )
@@ -126,7 +126,7 @@ import TestSupport
     #expect(fixture.run("info", path).output.contains("journal mode delete"))
   }
 
-  @Test func `a backup is a store, and nothing is left of one that fails`() throws {
+  @Test func `a backup is a valid store, and a failed one leaves nothing`() throws {
     let copy = fixture.folder.path + "/copy"
     let names = try fixture.names(in: fixture.files)
     #expect(fixture.run("backup", fixture.store, copy).status == 0)
@@ -146,7 +146,7 @@ import TestSupport
     #expect(faulty.errors.contains("is missing"))
   }
 
-  @Test func `a plain database is copied to a path where nothing is`() throws {
+  @Test func `backup copies a plain database, but only to a new path`() throws {
     let path = fixture.folder.path + "/plain.db"
     let database = try Database(path: path)
     try database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
@@ -158,7 +158,7 @@ import TestSupport
     #expect(tables == "name\nt\n")
   }
 
-  @Test func `a dump of a store is restored to a file of any name, which is a store`() throws {
+  @Test func `a dump can be restored as a store at a path with any name`() throws {
     let text = fixture.folder.path + "/text.spon"
     let copy = fixture.folder.path + "/copy"
     #expect(fixture.run("dump", fixture.store, text).status == 0)
@@ -171,7 +171,7 @@ import TestSupport
   }
 
   @Test(arguments: ["spon", "json"])
-  func `a dump is restored, and nothing is replaced without being asked`(format: String) throws {
+  func `a dump can be restored, and --replace is required to overwrite`(format: String) throws {
     let text = fixture.folder.path + "/text.\(format)"
     let copy = fixture.folder.path + "/copy.sqlite3"
     let dump = fixture.run("dump", fixture.store, text)
@@ -192,7 +192,7 @@ import TestSupport
       fixture.run("query", fixture.store, "SELECT count(*) AS n FROM Person").output == "n\n3\n")
   }
 
-  @Test func `a restored dump of a store tells that its files are missing`() throws {
+  @Test func `restoring a store's dump warns that its files are missing`() throws {
     let text = fixture.folder.path + "/text.spon"
     let copy = fixture.folder.path + "/copy.sqlite3"
     #expect(fixture.run("dump", fixture.store, text).status == 0)
@@ -204,7 +204,7 @@ import TestSupport
     #expect(fixture.run("restore", "--help").output.contains("`check` therefore reports them"))
   }
 
-  @Test func `a file of SwiftDatabase becomes a database`() throws {
+  @Test func `import converts a SwiftDatabase file to a database`() throws {
     let (old, new) = (fixture.folder.path + "/old.json", fixture.folder.path + "/new")
     // [1,2] in base64.
     try Data(#"{"Int":{"typeDescription":"Array<Int>","data":"WzEsMl0="}}"#.utf8)
@@ -218,7 +218,7 @@ import TestSupport
     #expect(try fixture.names(in: fixture.folder.path).sorted() == ["new", "old.json", "store"])
   }
 
-  @Test func `a schema is SQL, and two are told apart`() throws {
+  @Test func `schema prints SQL and the differences between two databases`() throws {
     let path = fixture.folder.path + "/a.sqlite3"
     let database = try Database(path: path)
     try database.executeMultipleChanges("CREATE TABLE t (a);\nCREATE INDEX i ON t (a)")
@@ -232,7 +232,7 @@ import TestSupport
   }
 
   @Test(arguments: [true, false])
-  func `a hostile name in a schema reaches no terminal raw`(isTerminal: Bool) throws {
+  func `control characters in names aren't printed to a terminal`(isTerminal: Bool) throws {
     let path = fixture.folder.path + "/a.sqlite3"
     let database = try Database(path: path)
     try database.executeChange("CREATE TABLE \(identifier: "x\u{1B}[2J\u{202E}") (a)")
@@ -243,7 +243,7 @@ import TestSupport
     }
   }
 
-  @Test func `a damaged file is told, whatever the command`() throws {
+  @Test func `a damaged file never crashes a command`() throws {
     let path = fixture.folder.path + "/damaged.sqlite3"
     let database = try Database(path: path)
     try database.executeMultipleChanges(

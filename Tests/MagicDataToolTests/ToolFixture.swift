@@ -17,7 +17,7 @@ struct Person: MagicObject {
   }
 }
 
-/// A store of three people with a file each, and the tool to try on it.
+/// A store of three people with one file each, for running the tool on it.
 struct ToolFixture {
   let folder: TestFolder
   var store: String { folder.path + "/store" }
@@ -51,18 +51,18 @@ struct ToolFixture {
     words: [String], isTerminal: Bool = false, columns: Int? = nil,
     interruption: Interruption = Interruption()
   ) -> Result {
-    let (output, errors) = (Shown(), Shown())
+    let (output, errors) = (CapturedText(), CapturedText())
     let status = Tool.run(
       words, output: Output(isTerminal: isTerminal, columns: columns) { output.text += $0 },
       errors: Output(isTerminal: isTerminal) { errors.text += $0 }, interruption: interruption)
     return Result(status: status, output: output.text, errors: errors.text)
   }
 
-  private final class Shown {
+  private final class CapturedText {
     var text = ""
   }
 
-  /// The database of the store, open for anything.
+  /// Opens the store's database for reading and writing.
   func database() throws -> Database { try Database(path: store + "/default.sqlite3") }
 
   func names(in folder: String) throws -> [String] {

@@ -15,7 +15,7 @@ import Testing
     eventName: "x", startDate: Date(timeIntervalSince1970: 1_500_000_000.25),
     payload: Data([0, 255]), rawURL: URL(string: "https://example.org/?a=b&c"), price: 12.5)
 
-  @Test func `values of Foundation have marks of their own`() throws {
+  @Test func `Foundation values have their own markers`() throws {
     let text = try SPONEncoder().encodeText(event)
     #expect(
       text
@@ -42,7 +42,7 @@ import Testing
       }
     ),
   ])
-  func `each date strategy reads what it wrote`(
+  func `each date strategy decodes what it encodes`(
     encoding: SPONEncoder.DateEncodingStrategy, decoding: SPONDecoder.DateDecodingStrategy
   ) throws {
     var encoder = SPONEncoder()
@@ -55,7 +55,7 @@ import Testing
     #expect(try decoder.decode(Date.self, from: encoder.encode(date)) == date)
   }
 
-  @Test func `data can be an array of bytes or what a function makes of it`() throws {
+  @Test func `data can be encoded as an array of bytes or by a custom strategy`() throws {
     var encoder = SPONEncoder()
     var decoder = SPONDecoder()
     encoder.dataEncodingStrategy = .deferredToData
@@ -70,7 +70,7 @@ import Testing
     #expect(try encoder.encodeText([Data([1, 2])]) == "@array[2!]")
   }
 
-  @Test func `numbers that are not finite can be text, or refused`() throws {
+  @Test func `non-finite numbers can be encoded as strings or throw`() throws {
     var encoder = SPONEncoder()
     var decoder = SPONDecoder()
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
@@ -86,7 +86,7 @@ import Testing
     #expect(throws: DecodingError.self) { try decoder.decode([Double].self, from: "@array[inf&]") }
   }
 
-  @Test func `keys can be in snake case, or what a function makes of them`() throws {
+  @Test func `keys can be converted to and from snake case`() throws {
     var encoder = SPONEncoder()
     var decoder = SPONDecoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -100,7 +100,7 @@ import Testing
     #expect(throws: EncodingError.self) { try encoder.encode(["aB": 1, "a_b": 2]) }
   }
 
-  @Test func `a number is read as each type that holds it exactly`() throws {
+  @Test func `a number can be decoded as each type that represents it exactly`() throws {
     let decoder = SPONDecoder()
     #expect(try decoder.decode(Double.self, from: "3!") == 3)
     #expect(try decoder.decode(Int.self, from: "3.0&") == 3)
@@ -121,7 +121,7 @@ import Testing
     "1e99999999999", "1e127", "1e-999999", "-", "e", "+-1", "1.2.3", "NaN", "",
     String(repeating: "9", count: 100_000),
   ])
-  func `decimal numbers of any kind are read or refused`(text: String) throws {
+  func `extreme decimal numbers are decoded or throw`(text: String) throws {
     _ = try? SPONDecoder().decode(Decimal.self, from: "`\(text)`$")
     _ = try? SPONDecoder().decode(Double.self, from: "`\(text)`&")
     _ = try? SPONDecoder().decode(Int128.self, from: "`\(text)`!")
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `an error names the place and the path`() throws {
+  @Test func `an error contains the offset and the coding path`() throws {
     let error = #expect(throws: DecodingError.self) {
       try SPONDecoder().decode(
         [String: [Int]].self, from: "@obj<a=@array[1!] b=@array[1!, `x`$]>")
@@ -141,7 +141,7 @@ import Testing
     #expect(context.debugDescription == "byte 32: expected an integer (!), found text ($)")
   }
 
-  @Test func `more than two thousand members are found in any order`() throws {
+  @Test func `two thousand members are found in any order`() throws {
     let map = Dictionary(uniqueKeysWithValues: (0..<2_000).map { ("key \($0)", $0) })
     let text = try SPONEncoder().encode(map)
     #expect(try SPONDecoder().decode([String: Int].self, from: text) == map)
@@ -158,7 +158,7 @@ import Testing
   }
 }
 
-/// Any key.
+/// A coding key with any name.
 struct Name: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }

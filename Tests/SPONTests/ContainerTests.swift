@@ -3,7 +3,7 @@ import SPON
 import Testing
 
 @Suite struct ContainerTests {
-  @Test func `containers that are filled in turn each keep their own values`() throws {
+  @Test func `containers that are filled alternately keep their own values`() throws {
     struct Columns: Codable, Equatable {
       var rows: [[Int]]
 
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  /// Shares the object with its superclass.
+  /// A class that shares the object with its superclass.
   final class Cat: Animal {
     var lives: Int
     init(name: String, lives: Int) {
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `a subclass has its superclass in a member or in the same object`() throws {
+  @Test func `a superclass is encoded in a member or in the same object`() throws {
     let dogs = try SPONEncoder().encodeText([Dog(name: "Rex", age: 3)])
     #expect(dogs == "@array[@obj:Dog<super=@obj<name$=`Rex`> age!=`3`>]")
     #expect(try SPONDecoder().decode([Dog].self, from: dogs)[0].name == "Rex")
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a member that cannot be encoded leaves nothing behind`() throws {
+  @Test func `a member that fails to encode leaves no partial output`() throws {
     struct Lenient: Encodable {
       func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Name.self)
@@ -115,7 +115,7 @@ import Testing
     #expect(throws: CancellationError.self) { try SPONEncoder().encode(Failing()) }
   }
 
-  @Test func `what a program does wrong with containers is thrown`() throws {
+  @Test func `invalid use of containers throws`() throws {
     struct Wrong: Encodable {
       let use: @Sendable (any Encoder) throws -> Void
       func encode(to encoder: any Encoder) throws { try use(encoder) }
@@ -142,7 +142,7 @@ import Testing
     #expect(try SPONEncoder().encodeText([Wrong { _ in }]) == "@array[@obj:Wrong<>]")
   }
 
-  @Test func `user info reaches the values`() throws {
+  @Test func `user info is passed to nested values`() throws {
     struct Asking: Codable {
       static let key = CodingUserInfoKey(rawValue: "answer")
       init() {}

@@ -2,7 +2,7 @@ import Foundation
 import SPON
 import Testing
 
-/// Each type that `Codable` knows by name, in each kind of container.
+/// Tests each type that has its own `Codable` method, in each kind of container.
 @Suite struct EveryTypeTests {
   struct Members: Codable, Equatable {
     var bool = true
@@ -41,7 +41,7 @@ import Testing
     var members: Members?
   }
 
-  /// The members one after the other.
+  /// A value that encodes the members as elements of an array.
   struct Elements: Codable, Equatable {
     var members = Members()
     var isWhole = true
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  /// A value by itself, in a container of its own.
+  /// A value that encodes itself in a single-value container.
   struct Single<Value: Codable & Equatable & Sendable>: Codable, Equatable {
     var value: Value
 
@@ -142,9 +142,9 @@ import Testing
     #expect(try SPONDecoder().decode(Value.self, from: data) == value)
   }
 
-  @Test func `members`() throws { try roundTrip(Members()) }
+  @Test func `all types can be encoded as members`() throws { try roundTrip(Members()) }
 
-  @Test func `members that may be missing`() throws {
+  @Test func `all types can be encoded as optional members`() throws {
     try roundTrip(Optionals())
     try roundTrip(
       Optionals(
@@ -152,9 +152,9 @@ import Testing
         int64: 4, uint: 5, uint8: 6, uint16: 7, uint32: 8, uint64: 9, members: Members()))
   }
 
-  @Test func `elements`() throws { try roundTrip(Elements()) }
+  @Test func `all types can be encoded as elements`() throws { try roundTrip(Elements()) }
 
-  @Test func `single values`() throws {
+  @Test func `all types can be encoded as single values`() throws {
     func check<Value: Codable & Equatable & Sendable>(_ value: Value) throws {
       try roundTrip(Single(value))
       try roundTrip(["key": Single(value)])
@@ -180,15 +180,15 @@ import Testing
     try check(members)
   }
 
-  @Test func `a value of another type is refused by its place`() throws {
+  @Test func `decoding another type throws an error with the coding path`() throws {
     let text = try SPONEncoder().encodeText(["a": ["x"]])
     do {
       _ = try SPONDecoder().decode([String: [Int]].self, from: text)
-      Issue.record("nothing was refused")
+      Issue.record("decoding must throw")
     } catch DecodingError.typeMismatch(_, let context) {
       #expect(context.codingPath.map(\.stringValue) == ["a", "Index 0"])
     }
-    // There is no superclass in it.
+    // The object contains no superclass.
     struct Sub: Decodable {
       init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Elements.Key.self)

@@ -27,7 +27,7 @@ import Testing
     String(repeating: "@array[", count: depth) + String(repeating: "]", count: depth)
   }
 
-  @Test func `containers may be 512 deep, and no deeper`() throws {
+  @Test func `containers can be 512 levels deep and no deeper`() throws {
     _ = try SPONDecoder().decode(Chain.self, from: SPONEncoder().encode(Chain(depth: 512)))
     #expect(throws: EncodingError.self) { try SPONEncoder().encode(Chain(depth: 513)) }
     let error = #expect(throws: SPONSyntaxError.self) {
@@ -40,7 +40,7 @@ import Testing
     #expect(throws: SPONSyntaxError.self) { try decoder.decode(Chain.self, from: nested(3)) }
   }
 
-  @Test func `a million brackets are refused without a trap`() throws {
+  @Test func `a million opening brackets throw and don't crash`() throws {
     for text in ["@array[", "@obj<a=", "`", "&", "<", "@obj:"] {
       #expect(throws: SPONSyntaxError.self) {
         try SPONDecoder().decode(Chain.self, from: String(repeating: text, count: 1_000_000))
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a text longer than allowed is refused`() throws {
+  @Test func `a text above the maximum size throws`() throws {
     var decoder = SPONDecoder()
     decoder.maximumSize = 10
     #expect(try decoder.decode(String.self, from: "`12345678`") == "12345678")
@@ -63,7 +63,7 @@ import Testing
       [0x60, 0x61, 0xff, 0x60, 0x24], [0x60, 0xc3, 0x60, 0x24],
       [0x60, 0x61, 0xed, 0xa0, 0x80, 0x60, 0x24],
     ] as [[UInt8]])
-  func `bytes that are not UTF-8 are refused with their place`(bytes: [UInt8]) throws {
+  func `bytes that aren't UTF-8 throw an error with their offset`(bytes: [UInt8]) throws {
     let error = #expect(throws: SPONSyntaxError.self) {
       try SPONDecoder().decode(String.self, from: Data(bytes))
     }
@@ -71,7 +71,7 @@ import Testing
     #expect(error?.offset == bytes.firstIndex { $0 > 0x7f })
   }
 
-  @Test func `many members whose keys have one hash are still told apart`() throws {
+  @Test func `many members with colliding hashes are distinguished`() throws {
     let keys = (0..<10_000).map { "k\($0 % 7)\($0)" }
     let text = "@obj<" + keys.map { "\($0)!=`1`" }.joined(separator: " ") + ">"
     #expect(try SPONDecoder().decode([String: Int].self, from: text).count == keys.count)

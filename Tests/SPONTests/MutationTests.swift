@@ -19,7 +19,7 @@ import TestSupport
   }
 
   @Test(arguments: seeds(0..<8))
-  func `changed texts are read or refused, and mean the same when they are written anew`(
+  func `mutated texts throw or have the same meaning after they are encoded again`(
     seed: UInt64
   ) throws {
     var source = SplitMix64(seed: seed)
@@ -32,7 +32,7 @@ import TestSupport
     #expect(read > 100)
   }
 
-  @Test func `every beginning of a text is refused, at its end or before it`() throws {
+  @Test func `every prefix of a text throws`() throws {
     for sample in Self.samples.prefix(5) {
       let bytes = Array(sample.utf8)
       for count in bytes.indices {

@@ -5,7 +5,7 @@ import TestSupport
 
 @Suite struct RoundTripTests {
   @Test(arguments: seeds(0..<10))
-  func `a thousand random values each come back as they were, byte for byte`(seed: UInt64) throws {
+  func `random values are unchanged after encoding and decoding`(seed: UInt64) throws {
     var source = SplitMix64(seed: seed)
     var encoder = SPONEncoder()
     let decoder = SPONDecoder()
@@ -16,9 +16,9 @@ import TestSupport
       let text = try encoder.encode(tree)
       let decoded = try decoder.decode(Tree.self, from: text)
       #expect(decoded == tree, "\(String(decoding: text, as: UTF8.self))")
-      // Equality of strings does not look at bytes, that of numbers not at the sign of zero.
+      // String equality ignores the encoding, and number equality ignores the sign of zero.
       #expect(try encoder.encode(decoded) == text)
-      // Unsorted, dictionaries may come in another order; the content is the same.
+      // Without sorting, dictionaries may have another order but have the same content.
       encoder.outputFormatting = []
       #expect(try decoder.decode(Tree.self, from: encoder.encode(tree)) == tree)
     }
@@ -27,12 +27,12 @@ import TestSupport
   @Test(arguments: [
     Double.infinity, -.infinity, .nan, 0.0, -0.0, 0.1, 1e300, .leastNonzeroMagnitude, 1.0e15,
   ])
-  func `every number keeps its bits`(number: Double) throws {
+  func `every number keeps its bit pattern`(number: Double) throws {
     let text = try SPONEncoder().encodeText([number])
     #expect(try SPONDecoder().decode([Double].self, from: text)[0].bitPattern == number.bitPattern)
   }
 
-  @Test func `a scalar alone is a text, too`() throws {
+  @Test func `a scalar alone is a valid text`() throws {
     #expect(try SPONEncoder().encodeText(5) == "5!")
     #expect(try SPONEncoder().encodeText("a`b") == "`a&01;b`$")
     #expect(try SPONEncoder().encodeText(Int?.none) == "~")

@@ -2,7 +2,7 @@ import Foundation
 import SPON
 import Testing
 
-/// What the first implementation of SPON wrote, and what it could not read back.
+/// Tests the output of the first SPON implementation, including the texts that it couldn't decode.
 @Suite struct SeedFormTests {
   struct Address: Codable, Equatable {
     var addr1 = ""
@@ -12,7 +12,7 @@ import Testing
     var zip = ""
   }
 
-  @Test func `the seed's own example is read`() throws {
+  @Test func `the example of the first implementation is decoded`() throws {
     let text =
       "@obj:Address<state$=`TX` city$=`Seabrook` addr1$=`25 Nasa Rd 1` zip$=`77586` addr2$=`Apt #123`>"
     let address = try SPONDecoder().decode(Address.self, from: text)
@@ -31,7 +31,9 @@ import Testing
     ["&01;"], ["&"], ["@obj"], ["@obj<> admin%=`true`"], ["@array["], ["\u{301}"], ["`"], [""],
     ["x]y"], ["x[y"],
   ])
-  func `texts in arrays that the seed corrupted come back`(words: [String]) throws {
+  func `strings in arrays that the first implementation corrupted are preserved`(words: [String])
+    throws
+  {
     struct Holder: Codable, Equatable {
       var a: [String]
       var b = 3
@@ -49,13 +51,13 @@ import Testing
   }
 
   @Test(arguments: ["home addr", "http://a", "a=b", "", "`", "&01;", "cost$", "a>b", "é"])
-  func `keys that the seed corrupted come back`(key: String) throws {
+  func `keys that the first implementation corrupted are preserved`(key: String) throws {
     let value = [key: ["x": 1]]
     let text = try SPONEncoder().encodeText(value)
     #expect(try SPONDecoder().decode([String: [String: Int]].self, from: text) == value)
   }
 
-  @Test func `texts in the seed's arrays are read as they were meant`() throws {
+  @Test func `strings in arrays of the first implementation are decoded as intended`() throws {
     func read(_ text: String) throws -> [String] {
       try SPONDecoder().decode([String].self, from: text)
     }
@@ -71,7 +73,9 @@ import Testing
     #expect(try read("@array[]") == [])
   }
 
-  @Test func `the seed's null, dates and integers without a mark are read by type`() throws {
+  @Test func `null, dates and unmarked integers of the first implementation are decoded by type`()
+    throws
+  {
     let decoder = SPONDecoder()
     #expect(try decoder.decode([Int?].self, from: "@array[<null>?, 1!]") == [nil, 1])
     #expect(try decoder.decode([String: Int?].self, from: "@obj<k?=`<null>`>") == ["k": Int?.none])
@@ -97,7 +101,7 @@ import Testing
     #expect(try decoder.decode([Bool].self, from: "@array[true%, false%]") == [true, false])
   }
 
-  /// The text, the offset at which it cannot be read, and a word of the reason.
+  /// The text, the offset of the error, and a word of its reason.
   @Test(arguments: [
     ("@array[1!, 2!, [1, 2]?, 3!, [3]?]", 15, "arrays in arrays"),
     ("@obj:D<home addr$=`x`>", 11, "mark"),
@@ -118,7 +122,7 @@ import Testing
     ("@obj<a`=`x`>", 6, "mark"),
     ("", 0, "ends"),
   ])
-  func `what cannot be read is refused with its place`(
+  func `an invalid text throws an error with its offset`(
     text: String, offset: Int, reason: String
   ) throws {
     let error = #expect(throws: SPONSyntaxError.self) {
@@ -128,7 +132,7 @@ import Testing
     #expect(error?.reason.contains(reason) == true, "\(error as Any)")
   }
 
-  @Test func `text that the seed wrote as an object is not taken for text`() throws {
+  @Test func `an object of the first implementation isn't decoded as a string`() throws {
     let error = #expect(throws: DecodingError.self) {
       try SPONDecoder().decode([String: String].self, from: "@obj<a=@obj<>>")
     }
@@ -142,7 +146,7 @@ extension SeedFormTests {
     case web
   }
 
-  /// The seed's model, without its protocol.
+  /// A model of the first implementation's README, without its protocol.
   final class Category: Codable {
     var id = 0
     var added = Date(timeIntervalSince1970: 1_507_896_000)
@@ -158,7 +162,7 @@ extension SeedFormTests {
     var addresses: [String: Address] = [:]
   }
 
-  @Test func `the seed's models are written with its marks and come back`() throws {
+  @Test func `the models of the first implementation use its markers and are preserved`() throws {
     let category = try SPONEncoder().encodeText(Category())
     #expect(
       category
@@ -174,7 +178,7 @@ extension SeedFormTests {
     #expect(try SPONDecoder().decode([Person].self, from: text) == people)
   }
 
-  @Test func `an object of the seed with all of its marks is read`() throws {
+  @Test func `an object with all markers of the first implementation is decoded`() throws {
     struct Everything: Decodable, Equatable {
       var flag: Bool
       var count: Int

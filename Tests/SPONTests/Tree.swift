@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A value of any shape, as synthesized conformances write it.
+/// A value of any shape, encoded by synthesized conformances.
 indirect enum Tree: Codable, Equatable {
   case none
   case bool(Bool)
@@ -43,7 +43,7 @@ indirect enum Tree: Codable, Equatable {
 }
 
 extension Tree {
-  /// A random value, less deep at each step.
+  /// Returns a random value that is at most `depth` levels deep.
   static func random(_ depth: Int, using source: inout SplitMix64) -> Tree {
     switch Int.random(in: 0..<(depth > 0 ? 18 : 13), using: &source) {
     case 0: .none

@@ -32,7 +32,7 @@ import TestSupport
     try store.database.executeQuery(sql).map { $0["detail"]?.asString() ?? "" }.joined()
   }
 
-  @Test func `a look-up of a hashable item uses the index`() throws {
+  @Test func `looking up a hashable item uses the index`() throws {
     try store.insert(items: (0..<100).map { Note(id: $0, text: "note \($0)") })
     #expect(try store.contains(item: Note(id: 7, text: "note 7")))
     let detail = try plan(
@@ -40,7 +40,7 @@ import TestSupport
     #expect(detail.contains("USING INDEX"))
   }
 
-  @Test func `a table is looked into by more than one type`() throws {
+  @Test func `more than one type can read and delete the items of a table`() throws {
     struct One: Codable, Hashable { var x: Int }
     struct Two: Codable, Hashable {
       var x: Int
@@ -53,7 +53,7 @@ import TestSupport
     #expect(try store.delete(item: One(x: 2), from: "t") == 1)
   }
 
-  @Test func `an id says nothing about equality`() throws {
+  @Test func `items are compared by equality, not by id`() throws {
     struct Exact: Codable, Equatable, Identifiable {
       var id: Int
       var text: String
@@ -77,19 +77,19 @@ import TestSupport
     #expect(try store.delete(item: Hashed(id: 9, text: "a")) == 2)
   }
 
-  @Test func `equality decides, not the key and not the content`() throws {
+  @Test func `items are compared by equality, not by key or content`() throws {
     try store.insert(items: [Tag(name: "a", color: "red"), Tag(name: "b", color: "red")])
     #expect(try store.update(item: Tag(name: "a", color: "blue")) == 1)
     let tags: [Tag] = try store.read()
     #expect(tags.map(\.color) == ["blue", "red"])
     try store.insert(item: Note(id: 1, text: "x"))
-    // One id, but not equal.
+    // The same id, but the items aren't equal.
     #expect(try store.update(item: Note(id: 1, text: "y")) == 0)
     #expect(try store.delete(item: Note(id: 1, text: "x")) == 1)
   }
 
   @Test(arguments: ["é", "e\u{301}", "K", "\u{212a}", ""])
-  func `texts that are equal in another spelling are found`(name: String) throws {
+  func `strings that are equal but encoded differently are found`(name: String) throws {
     struct Named: Codable, Identifiable, Equatable {
       var id: String
     }
@@ -98,13 +98,13 @@ import TestSupport
     #expect(try store.delete(item: Named(id: name)) == names.count { $0 == name })
   }
 
-  @Test func `hashes of another process are made anew`() throws {
+  @Test func `hashes of another process are recomputed`() throws {
     try store.insert(items: (0..<20).map { Tag(name: "\($0)", color: "") })
     try store.database.write { connection in
       try connection.executeChange("UPDATE magicdata_collections SET keys = 'hash 1'")
       try connection.executeChange("UPDATE \"items Tag\" SET key = -position")
     }
-    // Inserted before this process has made its own.
+    // Inserts before this process has recomputed the hashes.
     try store.insert(item: Tag(name: "20", color: ""))
     for number in 0...20 {
       #expect(try store.contains(item: Tag(name: "\(number)", color: "x")), "\(number)")
@@ -112,7 +112,7 @@ import TestSupport
     #expect(try store.delete(items: (0...20).map { Tag(name: "\($0)", color: "") }) == 21)
   }
 
-  @Test func `a value that cannot be read is kept and reported, and costs nobody else anything`()
+  @Test func `an undecodable value is kept and reported and doesn't affect other values`()
     throws
   {
     struct Old: Codable, Equatable { var number: Int }
@@ -143,7 +143,7 @@ import TestSupport
     #expect(try store.count(of: New.self, in: "things") == 0)
   }
 
-  @Test func `a value that cannot be written changes nothing`() throws {
+  @Test func `a value that can't be encoded makes the whole call throw without changes`() throws {
     let json = try CodableStore(coder: JSONCoder())
     try json.insert(items: [Plain(number: 1), Plain(number: 2)])
     #expect(throws: EncodingError.self) {
@@ -156,7 +156,7 @@ import TestSupport
     #expect(plain.map(\.number) == [1, 2])
   }
 
-  @Test func `what a function throws undoes the whole call`() throws {
+  @Test func `an error in a closure rolls back the whole call`() throws {
     try store.insert(items: (0..<5).map { Plain(number: Double($0)) })
     #expect(throws: CancellationError.self) {
       try store.deleteAllItems(of: Plain.self) { item in
@@ -167,7 +167,7 @@ import TestSupport
     #expect(try store.count(of: Plain.self) == 5)
   }
 
-  @Test func `two types of one name need tables of their own`() throws {
+  @Test func `two types with the same name need separate tables`() throws {
     enum Other {
       struct Note: Codable, Equatable { var x: Int }
     }
@@ -177,7 +177,7 @@ import TestSupport
     #expect(try store.tableNames() == ["Note", "other"])
   }
 
-  @Test func `any name names a table`() throws {
+  @Test func `any string can name a table`() throws {
     let names = [
       "", "a", "A", "a\0b", "a_b", "x\"y", "'; DROP TABLE t;--", "é", "items a", "sqlite_",
     ]
@@ -192,7 +192,7 @@ import TestSupport
     #expect(try CodableStore(data: store.data()).tableNames().count == names.count)
   }
 
-  @Test func `calls from many tasks at once lose nothing`() async throws {
+  @Test func `concurrent calls lose no changes`() async throws {
     struct Counter: Codable, Hashable, Identifiable {
       var id: Int
       var count: Int
@@ -217,7 +217,7 @@ import TestSupport
     #expect(counters.map(\.count) == [50, 50, 50, 50])
   }
 
-  @Test func `objects that are identified by their place in memory are found by equality`() throws {
+  @Test func `objects identified by their address are found by equality`() throws {
     final class Node: Codable, Equatable, Identifiable {
       let name: String
       init(_ name: String) { self.name = name }
@@ -227,7 +227,7 @@ import TestSupport
     #expect(try store.delete(item: Node("b")) == 1)
   }
 
-  @Test func `text that is not UTF-8 costs nobody else anything`() throws {
+  @Test func `text that isn't UTF-8 makes only its own item undecodable`() throws {
     try store.insert(items: [Note(id: 1, text: "a"), Note(id: 2, text: "b")])
     try store.database.write { connection in
       try connection.executeChange(
@@ -239,14 +239,14 @@ import TestSupport
     #expect(try store.update(item: Note(id: 1, text: "a")) == 0)
   }
 
-  @Test func `a file keeps what was inserted`() throws {
+  @Test func `a store in a file keeps its items`() throws {
     let folder = try TestFolder()
     try CodableStore(path: folder.file("a.sqlite3")).insert(item: Note(id: 1, text: "x"))
     let notes: [Note] = try CodableStore(path: folder.file("a.sqlite3")).read()
     #expect(notes == [Note(id: 1, text: "x")])
   }
 
-  @Test func `bytes that are no store are refused, and what was there stays`() throws {
+  @Test func `data that isn't a store throws, and the store keeps its content`() throws {
     try store.insert(item: Plain(number: 1))
     for data in [
       Data("nonsense".utf8), Data(repeating: 0, count: 4_096),
@@ -266,7 +266,7 @@ import TestSupport
     #expect(throws: SQLiteError.self) { try store.save(to: URL(filePath: "/nowhere/at/all")) }
   }
 
-  @Test func `a store lives beside other tables`() throws {
+  @Test func `a store can share a database with other tables`() throws {
     let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange("CREATE TABLE note (a)")

@@ -9,7 +9,8 @@ import SQLiteRelations
 import Testing
 import TestSupport
 
-/// The guide “Coming from the older systems”: each row of its tables has an example here that runs.
+/// Tests that each row of the tables in the guide “Coming from the older systems” has an example,
+/// which these tests run.
 @Suite struct ComingFromTheSeedsTests {
   struct Row: CustomTestStringConvertible {
     let old: String
@@ -59,7 +60,7 @@ import TestSupport
   static let guide = source.deletingLastPathComponent()
     .appending(path: "../../Sources/MagicData/MagicData.docc/ComingFromTheSeeds.md")
 
-  /// The rows of all tables, without their heads.
+  /// The rows of all tables, without their headers.
   static let rows: [Row] = {
     let text = (try? String(contentsOf: guide, encoding: .utf8)) ?? ""
     var rows: [Row] = []
@@ -80,14 +81,15 @@ import TestSupport
   }()
 
   @Test(arguments: rows)
-  func `each row has an example, which does what the row says`(row: Row) throws {
+  func `each row of the guide has one example, which succeeds`(row: Row) throws {
     let examples = Self.examples.filter { row.old.hasPrefix($0.key) }
-    #expect(examples.count == 1, "no example, or more than one, begins like this row")
+    #expect(examples.count == 1, "exactly one example must match the start of this row")
     let folder = try TestFolder()
     for example in examples.values { try example(folder) }
   }
 
-  @Test func `each example belongs to a row, and each name of a row is used here`() throws {
+  @Test func `each example belongs to a row, and each name in a row is used by an example`() throws
+  {
     #expect(Self.rows.count > 40)
     #expect(Self.examples.count == Self.rows.count)
     let code = try String(contentsOf: Self.source, encoding: .utf8)
@@ -102,7 +104,7 @@ import TestSupport
     }
   }
 
-  @Test func `values that were BLOBs are TEXT, and an asset has get and no value`() throws {
+  @Test func `collections and structs are stored as TEXT, and assets are read with get`() throws {
     let magic = try MagicData(type: .memory)
     let stored = Stored()
     stored.list = [1]
@@ -119,10 +121,10 @@ import TestSupport
 
   typealias Example = @Sendable (TestFolder) throws -> Void
 
-  /// An example for each row, by how the row begins.
+  /// The examples, keyed by the start of their row.
   static let examples = swiftData.merging(swiftDatabase) { $1 }.merging(swiftletData) { $1 }
 
-  /// What SwiftDatabase saved, with default coders.
+  /// The data that SwiftDatabase saved with default coders.
   static let saved = Data(
     """
     {"Person":{"typeDescription":"Array<Person>","data":"W3siaWQiOjEsIm5hbWUiOiJBbm4ifV0="}}
@@ -302,7 +304,7 @@ extension ComingFromTheSeedsTests {
       #expect(try store().update(items: items) == 1)
     },
     "`…Async`": { (_: TestFolder) throws in
-      // The async forms run in AsyncTests of the collections: `await store.read()`.
+      // Other tests run the async forms, such as `await store.read()`.
       let read: (CodableStore) async throws -> [Person] = { try await $0.read() }
       _ = read
     },
@@ -401,7 +403,7 @@ extension ComingFromTheSeedsTests {
       let database = try Database(path: folder.file("a"))
       try database.executeChange("CREATE TABLE t (a)")
       try database.close()
-      // A closed database has no files that end in -wal and -shm, unless another program has it open.
+      // A closed database has no -wal and -shm files, unless another program has it open.
       #expect(try folder.names() == ["a"])
     },
     "`save`, `getRow": { (_: TestFolder) throws in

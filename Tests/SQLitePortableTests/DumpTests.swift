@@ -12,7 +12,7 @@ import TestSupport
 
   init() throws { folder = try TestFolder() }
 
-  /// A database with all that SQLite has.
+  /// Creates a database with every kind of schema object and value.
   private func makeSample(fullText: Bool = true) throws -> Database {
     let database = try Database.at(folder.file("sample.sqlite3"))
     try database.write { connection in
@@ -66,7 +66,7 @@ import TestSupport
     "CREATE TRIGGER counting AFTER INSERT ON counted BEGIN UPDATE \"key\"\"ed\" SET n = n + 1; END",
   ]
 
-  /// All that a database says, in one order.
+  /// Returns the whole schema and content of a database in a fixed order.
   private func content(of database: Database) throws -> [String] {
     try database.read { connection in
       var lines: [String] = []
@@ -90,7 +90,7 @@ import TestSupport
       }
       lines.append("\(try connection.executeQuery("PRAGMA user_version")[0].values)")
       lines.append("\(try connection.executeQuery("PRAGMA application_id")[0].values)")
-      // What a cluster keeps for itself is no part of it.
+      // Excludes the internal table of clusters.
       return lines.filter { !$0.contains(Connection.tokenTable) }
     }
   }
@@ -110,7 +110,7 @@ import TestSupport
     ]
   }
 
-  @Test func `a database comes back whole from each kind of file`() throws {
+  @Test func `a database is restored unchanged from every kind of file`() throws {
     let database = try makeSample()
     let before = try content(of: database)
     #expect(before.count > 60)
@@ -130,7 +130,8 @@ import TestSupport
     }
   }
 
-  @Test(.requires(.files)) func `a database is copied from each kind of file to each other`() throws
+  @Test(.requires(.files)) func `a database can be copied from every kind of file to every other`()
+    throws
   {
     let before = try content(of: makeSample())
     let source = DataFile.sqlite(path: folder.file("sample.sqlite3"))
@@ -142,7 +143,7 @@ import TestSupport
       ].enumerated() {
         try first.copy(to: second)
         #expect(try content(of: Database.memory(restoring: second)) == before, "\(first) \(second)")
-        // The text of a text is that text.
+        // Copying a text to the same format doesn't change it.
         if first == files[index], index < 2 {
           #expect(
             try Data(contentsOf: URL(filePath: first.path))
@@ -153,7 +154,7 @@ import TestSupport
     #expect(try folder.names().allSatisfy { !$0.contains("pending") })
   }
 
-  @Test func `the texts are lines that people read`() throws {
+  @Test func `the text formats are readable lines`() throws {
     let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange(
@@ -186,7 +187,7 @@ import TestSupport
   }
 
   @Test(.requires(.files))
-  func `restoring replaces everything, or nothing if the file is damaged anywhere`() throws {
+  func `a restore replaces everything, or nothing if the file is damaged`() throws {
     let sample = try makeSample()
     let target = try Database.at(folder.file("target.sqlite3"))
     try target.write { try $0.executeChange("CREATE TABLE mine (a)") }
@@ -239,7 +240,9 @@ import TestSupport
     "CREATE TABLE main.t (a)", "CREATE TABLE t (a", "SELECT 1",
     "CREATE VIRTUAL TABLE t USING fts5(a)",
   ])
-  func `a statement that makes something else is refused by name`(sql: String) throws {
+  func `a statement that doesn't create the named object throws an error that names it`(sql: String)
+    throws
+  {
     let file = files[1]
     let quoted = sql.replacingOccurrences(of: "'", with: "\\u0027")
     try """
@@ -251,8 +254,8 @@ import TestSupport
     #expect(error?.description.contains("“t”") == true, "\(error as Any)")
   }
 
-  /// In a process of its own, since SQLite before 3.47 ends it.
-  @Test func `a virtual table whose arguments end the process is an error`() async {
+  /// Runs in a separate process because versions of SQLite before 3.47 crash.
+  @Test func `virtual table arguments that would crash the process throw`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
       let path = folder.file("dump.json")
@@ -268,13 +271,13 @@ import TestSupport
           _ = try database.executeQuery("SELECT * FROM t")
           Issue.record("the table can be read")
         } catch let error where error is DumpError || error is SQLiteError {
-          // Refused.
+          // Rejected.
         }
       }
     }
   }
 
-  @Test func `a wrong line is named by its number`() throws {
+  @Test func `an invalid line throws an error with its line number`() throws {
     let start =
       "{\"database\":{\"format\":1,\"encoding\":\"UTF-8\",\"userVersion\":0,\"applicationID\":0}}\n"
     let table =
@@ -298,7 +301,7 @@ import TestSupport
     }
   }
 
-  @Test func `text that is not UTF-8 is refused with the table's name`() throws {
+  @Test func `dumping text that isn't UTF-8 throws an error that names the table`() throws {
     let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
@@ -309,7 +312,9 @@ import TestSupport
     #expect(try folder.names() == [])
   }
 
-  @Test(.requires(.files)) func `progress is told, and can end the work`() throws {
+  @Test(.requires(.files)) func `progress is reported, and an error in the closure ends the work`()
+    throws
+  {
     let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
@@ -336,7 +341,9 @@ import TestSupport
     #expect(try database.rows("SELECT count(*) FROM t", as: Int.self) == [2_500])
   }
 
-  @Test(.requires(.files)) func `progress between databases is told in bytes of pages`() throws {
+  @Test(.requires(.files)) func `the progress between databases is reported in bytes of pages`()
+    throws
+  {
     let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
@@ -354,7 +361,7 @@ import TestSupport
     #expect(steps.withLock { $0 } == blocking)
   }
 
-  @Test func `a database that cannot be filled is not left where none was`() throws {
+  @Test func `a failed copy to a new path leaves no database`() throws {
     let wrong = DataFile.json(path: folder.file("wrong"))
     try Data("no dump\n".utf8).write(to: URL(filePath: wrong.path))
     let database = try Database.fresh()
@@ -384,7 +391,7 @@ import TestSupport
       let task = Task { [source = files[0]] in
         try await source.copy(to: target) { _ in
           begins.yield()
-          // Until the cancellation has arrived, the copy makes no step.
+          // Blocks the copy until the task is cancelled.
           while !cancelled.withLock({ $0 }) { Thread.sleep(forTimeInterval: 0.001) }
         }
       }
@@ -396,7 +403,7 @@ import TestSupport
     #expect(try folder.names() == [URL(filePath: files[0].path).lastPathComponent])
   }
 
-  @Test(.requires(.files)) func `each call has a form for await`() async throws {
+  @Test(.requires(.files)) func `each call has an async version`() async throws {
     let database = try Database.fresh()
     try await database.write { try $0.executeChange("CREATE TABLE t (a)") }
     for file in files {
@@ -429,7 +436,7 @@ import TestSupport
     return options
   }
 
-  @Test(.requires(.files)) func `a database in UTF-16 stays one`() throws {
+  @Test(.requires(.files)) func `a database in UTF-16 is restored in UTF-16`() throws {
     let database = try Database.fresh()
     try database.withoutTransaction { try $0.executeChange("PRAGMA encoding = 'UTF-16le'") }
     try database.write { connection in
@@ -442,7 +449,7 @@ import TestSupport
     #expect(try content(of: copy) == content(of: database))
   }
 
-  @Test func `a file that cannot be read or written is named`() throws {
+  @Test func `files that can't be read or written throw`() throws {
     let database = try Database.fresh()
     for file in [
       DataFile.spon(path: "/nowhere/a"), .json(path: folder.url.path), .spon(path: ""),

@@ -13,7 +13,7 @@ import TestSupport
   ]
 
   @Test(arguments: wrong)
-  func `a URL that names no file is refused`(text: String) throws {
+  func `a URL that isn't a file URL throws`(text: String) throws {
     let url = try #require(URL(string: text))
     let store = try CodableStore()
     try store.insert(item: Item(n: 1))
@@ -29,7 +29,7 @@ import TestSupport
   }
 
   @Test(arguments: wrong)
-  func `a URL that names no file is refused to tasks, too`(text: String) async throws {
+  func `a URL that isn't a file URL makes async calls throw, too`(text: String) async throws {
     let url = try #require(URL(string: text))
     let store = try CodableStore()
     await #expect(throws: SQLiteError.self) { try await store.save(to: url) }
@@ -37,7 +37,7 @@ import TestSupport
   }
 
   @Test(arguments: ["a b", "é", "e\u{301}", "a%20b", "a?b#c", "100%"])
-  func `a store lives in a file, by its URL`(name: String) throws {
+  func `a store can be saved to and loaded from a file URL`(name: String) throws {
     let folder = try TestFolder()
     let url = URL(filePath: folder.file(name))
     let store = try CodableStore(fileURL: url)

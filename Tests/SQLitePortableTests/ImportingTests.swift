@@ -4,8 +4,8 @@ import SQLitePortable
 import Testing
 import TestSupport
 
-/// Stores made of what SwiftDatabase saved, as its source says: a dictionary of tables by an encoder of the user's,
-/// whose items are arrays by a plain one.
+/// Tests the import of data that SwiftDatabase saved. According to its source, that is a dictionary
+/// of tables, encoded with the user's encoder, whose items are arrays, encoded with a default one.
 @Suite struct ImportingTests {
   struct Person: Codable, Hashable {
     var id: Int
@@ -32,7 +32,7 @@ import TestSupport
     Person(id: .min, name: "", born: .distantPast, weight: nil, tags: [:]),
   ]
 
-  /// What SwiftDatabase saves.
+  /// Returns data in the format of SwiftDatabase.
   static func saved(
     _ encoder: JSONEncoder = JSONEncoder(), _ itemEncoder: JSONEncoder = JSONEncoder()
   ) throws -> Data {
@@ -61,7 +61,7 @@ import TestSupport
     #expect(try store.count(of: Person.self, in: "None") == 0)
   }
 
-  @Test func `all tables and items come over, and can be searched and changed`() throws {
+  @Test func `all tables and items are imported and can be searched and changed`() throws {
     let store = try CodableStore(importing: Self.saved())
     try check(store)
     var changed = Self.people[0]
@@ -73,7 +73,7 @@ import TestSupport
     #expect(try store.read() == [Self.people[0], changed])
   }
 
-  @Test func `what is saved is a store, which takes JSON from then on`() throws {
+  @Test func `an imported store can be saved and then uses JSON`() throws {
     let folder = try TestFolder()
     let url = URL(filePath: folder.file("store"))
     try CodableStore(importing: Self.saved()).save(to: url)
@@ -89,7 +89,7 @@ import TestSupport
     try other.database.close()
   }
 
-  @Test func `coders of the user, indented or with bytes as numbers, are those of the document`()
+  @Test func `the document can use custom coders, indentation and bytes as numbers`()
     throws
   {
     let (encoder, decoder, itemEncoder) = (JSONEncoder(), JSONDecoder(), JSONEncoder())
@@ -110,7 +110,7 @@ import TestSupport
     #"{"Person":{"data":"WzEsLA=="}}"#, #"{"Person":{"data":"WzE="}}"#,
     #"{"Person":{"data":"WyL/Il0="}}"#, #"{"Person":{"data":""}}"#,
   ])
-  func `what SwiftDatabase did not save is refused`(text: String) {
+  func `data that SwiftDatabase didn't save throws`(text: String) {
     let error = #expect(throws: CodableStoreError.self) {
       try CodableStore(importing: Data(text.utf8))
     }
@@ -120,7 +120,8 @@ import TestSupport
     }
   }
 
-  @Test func `a file of SwiftDatabase that is loaded or set names the way over`() throws {
+  @Test func `loading or setting SwiftDatabase data throws an error that names the import`() throws
+  {
     let folder = try TestFolder()
     let url = URL(filePath: folder.file("old"))
     try Self.saved().write(to: url)

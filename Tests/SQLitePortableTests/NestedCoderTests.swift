@@ -4,7 +4,7 @@ import SQLitePortable
 import Testing
 
 @Suite struct NestedCoderTests {
-  /// Encodes a property piece by piece.
+  /// A record that encodes a property with nested containers.
   private struct Place: Record, Equatable {
     enum CodingKeys: CodingKey { case id, position }
     enum PositionKeys: CodingKey { case latitude, names }
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `a value that is encoded piece by piece is stored by every coder`(number: Int) throws {
+  func `every coder stores a value that is encoded with nested containers`(number: Int) throws {
     let strategy = [NestedStrategy.text, .blob, .spon, .coder(JSONCoder())][number]
     try Place.$nested.withValue(strategy) {
       let database = try Database.memory()

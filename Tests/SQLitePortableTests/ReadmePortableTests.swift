@@ -6,7 +6,7 @@ import SQLitePortable
 import Testing
 import TestSupport
 
-/// The code of the README's chapter, block by block; `.ci/checks/readme` compares the texts.
+/// The examples of the README's chapter, block by block. `.ci/checks/readme` compares the texts.
 @Suite struct ReadmePortableTests {
   struct Person: Codable, Identifiable, Equatable {
     var id: Int

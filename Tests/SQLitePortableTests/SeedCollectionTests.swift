@@ -5,7 +5,7 @@ import SQLitePortable
 import Testing
 import TestSupport
 
-/// Each snippet of the seed's readme.
+/// Runs each example of the README of the predecessor SwiftDatabase.
 @Suite struct SeedCollectionTests {
   struct Person: Codable, Equatable {
     var id: Int
@@ -21,7 +21,7 @@ import TestSupport
 
   init() throws { database = try CodableStore() }
 
-  @Test func `the first example finds who is older than thirty`() throws {
+  @Test func `the first example finds people older than thirty`() throws {
     try database.insert(item: Person(id: 0, name: "Ricardo", age: 35))
     try database.insert(item: Person(id: 1, name: "Mike", age: 23))
     try database.insert(item: Person(id: 2, name: "Paul", age: 40))
@@ -32,7 +32,7 @@ import TestSupport
     #expect(people.map(\.name) == ["Ricardo", "Paul"])
   }
 
-  @Test func `a store is made with coders, data and a file`() throws {
+  @Test func `a store can be created with coders, data and a file URL`() throws {
     let folder = try TestFolder()
     let fileURL = URL(filePath: folder.file("people"))
     let myEncoder = JSONEncoder()
@@ -68,7 +68,7 @@ import TestSupport
     #expect(throws: CodableStoreError.noFile) { try database.load() }
   }
 
-  @Test func `items are inserted, one or several, in a table of the type or of a name`() throws {
+  @Test func `one or several items can be inserted, with or without a table name`() throws {
     let ricardo = Person(id: 0, name: "Ricardo", age: 35)
     try database.insert(item: ricardo)
     let steve = Person(id: 1, name: "Steve", age: 50)
@@ -90,7 +90,7 @@ import TestSupport
     #expect(try database.tableNames() == ["Person", "VIP"])
   }
 
-  @Test func `items are updated, one, several or all that a filter takes`() throws {
+  @Test func `one, several or all matching items can be updated`() throws {
     let ricardo = Person(id: 0, name: "Ricardo", age: 35)
     try database.insert(on: "VIP", item: Person(id: 1, name: "Steve", age: 50))
     try database.insert(item: ricardo)
@@ -122,7 +122,7 @@ import TestSupport
     #expect(ages.map(\.age) == [35, 52])
   }
 
-  @Test func `items are deleted, one, several or all that a filter takes`() throws {
+  @Test func `one, several or all matching items can be deleted`() throws {
     let ricardo = Person(id: 0, name: "Ricardo", age: 35)
     let steve = Person(id: 1, name: "Steve", age: 50)
     try database.insert(items: [ricardo, steve, ricardo, Person(id: 2, name: "Tim", age: 9)])
@@ -141,7 +141,7 @@ import TestSupport
     #expect(try database.count(of: Person.self, in: "VIP") == 0)
   }
 
-  @Test func `each call has a form for await`() async throws {
+  @Test func `each call has an async version`() async throws {
     try await database.insert(item: Person(id: 1, name: "Steve", age: 50))
     let people: [Person] = try await database.read()
     #expect(people.map(\.name) == ["Steve"])

@@ -8,8 +8,8 @@ import SQLiteRelations
 import Testing
 import TestSupport
 
-/// Each snippet of the SwiftletData seed's readme that is about records, providers and SQL; what it
-/// says of SPON alone stands in `SPONTests`.
+/// Runs each example of the README of the predecessor SwiftletData that uses records, providers and
+/// SQL. `SPONTests` contains the examples that use only SPON.
 @Suite(.everyEngine) struct SwiftletSeedTests {
   final class Category: Record {
     enum CategoryType: String, Codable {
@@ -20,7 +20,7 @@ import TestSupport
     static let tableName = "Categories"
     static let primaryKeyType = PrimaryKeyType.computedInt
 
-    // The seed writes 0 for "not stored yet", which is a number that a row may have.
+    // SwiftletData uses 0 for an unsaved record, but a row can have the key 0.
     var id: Int?
     var added = Date(timeIntervalSince1970: 1_760_000_000.125)
     var name = ""
@@ -91,11 +91,11 @@ import TestSupport
   let addr2 = Address(
     addr1: "25 Nasa Rd 1", addr2: "Apt #123", city: "Seabrook", state: "TX", zip: "77586")
 
-  @Test func `one line makes the table and saves, whichever the provider`() throws {
+  @Test func `one line creates the table and saves a record in any database`() throws {
     func save(to provider: Database) throws -> Category? {
       let category = Category(name: "Books", type: .web)
 
-      // Save data to whatever database is given.
+      // Saves to any database.
       let saved = try provider.write { try $0.update(category) }
 
       return try provider.read { try $0.object(of: Category.self, ifPresent: #require(saved.id)) }
@@ -111,7 +111,7 @@ import TestSupport
     }
   }
 
-  @Test func `a computed key is one more than the greatest`() throws {
+  @Test func `a computed key is one more than the greatest key`() throws {
     let first = try database.write { try $0.update(Category(name: "a")) }
     let second = try database.write { try $0.update(Category(name: "b")) }
     #expect([first.id, second.id] == [1, 2])
@@ -119,7 +119,7 @@ import TestSupport
     #expect(try database.write { try $0.update(Category(name: "c")) }.id == 2)
   }
 
-  @Test func `a query answers rows that are read by name`() throws {
+  @Test func `the columns of a query's rows are read by name`() throws {
     try database.write { try $0.update(Category(name: "Books")) }
     let record = try database.executeQuery("SELECT * FROM Categories WHERE id = ?", withArgs: [1])
     #expect(record.count == 1)
@@ -127,14 +127,14 @@ import TestSupport
     #expect(record[0]["missing"] == nil)
   }
 
-  @Test func `a group is saved with its people and their addresses, again and again`() throws {
+  @Test func `a group can be saved repeatedly with its people and their addresses`() throws {
     let group = try saveGroup(in: database)
     let key = try #require(group.id)
 
     let read = try #require(try database.read { try $0.object(of: Group.self, ifPresent: key) })
     #expect(read.name == "Employees")
     try expectPeople(of: read, in: database)
-    // The seed lost every link when a group was saved twice.
+    // SwiftletData lost all links when a group was saved twice.
     let people = try database.read { try $0.rightObjects(of: read, through: Group.people) }
     try database.write { connection in
       let saved = try connection.update(read)
@@ -152,7 +152,7 @@ import TestSupport
     #expect(text?.contains(work) == true)
   }
 
-  @Test func `a group that is only half saved is not saved at all`() throws {
+  @Test func `saving a group with its people is atomic`() throws {
     try database.executeChange(
       "CREATE TABLE PeopleInGroup (groupID TEXT, personID TEXT CHECK (0))")
     #expect(throws: SQLiteError.self) { _ = try saveGroup(in: database) }
@@ -160,7 +160,7 @@ import TestSupport
     #expect(try database.read { try $0.count(of: Person.self) } == 0)
   }
 
-  @Test func `providers are exchanged and data moves between them`() throws {
+  @Test func `data can be moved between databases in text and database files`() throws {
     _ = try saveGroup(in: database)
     let spon = DataFile.spon(path: folder.file("data.spon"))
     let json = DataFile.json(path: folder.file("data.json"))
@@ -181,7 +181,7 @@ import TestSupport
     }
   }
 
-  @Test func `JSON from the web becomes rows in one line`() throws {
+  @Test func `downloaded JSON can be inserted in one line`() throws {
     let download = Data(
       """
       [{"firstName": "John", "lastName": "Doe", "addresses": {}},
@@ -197,7 +197,7 @@ import TestSupport
     #expect(sue.map(\.addresses) == [["home": addr1]])
   }
 
-  @Test func `the parser's example is SQL that SQLite itself reads`() throws {
+  @Test func `SQLite parses the example SQL of the predecessor's parser`() throws {
     let sql: SQL = """
       CREATE TABLE IF NOT EXISTS parts
       (

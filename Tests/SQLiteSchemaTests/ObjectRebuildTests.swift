@@ -3,7 +3,7 @@ import MagicData
 import SQLiteSchema
 import Testing
 
-/// Tables of objects that are made anew.
+/// Tests the rebuilding of object tables.
 @Suite(.everyEngine) struct ObjectRebuildTests {
   struct Town: MagicObject {
     @PrimaryMagicValue var id: Int
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `objects keep their identity, their relations and their writes`() throws {
+  @Test func `objects keep their identities and relations when their table is rebuilt`() throws {
     let magic =
       try Engine.current == .cluster
       ? MagicData(server: .fresh(), assetFolder: nil) : MagicData(type: .temporary)
@@ -40,7 +40,7 @@ import Testing
     #expect(throws: SQLiteError.self) { try magic.update(Town("nowhere", -1)) }
     try magic.update(Town("Trier", 8))
     #expect(try magic.count(of: Town.self) == 3)
-    // The relation is optional: its foreign key sets it to nil.
+    // The relation is optional, so removing the target sets it to nil.
     try magic.remove(ulm)
     #expect(try magic.object(of: Town.self, primary: bonn.id).next == nil)
     #expect(try magic.check(of: Town.self).filter { !$0.isHarmless }.isEmpty)

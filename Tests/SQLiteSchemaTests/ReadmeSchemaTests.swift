@@ -4,7 +4,7 @@ import SQLiteMapping
 import SQLiteSchema
 import Testing
 
-// The blocks of SQLiteSchema's catalogue and of the README, word for word.
+// The code blocks of SQLiteSchema's documentation and of the README, word for word.
 @Suite(.everyEngine) struct ReadmeSchemaTests {
   let database: Database
 
@@ -19,7 +19,7 @@ import Testing
       """)
   }
 
-  @Test func `the overview`() throws {
+  @Test func `the overview example runs`() throws {
     let schema = try database.schemaModel()
     for table in schema.tables { print(table.name.name.text, table.definition?.checks ?? []) }
 
@@ -33,7 +33,7 @@ import Testing
     #expect(try database.schemaModel().table("City")?.checks.count == 2)
   }
 
-  @Test func `a model is read`() throws {
+  @Test func `a schema model is read`() throws {
     let schema = try database.schemaModel()
     let city = try #require(schema.table("City"))
     print(city.checks)  // [length(name) < 40]
@@ -73,7 +73,7 @@ import Testing
     #expect(try database.schemaModel().table("City")?.checks.isEmpty == true)
   }
 
-  @Test func `what stands in the way is said`() throws {
+  @Test func `an error names the rows that violate a constraint`() throws {
     try database.executeChange("DELETE FROM City WHERE size < '2'")
     try database.executeChange("INSERT INTO City (id, size) VALUES (3, 12)")
     do {

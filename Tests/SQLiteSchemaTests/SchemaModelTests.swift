@@ -23,7 +23,7 @@ import Testing
       """)
   }
 
-  @Test func `everything that no PRAGMA tells is in the model`() throws {
+  @Test func `the model contains everything that PRAGMAs don't report`() throws {
     let schema = try database.schemaModel()
     #expect(schema.unread.isEmpty)
     let table = try #require(schema.table("A"))
@@ -43,7 +43,7 @@ import Testing
       schema.virtualTables.first?.arguments == ["b", "tokenize = 'porter ascii'", "content=a"])
   }
 
-  @Test func `what was made is seen within the transaction`() throws {
+  @Test func `the model contains changes of the open transaction`() throws {
     try database.write { connection in
       try connection.executeChange("CREATE TABLE n (x)")
       #expect(try connection.schemaModel().table("n") != nil)
@@ -61,7 +61,7 @@ import Testing
     #expect(try database.schemaChanges(to: database.schemaModel()).isEmpty)
   }
 
-  @Test func `a text that nobody understands is told and stops nothing`() throws {
+  @Test func `an unparsable statement is reported and doesn't stop the parser`() throws {
     var options = Database.Options()
     options.allowsSchemaDamage = true
     let damaged = try Database.memory(options: options)

@@ -9,7 +9,7 @@ import Testing
 @Suite(.everyEngine) struct TableRebuildTests {
   let database: Database
 
-  /// A table as people write it by hand, with everything that no PRAGMA tells.
+  /// A handwritten table with everything that PRAGMAs don't report.
   static let city = """
     CREATE TABLE City ( -- our cities
       id INTEGER PRIMARY KEY AUTOINCREMENT, /* never reused */
@@ -51,7 +51,7 @@ import Testing
       """)
   }
 
-  /// The migrations that were made, with one more.
+  /// Returns the migrations that have run, followed by one with the given steps.
   private func history(_ steps: [Migration.Step]) throws -> [Migration] {
     guard
       try database.rows("SELECT 1 FROM sqlite_schema WHERE name = 'magicdata_meta'", as: Int.self)
@@ -68,7 +68,7 @@ import Testing
     try check()
   }
 
-  private func refusal(_ steps: Migration.Step...) throws -> RebuildError? {
+  private func rebuildError(_ steps: Migration.Step...) throws -> RebuildError? {
     let before = try content()
     let history = try history(steps)
     let error = #expect(throws: RebuildError.self) { try database.migrate(history) }
@@ -77,7 +77,7 @@ import Testing
     return error
   }
 
-  /// What must be so after each change.
+  /// Checks what must be true after each change.
   private func check() throws {
     #expect(try database.rows("PRAGMA integrity_check", as: String.self) == ["ok"])
     #expect(try database.executeQuery("PRAGMA foreign_key_check").isEmpty)
@@ -106,12 +106,12 @@ import Testing
       })
   }
 
-  @Test func `every byte that is not changed stays`() throws {
+  @Test func `a rebuild keeps every byte of SQL that it doesn't change`() throws {
     let before = try content()
     try migrate(.changeType("size", to: "INTEGER", in: "city"))
     #expect(
       try sql("City") == Self.city.replacing("VARCHAR( 10 )", with: "INTEGER"))
-    // All else is as it was, but for the converted values.
+    // Everything else is unchanged, except for the converted values.
     let after = try content()
     let changed = zip(before, after).filter { $0 != $1 }
     #expect(after.count == before.count)
@@ -123,7 +123,7 @@ import Testing
       .map { "\($0)" } == ["(3, Optional(12), \"integer\")", "(7, nil, \"null\")"])
   }
 
-  @Test func `keys go on behind the greatest that was given, and other tables keep their rows`()
+  @Test func `a rebuild keeps the key sequence and the rows of other tables`()
     throws
   {
     try migrate(.changeType("size", to: "REAL", in: "City"))
@@ -136,37 +136,39 @@ import Testing
     #expect(try database.rows("SELECT city FROM Street", as: Int.self) == [7])
   }
 
-  @Test func `values that would be lost stand in the way with their rowids`() throws {
+  @Test func `conversions that would lose values throw an error with the rowids`() throws {
     try database.executeMultipleChanges(
       """
       UPDATE City SET size = 'big' WHERE id = 3;
       INSERT INTO City (id, name, size) VALUES (20, 'x', '1.5'), (21, 'y', '99999999999999999999');
       """)
-    #expect(try refusal(.changeType("size", to: "INTEGER", in: "City"))?.rowIDs == [3, 20, 21])
-    #expect(try refusal(.changeType("size", to: "REAL", in: "City"))?.rowIDs == [3])
+    #expect(
+      try rebuildError(.changeType("size", to: "INTEGER", in: "City"))?.rowIDs == [3, 20, 21])
+    #expect(try rebuildError(.changeType("size", to: "REAL", in: "City"))?.rowIDs == [3])
     try migrate(.changeType("size", to: "DECIMAL(10, 2)", in: "City"))
     try database.executeMultipleChanges(
       """
       CREATE TABLE n (a INTEGER, b REAL);
       INSERT INTO n VALUES (9007199254740993, 0.5), (1, 0.30000000000000004);
       """)
-    #expect(try refusal(.changeType("a", to: "REAL", in: "n"))?.rowIDs == [1])
-    #expect(try refusal(.changeType("b", to: "TEXT", in: "n"))?.rowIDs == [2])
-    #expect(try refusal(.changeType("b", to: "TEXT, c TEXT", in: "n")) != nil)
-    #expect(try refusal(.changeType("b", to: "TEXT NOT NULL", in: "n")) != nil)
-    #expect(try refusal(.changeType("z", to: "TEXT", in: "n"))?.description.contains("z") == true)
+    #expect(try rebuildError(.changeType("a", to: "REAL", in: "n"))?.rowIDs == [1])
+    #expect(try rebuildError(.changeType("b", to: "TEXT", in: "n"))?.rowIDs == [2])
+    #expect(try rebuildError(.changeType("b", to: "TEXT, c TEXT", in: "n")) != nil)
+    #expect(try rebuildError(.changeType("b", to: "TEXT NOT NULL", in: "n")) != nil)
+    #expect(
+      try rebuildError(.changeType("z", to: "TEXT", in: "n"))?.description.contains("z") == true)
     try migrate(.changeType("a", to: "", in: "n"))
     #expect(try sql("n") == "CREATE TABLE n (a, b REAL)")
   }
 
-  @Test func `strict tables and tables without rowids are made anew, too`() throws {
+  @Test func `strict tables and tables without rowids can be rebuilt, too`() throws {
     try database.executeMultipleChanges(
       """
       CREATE TABLE s (a TEXT, b) /* not yet */;
       CREATE TABLE w (k TEXT, v TEXT, PRIMARY KEY (k DESC)) WITHOUT ROWID, STRICT;
       INSERT INTO w VALUES ('b', '1'), ('a', '2'), ('c', 'no');
       """)
-    #expect(try refusal(.changeType("v", to: "INTEGER", in: "w"))?.rowIDs == [])
+    #expect(try rebuildError(.changeType("v", to: "INTEGER", in: "w"))?.rowIDs == [])
     try database.executeChange("DELETE FROM w WHERE k = 'c'")
     try migrate(.changeType("v", to: "INTEGER", in: "w"))
     #expect(try database.rows("SELECT v FROM w ORDER BY k", as: Int.self) == [2, 1])
@@ -176,10 +178,10 @@ import Testing
     try database.executeMultipleChanges(
       "CREATE TABLE x (a TEXT, b TEXT) STRICT; INSERT INTO x VALUES ('1', 'a'), ('z', 'b'), ('3', 'c'), ('q', 'd')"
     )
-    #expect(try refusal(.changeType("a", to: "INT", in: "x"))?.rowIDs == [2, 4])
+    #expect(try rebuildError(.changeType("a", to: "INT", in: "x"))?.rowIDs == [2, 4])
   }
 
-  @Test func `rowids that no column holds stay`() throws {
+  @Test func `rowids without a column are preserved`() throws {
     try database.executeMultipleChanges(
       """
       CREATE TABLE r (rowid TEXT, b); INSERT INTO r (_rowid_, rowid) VALUES (5, 'x'), (17, 'y');
@@ -187,24 +189,24 @@ import Testing
       """)
     try migrate(.addConstraint("CHECK (rowid <> '')", in: "r"))
     #expect(try database.rows("SELECT _rowid_ FROM r ORDER BY 1", as: Int.self) == [5, 17])
-    #expect(try refusal(.reorder(["oid"], in: "full"))?.description.contains("rowid") == true)
+    #expect(try rebuildError(.reorder(["oid"], in: "full"))?.description.contains("rowid") == true)
   }
 
-  @Test func `rows that break a new constraint are refused with their rowids`() throws {
-    let check = try refusal(.addConstraint("CONSTRAINT big CHECK (size > 20)", in: "City"))
+  @Test func `rows that violate a new constraint throw an error with the rowids`() throws {
+    let check = try rebuildError(.addConstraint("CONSTRAINT big CHECK (size > 20)", in: "City"))
     #expect(check?.rowIDs == [3])
     #expect(check?.description.contains("big") == true)
     try database.executeMultipleChanges(
       "CREATE TABLE u (a, b); INSERT INTO u VALUES (1, 1), (2, 1), (1, 2), (NULL, 3), (NULL, 4), (2, 5)"
     )
-    let unique = try refusal(.addConstraint("UNIQUE (a)", in: "u"))
+    let unique = try rebuildError(.addConstraint("UNIQUE (a)", in: "u"))
     #expect(unique?.rowIDs == [3, 6])
     #expect(unique?.description.contains("rebuild") == false)
-    // A constraint that would replace rows silently does not do so here.
+    // A constraint that would silently replace rows throws here.
     #expect(
-      try refusal(.addConstraint("UNIQUE (a) ON CONFLICT REPLACE", in: "u"))?.rowIDs == [3, 6])
+      try rebuildError(.addConstraint("UNIQUE (a) ON CONFLICT REPLACE", in: "u"))?.rowIDs == [3, 6])
     #expect(
-      try refusal(.addConstraint("NOT NULL ON CONFLICT IGNORE", of: "a", in: "u"))?.rowIDs == [
+      try rebuildError(.addConstraint("NOT NULL ON CONFLICT IGNORE", of: "a", in: "u"))?.rowIDs == [
         4, 5,
       ])
     let before = try content()
@@ -218,7 +220,7 @@ import Testing
     #expect(try sql("u") == "CREATE TABLE u (a, b, UNIQUE (b, a))")
   }
 
-  @Test func `a constraint is added and dropped by its name or by what it says`() throws {
+  @Test func `a constraint is added and dropped by its name or its definition`() throws {
     try migrate(
       .addConstraint("CONSTRAINT early CHECK (id < 1000)", in: "City"),
       .addConstraint("DEFAULT 'x' CHECK (name <> '')", of: "name", in: "City"))
@@ -239,20 +241,20 @@ import Testing
       try sql("City")
         == Self.city.replacing(" CONSTRAINT named NOT NULL ON CONFLICT ABORT", with: "").replacing(
           " REFERENCES Person (id) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED", with: ""))
-    #expect(try refusal(.dropConstraint(named: "gone", in: "City")) != nil)
-    #expect(try refusal(.dropConstraint("CHECK (1)", in: "City")) != nil)
-    #expect(try refusal(.addConstraint("CHECK (1), other TEXT", in: "City")) != nil)
-    #expect(try refusal(.addConstraint("CHECK (\(1))", in: "City")) != nil)
-    #expect(try refusal(.addConstraint("AS (1)", of: "size", in: "City")) != nil)
+    #expect(try rebuildError(.dropConstraint(named: "gone", in: "City")) != nil)
+    #expect(try rebuildError(.dropConstraint("CHECK (1)", in: "City")) != nil)
+    #expect(try rebuildError(.addConstraint("CHECK (1), other TEXT", in: "City")) != nil)
+    #expect(try rebuildError(.addConstraint("CHECK (\(1))", in: "City")) != nil)
+    #expect(try rebuildError(.addConstraint("AS (1)", of: "size", in: "City")) != nil)
     #expect(
-      try refusal(.addConstraint("PRIMARY KEY (name)", in: "City"))?.description.contains(
+      try rebuildError(.addConstraint("PRIMARY KEY (name)", in: "City"))?.description.contains(
         "primary key") == true)
     #expect(
-      try refusal(.addConstraint("CHECK (nothing > 1)", in: "City"))?.description.contains(
+      try rebuildError(.addConstraint("CHECK (nothing > 1)", in: "City"))?.description.contains(
         "nothing") == true)
   }
 
-  @Test func `a column that refuses NULL takes the value given, or its own default`() throws {
+  @Test func `setNotNull fills NULLs with the given value or the column's default`() throws {
     try migrate(.setNotNull("size", in: "City"))
     #expect(try database.rows("SELECT size FROM City ORDER BY id", as: String.self) == ["12", "1"])
     #expect(try sql("City") == Self.city.replacing("DEFAULT ('1')", with: "DEFAULT ('1') NOT NULL"))
@@ -261,8 +263,8 @@ import Testing
       CREATE TABLE d (a, b INT DEFAULT NULL, c DEFAULT word, e DEFAULT -2, f NULL);
       INSERT INTO d VALUES (1, NULL, NULL, NULL, 1), (2, NULL, NULL, NULL, NULL);
       """)
-    #expect(try refusal(.setNotNull("b", in: "d"))?.rowIDs == [1, 2])
-    #expect(try refusal(.setNotNull("f", in: "d"))?.rowIDs == [2])
+    #expect(try rebuildError(.setNotNull("b", in: "d"))?.rowIDs == [1, 2])
+    #expect(try rebuildError(.setNotNull("f", in: "d"))?.rowIDs == [2])
     try migrate(
       .setNotNull("a", in: "d"), .setNotNull("b", in: "d", default: .integer(4)),
       .setNotNull("c", in: "d"), .setNotNull("e", in: "d"),
@@ -276,13 +278,13 @@ import Testing
       try sql("d")
         == "CREATE TABLE d (a NOT NULL, b INT DEFAULT NULL NOT NULL, c DEFAULT word NOT NULL, e DEFAULT -2 NOT NULL, f NOT NULL)"
     )
-    // What is so already is left alone.
+    // A column that is already NOT NULL isn't changed.
     let before = try content()
     try migrate(.setNotNull("a", in: "d"))
     #expect(try content() == before)
   }
 
-  @Test func `columns change places, and who counts them names them from then on`() throws {
+  @Test func `columns are reordered, and dependent SQL then names its columns`() throws {
     try migrate(.reorder(["name", "mayor"], in: "City"))
     #expect(
       try columns(of: "City") == ["name", "mayor", "id", "size", "shout"])
@@ -299,17 +301,17 @@ import Testing
     #expect(
       try database.rows("SELECT size FROM City WHERE name = 'from 1'", as: String.self) == ["7"])
     #expect(try sql("City")?.contains("-- in square miles") == true)
-    #expect(try refusal(.reorder(["name", "none"], in: "City")) != nil)
-    #expect(try refusal(.reorder(["name", "NAME"], in: "City")) != nil)
+    #expect(try rebuildError(.reorder(["name", "none"], in: "City")) != nil)
+    #expect(try rebuildError(.reorder(["name", "NAME"], in: "City")) != nil)
   }
 
-  @Test func `what counts columns and cannot name them stands in the way`() throws {
+  @Test func `reordering throws if a view depends on the column order`() throws {
     try database.executeMultipleChanges(
       """
       CREATE VIEW pairs AS SELECT c.*, p.name AS who FROM City AS c JOIN Person AS p ON p.id = c.mayor;
       CREATE VIEW both AS SELECT * FROM City JOIN Person ON Person.id = City.mayor;
       """)
-    let error = try refusal(.reorder(["name"], in: "City"))
+    let error = try rebuildError(.reorder(["name"], in: "City"))
     #expect(error?.obstacles == ["the view “both” takes all columns by * in their order"])
     try database.executeChange("DROP VIEW both")
     try migrate(.reorder(["name"], in: "City"))
@@ -317,7 +319,7 @@ import Testing
       try columns(of: "pairs") == ["id", "name", "size", "shout", "mayor", "who"])
   }
 
-  @Test func `a column goes with what is of it alone`() throws {
+  @Test func `dropping a column also drops its own constraints, keys and indexes`() throws {
     try database.executeMultipleChanges(
       """
       CREATE TABLE child (
@@ -334,10 +336,10 @@ import Testing
     #expect(try columns(of: "child") == ["id"])
     #expect(try database.read { try $0.existingIndexes(of: "child") }.isEmpty)
     #expect(try database.rows("SELECT id FROM child", as: Int.self) == [1, 5])
-    #expect(try refusal(.dropColumnByRebuilding("id", in: "child")) != nil)
+    #expect(try rebuildError(.dropColumnByRebuilding("id", in: "child")) != nil)
   }
 
-  @Test func `a searched column can be removed`() throws {
+  @Test func `a searched column can be dropped`() throws {
     struct Memo: Record {
       static let traits: [PropertyTrait] = [.searched("title", "text")]
       var id: Int
@@ -358,14 +360,16 @@ import Testing
     ("size", ["UNIQUE (name, size)"]),
     ("mayor", ["“folded”", "“moved” is for UPDATE OF"]),
   ])
-  func `what needs a column stands in the way of its removal`(column: String, words: [String])
+  func `dropping a column throws an error that names its dependents`(
+    column: String, words: [String]
+  )
     throws
   {
-    let error = try refusal(.dropColumnByRebuilding(column, in: "City"))
+    let error = try rebuildError(.dropColumnByRebuilding(column, in: "City"))
     for word in words { #expect(error?.description.contains(word) == true, "\(error!) \(word)") }
   }
 
-  @Test func `views and triggers that would fail stand in the way`() throws {
+  @Test func `dropping a column throws if a view or trigger would break`() throws {
     try database.executeMultipleChanges(
       """
       CREATE TABLE t (a, b, c);
@@ -373,26 +377,31 @@ import Testing
       CREATE VIEW broken AS SELECT gone FROM t;
       CREATE TRIGGER g AFTER INSERT ON log BEGIN UPDATE t SET c = new.what; END;
       """)
-    #expect(try refusal(.dropColumnByRebuilding("b", in: "t"))?.obstacles.count == 1)
-    #expect(try refusal(.dropColumnByRebuilding("b", in: "t"))?.description.contains("“v”") == true)
-    #expect(try refusal(.dropColumnByRebuilding("c", in: "t"))?.description.contains("“g”") == true)
-    // One that fails already stops nothing.
+    #expect(try rebuildError(.dropColumnByRebuilding("b", in: "t"))?.obstacles.count == 1)
+    #expect(
+      try rebuildError(.dropColumnByRebuilding("b", in: "t"))?.description.contains("“v”") == true)
+    #expect(
+      try rebuildError(.dropColumnByRebuilding("c", in: "t"))?.description.contains("“g”") == true)
+    // A view that is already broken doesn't prevent the change.
     try migrate(.dropColumnByRebuilding("a", in: "t"))
   }
 
-  @Test func `what is no table of the user's is refused`() throws {
+  @Test func `rebuilding anything but a user's table throws`() throws {
     try database.executeChange("CREATE VIRTUAL TABLE f USING fts5(a)")
     #expect(
-      try refusal(.changeType("a", to: "INT", in: "f"))?.description.contains("virtual") == true)
-    #expect(
-      try refusal(.changeType("a", to: "INT", in: "none"))?.description.contains("no such table")
+      try rebuildError(.changeType("a", to: "INT", in: "f"))?.description.contains("virtual")
         == true)
     #expect(
-      try refusal(.changeType("a", to: "INT", in: "names"))?.description.contains("no such table")
+      try rebuildError(.changeType("a", to: "INT", in: "none"))?.description.contains(
+        "no such table")
+        == true)
+    #expect(
+      try rebuildError(.changeType("a", to: "INT", in: "names"))?.description.contains(
+        "no such table")
         == true)
   }
 
-  @Test func `temporary triggers stay`() throws {
+  @Test func `temporary triggers are preserved`() throws {
     try database.write { connection in
       try connection.executeMultipleChanges(
         """
@@ -406,7 +415,7 @@ import Testing
       try database.write { try $0.rows("SELECT name FROM seen", as: String.self) } == ["Trier"])
   }
 
-  @Test func `a plan shows the edits and changes nothing`() throws {
+  @Test func `a plan shows the changes without making them`() throws {
     let before = try content()
     let migrations = [
       Migration(
@@ -424,7 +433,7 @@ import Testing
     #expect(plan.description.contains("= City gets CHECK (size > 0)"))
   }
 
-  @Test func `a plan is the same without blocking`() async throws {
+  @Test func `the async methods return the same plan, model and changes`() async throws {
     let migrations = [Migration("m", .changeType("size", to: "REAL", in: "City"))]
     let blocking = try { try database.schemaPlan(of: migrations) }()
     #expect(try await database.schemaPlan(of: migrations) == blocking)
@@ -435,21 +444,21 @@ import Testing
   }
 
   @Test(.requires(.rowChanges))
-  func `observers are told that the schema changed, and of no rows`() throws {
-    let told = Mutex<[CommittedChanges]>([])
+  func `observers are notified of a schema change, but of no row changes`() throws {
+    let reported = Mutex<[CommittedChanges]>([])
     let subscription = database.subscribe(to: .values) { changes in
-      told.withLock { $0.append(changes) }
+      reported.withLock { $0.append(changes) }
     }
     try migrate(.changeType("size", to: "REAL", in: "City"))
     subscription.cancel()
-    let changes = told.withLock { $0 }.filter { !$0.isEmpty }
+    let changes = reported.withLock { $0 }.filter { !$0.isEmpty }
     #expect(changes.contains { $0.changesSchema && $0.mayRebuild("city") })
     let tables = Set(changes.flatMap(\.rows).map(\.table))
     #expect(tables.isSubset(of: ["magicdata_meta"]), "\(tables)")
   }
 }
 
-/// Tables and steps made at random: rows, and all that a step does not name, stay.
+/// Tests random tables and steps: rows, and everything that a step doesn't name, are preserved.
 @Suite(.everyEngine) struct RandomRebuildTests {
   private struct Source: RandomNumberGenerator {
     var state: UInt64
@@ -459,7 +468,7 @@ import Testing
     }
   }
 
-  /// A table of five columns with comments and constraints at random.
+  /// Returns the SQL of a table with five columns and random comments and constraints.
   private func table(_ random: inout Source) -> String {
     let types = ["", "INTEGER", "TEXT", "REAL", "NUMERIC(3)", "BLOB", "VARCHAR ( 9 )"]
     let constraints = [
@@ -491,15 +500,15 @@ import Testing
     }
   }
 
-  @Test func `what a step does not name stays`() throws {
+  @Test func `everything that a step doesn't name is preserved`() throws {
     var count = 0
     let seeds = Engine.current == .cluster ? 20 : 150
     for seed in 0..<seeds { count += try run(seed: seed) }
-    // Not only refusals.
+    // Most steps must succeed rather than throw.
     #expect(count > seeds * 2, "\(count)")
   }
 
-  /// Returns how many steps of five were made.
+  /// Returns the number of successful steps out of five.
   private func run(seed: Int) throws -> Int {
     var random = Source(state: UInt64(seed) &* 77 &+ 5)
     let database = try Database.fresh()
@@ -565,7 +574,7 @@ import Testing
 }
 
 extension Value {
-  /// The value for comparing what a conversion may write in another form.
+  /// The value in a form that is equal after a lossless conversion.
   fileprivate var text: String {
     switch self {
     case .null: "null"
