@@ -214,7 +214,7 @@ package final class NodeConnection {
     }
   }
 
-  /// Receives bytes, of which `count` are needed in total. Returns whether any arrived before the
+  /// Receives bytes; `count` are needed in total. Returns whether any arrived before the
   /// deadline.
   private func receive(
     _ count: Int, before deadline: ContinuousClock.Instant

@@ -98,7 +98,7 @@ final class LeaderCheck {
     }
   }
 
-  /// Moves a node to the end of the order in which nodes are asked.
+  /// Moves a node to the end of the query order.
   private func askLater(_ address: String) {
     guard let index = others.firstIndex(of: address) else { return }
     others.append(others.remove(at: index))

@@ -191,7 +191,7 @@ extension PatchApplication {
   }
 }
 
-// Conflicts.
+// Resolution of conflicts.
 extension PatchApplication {
   /// Returns the change that a row of the patch makes. If there is a conflict, the closure decides.
   private func decide(

@@ -91,7 +91,7 @@ public enum PatchResolution: Hashable, Sendable {
 public struct PatchReport: Hashable, Sendable {
   /// A conflict and its resolution.
   public struct Resolved: Hashable, Sendable {
-    /// The conflict.
+    /// The conflict that the closure received.
     public let conflict: PatchConflict
     /// The resolution that the closure returned.
     public let resolution: PatchResolution

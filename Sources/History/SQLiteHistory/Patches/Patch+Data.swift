@@ -8,7 +8,7 @@ extension Patch {
   /// You can pass data from an untrusted source. The initializer validates every byte, and a
   /// damaged size never causes a large allocation.
   ///
-  /// - Parameter data: The changeset.
+  /// - Parameter data: The bytes of the changeset.
   /// - Throws: `SQLiteError` with `ResultCode.corrupt` if the data is damaged; the message contains
   ///   the byte offset. With `ResultCode.misuse` if the data is a patchset, which can't be inverted
   ///   and can't be checked for conflicts.
