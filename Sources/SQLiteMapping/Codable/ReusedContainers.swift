@@ -63,7 +63,7 @@ class ReusedContainer {
 /// The container that is reused for each row of a statement.
 struct ContainerCache {
   private var container: ReusedContainer?
-  /// The type of its keys.
+  /// The type of the container's keys.
   private var keys: ObjectIdentifier?
   /// Checks for copies of ``container`` without counting references. Nil if there is no container.
   private var keeping: ReusedContainer.Keeping?

@@ -36,7 +36,7 @@ extension Connection {
 
   /// Inserts a value as a new row.
   ///
-  /// - Parameter value: The value.
+  /// - Parameter value: The value to insert.
   /// - Returns: The value, with its new primary key if the database assigned one.
   /// - Throws: `SQLiteError` with a constraint code if its primary key already exists, or
   ///   ``SchemaError`` if the table cannot be adapted to the type without losing data.
@@ -47,7 +47,7 @@ extension Connection {
 
   /// Updates the row that has the value's primary key.
   ///
-  /// - Parameter value: The value.
+  /// - Parameter value: The value, which must have a primary key.
   /// - Throws: `SQLiteError` with `ResultCode.notFound` if the row doesn't exist.
   public func updateExisting(_ value: some Record) throws {
     _ = try write(value, by: .updateExisting)
@@ -58,7 +58,7 @@ extension Connection {
   /// The call doesn't return the keys that the database assigns. To get them, pass an array to
   /// ``update(_:)-([Value])``.
   ///
-  /// - Parameter values: The values.
+  /// - Parameter values: The values. Those without a primary key are inserted.
   /// - Returns: The number of values.
   /// - Throws: The errors of ``update(_:)-(Value)``. No value is written in this case.
   @discardableResult
@@ -71,7 +71,7 @@ extension Connection {
   /// The call doesn't return the keys that the database assigns. To get them, pass an array to
   /// ``insert(_:)-([Value])``.
   ///
-  /// - Parameter values: The values.
+  /// - Parameter values: The values to insert.
   /// - Returns: The number of values.
   /// - Throws: The errors of ``insert(_:)-(Value)``. No value is written in this case.
   @discardableResult
@@ -81,7 +81,7 @@ extension Connection {
 
   /// Updates the rows of many values with one statement, in one atomic transaction.
   ///
-  /// - Parameter values: The values.
+  /// - Parameter values: The values, which must have primary keys.
   /// - Returns: The number of values.
   /// - Throws: The errors of ``updateExisting(_:)``. No value is written in this case.
   @discardableResult
@@ -105,7 +105,7 @@ extension Connection {
 
   /// Inserts values in one atomic transaction, and returns them with their keys.
   ///
-  /// - Parameter values: The values.
+  /// - Parameter values: The values to insert.
   /// - Returns: The values, in order, with the primary keys that the database assigned.
   /// - Throws: The errors of ``insert(_:)-(Value)``. No value is written in this case.
   @discardableResult
@@ -208,7 +208,7 @@ extension Connection {
   }
 
   /// Runs `body` after ensuring that the table exists and the type's properties are known. If
-  /// `value` has new properties or the table is gone, adapts both and runs `body` once more.
+  /// `value` has new properties or the table is missing, adapts both and runs `body` once more.
   private func withTable<Result>(
     of plan: RecordPlan, for value: some Record, _ write: RecordWrite, _ body: () throws -> Result
   ) throws -> Result {

@@ -68,7 +68,7 @@ public struct SearchPattern: Hashable, Sendable {
 
   /// Returns a pattern that matches values that match both patterns.
   ///
-  /// - Parameter other: Another pattern.
+  /// - Parameter other: The pattern to combine with this one.
   public func and(_ other: SearchPattern) -> SearchPattern {
     if isEmpty || other.isEmpty { return SearchPattern("", .none) }
     return joined(.and, " AND ", other)
@@ -76,7 +76,7 @@ public struct SearchPattern: Hashable, Sendable {
 
   /// Returns a pattern that matches values that match at least one of the patterns.
   ///
-  /// - Parameter other: Another pattern.
+  /// - Parameter other: The pattern to combine with this one.
   public func or(_ other: SearchPattern) -> SearchPattern {
     if isEmpty { return other }
     if other.isEmpty { return self }
