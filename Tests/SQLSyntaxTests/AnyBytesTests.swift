@@ -3,9 +3,9 @@ import SyntaxOracle
 import Testing
 import TestSupport
 
-/// Bytes that nobody meant as SQL.
+/// Tests arbitrary bytes, most of which aren't SQL.
 @Suite struct AnyBytesTests {
-  @Test func `any bytes are read or refused as SQLite does, on a small stack`() throws {
+  @Test func `arbitrary bytes are accepted or rejected like in SQLite, on a small stack`() throws {
     let differences = try onSmallStack {
       let judge = try Judge()
       var random = SplitMix64(seed: 4)
@@ -30,8 +30,9 @@ import TestSupport
     #expect(differences.count == 0, "\(differences)")
   }
 
-  /// The text in a module's parentheses is accepted if each token is one and parentheses balance.
-  @Test func `the lexer takes the tokens that SQLite takes`() throws {
+  /// SQLite accepts the text in a module's parentheses if it consists of valid tokens and its
+  /// parentheses balance.
+  @Test func `the lexer accepts the tokens that SQLite accepts`() throws {
     let judge = try Judge()
     var random = SplitMix64(seed: 5)
     let bytes =
@@ -48,7 +49,7 @@ import TestSupport
     #expect(differences.count == 0, "\(differences)")
   }
 
-  @Test func `the tokens cover a text without a gap`() throws {
+  @Test func `tokens cover a text without gaps`() throws {
     var mutations = Mutations(of: Texts.marked.map(\.sql), keywords: Oracle.keywords, seed: 6)
     for _ in 0..<5_000 {
       let text = mutations.next()

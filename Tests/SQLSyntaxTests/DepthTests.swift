@@ -3,9 +3,10 @@ import SyntaxOracle
 import TestSupport
 import Testing
 
-/// Texts that nest or repeat, on a thread with little stack.
+/// Tests nested and repeated texts on a thread with a small stack.
 @Suite struct DepthTests {
-  /// What is repeated: `count` times the first part, the middle once, `count` times the last part.
+  /// The texts: the first part repeated `count` times, the middle once, and the last part repeated
+  /// `count` times.
   static let shapes:
     [(before: String, first: String, middle: String, last: String, behind: String)] =
       [
@@ -92,13 +93,13 @@ import Testing
         + String(repeating: last, count: count) + behind).utf8)
   }
 
-  @Test func `nothing is too deep that SQLite takes`() throws {
-    // SQLite itself needs more stack than the parser.
+  @Test func `the parser accepts every depth that SQLite accepts`() throws {
+    // SQLite needs more stack than the parser.
     let judge = try Judge()
     let grammar = judge.grammar
     var differences = Differences()
     for shape in Self.shapes.indices {
-      // SQLite's time for long lists of tables and queries goes by the square.
+      // SQLite needs quadratic time for long lists of tables and queries.
       let isLong = Self.shapes[shape].before.contains("SELECT 1")
       let counts = Self.counts.filter { !isLong || $0 <= 1_000 }
       let readings = try onSmallStack {
@@ -113,7 +114,7 @@ import Testing
     #expect(differences.count == 0, "\(differences)")
   }
 
-  @Test func `what is deep is printed, compared, walked and released on a small stack`() async {
+  @Test func `deep statements are printed, compared, hashed and released on a small stack`() async {
     await #expect(processExitsWith: .success) {
       try onSmallStack {
         let judge = try Judge()
@@ -134,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `a hundred thousand of anything is read or refused on a small stack`() async {
+  @Test func `a hundred thousand repetitions are accepted or rejected on a small stack`() async {
     await #expect(processExitsWith: .success) {
       try onSmallStack {
         for shape in DepthTests.shapes.indices {

@@ -1,11 +1,11 @@
-/// What was not as it should be: how much of each kind, and an example of each.
+/// A collection of differences: the number of each kind, and an example of each.
 struct Differences: CustomStringConvertible {
   private(set) var count = 0
   private var kinds: [String: (count: Int, example: String)] = [:]
 
   mutating func add(_ difference: String, _ text: String) {
     count += 1
-    // Numbers and names aside, so that what has one cause is counted together.
+    // Ignores numbers and names, so that differences with the same cause are counted together.
     var kind = ""
     var quoted = false
     for character in difference.prefix(while: { $0 != "\n" }) {

@@ -3,7 +3,7 @@ import SyntaxOracle
 import Testing
 import TestSupport
 
-/// Changes to the text of a table, of which every other byte stays.
+/// Tests edits of a table's text, which preserve all other bytes.
 @Suite struct EditingTests {
   static let note = """
     CREATE TABLE IF NOT EXISTS "note" ( -- notes
@@ -23,7 +23,7 @@ import TestSupport
     try table.column(column).constraints[index]
   }
 
-  @Test func `a constraint of a column is replaced where it stands`() throws {
+  @Test func `a constraint of a column is replaced in place`() throws {
     var table = try SQLTableText(Self.note)
     let check = try constraint(table, "TITLE", 1)
     try table.replace(check, of: "title", by: SQLColumnConstraint(.unique(.fail)))
@@ -45,7 +45,7 @@ import TestSupport
     #expect(throws: SQLTableText.Refusal.noColumn("nope")) { _ = try table.column("nope") }
   }
 
-  @Test func `types, names and columns are changed where they stand`() throws {
+  @Test func `types, names and columns are changed in place`() throws {
     var table = try SQLTableText(Self.note)
     try table.setType(of: "due date", to: SQLTypeName("INTEGER"))
     try table.renameColumn("owner", to: "holder")
@@ -62,7 +62,7 @@ import TestSupport
     #expect(table.definition.columns.map(\.name.text) == ["id", "title", "due date"])
   }
 
-  @Test func `columns change places with their own bytes`() throws {
+  @Test func `columns are reordered with their own text`() throws {
     var table = try SQLTableText(Self.note)
     try table.reorder(["owner", "TITLE"])
     #expect(
@@ -71,7 +71,7 @@ import TestSupport
     #expect(table.text.hasSuffix(") STRICT -- the end"))
   }
 
-  @Test func `edits that overlap or leave the text are refused`() {
+  @Test func `edits that overlap or exceed the text return nil`() {
     #expect(SQLEdit.apply([SQLEdit(0..<2, "x"), SQLEdit(1..<3, "y")], to: "abc") == nil)
     #expect(SQLEdit.apply([SQLEdit(2..<9, "x")], to: "abc") == nil)
     #expect(SQLEdit.apply([SQLEdit(1..<1, "x"), SQLEdit(2..<3, "")], to: "abc") == "axb")
@@ -80,7 +80,7 @@ import TestSupport
 
   // MARK: Random tables
 
-  /// The text of a table with comments, blanks and line ends between its tokens.
+  /// Returns the text of a table with comments, blanks and line breaks between its tokens.
   private func scattered(_ text: String, _ random: inout SplitMix64) -> String {
     var scattered = ""
     let bytes = Array(text.utf8)
@@ -102,14 +102,14 @@ import TestSupport
       .map { String(decoding: bytes[$0.range], as: UTF8.self) }
   }
 
-  /// What all but one range of the old text says, as the beginning and the end of the new one.
+  /// Returns whether the new text preserves the old text before and after a range.
   private func keeps(_ old: String, _ new: String, but range: Range<Int>) -> Bool {
     let (old, new) = (Array(old.utf8), Array(new.utf8))
     return new.starts(with: old[..<range.lowerBound])
       && new.reversed().starts(with: old[range.upperBound...].reversed())
   }
 
-  @Test func `a change to a random table keeps every other byte`() throws {
+  @Test func `an edit of a random table preserves all other bytes`() throws {
     var random = SplitMix64(seed: 8)
     var changed = 0
     var differences = Differences()
@@ -161,7 +161,7 @@ import TestSupport
       changed += 1
       if !keeps(text, table.text, but: range) { differences.add("other bytes", table.text) }
       if table.definition != expected {
-        // A constraint behind a name alone takes that name.
+        // A constraint after a bare constraint name gets that name.
         let hasNameOnly = expected.columns[place].constraints.contains { $0.kind == .nameOnly }
         if !hasNameOnly { differences.add("another tree", text + "\n -> " + table.text) }
       }
@@ -170,7 +170,7 @@ import TestSupport
     #expect(changed > 600)
   }
 
-  @Test func `what is removed from a random table takes no comment of others along`() throws {
+  @Test func `removing a part of a random table preserves comments outside of it`() throws {
     var random = SplitMix64(seed: 9)
     var differences = Differences()
     for seed in 0..<1_000 {

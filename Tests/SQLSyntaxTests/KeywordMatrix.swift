@@ -1,7 +1,7 @@
-/// The places where a word may be a keyword or a name: SQLite decides by place, so each of its
-/// keywords is tried at each of them.
+/// The places where a word can be a keyword or a name. SQLite decides this by context, so each of
+/// its keywords is tried in each place.
 enum KeywordMatrix {
-  /// Statements with `%` where the word stands.
+  /// Statements with `%` in place of the word.
   static let places = #"""
     %
     % t
@@ -251,7 +251,7 @@ enum KeywordMatrix {
     EXPLAIN QUERY PLAN %
     """#.split(separator: "\n").map(String.init)
 
-  /// What stands at a place: each keyword, and other tokens beside them.
+  /// Returns the words for each place: all keywords, and other tokens.
   static func words(_ keywords: [String]) -> [String] {
     keywords + [
       "x", "\"x\"", "'x'", "[x]", "`x`", "1", "1.5", "x'00'", "?", ":x", "*", "(", ")", ",", ".",

@@ -2,7 +2,7 @@ import SyntaxOracle
 import Testing
 
 @Suite struct KeywordMatrixTests {
-  @Test func `each keyword is a keyword or a name at each place as SQLite has it`() throws {
+  @Test func `each keyword is a keyword or a name in the same places as in SQLite`() throws {
     let judge = try Judge()
     let words = KeywordMatrix.words(Oracle.keywords).map { Array($0.utf8) }
     #expect(KeywordMatrix.places.count >= 65)

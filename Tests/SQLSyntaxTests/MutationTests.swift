@@ -3,13 +3,13 @@ import SQLSyntax
 import SyntaxOracle
 import Testing
 
-/// Texts that are nearly statements. `MAGICDATA_MUTATIONS` asks for more of them than a run has.
+/// Tests texts that are almost statements. `MAGICDATA_MUTATIONS` sets their number.
 @Suite struct MutationTests {
   static let count =
     ProcessInfo.processInfo.environment["MAGICDATA_MUTATIONS"].flatMap { Int($0) } ?? 200_000
 
   @Test(arguments: 0..<4)
-  func `each mutation is accepted or refused as SQLite does`(part: Int) throws {
+  func `each mutation is accepted or rejected like in SQLite`(part: Int) throws {
     let judge = try Judge()
     var texts = (Texts.marked + Texts.bytes + Texts.meaningless.map(\.text))
       .filter { $0.refusal == nil }.map(\.sql)
@@ -27,7 +27,7 @@ import Testing
       }
     }
     #expect(differences.count == 0, "\(differences)")
-    // Enough of both kinds, and few that say nothing.
+    // There must be enough accepted texts and few undecided ones.
     let counts = judge.oracle.counts
     #expect(counts.accepted + counts.meaningless > Self.count / 4 / 10, "\(counts)")
     #expect(counts.undecided < Self.count / 4 / 10, "\(counts)")

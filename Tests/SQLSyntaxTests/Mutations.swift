@@ -1,12 +1,12 @@
 import TestSupport
 
-/// Texts that are nearly statements: tokens of a statement are removed, doubled, swapped, put in
-/// and replaced.
+/// A generator of texts that are almost statements: it removes, doubles, swaps, inserts and
+/// replaces tokens.
 struct Mutations {
   private var random: SplitMix64
   private let statements: [[[UInt8]]]
   private let vocabulary: [[UInt8]]
-  /// What a word, a number and a mark may become and still be one.
+  /// Replacements for words. The replacements for values and operators follow.
   private let names = ["a", "t", "abort", "left", "\"b\"", "[d]", "window", "key", "x.y", "'c'"]
     .map { Array($0.utf8) }
   private let values = [
@@ -30,12 +30,12 @@ struct Mutations {
     vocabulary = (keywords + others).map { Array($0.utf8) }
   }
 
-  /// The next text.
+  /// Returns the next text.
   mutating func next() -> [UInt8] {
     var tokens = statements[below(statements.count)]
     for _ in 0...[0, 0, 0, 0, 1, 2][below(6)] { mutate(&tokens) }
     var text: [UInt8] = []
-    // Mostly apart, since tokens that run together are other tokens.
+    // Mostly separates the tokens, because adjacent ones may become other tokens.
     let apart = below(8) != 0
     for token in tokens {
       if apart || below(3) != 0 { text.append(0x20) }
@@ -57,7 +57,7 @@ struct Mutations {
     case 3: tokens.insert(vocabulary[below(vocabulary.count)], at: place)
     case 4: tokens[place] = vocabulary[below(vocabulary.count)]
     default:
-      // A piece of another statement.
+      // Inserts tokens of another statement.
       let other = statements[below(statements.count)]
       let start = below(other.count)
       let end = min(start + 1 + below(4), other.count)
@@ -65,7 +65,7 @@ struct Mutations {
     }
   }
 
-  /// A token that can often stand where another one stood.
+  /// Returns a token that is often valid in the same place.
   private mutating func sibling(of token: [UInt8]) -> [UInt8] {
     guard let first = token.first else { return token }
     let kind =
@@ -73,7 +73,8 @@ struct Mutations {
     return kind[below(kind.count)]
   }
 
-  /// Words, quoted pieces and single marks; which tokens SQLite reads is no matter here.
+  /// Splits a text into words, quoted strings and single characters. They needn't be SQLite's
+  /// tokens.
   private static func tokens(_ text: [UInt8]) -> [[UInt8]] {
     var tokens: [[UInt8]] = []
     var position = 0

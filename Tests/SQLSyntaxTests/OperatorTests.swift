@@ -3,7 +3,7 @@ import SyntaxOracle
 import Testing
 import TestSupport
 
-/// Random sequences of operands and operators, most of which nobody would write.
+/// Tests random sequences of operands and operators, including very unusual ones.
 @Suite struct OperatorTests {
   static let tokens = [
     "1", "a", "b", "'x'", "NULL", "(", ")", "-", "+", "~", "NOT", "*", "/", "%", "||", "->", "<<",
@@ -14,14 +14,14 @@ import TestSupport
   ]
 
   @Test(arguments: 0..<2)
-  func `what is accepted is printed as the same tree and the same program`(part: Int) throws {
+  func `accepted expressions keep their tree and program when they are printed`(part: Int) throws {
     let judge = try Judge()
     for sql in TreeSource.schema { #expect(judge.oracle.run(sql)) }
     var random = SplitMix64(seed: UInt64(30 + part))
     var differences = Differences()
     var accepted = 0
     for _ in 0..<20_000 {
-      // Operands and operators by turns mostly, so that many sequences are expressions.
+      // Mostly alternates operands and operators, so that many sequences are expressions.
       var words = ["SELECT"]
       var wantsOperand = true
       for _ in 0..<2 + random.next() % 9 {

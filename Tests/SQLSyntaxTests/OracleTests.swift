@@ -1,13 +1,13 @@
 import SyntaxOracle
 import Testing
 
-/// Whether the oracle reads SQLite rightly, without any parser of ours.
+/// Tests that the oracle interprets SQLite correctly, independently of our parser.
 @Suite struct OracleTests {
   let oracle: Oracle
 
   init() throws { oracle = try Oracle() }
 
-  @Test func `SQLite judges each text of ours as it is marked`() {
+  @Test func `SQLite's verdict on each text is the expected one`() {
     #expect(Texts.marked.count >= 400)
     for text in Texts.marked + Texts.bytes {
       let verdict = oracle.verdict(on: text.sql)
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `what the grammar accepts without a meaning has the message that is written`() {
+  @Test func `semantic errors have the expected message and offset`() {
     for (message, text) in Texts.meaningless {
       switch oracle.verdict(on: text.sql) {
       case .meaningless(let said, let offset, _), .undecided(let said, let offset, _):
@@ -30,18 +30,18 @@ import Testing
     }
   }
 
-  @Test func `the library has all keywords of the manual`() {
+  @Test func `SQLite has all keywords of its manual`() {
     #expect(Oracle.keywords.count >= 147)
     #expect(Set(Oracle.keywords).isSuperset(of: ["ABORT", "WITHOUT", "CURRENT_TIMESTAMP"]))
   }
 
-  @Test func `a pragma does not act when it is asked for`() {
+  @Test func `the oracle doesn't execute pragmas`() {
     _ = oracle.verdict(on: "PRAGMA foreign_keys = ON")
     _ = oracle.verdict(on: "PRAGMA hard_heap_limit = 1")
     #expect(oracle.verdict(on: "SELECT 1") == .accepted(end: 8))
   }
 
-  @Test func `a table that is missing stops no statement of a trigger`() {
+  @Test func `a missing table doesn't prevent the verdict on a trigger`() {
     #expect(
       oracle.verdict(on: "CREATE TRIGGER r INSERT ON \"a b\" BEGIN SELECT 1; END")
         == .accepted(end: 52))
@@ -49,11 +49,11 @@ import Testing
       oracle.verdict(on: "CREATE TRIGGER x.r INSTEAD OF INSERT ON x.v BEGIN SELECT 1; END FROM")
         == .refused(message: "near \"FROM\": syntax error", offset: 64))
     #expect(oracle.verdict(on: "ALTER TABLE x.t ADD a") == .accepted(end: 21))
-    // The database is as empty as before.
+    // The database is still empty.
     #expect(oracle.rows("SELECT name FROM sqlite_schema") == [])
   }
 
-  @Test func `an error at a semicolon inside of a trigger is not its end`() {
+  @Test func `a semicolon inside a trigger isn't the end of an invalid statement`() {
     let text = "CREATE TRIGGER r INSERT ON t BEGIN SELECT 1 LIMIT 1 UNION SELECT 2; garbage"
     guard case .undecided = oracle.verdict(on: text) else {
       Issue.record("\(oracle.verdict(on: text))")
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `the text ends at a NUL`() {
+  @Test func `the text ends at a NUL character`() {
     #expect(oracle.verdict(on: "SELECT 1\0 FROM FROM") == .accepted(end: 8))
     #expect(
       oracle.verdict(on: "SELECT\0 1") == .refused(message: "incomplete input", offset: 6))

@@ -2,7 +2,7 @@ import SQLSyntax
 import SyntaxOracle
 import Testing
 
-/// Trees that are made, not read.
+/// Tests trees that are generated, not parsed.
 @Suite struct RandomTreeTests {
   let judge: Judge
 
@@ -11,7 +11,7 @@ import Testing
     for sql in TreeSource.schema { #expect(judge.oracle.run(sql)) }
   }
 
-  /// One statement twice: with the parentheses that it needs, and with all that it can have.
+  /// Returns one statement twice: with the necessary parentheses only, and with all possible ones.
   private func statements(_ seed: Int) -> (plain: SQLStatement, full: SQLStatement) {
     var short = TreeSource(seed: UInt64(seed))
     var long = TreeSource(seed: UInt64(seed), parenthesizes: true)
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `a printed tree is accepted, read as the same tree, and means the same`(part: Int) {
+  func `a printed tree is accepted by SQLite and keeps its tree and meaning`(part: Int) {
     var differences = Differences()
     var compiled = 0
     for number in 0..<5_000 {
@@ -42,29 +42,29 @@ import Testing
     #expect(compiled > 2_000, "\(compiled) of 5000 statements compile")
   }
 
-  /// Has SQLite read a text.
+  /// Records a difference if SQLite doesn't accept a text completely.
   private func accept(_ sql: String, _ differences: inout Differences) {
     switch judge.oracle.verdict(on: sql) {
     case .accepted(let end), .meaningless(_, _, let end):
       if end != sql.utf8.count { differences.add("ends too early", sql) }
     case .undecided(let message, _, _):
-      // The stack of SQLite's parser, and rules for tables that the source does not keep.
+      // SQLite's parser stack, and rules for tables that the generator doesn't follow.
       let reasons = ["parser stack overflow", "conflicting ON CONFLICT clauses specified"]
       if !reasons.contains(message) { differences.add(message, sql) }
     case .refused(let message, _): differences.add(message, sql)
     }
   }
 
-  /// Reads both printed forms of one tree.
+  /// Parses both printed forms of a tree and records differences.
   @discardableResult
   private func read(
     _ sql: String, _ indented: String, _ differences: inout Differences
   ) -> SQLStatement? {
     do {
       let tree = try SQLStatement(parsing: sql, grammar: judge.grammar)
-      // The printer adds parentheses where a tree has none, and they are read.
+      // The printer adds necessary parentheses, and the parser then keeps them.
       let again = tree.printed()
-      if again != sql { differences.add("printed anew", sql + "\n -> " + again) }
+      if again != sql { differences.add("printed differently again", sql + "\n -> " + again) }
       if try SQLStatement(parsing: indented, grammar: judge.grammar) != tree {
         differences.add("another tree when indented", indented)
       }

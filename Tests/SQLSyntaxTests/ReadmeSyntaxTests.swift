@@ -1,9 +1,10 @@
 import SQLSyntax
 import Testing
 
-/// The code of the catalogue and of the README, so that it compiles and does what is said.
+/// The examples of the documentation and the README, which must compile and have the documented
+/// results.
 @Suite struct ReadmeSyntaxTests {
-  @Test func `the overview`() throws {
+  @Test func `the statement of the overview is rewritten`() throws {
     var statement = try SQLStatement(parsing: "SELECT title FROM note WHERE stars > 3")
     statement.rewrite { part in
       guard case .expression(let value) = part, case .literal = value.node else { return }
@@ -13,7 +14,7 @@ import Testing
     #expect(statement.printed() == "SELECT title FROM note WHERE stars > ?")
   }
 
-  @Test func reading() throws {
+  @Test func `an expression is read from a query`() throws {
     let statement = try SQLStatement(parsing: "SELECT a + 2 * b FROM t")
     guard case .select(let query) = statement, case .select(let core) = query.body,
       case .expression(let sum) = core.columns[0].kind
@@ -21,7 +22,7 @@ import Testing
     #expect(sum == (try SQLExpression(parsing: "a+2*b")))
   }
 
-  @Test func errors() {
+  @Test func `an error has a message and an offset`() {
     do {
       _ = try SQLStatement(parsing: "SELECT * FORM note")
     } catch {
@@ -34,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `many statements`() throws {
+  @Test func `statements are parsed one after another`() throws {
     let bytes = Array("CREATE TABLE a (x); SELECT 1".utf8)
     var next = try SQLStatement.parseFirst(in: bytes)
     while let statement = next.statement {
@@ -44,13 +45,13 @@ import Testing
     #expect(next.end == bytes.count)
   }
 
-  @Test func `the grammar`() throws {
+  @Test func `a grammar can be configured`() throws {
     var grammar = SQLGrammar(version: 3_047_000, options: [])
     grammar.limitsChanges = true
     _ = try SQLStatement(parsing: "DELETE FROM t LIMIT 1_000", grammar: grammar)
   }
 
-  @Test func printing() throws {
+  @Test func `expressions and queries are printed`() throws {
     let product = SQLExpression(
       .binary(try SQLExpression(parsing: "a + b"), .multiply, try SQLExpression(parsing: "c")))
     print(product)  // (a + b) * c
@@ -70,7 +71,7 @@ import Testing
         == "SELECT id, title\nFROM note\nWHERE id IN (\n  SELECT 1\n)\nLIMIT 5")
   }
 
-  @Test func `finding parts`() throws {
+  @Test func `the tables of a statement are found`() throws {
     let report = try SQLStatement(
       parsing: "SELECT * FROM note JOIN owner USING (id) WHERE id IN (SELECT note FROM tag)")
     var tables: Set<String> = []
@@ -80,7 +81,7 @@ import Testing
     #expect(tables == ["note", "owner", "tag"])
   }
 
-  @Test func `changing parts`() throws {
+  @Test func `a table in a statement is renamed`() throws {
     var change = try SQLStatement(parsing: "UPDATE note SET stars = 3 WHERE main.note.id = 17")
     change.rewrite { part in
       if case .table(var name) = part, name.name.matches("NOTE") {
@@ -92,7 +93,7 @@ import Testing
     #expect(change.printed() == "UPDATE memo SET stars = 3 WHERE main.note.id = 17")
   }
 
-  @Test func scripts() {
+  @Test func `a script is split into statements`() {
     let script = SQLScript(
       """
       CREATE TRIGGER r AFTER INSERT ON a BEGIN SELECT 1; SELECT 2; END;
@@ -102,7 +103,7 @@ import Testing
     #expect(script.map(\.kind) == [.schema, .change])
   }
 
-  @Test func `kinds and fingerprints`() {
+  @Test func `a statement has a kind and a fingerprint`() {
     #expect(SQLKind(of: "WITH a AS (SELECT 1) DELETE FROM b") == .change)
 
     let first = SQLFingerprint("select * from note where id IN (1, 2)")
@@ -112,13 +113,13 @@ import Testing
     #expect(first.text == "SELECT * FROM note WHERE id IN (?)")
   }
 
-  @Test func tokens() {
+  @Test func `parameters are counted in tokens`() {
     var count = 0
     for token in SQLTokens("SELECT 'a' || :name") where token.kind == .parameter { count += 1 }
     #expect(count == 1)
   }
 
-  @Test func editing() throws {
+  @Test func `a table's text is edited`() throws {
     var table = try SQLTableText(
       """
       CREATE TABLE note (
@@ -141,7 +142,7 @@ import Testing
     )
   }
 
-  @Test func `constraints from their texts`() throws {
+  @Test func `constraints are created from text`() throws {
     var tags = try SQLTableText("CREATE TABLE tag (name TEXT)")
     try tags.add(try SQLTableConstraint(parsing: "CONSTRAINT named CHECK (name <> '')"))
     for constraint in try SQLColumnConstraint.list(parsing: "NOT NULL DEFAULT 'x'") {
@@ -159,21 +160,21 @@ import Testing
     "CHECK (1))",
     "CHECK", "UNIQUE", "NOT NULL, b TEXT", "; DROP TABLE t",
   ])
-  func `a text that is more than a constraint is none`(text: String) {
+  func `a text with more than one constraint throws`(text: String) {
     #expect(throws: SQLSyntaxError.self) { try SQLTableConstraint(parsing: text) }
     if text != "UNIQUE", text != "CHECK (1) CHECK (2)" {
       #expect(throws: SQLSyntaxError.self) { try SQLColumnConstraint.list(parsing: text) }
     }
   }
 
-  @Test func edits() throws {
+  @Test func `a range of a text is replaced`() throws {
     let text = "CREATE INDEX i ON note (title) /* by title */ WHERE stars > 3"
     guard case .createIndex(let index) = try SQLStatement(parsing: text) else { return }
     let edited = SQLEdit.apply([SQLEdit(index.table.span.range, "memo")], to: text)
     #expect(edited == "CREATE INDEX i ON memo (title) /* by title */ WHERE stars > 3")
   }
 
-  @Test func schemas() {
+  @Test func `schemas are read and compared`() {
     let stored = SQLSchema([
       ("note", "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT CHECK (title <> ''), old)"),
       ("by_title", "CREATE INDEX by_title ON note (title)"),
@@ -204,7 +205,7 @@ import Testing
       ])
   }
 
-  @Test func `the README`() throws {
+  @Test func `the README example runs`() throws {
     let sql = try SQLStatement(parsing: "SELECT title FROM note WHERE id = 3 AND 1 == 1")
     print(sql)  // SELECT title FROM note WHERE id = 3 AND 1 = 1
     print(sql.fingerprint)  // SELECT title FROM note WHERE id = ? AND ? = ?

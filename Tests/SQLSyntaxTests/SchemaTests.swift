@@ -2,13 +2,13 @@ import SQLSyntax
 import SyntaxOracle
 import Testing
 
-/// Schemas that SQLite stores, as models.
+/// Tests models of schemas that SQLite stored.
 @Suite struct SchemaTests {
   let oracle: Oracle
 
   init() throws { oracle = try Oracle(runsPragmas: true) }
 
-  /// Runs statements, and reads the schema that they make.
+  /// Runs statements and returns a model of the schema that they create.
   private func schema(_ statements: [String]) -> SQLSchema {
     for sql in statements { #expect(oracle.run(sql), "\(sql)") }
     return stored()
@@ -42,7 +42,7 @@ import Testing
     "CREATE VIRTUAL TABLE words USING fts5(word, tokenize = 'porter ascii')",
   ]
 
-  @Test func `a schema says what the texts say`() throws {
+  @Test func `a schema model contains everything that its texts declare`() throws {
     let schema = schema(Self.library)
     #expect(schema.unread.isEmpty)
     #expect(schema.views.map(\.name.name.text) == ["authors"])
@@ -66,7 +66,7 @@ import Testing
     #expect(schema.triggers(on: "book").map(\.event) == [.delete])
   }
 
-  @Test func `SQLite's own tables and what is not understood are kept apart`() {
+  @Test func `SQLite's own tables and unparsable texts are kept separate`() {
     let schema = SQLSchema([
       ("sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)"),
       ("a", "CREATE TABLE a (x"), ("b", "DROP TABLE b"), ("v", "CREATE VIEW v(a DESC) AS SELECT 1"),
@@ -77,7 +77,7 @@ import Testing
     #expect(schema.views.count == 1)
   }
 
-  @Test func `texts that say the same are no change`() {
+  @Test func `texts with the same meaning are no change`() {
     let one = SQLSchema([
       ("t", "CREATE TABLE t (a INTEGER PRIMARY KEY, \"b\" TEXT not null) STRICT, WITHOUT ROWID"),
       ("i", "CREATE INDEX i ON t (b)"),
@@ -93,7 +93,7 @@ import Testing
     #expect(one.changes(to: one) == [])
   }
 
-  @Test func `each change of a table is told, with its statement where there is one`() throws {
+  @Test func `each change of a table is reported, with a statement if one exists`() throws {
     let old = SQLSchema([
       ("t", "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT, c, d CHECK (d > 0), UNIQUE (b))"),
       ("gone", "CREATE TABLE gone (x)"), ("i", "CREATE INDEX i ON t (b)"),
@@ -120,8 +120,8 @@ import Testing
     #expect(changes[8].description == "the columns of t get the order a, d, b, e, f")
   }
 
-  /// Whatever has a statement is run; then only what has none is left.
-  @Test func `running the statements of all changes leaves no such change`() throws {
+  /// Runs each change's statement and checks that the change then doesn't remain.
+  @Test func `running the statements of all changes applies the changes`() throws {
     var ran = 0
     for seed in 0..<300 {
       var source = TreeSource(seed: UInt64(seed))
@@ -137,7 +137,7 @@ import Testing
         old.isTemporary = false
         old.ifNotExists = false
         var new = old
-        // One column more or less, and a table that is only on one side.
+        // Adds or removes a column, and omits some tables on one side.
         if source.once(in: 2) {
           definition.columns.append(SQLColumnDefinition("extra", SQLTypeName("TEXT")))
         } else if source.once(in: 2) {
@@ -154,8 +154,7 @@ import Testing
       let changes = SQLSchema(from).changes(to: wanted)
       for change in changes {
         guard let sql = change.statement?.printed() else { continue }
-        // A table that SQLite refuses stays refused; a column of the source's tables has constraints
-        // of all kinds, of which SQLite may refuse some.
+        // SQLite may reject a table or a column because the generator's constraints are random.
         if oracle.run(sql) {
           ran += 1
           #expect(!stored().changes(to: wanted).contains(change), "\(change)")

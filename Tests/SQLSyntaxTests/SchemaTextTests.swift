@@ -2,7 +2,7 @@ import SQLSyntax
 import SyntaxOracle
 import Testing
 
-/// Tables and indexes made by printed texts.
+/// Tests tables and indexes that printed texts create.
 @Suite struct SchemaTextTests {
   let oracle: Oracle
   let grammar: SQLGrammar
@@ -12,7 +12,8 @@ import Testing
     grammar = SQLGrammar(version: Oracle.version, options: Oracle.options)
   }
 
-  /// What SQLite tells of all tables and indexes after running `sql`; nil if it refuses it.
+  /// Returns what SQLite reports of all tables and indexes after running `sql`, or nil if SQLite
+  /// rejects it.
   private func schema(after sql: String, on preparation: [String]) -> [String]? {
     oracle.run("BEGIN")
     defer { oracle.run("ROLLBACK") }
@@ -45,7 +46,7 @@ import Testing
     return before != nil
   }
 
-  @Test func `tables and indexes are the same when their printed texts are run`() throws {
+  @Test func `printed texts create the same tables and indexes`() throws {
     var differences = Differences()
     var made = 0
     for text in Texts.marked where text.refusal == nil {
@@ -62,7 +63,7 @@ import Testing
     #expect(made > 100, "\(made) texts were run")
   }
 
-  @Test func `random tables and indexes are the same`() throws {
+  @Test func `printed random texts create the same tables and indexes`() throws {
     var differences = Differences()
     var made = 0
     for seed in 0..<1_500 {
@@ -73,7 +74,7 @@ import Testing
         : SQLStatement.createTable(source.createTable())
       let sql = statement.printed()
       guard let read = try? SQLStatement(parsing: sql, grammar: grammar) else {
-        differences.add("refused", sql)
+        differences.add("rejected", sql)
         continue
       }
       if compare(sql, read.printed(.indented), &differences) { made += 1 }

@@ -3,7 +3,7 @@ import SyntaxOracle
 import Testing
 import TestSupport
 
-/// Texts of several statements, and what statements are for.
+/// Tests texts with several statements, and the kinds of statements.
 @Suite struct ScriptTests {
   let judge: Judge
 
@@ -12,7 +12,7 @@ import TestSupport
   private static let accepted = Texts.marked.filter { $0.refusal == nil }.map(\.sql)
     .filter { !$0.contains("not ended") }
 
-  @Test func `a script is cut where SQLite's statements end`() {
+  @Test func `a script is split where SQLite's statements end`() {
     var random = SplitMix64(seed: 7)
     var differences = Differences()
     for _ in 0..<600 {
@@ -35,7 +35,7 @@ import TestSupport
         expected.append(start + end)
         start += end
       }
-      // The rest of a text that is only blank is no statement.
+      // A rest with only blanks isn't a statement.
       let parts = SQLScript(bytes: script, grammar: judge.grammar).map(\.end)
       if !expected.starts(with: parts) || expected.count > parts.count + 1 {
         differences.add("\(parts) instead of \(expected)", script)
@@ -44,7 +44,7 @@ import TestSupport
     #expect(differences.count == 0, "\(differences)")
   }
 
-  @Test func `the first words tell what the tree tells`() throws {
+  @Test func `the kind from the first words equals the kind from the tree`() throws {
     for sql in Self.accepted {
       guard let statement = try SQLStatement.parseFirst(in: Array(sql.utf8)).statement else {
         continue
@@ -53,7 +53,7 @@ import TestSupport
     }
   }
 
-  @Test func `a part's text is a statement`() throws {
+  @Test func `each part of a script is a statement`() throws {
     let script = SQLScript(
       """
       CREATE TABLE a (x); -- the first; one
@@ -67,7 +67,7 @@ import TestSupport
     for text in texts { #expect(throws: Never.self) { try SQLStatement(parsing: text) } }
   }
 
-  @Test func `statements that differ in values only have one fingerprint`() {
+  @Test func `statements that differ only in values have the same fingerprint`() {
     var differences = Differences()
     for seed in 0..<1_500 {
       var source = TreeSource(seed: UInt64(seed))
@@ -92,7 +92,7 @@ import TestSupport
     #expect(SQLFingerprint("SELECT a -1") != SQLFingerprint("SELECT a +1"))
   }
 
-  @Test func `walking tells each part, and rewriting changes each one`() throws {
+  @Test func `walking visits each part, and rewriting changes each part`() throws {
     var differences = Differences()
     for seed in 0..<1_500 {
       var source = TreeSource(seed: UInt64(seed))

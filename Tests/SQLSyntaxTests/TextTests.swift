@@ -2,7 +2,7 @@ import SQLSyntax
 import SyntaxOracle
 import Testing
 
-/// The parser and the printer on our own texts.
+/// Tests the parser and the printer with handwritten texts.
 @Suite struct TextTests {
   let judge: Judge
 
@@ -12,7 +12,7 @@ import Testing
     (Texts.marked + Texts.bytes + Texts.meaningless.map(\.text)).map(\.sql)
   }
 
-  @Test func `each text is accepted or refused as SQLite does`() {
+  @Test func `each text is accepted or rejected like in SQLite`() {
     var differences = Differences()
     for sql in Self.all {
       if let difference = judge.difference(Array(sql.utf8)) { differences.add(difference, sql) }
@@ -20,7 +20,7 @@ import Testing
     #expect(differences.count == 0, "\(differences)")
   }
 
-  @Test func `what ends a text too early is found at each of its bytes`() {
+  @Test func `each prefix of a text is accepted or rejected like in SQLite`() {
     var differences = Differences()
     for sql in Self.all where sql.utf8.count < 60 {
       let bytes = Array(sql.utf8)
@@ -33,7 +33,7 @@ import Testing
     #expect(differences.count == 0, "\(differences)")
   }
 
-  @Test func `a text that is accepted is the same tree when it is printed`() {
+  @Test func `an accepted text has the same tree after it is printed`() {
     var differences = Differences()
     for sql in Self.all {
       if let difference = judge.unfaithfulness(Array(sql.utf8)) { differences.add(difference, sql) }
@@ -41,7 +41,7 @@ import Testing
     #expect(differences.count == 0, "\(differences)")
   }
 
-  @Test func `SQLite makes the same program of a printed text`() throws {
+  @Test func `SQLite compiles a printed text to the same program`() throws {
     for sql in TreeSource.schema { #expect(judge.oracle.run(sql)) }
     var differences = Differences()
     for sql in Self.all {
@@ -52,8 +52,8 @@ import Testing
     #expect(differences.count == 0, "\(differences)")
   }
 
-  @Test func `a structure that never has a meaning is refused in SQLite's words`() {
-    let refused = [
+  @Test func `structural errors have SQLite's messages`() {
+    let structural = [
       "unknown table option", "unknown join type", "a JOIN clause is required", "ORDER BY clause",
       "LIMIT clause", "duplicate WITH table", "syntax error after column name",
       "variable number must be", "unsupported frame", "qualified table names", "the INDEXED BY",
@@ -61,12 +61,12 @@ import Testing
     ]
     var seen: Set<String> = []
     for (message, text) in Texts.meaningless {
-      guard let start = refused.first(where: message.hasPrefix) else { continue }
+      guard let start = structural.first(where: message.hasPrefix) else { continue }
       seen.insert(start)
       #expect(throws: SQLSyntaxError.self, "\(text.sql)") {
         try SQLStatement(parsing: text.sql, grammar: judge.grammar)
       }
     }
-    #expect(seen == Set(refused))
+    #expect(seen == Set(structural))
   }
 }

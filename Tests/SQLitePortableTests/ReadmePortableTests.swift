@@ -23,7 +23,7 @@ import TestSupport
 
   init() throws { folder = try TestFolder() }
 
-  @Test func collections() throws {
+  @Test func `items are stored, read, changed and deleted`() throws {
     let path = folder.file("people.sqlite3")
     let store = try CodableStore(path: path)
     try store.insert(items: [
@@ -42,7 +42,7 @@ import TestSupport
     #expect(rest == [Person(id: 1, name: "Mike", age: 24)])
   }
 
-  @Test func importing() throws {
+  @Test func `a SwiftDatabase file is imported`() throws {
     let (oldURL, newURL) = (URL(filePath: folder.file("old")), URL(filePath: folder.file("new")))
     try ComingFromTheSeedsTests.saved.write(to: oldURL)
     let imported = try CodableStore(importing: Data(contentsOf: oldURL))
@@ -52,7 +52,7 @@ import TestSupport
     try store.database.close()
   }
 
-  @Test func reports() throws {
+  @Test func `undecodable items are reported`() throws {
     let store = try CodableStore()
     try store.insert(on: "Person", item: Address(city: "x"))
     try store.insert(on: "Person", item: Person(id: 1, name: "Ann", age: 2))
@@ -62,7 +62,7 @@ import TestSupport
     #expect(report.undecodable.count == 1)
   }
 
-  @Test func spon() throws {
+  @Test func `a value is encoded as SPON and decoded`() throws {
     let text = try SPONEncoder().encodeText(Address(city: "Seabrook", zip: "77586"))
     // @obj:Address<city$=`Seabrook` zip$=`77586`>
     let address = try SPONDecoder().decode(Address.self, from: text)
@@ -73,7 +73,7 @@ import TestSupport
     guard case .coder = strategies.nested else { throw CancellationError() }
   }
 
-  @Test func files() throws {
+  @Test func `a database is dumped, restored and copied`() throws {
     let path = folder.file("app.sqlite3")
     let database = try Database(path: path)
     try database.write { try $0.executeChange("CREATE TABLE note (text)") }

@@ -1,15 +1,15 @@
 package import SQLSyntax
 
-/// Compares the parser with SQLite.
+/// A comparison of the parser with SQLite.
 package struct Judge {
   package let oracle: Oracle
-  /// The grammar of the library.
+  /// The grammar of the linked SQLite version.
   package let grammar = Judge.grammar
   private static let grammar = SQLGrammar(version: Oracle.version, options: Oracle.options)
 
   package init() throws { oracle = try Oracle() }
 
-  /// What the parser says of the first statement of a text.
+  /// The parser's result for the first statement of a text.
   package enum Reading: Sendable {
     case accepted(end: Int)
     case refused(SQLSyntaxError)
@@ -23,47 +23,48 @@ package struct Judge {
     }
   }
 
-  /// Returns what the parser and SQLite say differently of the first statement of a text, or nil.
+  /// Returns the difference between the parser and SQLite for the first statement of a text, or
+  /// nil.
   package func difference(_ text: [UInt8]) -> String? {
     difference(text, Reading(of: text, grammar: grammar))
   }
 
-  /// Returns what a reading of a text and SQLite say differently, or nil.
+  /// Returns the difference between a reading of a text and SQLite, or nil.
   package func difference(_ text: [UInt8], _ reading: Reading) -> String? {
     switch (oracle.verdict(on: text), reading) {
     case (.accepted(let end), .accepted(let ours)):
       return end == ours ? nil : "ends at \(ours), SQLite's statement at \(end)"
     case (.refused(let message, let offset), .refused(let error)):
       if error.message.utf8.elementsEqual(message.utf8), error.offset == offset { return nil }
-      // The tree has a limit of its own, and it may be reached before SQLite's error.
+      // The tree has its own depth limit, which may be reached before SQLite's error.
       if error.kind == .tooDeep, error.offset <= offset { return nil }
-      return "refused: \(error.message) at \(error.offset), SQLite: \(message) at \(offset)"
+      return "rejected: \(error.message) at \(error.offset), SQLite: \(message) at \(offset)"
     case (.meaningless(let message, let offset, _), .refused(let error)):
       return agrees(text, error, message, offset)
-        ? nil : "refused: \(error.message) at \(error.offset), SQLite accepts: \(message)"
+        ? nil : "rejected: \(error.message) at \(error.offset), SQLite accepts: \(message)"
     case (.meaningless(_, _, let end), .accepted(let ours)):
       return end == ours ? nil : "ends at \(ours), SQLite's statement at \(end)"
     case (.undecided(let message, let offset, let end), .refused(let error)):
       let overflows = message == "parser stack overflow"
-      // SQLite says this first, where the oracle cannot attach a database of that name.
+      // SQLite reports this first if the oracle can't attach a database with that name.
       if message.hasPrefix("unknown database"), error.kind == .structure { return nil }
-      // The stack may be full at the token that is wrong.
+      // SQLite's parser stack may overflow at the invalid token.
       if overflows && (error.kind == .tooDeep || error.offset + error.length >= end)
         || agrees(text, error, message, offset)
         || error.offset >= end
       {
         return nil
       }
-      return "refused: \(error.message) at \(error.offset), SQLite reads on to \(end): \(message)"
+      return "rejected: \(error.message) at \(error.offset), SQLite reads on to \(end): \(message)"
     case (.undecided, .accepted): return nil
     case (.accepted, .refused(let error)):
-      return "refused: \(error.message) at \(error.offset), SQLite accepts"
+      return "rejected: \(error.message) at \(error.offset), SQLite accepts"
     case (.refused(let message, let offset), .accepted):
       return "accepted, SQLite: \(message) at \(offset)"
     }
   }
 
-  /// Whether SQLite's message is of the structure of a statement, whatever the schema is.
+  /// Returns whether a message is about the structure of a statement, independently of the schema.
   private static func isOfStructure(_ message: String) -> Bool {
     [
       "unknown join type", "a JOIN clause is required", "ORDER BY clause", "LIMIT clause",
@@ -74,15 +75,15 @@ package struct Judge {
     ].contains(where: message.hasPrefix)
   }
 
-  /// Whether the parser refuses a structure with SQLite's message.
+  /// Returns whether the parser rejects a structure with SQLite's message.
   private func agrees(
     _ text: [UInt8], _ error: SQLSyntaxError, _ message: String, _ offset: Int?
   ) -> Bool {
     if error.kind == .tooDeep { return message.hasPrefix("Expression tree is too large") }
     guard error.kind == .structure else { return false }
     if error.message == message { return offset == nil || offset == error.offset }
-    // What is wrong with the columns is said in place of what is wrong with the options behind
-    // them. Behind other columns SQLite says it.
+    // SQLite reports errors in the columns instead of errors in the options after them, so this
+    // checks the options after valid columns.
     guard error.message.hasPrefix("unknown table option"), error.offset < text.count else {
       return false
     }
@@ -99,7 +100,7 @@ package struct Judge {
 // MARK: - Printing
 
 extension Judge {
-  /// Returns what is lost when the first statement of a text is printed, or nil.
+  /// Returns what printing changes in the first statement of a text, or nil.
   package func unfaithfulness(_ text: [UInt8]) -> String? {
     guard let parsed = try? SQLStatement.parseFirst(in: text, grammar: grammar),
       let statement = parsed.statement
@@ -109,15 +110,15 @@ extension Judge {
       do {
         let again = try SQLStatement(parsing: printed, grammar: grammar)
         guard again == statement else { return "is another tree when printed\n\(printed)" }
-        guard again.printed(style) == printed else { return "is printed anew\n\(printed)" }
+        guard again.printed(style) == printed else { return "changes when it is printed again\n\(printed)" }
       } catch {
-        return "is refused when printed: \(error)\n\(printed)"
+        return "is rejected when printed: \(error)\n\(printed)"
       }
     }
     return nil
   }
 
-  /// Returns the printed text of which SQLite makes another program than of `sql`, or nil.
+  /// Returns the printed text if SQLite compiles it to another program than `sql`, or nil.
   package func otherProgram(_ sql: String) -> String? {
     guard let statement = try? SQLStatement(parsing: sql, grammar: grammar) else { return nil }
     if Self.keepsItsText(statement) { return nil }
@@ -125,7 +126,7 @@ extension Judge {
     return oracle.haveOneProgram(sql, printed) == false ? printed : nil
   }
 
-  /// Whether SQLite puts the statement's own text into its program.
+  /// Returns whether SQLite stores the statement's text in its program.
   package static func keepsItsText(_ statement: SQLStatement) -> Bool {
     switch statement {
     case .createTable, .createIndex, .createView, .createTrigger, .createVirtualTable,

@@ -1,37 +1,37 @@
 import CSQLite
 import Platform
 
-/// SQLite's own answer to a text, read from `sqlite3_prepare_v2`.
+/// SQLite's own verdict on a text, determined with `sqlite3_prepare_v2`.
 ///
-/// Nothing that is asked is ever run, and the database stays empty: most texts name tables that do
-/// not exist. The parser goes on to the end of the statement before such an error is reported, so
-/// its grammar accepted the text. `sql-grammar.md` 4.1 holds the rule.
+/// The oracle never executes the texts, and the database stays empty, so most texts reference
+/// missing tables. SQLite parses the whole statement before it reports such an error, so its
+/// grammar has accepted the text.
 @safe package final class Oracle {
-  /// What SQLite says of the first statement of a text.
+  /// SQLite's verdict on the first statement of a text.
   package enum Verdict: Equatable {
     /// The grammar accepts the statement, which ends at the byte `end`.
     case accepted(end: Int)
-    /// The grammar or the lexer refuses the token at `offset`.
+    /// The grammar or the lexer rejects the token at `offset`.
     case refused(message: String, offset: Int)
-    /// The grammar accepts, and something else is wrong.
+    /// The grammar accepts the statement, but it has another error.
     case meaningless(message: String, offset: Int?, end: Int)
-    /// SQLite stopped at the byte `end` for a reason that is not of the grammar.
+    /// SQLite stopped at the byte `end` for a reason that doesn't concern the grammar.
     case undecided(message: String, offset: Int?, end: Int)
   }
 
   private let connection: OpaquePointer
-  /// How many verdicts were of each kind.
+  /// The number of verdicts of each kind.
   package private(set) var counts = (accepted: 0, refused: 0, meaningless: 0, undecided: 0)
-  /// The text, then a line end and a semicolon in place of its end, then NUL.
+  /// The text, then a line feed and a semicolon in place of its end, then a NUL.
   private var buffer: [UInt8] = []
 
   package struct Failure: Error {
     package let reason: String
   }
 
-  /// Opens a database in memory.
+  /// Opens an in-memory database.
   ///
-  /// - Parameter runsPragmas: Whether pragmas are run, as only our own may be.
+  /// - Parameter runsPragmas: Whether pragmas are executed, which is safe only for our own pragmas.
   package init(runsPragmas: Bool = false) throws {
     var connection: OpaquePointer?
     let code = unsafe sqlite3_open_v2(
@@ -42,13 +42,13 @@ import Platform
       throw Failure(reason: "no database in memory: \(code)")
     }
     unsafe self.connection = opened
-    // Some pragmas act while they are prepared, some of them on the whole process.
+    // Some pragmas act when they are prepared, and some of them affect the whole process.
     if runsPragmas { return }
     _ = unsafe sqlite3_set_authorizer(
       opened, { _, action, _, _, _, _ in action == SQLITE_PRAGMA ? SQLITE_IGNORE : SQLITE_OK }, nil)
-    // A table's reserved name is no matter of grammar.
+    // Reserved table names aren't part of the grammar.
     _ = unsafe csqlite_db_config(opened, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nil)
-    // Any collation exists.
+    // Defines any requested collation.
     _ = unsafe sqlite3_collation_needed(opened, nil) { _, connection, _, name in
       _ = unsafe sqlite3_create_collation_v2(
         connection, name, SQLITE_UTF8, nil, { _, _, _, _, _ in 0 }, nil)
@@ -57,7 +57,7 @@ import Platform
 
   deinit { unsafe sqlite3_close_v2(connection) }
 
-  /// The 147 keywords of the library, in capitals. `sqlite3_keyword_name`
+  /// The 147 keywords of SQLite in uppercase. `sqlite3_keyword_name`
   package static var keywords: [String] {
     (0..<sqlite3_keyword_count()).compactMap { index in
       var name: UnsafePointer<CChar>?
@@ -69,10 +69,10 @@ import Platform
     }
   }
 
-  /// The number of the library's version. `sqlite3_libversion_number`
+  /// The version number of SQLite. `sqlite3_libversion_number`
   package static var version: Int { Int(sqlite3_libversion_number()) }
 
-  /// The options that the library was built with. `sqlite3_compileoption_get`
+  /// The compile options of SQLite. `sqlite3_compileoption_get`
   package static var options: [String] {
     var options: [String] = []
     while let option = unsafe sqlite3_compileoption_get(CInt(options.count)) {
@@ -83,10 +83,10 @@ import Platform
 
   // MARK: Asking
 
-  /// Judges the first statement of a text.
+  /// Returns the verdict on the first statement of a text.
   package func verdict(on text: some Sequence<UInt8>) -> Verdict {
     buffer.removeAll(keepingCapacity: true)
-    // SQLite reads to the first NUL.
+    // SQLite reads up to the first NUL.
     for byte in text {
       guard byte != 0 else { break }
       buffer.append(byte)
@@ -103,7 +103,7 @@ import Platform
     return verdict
   }
 
-  /// Judges a text.
+  /// Returns the verdict on a text.
   package func verdict(on text: String) -> Verdict { verdict(on: text.utf8) }
 
   private func verdict(count: Int, repairs: Int) -> Verdict {
@@ -112,8 +112,8 @@ import Platform
     buffer[count] = 0x0A
     guard let message = raw.message else { return .accepted(end: raw.tail) }
     if Self.isOfGrammar(message) { return .refused(message: message, offset: raw.offset ?? count) }
-    // At the end of the text SQLite makes up a semicolon without a length. A real one shows by the
-    // tail whether the statement was read to its end.
+    // At the end of the text, SQLite generates a semicolon without a length. With a real semicolon,
+    // the tail shows whether the whole statement was read.
     let ended = prepare()
     guard let message = ended.message else { return .accepted(end: min(ended.tail, count)) }
     let tail = ended.tail
@@ -128,22 +128,24 @@ import Platform
     return .undecided(message: message, offset: ended.offset, end: min(tail, count))
   }
 
-  /// Whether a statement ends with the semicolon before the byte `tail`, though more follows.
+  /// Returns whether a statement ends with the semicolon before the byte `tail`, although more text
+  /// follows.
   private func isEnd(_ tail: Int) -> Bool {
     guard tail > 0, buffer[tail - 1] == 0x3B else { return false }
-    // The statements in a trigger end with semicolons too.
+    // The statements in a trigger end with semicolons, too.
     let words = String(decoding: buffer[..<tail], as: UTF8.self).uppercased()
     return !words.contains("TRIGGER") || !words.contains("CREATE")
   }
 
-  /// By bytes: a mark may join the quotes around it in one character.
+  /// Compares bytes, because a combining character may form one character with the quotes around
+  /// it.
   private static func isOfGrammar(_ message: String) -> Bool {
     message == "incomplete input" || message.utf8.starts(with: "unrecognized token: \"".utf8)
       || (message.utf8.starts(with: "near \"".utf8)
         && message.utf8.suffix(15).elementsEqual("\": syntax error".utf8))
   }
 
-  /// The message of the last call, as SQLite has it. `sqlite3_errmsg`
+  /// The unmodified message of the last call. `sqlite3_errmsg`
   private var messageBytes: [UInt8] {
     guard let message = unsafe sqlite3_errmsg(connection) else { return [] }
     return unsafe Array(
@@ -161,7 +163,7 @@ import Platform
       let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
       var statement: OpaquePointer?
       var tail: UnsafePointer<CChar>?
-      // Up to the first NUL, without a copy.
+      // Reads up to the first NUL without a copy.
       let code = unsafe sqlite3_prepare_v2(connection, start, -1, &statement, &tail)
       var answer = Answer(tail: 0)
       if let start = unsafe start, let tail = unsafe tail { answer.tail = unsafe tail - start }
@@ -177,9 +179,10 @@ import Platform
 
   // MARK: Repairing
 
-  /// Judges anew after making what SQLite misses, and takes it away again.
+  /// Creates the object that SQLite reports as missing, returns the new verdict, and deletes the
+  /// object again.
   ///
-  /// By bytes: a name need not be UTF-8.
+  /// Works on bytes because a name needn't be UTF-8.
   private func repair(_ message: [UInt8], count: Int, repairs: Int) -> Verdict? {
     func name(after prefix: String) -> ArraySlice<UInt8>? {
       message.starts(with: prefix.utf8) ? message.dropFirst(prefix.utf8.count) : nil
@@ -200,7 +203,7 @@ import Platform
     return with("CREATE VIEW ", "DROP VIEW ", quoted, " AS SELECT 1 AS zz_", count, repairs)
   }
 
-  /// Judges with something that is called `name`; nil if it cannot be made.
+  /// Returns the verdict with an additional object called `name`, or nil if it can't be created.
   private func with(
     _ make: String, _ unmake: String, _ name: [UInt8], _ rest: String, _ count: Int, _ repairs: Int
   ) -> Verdict? {
@@ -210,7 +213,7 @@ import Platform
   }
 
   private static func quoted(_ name: ArraySlice<UInt8>) -> [UInt8] {
-    // SQLite's message has the quotes of some names, and not of others.
+    // SQLite's message contains the quotes of some names.
     if let first = name.first, Array("\"'`[".utf8).contains(first), name.count > 1 {
       return Array(name)
     }
@@ -225,7 +228,7 @@ import Platform
     }
   }
 
-  /// Runs SQL of our own.
+  /// Runs SQL of the tests.
   @discardableResult
   package func run(_ sql: String) -> Bool {
     unsafe sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK
@@ -233,7 +236,7 @@ import Platform
 
   // MARK: What a statement does
 
-  /// The rows of a statement that only reads, or nil if it cannot be prepared.
+  /// Returns the rows of a statement that only reads, or nil if it can't be prepared.
   package func rows(_ sql: String) -> [String]? {
     var statement: OpaquePointer?
     defer { unsafe sqlite3_finalize(statement) }
@@ -254,10 +257,11 @@ import Platform
     return rows
   }
 
-  /// The program that SQLite makes of a statement, or nil if it cannot be prepared.
+  /// Returns the program that SQLite compiles for a statement, or nil if it can't be prepared.
   package func program(_ sql: String) -> [String]? { rows("EXPLAIN " + sql) }
 
-  /// Whether SQLite makes the same program of two statements; nil if it compiles neither.
+  /// Returns whether SQLite compiles two statements to the same program, or nil if it can compile
+  /// neither.
   package func haveOneProgram(_ first: String, _ second: String) -> Bool? {
     var left: OpaquePointer?
     var right: OpaquePointer?
@@ -274,7 +278,7 @@ import Platform
       let code = unsafe sqlite3_step(left)
       guard unsafe code == sqlite3_step(right) else { return false }
       guard code == SQLITE_ROW else { return code == SQLITE_DONE }
-      // Address, opcode, the operands P1 to P5.
+      // Compares the address, the opcode, and the operands P1 to P5.
       for column in 0..<CInt(7) where unsafe !isEqual(left, right, column) { return false }
     }
   }

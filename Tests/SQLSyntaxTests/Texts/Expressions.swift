@@ -1,5 +1,5 @@
 extension Texts {
-  /// Literals, operators, and each form of an expression in SQLite's manual.
+  /// Literals, operators, and each form of expression in SQLite's manual.
   static let expressions = #"""
     SELECT 1, 1.5, .5, 1., 1e3, 1.5E-3, 1e+3, 0x1F, 0XaB, 9223372036854775808
     SELECT '', 'it''s', x'', X'00fF', NULL, TRUE, FALSE

@@ -1,6 +1,6 @@
 extension Texts {
-  /// What the grammar accepts and SQLite refuses all the same: its message, and the statement. Where
-  /// SQLite tells an offset, it is marked.
+  /// Statements that the grammar accepts but SQLite rejects: its message and the statement. If
+  /// SQLite reports an offset, it is marked.
   static let meaninglessLines = #"""
     unknown table option: foo | CREATE TABLE t(a) foo
     unknown table option: foo | CREATE TABLE t(a) WITHOUT foo

@@ -1,5 +1,5 @@
 extension Texts {
-  /// Indexes, views, triggers, virtual tables, and what is not of the schema.
+  /// Indexes, views, triggers, virtual tables, and statements that don't change the schema.
   static let rest = #"""
     CREATE INDEX i ON t(a)
     CREATE UNIQUE INDEX IF NOT EXISTS main.i ON t(a, b DESC, c COLLATE nocase ASC, lower(d), e + f) WHERE a > 1

@@ -1,10 +1,10 @@
-/// Texts of our own, one a line: every statement and clause of SQLite's manual, and every quirk of
-/// its grammar. A text with `‸` is refused, at the byte where the mark stands.
+/// Handwritten texts, one per line: every statement and clause of SQLite's manual, and every quirk
+/// of its grammar. SQLite rejects a text with `‸` at the byte of that mark.
 enum Texts {
   struct Text {
     /// The text without the mark.
     let sql: String
-    /// Where SQLite refuses it, if it does.
+    /// The offset at which SQLite rejects the text, or nil if it accepts it.
     let refusal: Int?
 
     init(_ line: some StringProtocol) {
@@ -24,7 +24,7 @@ enum Texts {
     return (message: String(message), text: Text(bar.map { line[$0.upperBound...] } ?? line))
   }
 
-  /// Texts that have other bytes than a line can show, marked in the same way.
+  /// Texts with bytes that a line can't represent, marked in the same way.
   static let bytes =
     [
       "", " \t\r\n\u{C}", "‸\u{B}", "‸\u{B}SELECT 1", " \u{B}SELECT 1", "SELECT 1‸\u{B}",

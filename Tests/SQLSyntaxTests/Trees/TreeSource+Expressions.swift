@@ -1,13 +1,14 @@
 import SQLSyntax
 
 extension TreeSource {
-  /// An operand, in parentheses if each one is.
+  /// Returns an operand, parenthesized if all operands are.
   mutating func operand() -> SQLExpression {
     let made = deeper { $0.expression() }
     return parenthesizes ? SQLExpression(.parenthesized(made)) : made
   }
 
-  /// An operand that does not end with COLLATE: two of them would be one list.
+  /// Returns an operand that doesn't end with COLLATE, because consecutive COLLATE operators form
+  /// one list.
   private mutating func operandOfCollate() -> SQLExpression {
     let made = operand()
     if case .collate(let inner, _) = made.node { return inner }
@@ -29,7 +30,7 @@ extension TreeSource {
       return .binary(left, pick(SQLBinaryOperator.self), operand())
     case 12:
       let left = operand()
-      // The library knows no function for MATCH and REGEXP.
+      // SQLite has no functions for MATCH and REGEXP by default.
       let operation: SQLLike.Operator =
         once(in: 40) ? pick([.regexp, .match]) : pick([.like, .glob])
       let isNegated = once(in: 2)
@@ -110,7 +111,7 @@ extension TreeSource {
   }
 
   private mutating func call() -> SQLFunctionCall {
-    // The same numbers are drawn whether or not an aggregate may stand here.
+    // Draws the same random numbers whether or not aggregates are allowed.
     let kind = below(10)
     if kind < 4, allowsAggregates || once(in: 60) {
       return aggregating(false) { $0.aggregate(kind) }
@@ -168,7 +169,7 @@ extension TreeSource {
       return source.parenthesizes ? SQLExpression(.parenthesized(number)) : number
     }
     let exclusion = maybe(in: 3) { $0.pick(SQLFrame.Exclusion.self) }
-    // A frame that ends before it begins is refused.
+    // SQLite rejects a frame that ends before it begins.
     switch below(6) {
     case 0: return SQLFrame(unit, .unboundedPreceding, exclude: exclusion)
     case 1: return SQLFrame(unit, .currentRow, exclude: exclusion)
@@ -184,7 +185,7 @@ extension TreeSource {
     }
   }
 
-  /// An operand that is not the number of a column.
+  /// Returns an operand that can't be interpreted as a column number.
   mutating func sortedOperand() -> SQLExpression {
     let made = operand()
     var inner = made

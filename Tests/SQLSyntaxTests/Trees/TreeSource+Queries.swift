@@ -2,7 +2,7 @@ import SQLSyntax
 import TestSupport
 
 extension TreeSource {
-  /// A query; with `columns` of them where it is a value.
+  /// Returns a query, with the given number of columns if it is used as a value.
   mutating func select(columns: Int? = nil) -> SQLSelect {
     let (outer, outerWindow) = (scope, hasWindow)
     hasWindow = false
@@ -21,7 +21,7 @@ extension TreeSource {
         }
       }
     }
-    // No ORDER BY and no LIMIT behind VALUES.
+    // VALUES can't have ORDER BY or LIMIT.
     if case .values = compounds.last?.body ?? body {
       return SQLSelect(with: with, body, compounds: compounds)
     }
@@ -69,7 +69,7 @@ extension TreeSource {
       defer { scope = outer }
       return .values(some(1...3) { source in source.some(columns...columns) { $0.operand() } })
     }
-    // FROM first: its tables can be named before it.
+    // FROM comes first because the other clauses reference its tables.
     let from = maybe(in: levels > 0 ? 1 : 2) { $0.from() }
     let quantifier = maybe(in: 6) { $0.pick(SQLQuantifier.self) }
     hasWindow = once(in: 3)
@@ -79,7 +79,7 @@ extension TreeSource {
         SQLResultColumn(source.operand(), as: source.maybe(in: 3) { $0.freshName() })
       }
     }
-    // Another number of columns than is asked for, where it is no matter.
+    // Uses another number of columns where it doesn't matter.
     if from != nil, levels == 4, once(in: 12) {
       results.append(SQLResultColumn(once(in: 2) ? .all : .allOf(name(pick(scope)))))
     }
@@ -162,7 +162,7 @@ extension TreeSource {
     }
   }
 
-  /// A query whose columns are named as those of the tables.
+  /// Returns a query with the same column names as the tables.
   private mutating func queryOfTable() -> SQLSelect {
     let outer = scope
     defer { scope = outer }

@@ -1,7 +1,7 @@
 import SQLSyntax
 
 extension TreeSource {
-  /// Any statement that SQLite 3.40 knows.
+  /// Returns any statement that SQLite 3.40 supports.
   mutating func statement() -> SQLStatement {
     (scope, hasWindow, allowsAggregates) = ([], false, false)
     switch below(24) {
@@ -77,7 +77,7 @@ extension TreeSource {
     var upserts: [SQLUpsert] = []
     if once(in: 3) {
       upserts = upsert(table.name.text)
-      // ON would belong to a join.
+      // ON would be parsed as part of a join.
       if case .select(var core) = query.compounds.last?.body ?? query.body, core.where == nil,
         query.orderBy.isEmpty, query.limit == nil, core.groupBy.isEmpty, core.windows.isEmpty
       {
@@ -175,7 +175,7 @@ extension TreeSource {
 
   // MARK: Schema
 
-  /// A table that SQLite accepts when it is run.
+  /// Returns a table definition that SQLite accepts when it is executed.
   mutating func createTable() -> SQLCreateTable {
     let name = freshQualifiedName()
     let ifNotExists = once(in: 4)
@@ -204,7 +204,7 @@ extension TreeSource {
           return false
         }
         let storage = pick([nil, "STORED", "VIRTUAL"]).map { SQLName($0, quoting: .none) }
-        // GENERATED right behind a type is a part of the type.
+        // Immediately after a type, GENERATED would be parsed as part of the type.
         let isShort = constraints.isEmpty || once(in: 2)
         constraints.append(
           SQLColumnConstraint(.generated(constant(), storage: storage, isShort: isShort)))
@@ -224,7 +224,7 @@ extension TreeSource {
 
   private mutating func conflict() -> SQLConflict? { maybe(in: 5) { $0.pick(SQLConflict.self) } }
 
-  /// An expression without a column, a query or a parameter.
+  /// Returns an expression without columns, queries and parameters.
   private mutating func constant() -> SQLExpression {
     let left = SQLExpression(.literal(.integer("\(below(50))")))
     let operation = pick([SQLBinaryOperator.add, .concatenate, .less, .or])

@@ -1,12 +1,12 @@
 import SQLSyntax
 import TestSupport
 
-/// Makes random trees: the same ones for the same seed.
+/// A generator of random trees, which are the same for the same seed.
 ///
-/// The tables are those of ``schema``, and an expression mostly names columns that are there, so
-/// that SQLite can compile most statements.
+/// It uses the tables of ``schema``, and expressions mostly name existing columns, so SQLite can
+/// compile most statements.
 struct TreeSource {
-  /// Tables for the statements, none of which is ever run.
+  /// The tables for the statements. The statements are never executed.
   static let schema = [
     "CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT, c)", "CREATE TABLE u(a, b, c UNIQUE)",
     "CREATE TABLE w(a, b INT, c REAL)", "CREATE INDEX i ON t(b)",
@@ -14,15 +14,15 @@ struct TreeSource {
   ]
 
   var random: SplitMix64
-  /// Whether each operand is put in parentheses. The numbers drawn are the same in both cases, so
-  /// one seed gives two spellings of one statement.
+  /// Whether each operand is parenthesized. The same random numbers are drawn in both cases, so one
+  /// seed gives two spellings of one statement.
   let parenthesizes: Bool
-  /// The names of the tables that an expression may name.
+  /// The names of the tables that an expression can reference.
   var scope: [String] = []
-  /// Whether an aggregate or a window function may stand where an expression is made.
+  /// Whether an expression can contain aggregates and window functions.
   var allowsAggregates = false
   var hasWindow = false
-  /// How many levels may still be made below.
+  /// The number of levels that can still be nested.
   var levels = 4
 
   init(seed: UInt64, parenthesizes: Bool = false) {
@@ -34,7 +34,7 @@ struct TreeSource {
 
   mutating func below(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
 
-  /// True once in `count` times.
+  /// Returns true with a probability of one in `count`.
   mutating func once(in count: Int) -> Bool { below(count) == 0 }
 
   mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
@@ -56,7 +56,7 @@ struct TreeSource {
     return (0..<count).map { _ in make(&self) }
   }
 
-  /// Makes something with or without aggregates and window functions in it.
+  /// Calls `make` with aggregates and window functions allowed or not.
   mutating func aggregating<Element>(
     _ allowed: Bool, _ make: (inout TreeSource) -> Element
   ) -> Element {
@@ -66,7 +66,7 @@ struct TreeSource {
     return make(&self)
   }
 
-  /// Makes something one level deeper.
+  /// Calls `make` one level deeper.
   mutating func deeper<Element>(_ make: (inout TreeSource) -> Element) -> Element {
     levels -= 1
     defer { levels += 1 }
@@ -75,7 +75,7 @@ struct TreeSource {
 
   // MARK: Names
 
-  /// A name of something new.
+  /// Returns a name for a new object.
   mutating func freshName() -> SQLName {
     switch below(12) {
     case 0: SQLName("my name \(below(9))", quoting: .double)
@@ -90,7 +90,7 @@ struct TreeSource {
     }
   }
 
-  /// A name as it may be quoted.
+  /// Returns a name that may be quoted.
   mutating func name(_ text: String) -> SQLName {
     SQLName(text, quoting: once(in: 6) ? pick([.double, .back, .bracket]) : .none)
   }
