@@ -4,7 +4,7 @@ import SQLiteCore
 ///
 /// A leader that was cut off or stopped doesn't notice this until its lease expires. Until then it
 /// answers reads from its last state. A write that was acknowledged elsewhere in the meantime was
-/// accepted by a majority under another leader, in a later term. Any majority that is asked after
+/// accepted by a majority under another leader, in a later term. Any majority that is queried after
 /// that includes a node that has accepted the write. That node names the checked leader only if the
 /// checked leader was elected in a still later term, and then its log contains the write. Reads
 /// that follow the answers therefore include every write that was acknowledged before the check.

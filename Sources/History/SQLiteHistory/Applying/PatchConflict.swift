@@ -76,8 +76,8 @@ public enum PatchResolution: Hashable, Sendable {
   /// Applies the change of the patch to the row, ignoring the values that it expects. Not allowed
   /// for ``PatchConflict/Kind/notFound`` and ``PatchConflict/Kind/constraint``.
   case replace
-  /// Updates only the columns that have the values that the patch expects. Allowed only for updates
-  /// with ``PatchConflict/Kind/data``.
+  /// Updates those columns of the patch whose current values are the expected ones, and leaves the
+  /// others unchanged. Allowed only for updates with ``PatchConflict/Kind/data``.
   case merge
   /// Works like ``merge``, and also sets the named columns to the given values. Allowed only for
   /// updates with ``PatchConflict/Kind/data``.
