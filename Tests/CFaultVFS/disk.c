@@ -1,4 +1,4 @@
-// What is on a disk, and what is left of it after a power cut.
+// The content of a disk, and the part that survives a power cut.
 #include "disk.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void reserve(struct Bytes *bytes, int64_t size) {
 static void put(struct Bytes *bytes, const void *source, int64_t count, int64_t offset) {
   if (count == 0) return;
   reserve(bytes, offset + count);
-  // What was never written reads as zeros.
+  // Unwritten bytes are zeros.
   if (offset > bytes->size) memset(bytes->start + bytes->size, 0, (size_t)(offset - bytes->size));
   memcpy(bytes->start + offset, source, (size_t)count);
   if (offset + count > bytes->size) bytes->size = offset + count;
@@ -105,7 +105,7 @@ void inode_truncate(struct Inode *inode, int64_t size) {
 }
 
 void inode_sync(struct Inode *inode) {
-  // What has changed, and not all of it: the file may be large.
+  // Copies only the changes because the file may be large.
   for (int i = 0; i < inode->changeCount; i++) {
     struct Change *change = &inode->changes[i];
     if (change->isTruncation) {
@@ -124,9 +124,9 @@ static uint64_t random_number(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-/// Leaves of an inode what a power cut leaves.
+/// Reduces an inode to the content that survives a power cut.
 static void lose_power(struct Inode *inode, uint64_t *state) {
-  // One change in two survives, in a third of the cuts, else nearly all or nearly none do.
+  // In a third of the cuts, half of the changes survive. In the others, nearly all or nearly none do.
   uint64_t odds = *state == 0 ? 0 : (uint64_t[]){1, 8, 15}[random_number(state) % 3];
   for (int i = 0; odds > 0 && i < inode->changeCount; i++) {
     struct Change *change = &inode->changes[i];
@@ -278,7 +278,7 @@ void fault_disk_restart(int number, uint64_t seed) {
   for (int i = 0; i < disk->nameCount; i++) {
     struct Name *name = &disk->names[i];
     if (name->safe != name->now) {
-      // Whether a name was made or removed is known by chance, too.
+      // The creation or removal of a name survives by chance, too.
       int isKept = seed != 0 && random_number(&seed) % 2 == 0;
       struct Inode *kept = retain(isKept ? name->now : name->safe);
       inode_release(name->now);

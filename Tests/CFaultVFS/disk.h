@@ -1,4 +1,4 @@
-// Disks in memory: names lead to inodes, inodes hold what is written and what is safe.
+// In-memory disks: names reference inodes, and inodes store the written and the synced content.
 #ifndef DISK_H
 #define DISK_H
 
@@ -16,7 +16,7 @@ struct Bytes {
   int64_t size, capacity;
 };
 
-/// A change since the last sync: bytes at an offset, or a new size if there are none.
+/// A change since the last sync: bytes at an offset, or a new size.
 struct Change {
   int64_t offset;
   struct Bytes bytes;
@@ -27,9 +27,9 @@ struct Inode {
   struct Bytes now, safe;
   struct Change *changes;
   int changeCount, changeCapacity;
-  /// Names, safe names and open files.
+  /// The number of references by names, synced names and open files.
   int references;
-  /// Says whether syncing it syncs the folder: SQLite's unix VFS does so once for new journals.
+  /// Whether syncing the file syncs the folder, which SQLite's unix VFS does once for new journals.
   int syncsFolder;
   // Locks of files.
   int sharedLocks;
@@ -43,7 +43,7 @@ struct Inode {
 
 struct Name {
   char text[512];
-  /// What the name leads to, and what it leads to after a power cut: null for nothing.
+  /// The inode of the name, now and after a power cut, or null if the name doesn't exist.
   struct Inode *now, *safe;
 };
 
@@ -68,10 +68,10 @@ struct File {
   uint16_t sharedMask, exclusiveMask;
 };
 
-/// What a call asks of the disk.
+/// What a call needs from the disk.
 enum Need { NeedAny, NeedRoom, NeedWrite };
 
-// All of these are called with the disk's lock held.
+// The caller must hold the disk's lock.
 int disk_fails(struct Disk *disk, enum Need need);
 struct Name *disk_name(struct Disk *disk, const char *text, int makes);
 void disk_sync_folder(struct Disk *disk);

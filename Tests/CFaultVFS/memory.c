@@ -1,4 +1,4 @@
-// SQLite's allocator, with a number for each call and a call that fails.
+// SQLite's allocator, which counts its calls and fails a chosen one.
 #include "CFaultVFS.h"
 
 #include <sqlite3.h>
@@ -28,7 +28,7 @@ int fault_memory_install(void) {
   methods.xRealloc = reallocate;
   code = sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
   if (code != SQLITE_OK) return code;
-  // Small allocations would come from a block that never fails.
+  // With lookaside, small allocations would come from a preallocated block and never fail.
   return sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
 }
 

@@ -1,4 +1,4 @@
-// The VFS over a disk in memory: files, their locks, their shared memory.
+// The VFS of an in-memory disk: files, their locks, and their shared memory.
 #include "disk.h"
 
 #include <stdio.h>
@@ -147,7 +147,7 @@ static int file_sector_size(sqlite3_file *base) {
 
 static int file_characteristics(sqlite3_file *base) {
   (void)base;
-  // As the unix VFS: a write changes no byte beside it.
+  // Like in the unix VFS, a write changes no bytes outside of its range.
   return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 
@@ -225,7 +225,7 @@ static int shm_unmap(sqlite3_file *base, int deletes) {
   enter(file);
   if (file->usesSharedMemory) {
     file->usesSharedMemory = 0;
-    // As the file that holds it elsewhere, it goes with its last user.
+    // Like the shared-memory file of other VFSs, it is deleted with its last user.
     if (--inode->sharedMemoryUsers == 0) {
       for (int i = 0; i < inode->regionCount; i++) free(inode->regions[i]);
       inode->regionCount = 0;
@@ -324,7 +324,7 @@ int disk_register(struct Disk *disk, int number) {
   sqlite3_vfs *system = sqlite3_vfs_find(NULL);
   if (system == NULL) return SQLITE_ERROR;
   snprintf(disk->vfsName, sizeof disk->vfsName, "fault-%d", number);
-  // Random numbers, time and sleep are the system's.
+  // Inherits random numbers, time and sleep from the system's VFS.
   disk->vfs = *system;
   disk->vfs.pNext = NULL;
   disk->vfs.zName = disk->vfsName;

@@ -19,7 +19,7 @@ int tracer_run(int count, char *const *const arguments) { return -1; }
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// What the kernel tells of a call. glibc names it differently from one version to the next.
+/// The kernel's description of a call. Its name in glibc depends on the version.
 struct call_info {
   uint8_t op;
   uint8_t padding[3];
@@ -83,7 +83,7 @@ static const struct call calls[] = {
 #endif
 };
 
-/// Prints a call that counts, and returns whether it does.
+/// Prints a call that changes files, and returns whether it is one.
 static int report(pid_t process, const struct call_info *info, const char *folder) {
   for (size_t index = 0; index < sizeof calls / sizeof *calls; index++) {
     const struct call *call = &calls[index];
@@ -91,7 +91,7 @@ static int report(pid_t process, const struct call_info *info, const char *folde
     char path[4096] = "";
     switch (call->kind) {
     case by_flags: {
-      // The flags come after the path, which `openat` has second.
+      // The flags follow the path, which is the second argument of `openat`.
       int flags = (int)info->arguments[call->number == SYS_openat ? 2 : 1];
       if (!(flags & O_CREAT)) return 0;
       break;
@@ -138,7 +138,7 @@ int tracer_run(int count, char *const *const arguments) {
   pid_t process = child;
   long signal = 0;
   while (1) {
-    // Fails if the thread has ended meanwhile.
+    // Fails if the thread has already ended.
     ptrace(PTRACE_SYSCALL, process, 0, signal);
     signal = 0;
     do process = waitpid(-1, &status, __WALL);

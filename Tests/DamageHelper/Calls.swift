@@ -4,11 +4,11 @@ import MagicHistory
 import SQLiteHistory
 import SQLitePortable
 
-/// Makes all calls that read the library's own tables. Each may throw an error of the library.
+/// Makes all calls that read the library's own tables. Each call may throw an error of the library.
 struct Calls {
   let folder: String
   let marks: Marks
-  /// Takes the name of each call before it is made.
+  /// A closure that receives the name of each call before it is made.
   let begin: (String) -> Void
 
   @discardableResult
@@ -17,7 +17,7 @@ struct Calls {
     do {
       return try body()
     } catch {
-      note(error)
+      report(error)
       return nil
     }
   }
@@ -26,16 +26,16 @@ struct Calls {
     _ name: String, waitingFor body: () async throws -> Result
   ) async {
     begin(name)
-    do { _ = try await body() } catch { note(error) }
+    do { _ = try await body() } catch { report(error) }
   }
 
-  /// Reports an error that no call should throw.
-  private func note(_ error: any Error) {
+  /// Reports an error of a type that no call may throw.
+  private func report(_ error: any Error) {
     switch error {
     case is SQLiteError, is MagicError, is AssetError, is PatchError, is HistoryError, is DumpError,
       is CodableStoreError, is RowDecodingError, is SchemaError:
       break
-    default: say("strange \(type(of: error)): \(error)")
+    default: printLine("strange \(type(of: error)): \(error)")
     }
   }
 

@@ -1,6 +1,6 @@
 import MagicData
 
-/// One damage of a store: a value in a column of a table, or a table that differs as a whole.
+/// A damage of a store: a value in a column of a table, or a damaged table.
 struct Damage: Sendable, CustomStringConvertible {
   enum Place: String, CaseIterable, Sendable {
     case everywhere, first, last
@@ -30,7 +30,8 @@ extension Damage {
     if case .value(let column, _, _) = kind { "\(table).\(column)" } else { nil }
   }
 
-  /// Values that no program of this library has written, as SQL. `%` stands for the column.
+  /// SQL expressions for values that no program with this library has written. `%` is replaced by the
+  /// column.
   private static let values = [
     "NULL", "0", "-1", "9223372036854775807", "(-9223372036854775807 - 1)", "9007199254740992",
     "0.5", "9e999", "-9e999", "''", "'garbage'", "printf('%.*c', 50000, 'x')",
@@ -38,12 +39,13 @@ extension Damage {
     "substr(%, 1, length(%) / 2)", "CAST(% AS TEXT)", "CAST(% AS BLOB)",
   ]
 
-  /// The values that each column gets.
+  /// The values that every column gets.
   private static let extremes = ["9223372036854775807", "(-9223372036854775807 - 1)"]
 
-  /// All damages of all tables that the schema names, so that no new table or column can be left out.
+  /// Returns all damages of all tables in the schema, so that new tables and columns are included
+  /// automatically.
   ///
-  /// - Parameter isShort: Whether each column gets only a third of the values, and each of them in one place.
+  /// - Parameter isShort: Whether each column gets only a third of the values, each in one place.
   static func all(of database: Database, isShort: Bool) throws -> [Damage] {
     var number = 0
     return try database.read { connection in
@@ -76,7 +78,7 @@ extension Damage {
 
   /// Makes the damage.
   ///
-  /// - Returns: Whether SQLite let it be made. It protects its own tables.
+  /// - Returns: Whether SQLite allowed the damage. It protects its own tables.
   func make(in database: Database) throws -> Bool {
     try database.withoutTransaction { connection in
       try connection.executeChange("PRAGMA foreign_keys = OFF")
@@ -91,7 +93,7 @@ extension Damage {
           try connection.executeChange("INSERT INTO \(name) VALUES ('x', 1)")
         case .value(let column, let value, let place):
           if try set(column, value, place, connection) { return true }
-          // The constraints of a file are its own.
+          // Another program's file may have other constraints, so this retries without constraints.
           try connection.executeMultipleChanges(
             """
             CREATE TABLE magicdata_bare AS SELECT * FROM \(name);

@@ -62,12 +62,13 @@ let migrations = [
   Migration("second", .sql("INSERT INTO migrated VALUES (1)")),
 ]
 
-/// The marks of a store that calls are given again.
+/// The journal marks of a store, which calls use later.
 struct Marks: Codable {
   var journal: [JournalMark]
 }
 
-/// Makes a store with something in each of the library's own tables, and returns the marks of its journal.
+/// Creates a store with a row in each of the library's own tables, and returns the marks of its
+/// journal.
 func makeStore(at path: String) throws -> Marks {
   let magic = try MagicData(path: path, minimumFileSize: 8)
   try magic.migrate(migrations)
@@ -115,7 +116,7 @@ func makeStore(at path: String) throws -> Marks {
   try store.insert(item: "text")
   marks.append(try journal.mark())
   try magic.database.close()
-  // A mark that a program without this library has left.
+  // A deletion mark that a program without this library has left.
   let database = try Database(path: "\(path)/default.sqlite3")
   try database.executeChange(
     "INSERT INTO magicdata_asset_trash VALUES ('00000000000000000000000000000000.bin')")

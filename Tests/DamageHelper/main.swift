@@ -1,11 +1,11 @@
-// Damages a store in every way, and makes all calls that read it. What is printed last names the damage and the call that
-// ended the process.
+// Damages a store in every possible way and makes all calls that read it. The last printed lines
+// name the damage and the call that ended the process.
 import Foundation
 import MagicData
 import Synchronization
 
-/// Prints a line, so that it is out before the process ends.
-@Sendable func say(_ line: String) {
+/// Prints a line immediately, so that it is written before the process ends.
+@Sendable func printLine(_ line: String) {
   FileHandle.standardOutput.write(Data("\(line)\n".utf8))
 }
 
@@ -28,7 +28,7 @@ let damages = try {
   return try Damage.all(of: database, isShort: arguments[4] != "all")
 }()
 
-// A call that never ends is one that ends the process.
+// Aborts the process if a call never ends.
 let count = Atomic(0)
 Thread.detachNewThread {
   var last = -1
@@ -41,11 +41,11 @@ Thread.detachNewThread {
 }
 
 for damage in damages {
-  if let column = damage.column { say("column \(column.replacing(" ", with: "_"))") }
+  if let column = damage.column { printLine("column \(column.replacing(" ", with: "_"))") }
 }
 for index in stride(from: start, to: damages.count, by: step) {
   let damage = damages[index]
-  say("damage \(index) \(damage)")
+  printLine("damage \(index) \(damage)")
   let copy = "\(folder)/copy"
   try? files.removeItem(atPath: copy)
   try files.copyItem(atPath: fixture, toPath: copy)
@@ -53,12 +53,12 @@ for index in stride(from: start, to: damages.count, by: step) {
   let isMade = try damage.make(in: database)
   try database.close()
   if isMade {
-    if let column = damage.column { say("made \(column.replacing(" ", with: "_"))") }
+    if let column = damage.column { printLine("made \(column.replacing(" ", with: "_"))") }
     await Calls(folder: copy, marks: marks) {
-      say("call \($0)")
+      printLine("call \($0)")
       count.add(1, ordering: .relaxed)
     }.run()
   }
   try files.removeItem(atPath: copy)
 }
-say("end")
+printLine("end")

@@ -1,13 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package that depends on this one, and the README's first program. `.ci/run` makes release builds of both, since some
-// compiler bugs appear only there.
+// A package that depends on this one, and the README's first program. `.ci/run` makes release
+// builds of both, because some compiler bugs appear only there.
 let package = Package(
   name: "Dependent",
   platforms: [.macOS(.v15)],
   dependencies: [
-    // By a symbolic link, as in Benchmarks: the name of a package's folder is its identity.
+    // Uses a symbolic link, like Benchmarks, because the name of a package's folder is its
+    // identity.
     .package(path: "MagicData")
   ],
   targets: [

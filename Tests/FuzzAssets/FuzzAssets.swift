@@ -1,6 +1,6 @@
 import Fuzzing
 
-/// Reads names of asset files.
+/// Checks file names of assets.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   expectNothing { AssetNames.check(unsafe copy(start, count)) }

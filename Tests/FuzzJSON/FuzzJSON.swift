@@ -2,7 +2,7 @@ import Fuzzing
 
 private let column = Result { try JSONColumn() }
 
-/// Decodes columns of JSON.
+/// Decodes JSON in columns.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   expectNothing { try column.get().check(unsafe copy(start, count)) }

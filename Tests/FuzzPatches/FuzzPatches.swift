@@ -1,6 +1,6 @@
 import Fuzzing
 
-/// Reads changesets, combines, rebases and applies them.
+/// Decodes, combines, rebases and applies changesets.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   expectNothing { try PatchBytes.check(unsafe copy(start, count)) }

@@ -2,7 +2,7 @@ import Fuzzing
 
 private let quoting = Result { try Quoting() }
 
-/// Quotes literals and identifiers, and has SQLite read them.
+/// Quotes literals and identifiers and lets SQLite read them.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   expectNothing { try quoting.get().check(unsafe copy(start, count)) }

@@ -1,6 +1,6 @@
 import Fuzzing
 
-/// Reads SPON and writes it anew.
+/// Decodes SPON and writes it again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   expectNothing { try SPONText.check(unsafe copy(start, count)) }

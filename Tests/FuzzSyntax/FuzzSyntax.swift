@@ -1,6 +1,6 @@
 import Fuzzing
 
-/// Reads SQL, compares the parser with SQLite, and prints what was read.
+/// Parses SQL, compares the parser with SQLite, and prints the parsed statement.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   expectNothing { try SyntaxFuzz.check(unsafe copy(start, count)) }

@@ -1,6 +1,6 @@
 import Fuzzing
 
-/// Answers a cluster's client with any bytes.
+/// Sends arbitrary bytes to a cluster's client.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   expectNothing { try WireFuzz.check(unsafe copy(start, count)) }

@@ -1,8 +1,8 @@
 import MagicData
 
-/// Names of files as a hostile row has them: none leads out of the store's folder.
+/// Fuzzes file names of assets in a hostile row: none may escape the store's folder.
 package enum AssetNames {
-  /// Returns what was wrong, or nil.
+  /// Returns a description of a fault, or nil.
   package static func check(_ bytes: [UInt8]) -> String? {
     let text = String(decoding: bytes, as: UTF8.self)
     if let name = AssetFileName(text) {
@@ -18,7 +18,7 @@ package enum AssetNames {
     return nil
   }
 
-  /// Says whether a text is one path component that means itself.
+  /// Returns whether a text is a single path component without a special meaning.
   private static func isPlain(_ text: String) -> Bool {
     text.utf8.allSatisfy { byte in
       switch UInt8(byte) {

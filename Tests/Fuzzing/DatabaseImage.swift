@@ -1,8 +1,8 @@
 package import MagicData
 
-/// What programs do with a database that somebody else has made.
+/// Uses databases that another program has created, like programs do.
 package enum DatabaseImage {
-  /// A record that the images of the corpus hold, and hostile ones pretend to.
+  /// A record that the images of the corpus contain and hostile images imitate.
   package struct Item: Record, Equatable {
     package var id: Int
     package var name: String
@@ -19,7 +19,7 @@ package enum DatabaseImage {
     }
   }
 
-  /// Options that trust nothing, for images in memory and for files.
+  /// Returns options for untrusted databases in memory or in files.
   package static func options(_ mode: Database.Options.Mode = .readOnly) -> Database.Options {
     var options = Database.Options.untrusted
     options.mode = mode
@@ -35,11 +35,11 @@ package enum DatabaseImage {
       options.accessTimeout = .milliseconds(300)
       try use(Database.memory(serialized: bytes, options: options))
     } catch {
-      // What is not a database is refused.
+      // A file that isn't a database is rejected.
     }
   }
 
-  /// Reads everything in a database, then writes to it. Each part may fail for itself.
+  /// Reads everything in a database and then writes to it. Each part may fail individually.
   package static func use(_ database: Database) throws {
     let tables = (try? database.read { try $0.existingTables() }) ?? []
     for table in tables.prefix(20) {
@@ -71,7 +71,7 @@ package enum DatabaseImage {
     do {
       try body()
     } catch {
-      // Any error will do; a crash will not.
+      // Any error is allowed, but a crash isn't.
       _ = "\(error)"
     }
   }

@@ -1,4 +1,4 @@
-/// The fuzzer's bytes as an array.
+/// Copies the fuzzer's bytes to an array.
 package func copy(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
   guard let start = unsafe start else { return [] }
   return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, size in
@@ -7,7 +7,7 @@ package func copy(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
   }
 }
 
-/// Ends the process, as a fuzzer wants it, if something was wrong.
+/// Ends the process if the check finds a fault, which is how fuzzers detect faults.
 package func expectNothing(_ check: () throws -> String?) {
   do {
     if let problem = try check() { fatalError(problem) }

@@ -6,7 +6,7 @@ import MagicData
   import Foundation
 #endif
 
-/// Columns of JSON as anybody may have written them.
+/// Fuzzes JSON in columns, as any program may have written it.
 package struct JSONColumn {
   private struct Nested: Codable, Equatable {
     var name: String
@@ -30,7 +30,8 @@ package struct JSONColumn {
 
   package init() throws { database = try Database.memory() }
 
-  /// Returns what was wrong, or nil: what can be read must come back the same when it is written.
+  /// Returns a description of a fault, or nil. Values that can be read must be equal after they are
+  /// written and read again.
   package func check(_ bytes: [UInt8]) throws -> String? {
     try database.write { connection in
       let values: [Value] = [.text(String(decoding: bytes, as: UTF8.self)), .blob(bytes)]
@@ -42,7 +43,7 @@ package struct JSONColumn {
         else { continue }
         try connection.update(item)
         guard let again = try connection.object(of: Item.self, ifPresent: 1) else {
-          return "the row is gone"
+          return "the row is missing"
         }
         guard again.nested == item.nested else { return "\(again.nested) is not \(item.nested)" }
       }

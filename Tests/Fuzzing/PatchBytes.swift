@@ -2,7 +2,8 @@ import Essentials
 import SQLiteCore
 import SQLiteHistory
 
-/// Changesets as anybody may have made them: they are refused, or do what they say, and can be undone.
+/// Fuzzes changesets, as any program may have made them: they are rejected, or applied completely
+/// and can be undone.
 package enum PatchBytes {
   private static let schema: SQL = """
     CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT, size REAL CHECK (size < 1000), seal BLOB UNIQUE);
@@ -18,9 +19,9 @@ package enum PatchBytes {
     INSERT INTO loose VALUES (1, 'x'), (2, NULL);
     """
 
-  /// Returns what was wrong, or nil.
+  /// Returns a description of a fault, or nil.
   package static func check(_ bytes: [UInt8]) throws -> String? {
-    // An entry of a journal, too, comes from a file.
+    // Entries of a journal also come from files.
     if let rows = try? RecordedRows(archive: bytes), let patch = try? Patch(rows) {
       _ = try? Patch(data: patch.data)
     }
@@ -36,14 +37,14 @@ package enum PatchBytes {
     let before = try content(database)
     for choice in 0..<3 {
       if let problem = try apply(patch, on: database, choice, before) { return problem }
-      guard try content(database) == before else { return "something stays behind" }
+      guard try content(database) == before else { return "the rollback is incomplete" }
     }
     return nil
   }
 
   private struct Undo: Error {}
 
-  /// Applies a patch and what undoes it, and rolls all back.
+  /// Applies a patch and its inverse, and rolls everything back.
   private static func apply(
     _ patch: Patch, on database: Database, _ choice: Int, _ before: [String]
   ) throws -> String? {
@@ -55,9 +56,9 @@ package enum PatchBytes {
         }
         _ = try? patch.rebased(onto: report)
         _ = try? patch.inverted.rebased(onto: report)
-        // What was really changed can be taken back, all of it.
+        // The changes that were really made can be undone completely.
         try connection.applyExactly(made.inverted)
-        if try content(database) != before { problem = "what was applied is not undone" }
+        if try content(database) != before { problem = "the changes are not undone" }
         throw Undo()
       }
     } catch is Undo {
@@ -82,7 +83,7 @@ package enum PatchBytes {
   private static func content(_ database: Database) throws -> [String] {
     try database.read { connection in
       try ["town", "pair", "word", "house", "loose"].flatMap { table in
-        // A row that went and came back may have another rowid, where that is not the key.
+        // A deleted row that was inserted again may have another rowid if that isn't the key.
         try connection.executeQuery("SELECT * FROM \(identifier: table)").map { "\($0.values)" }
           .sorted()
       }

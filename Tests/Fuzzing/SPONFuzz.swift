@@ -1,18 +1,18 @@
 import Essentials
 import SPON
 
-/// What a fuzzer calls: any bytes are read or refused, and what is read means the same when it is
-/// written anew.
+/// Fuzzes SPON: any bytes are decoded or rejected, and a decoded document has the same meaning
+/// after it is written again.
 package enum SPONFuzz {
-  /// What was not as it should be.
+  /// A description of a fault.
   package struct Failure: Error {
     package let reason: String
   }
 
   /// Reads bytes as SPON.
   ///
-  /// - Returns: Whether they are SPON.
-  /// - Throws: ``Failure``.
+  /// - Returns: Whether the bytes are valid SPON.
+  /// - Throws: ``Failure`` if the parser or the writer has a fault.
   @discardableResult
   package static func check(_ bytes: [UInt8]) throws -> Bool {
     let document: Document
@@ -24,7 +24,7 @@ package enum SPONFuzz {
       }
       return false
     }
-    // The decoder looks at all of it.
+    // The decoder reads the whole document.
     _ = try? SPONDecoder().decode(Everything.self, fromBytes: bytes)
     for token in document.tokens.indices {
       _ = document.integer(of: token, as: Int64.self)
@@ -34,11 +34,11 @@ package enum SPONFuzz {
     let first = try rewritten(bytes, isPretty: false)
     let pretty = try rewritten(first, isPretty: true)
     guard try rewritten(pretty, isPretty: false) == first else {
-      throw Failure(reason: "the text changes when it is written anew")
+      throw Failure(reason: "the text changes when it is written again")
     }
     let again = try Document(first)
     guard isSeeds || content(of: again) == content(of: document) else {
-      throw Failure(reason: "the content changes when it is written anew")
+      throw Failure(reason: "the content changes when it is written again")
     }
     return true
   }
@@ -50,11 +50,11 @@ package enum SPONFuzz {
       let root = part(0, of: document, isMember: false, &scalars)
       return NodeWriter.text(of: root, scalars, isPretty: isPretty, sortsKeys: false)
     } catch {
-      throw Failure(reason: "what was written is refused: \(error)")
+      throw Failure(reason: "the written text is rejected: \(error)")
     }
   }
 
-  /// A value of a document as an encoder would have made it.
+  /// Returns a value of a document as an encoder would have created it.
   private static func part(
     _ token: Int, of document: Document, isMember: Bool, _ scalars: inout TextBuffer
   ) -> EncodedNode.Part {
@@ -110,7 +110,7 @@ package enum SPONFuzz {
   }
 }
 
-/// Any value, read in each way that it can be.
+/// A type that decodes any value in every possible way.
 private struct Everything: Decodable {
   struct Key: CodingKey {
     let stringValue: String

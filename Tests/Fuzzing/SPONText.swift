@@ -1,8 +1,9 @@
 import SPON
 
-/// SPON as anybody may have written it.
+/// Fuzzes SPON texts, as any program may have written them.
 package enum SPONText {
-  /// Returns what was wrong, or nil: what can be read means the same when it is written anew.
+  /// Returns a description of a fault, or nil. A text that can be read must have the same meaning
+  /// after it is written again.
   package static func check(_ bytes: [UInt8]) throws -> String? {
     do {
       try SPONFuzz.check(bytes)

@@ -1,9 +1,9 @@
 import SyntaxOracle
 
-/// Any bytes as SQL: they are accepted or refused as SQLite does, and what is accepted is printed
-/// as a text that means the same.
+/// Fuzzes SQL: the parser accepts the same texts as SQLite, and the printed text of an accepted one
+/// has the same meaning.
 package enum SyntaxFuzz {
-  /// Returns what was wrong, or nil.
+  /// Returns a description of a fault, or nil.
   package static func check(_ bytes: [UInt8]) throws -> String? {
     let judge = try Judge()
     return judge.difference(bytes) ?? judge.unfaithfulness(bytes)

@@ -2,7 +2,7 @@ import Foundation
 import MagicData
 import SQLitePortable
 
-/// The calls that write a file or folder at a path that the caller names.
+/// The calls that write a file or folder at a path that the caller chooses.
 package enum FileWork: String, CaseIterable, Sendable {
   case dumpIntoNewFile, dumpOverFile
   case copyIntoNewFile, copyIntoDatabase
@@ -17,17 +17,17 @@ package enum FileWork: String, CaseIterable, Sendable {
     var text: String
   }
 
-  /// Whether SQLite changes a database in place, with a journal beside it.
+  /// Whether SQLite changes a database in place, with a journal next to it.
   package var isInPlace: Bool {
     [.copyIntoDatabase, .restoreIntoDatabase, .saveIntoStore].contains(self)
   }
 
-  /// Whether the same call may come again when it is complete.
+  /// Whether the same call can be repeated after it has completed.
   package var replaces: Bool {
     ![.vacuumIntoNewFile, .backupIntoNewFolder, .backupIntoEmptyFolder].contains(self)
   }
 
-  /// Makes what the calls read, in `in`.
+  /// Creates the files that the calls read, in the folder `in`.
   package static func makeSources(in folder: String) throws {
     let manager = FileManager.default
     try manager.createDirectory(atPath: "\(folder)/in", withIntermediateDirectories: false)
@@ -57,7 +57,7 @@ package enum FileWork: String, CaseIterable, Sendable {
 
   private func target(_ folder: String) -> String { "\(folder)/out/target" }
 
-  /// Makes the folder `out` with the state before the call.
+  /// Creates the folder `out` with the state before the call.
   package func prepare(in folder: String) throws {
     let manager = FileManager.default
     if manager.fileExists(atPath: "\(folder)/out") {
@@ -123,13 +123,13 @@ package enum FileWork: String, CaseIterable, Sendable {
     case wrong(String)
   }
 
-  /// Returns whether the state is that before or after the call, as a program sees it that comes next.
+  /// Returns whether the state is the one before or after the call, as seen by the next program.
   package func state(in folder: String) throws -> State {
     let target = target(folder)
-    let isThere = FileManager.default.fileExists(atPath: target)
+    let exists = FileManager.default.fileExists(atPath: target)
     switch self {
     case .dumpIntoNewFile, .dumpOverFile:
-      guard isThere else { return self == .dumpIntoNewFile ? .old : .wrong("missing") }
+      guard exists else { return self == .dumpIntoNewFile ? .old : .wrong("missing") }
       if self == .dumpOverFile, try Data(contentsOf: URL(filePath: target)) == Data("old".utf8) {
         return .old
       }
@@ -137,7 +137,7 @@ package enum FileWork: String, CaseIterable, Sendable {
         restoring: self == .dumpOverFile ? .json(path: target) : .spon(path: target))
       return try Self.rows(of: copy) == 300 ? .new : .wrong("rows")
     case .copyIntoNewFile, .restoreIntoNewFile, .vacuumIntoNewFile:
-      guard isThere else { return .old }
+      guard exists else { return .old }
       let copy = try Database(path: target, options: .init(mode: .readWrite))
       defer { try? copy.close() }
       return try Self.rows(of: copy) == 300 ? .new : .wrong("rows")
@@ -147,14 +147,14 @@ package enum FileWork: String, CaseIterable, Sendable {
       let rows = try Self.rows(of: copy)
       return rows == 200 ? .old : rows == 300 ? .new : .wrong("\(rows ?? -1) rows")
     case .saveIntoNewFile, .saveIntoStore:
-      guard isThere else { return self == .saveIntoNewFile ? .old : .wrong("missing") }
+      guard exists else { return self == .saveIntoNewFile ? .old : .wrong("missing") }
       let store = try CodableStore(path: target)
       defer { try? store.database.close() }
       let items: [Item] = try store.read()
       if self == .saveIntoStore, items == Self.items(200) { return .old }
       return items == Self.items(300) ? .new : .wrong("\(items.count) items")
     case .backupIntoNewFolder, .backupIntoEmptyFolder:
-      guard isThere else { return self == .backupIntoNewFolder ? .old : .wrong("missing") }
+      guard exists else { return self == .backupIntoNewFolder ? .old : .wrong("missing") }
       if self == .backupIntoEmptyFolder,
         try FileManager.default.contentsOfDirectory(atPath: target).isEmpty
       {
@@ -162,10 +162,10 @@ package enum FileWork: String, CaseIterable, Sendable {
       }
       let magic = try MagicData(path: target)
       defer { try? magic.database.close() }
-      let isWhole = try magic.assets.records().count == 6 && magic.assets.verify().isEmpty
-      return isWhole ? .new : .wrong("assets")
+      let isIntact = try magic.assets.records().count == 6 && magic.assets.verify().isEmpty
+      return isIntact ? .new : .wrong("assets")
     case .assetsIntoFolder:
-      guard isThere else { return .old }
+      guard exists else { return .old }
       let magic = try MagicData(path: "\(folder)/in/store")
       defer { try? magic.database.close() }
       var present = 0
@@ -174,9 +174,9 @@ package enum FileWork: String, CaseIterable, Sendable {
         guard FileManager.default.fileExists(atPath: path) else { continue }
         present += 1
         guard try Array(Data(contentsOf: URL(filePath: path))) == magic.assets.bytes(of: record.id)
-        else { return .wrong("a file is not whole") }
+        else { return .wrong("a file is incomplete") }
       }
-      // Each file is a content of its own, which no row names yet.
+      // Each file is a separate content that no row references yet.
       return present == 6 ? .new : .old
     }
   }

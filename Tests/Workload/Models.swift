@@ -6,7 +6,7 @@ package import MagicData
   package import Foundation
 #endif
 
-/// A record whose content follows from its key and its version.
+/// A record with content that follows from its key and version.
 package struct Note: Record, Equatable {
   package var id: String
   package var version: Int
@@ -23,7 +23,7 @@ package struct Note: Record, Equatable {
   }
 }
 
-/// What people lead to.
+/// The target of the relations of people.
 package struct Tag: MagicObject {
   @PrimaryMagicValue package var id: String
   @MagicValue package var name: String
@@ -52,7 +52,8 @@ package struct Person: MagicObject {
     byName = [:]
   }
 
-  // Not by self.init(): what is assigned after that leaks its wrapper, by Swift 6.3.1's fault.
+  // Doesn't call `self.init()`: with Swift 6.3.1, values assigned after that call leak their
+  // wrappers.
   package init(_ id: String, _ version: Int) {
     self.id = id
     self.version = version
@@ -62,7 +63,7 @@ package struct Person: MagicObject {
     change(to: version)
   }
 
-  /// The names of the tags in each relation of a version.
+  /// Returns the names of the tags in each relation of a version.
   static func tags(_ version: Int) -> [String] { (0..<version % 4).map { "\((version + $0) % 5)" } }
 
   package func change(to version: Int) {
@@ -74,8 +75,8 @@ package struct Person: MagicObject {
     byName = Dictionary(uniqueKeysWithValues: tags.map { ($0.id, $0) })
   }
 
-  /// Says whether the relations are those of the version.
-  var isWhole: Bool {
+  /// Whether the relations match the version.
+  var isIntact: Bool {
     let expected = Person.tags(version)
     return best?.id == expected.first && list.map(\.id) == expected.reversed()
       && Set(set.map(\.id)) == Set(expected) && set.count == expected.count
@@ -83,7 +84,7 @@ package struct Person: MagicObject {
   }
 }
 
-/// An object with a file.
+/// An object with an asset.
 package struct Document: MagicObject {
   @PrimaryMagicValue package var id: String
   @MagicValue package var version: Int
@@ -111,7 +112,7 @@ package struct Document: MagicObject {
   }
 }
 
-/// What a collection holds: entries with one id are one.
+/// An item of a collection. Entries with the same id are equal.
 struct Entry: Codable, Hashable, Identifiable {
   let id: String
   let version: Int

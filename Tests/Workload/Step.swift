@@ -1,8 +1,8 @@
 import TestSupport
 
-/// One change of a store, known by its content: it can be made, and foretold.
+/// A change of a store, described by its content, so that its result can be predicted.
 package enum Step: Hashable, Sendable {
-  /// The kinds of content that a slot can have.
+  /// The kinds of content of a store.
   package enum Kind: String, CaseIterable, Sendable {
     case row, record, object, asset, collection
   }
@@ -12,11 +12,11 @@ package enum Step: Hashable, Sendable {
   /// Sets all kinds in one transaction.
   case setAll(String, Int)
   case removeAll(String)
-  /// Makes the migrations up to a number.
+  /// Runs the migrations up to a number.
   case migrate(Int)
   case checkpoint
 
-  /// What the store holds: versions by kind and key.
+  /// The content of a store: versions by kind and key.
   package typealias State = [String: Int]
 
   package func apply(to state: inout State) {
@@ -32,24 +32,25 @@ package enum Step: Hashable, Sendable {
     }
   }
 
-  /// The state after this step.
+  /// Returns the state after this step.
   package func applied(to state: State) -> State {
     var state = state
     apply(to: &state)
     return state
   }
 
-  /// The states that there may be if this step was begun: each migration is a transaction of its own.
+  /// Returns the states that are possible once this step has begun. Each migration is a separate
+  /// transaction.
   package func outcomes(from state: State) -> [State] {
     guard case .migrate(let count) = self else { return [state, applied(to: state)] }
     let made = state["migrations"] ?? 0
     return [state] + (made..<max(made, count)).map { Step.migrate($0 + 1).applied(to: state) }
   }
 
-  /// A step that is the same for the same numbers.
+  /// Returns a step that is the same for the same numbers.
   ///
   /// - Parameters:
-  ///   - process: Who makes it: each has slots of its own.
+  ///   - process: The process that makes the step. Each process has its own keys.
   ///   - number: The number of the step, from 1.
   package static func random(process: Int, number: Int) -> Step {
     var random = SplitMix64(seed: UInt64(process) << 32 | UInt64(number))

@@ -14,12 +14,12 @@ import SQLiteSchema
   #endif
 #endif
 
-/// A store with everything in it that a store can have, used by its package calls only.
+/// A store with every kind of content, which the steps change through package-level calls only.
 package struct Workload: Sendable {
   package let magic: MagicData
   private let collections: CodableStore
 
-  /// Opens the store in a folder, and makes what the steps need.
+  /// Opens the store in a folder and creates what the steps need.
   package init(path: String, options: Database.Options = Database.Options()) throws {
     magic = try MagicData(path: path, options: options)
     collections = CodableStore(database: magic.database)
@@ -33,7 +33,7 @@ package struct Workload: Sendable {
       """)
   }
 
-  /// Makes a step, all of it or nothing.
+  /// Makes a step atomically.
   package func run(_ step: Step) throws {
     switch step {
     case .set(let kind, let key, let version): try set(kind, key, version)
@@ -43,14 +43,14 @@ package struct Workload: Sendable {
     case .removeAll(let key):
       try magic.transaction { for kind in Step.Kind.allCases { try remove(kind, key) } }
     case .migrate(let count):
-      // Another program may have come further.
+      // Another program may already have run more migrations.
       let made = try magic.database.read { try migrationCount($0) }
       try magic.database.migrate(Workload.migrations(max(count, made)))
     case .checkpoint:
       do {
         try magic.database.checkpoint(.passive)
       } catch let error as SQLiteError where error.code == .busy {
-        // Another process is at it, and this kind waits for nobody.
+        // Another process is running a checkpoint, and a passive checkpoint doesn't wait.
       }
     }
   }
@@ -105,7 +105,8 @@ package struct Workload: Sendable {
     [UInt8](repeating: UInt8(version % 251), count: version % 7 * 900)
   }
 
-  /// Each adds a column, fills it, and drops the one before; and it makes the table anew, with another constraint.
+  /// Returns migrations that each add a column, fill it and drop the previous one, and that rebuild
+  /// the table with another constraint.
   static func migrations(_ count: Int) -> [Migration] {
     (0..<count).map { number in
       var steps: [Migration.Step] = [
@@ -130,9 +131,9 @@ package struct Workload: Sendable {
     return (Int(note.dropFirst(4)) ?? -1) + 1
   }
 
-  /// What the store holds now.
+  /// Returns the current content of the store.
   ///
-  /// - Throws: ``Damage`` if something is there in part, or not as it was written.
+  /// - Throws: ``Damage`` if something is incomplete or differs from what was written.
   package func state() throws -> Step.State {
     var state: Step.State = [:]
     try magic.database.read { connection in
@@ -153,7 +154,7 @@ package struct Workload: Sendable {
       state["record \(note.id)"] = note.version
     }
     for person in try magic.object(of: Person.self) {
-      guard person.isWhole else { throw Damage("object \(person.id)") }
+      guard person.isIntact else { throw Damage("object \(person.id)") }
       state["object \(person.id)"] = person.version
     }
     let documents = try magic.object(of: Document.self)
@@ -172,7 +173,8 @@ package struct Workload: Sendable {
     return state
   }
 
-  /// Looks whether the table that each migration makes anew is as it was, or as it is wanted.
+  /// Checks that the table that each migration rebuilds has its old parts and the wanted
+  /// constraint.
   private static func checkSchema(_ connection: Connection, _ migrations: Int) throws {
     let schema = try connection.schemaModel()
     let names = schema.table("plain")?.constraints.compactMap(\.name?.text)
@@ -187,7 +189,7 @@ package struct Workload: Sendable {
     else { throw Damage("the schema of plain") }
   }
 
-  /// Looks for damage that reading does not meet.
+  /// Checks for damage that reading doesn't detect.
   package func check() throws {
     let integrity = try magic.database.rows("PRAGMA integrity_check", as: String.self)
     guard integrity == ["ok"] else { throw Damage("integrity: \(integrity)") }
@@ -200,23 +202,23 @@ package struct Workload: Sendable {
     guard records.count == documents else {
       throw Damage("\(records.count) assets of \(documents) documents")
     }
-    // Everybody else must be gone, or have no file.
+    // All other assets must be deleted or have no file.
     var named: Set<String> = []
     for file in try magic.database.rows("SELECT file FROM magicdata_asset", as: String.self) {
       named.insert(file)
     }
-    let there = try Workload.files(in: "\(magic.assets.path)/files")
-    guard named == Set(there) else {
-      throw Damage("files: \(named.symmetricDifference(there).sorted())")
+    let files = try Workload.files(in: "\(magic.assets.path)/files")
+    guard named == Set(files) else {
+      throw Damage("files: \(named.symmetricDifference(files).sorted())")
     }
     let pending = try Workload.files(in: "\(magic.assets.path)/pending")
     guard pending.isEmpty else { throw Damage("pending: \(pending)") }
   }
 
-  /// The names of the files below a folder.
+  /// Returns the names of the files in a folder and its subfolders.
   static func files(in path: String) throws -> [String] {
     let manager = FileManager.default
-    // A store makes its folder when it writes the first content.
+    // A store creates its folder when it writes its first content.
     guard manager.fileExists(atPath: path) else { return [] }
     return try manager.contentsOfDirectory(atPath: path).flatMap { name -> [String] in
       var isFolder = false
@@ -227,7 +229,7 @@ package struct Workload: Sendable {
   }
 }
 
-/// A store that holds what nobody has put there.
+/// An error for a store with content that wasn't written.
 package struct Damage: Error, CustomStringConvertible {
   package let description: String
 

@@ -1,55 +1,56 @@
-// Faults for SQLite, in tests only: disks in memory that fail, tear and lose power, and a memory that
-// runs out. Both know their faults by a number, so that Swift needs no pointer.
+// Faults for SQLite, for tests only: in-memory disks with I/O errors, torn writes and power cuts, and
+// memory that runs out. Disks are identified by numbers, so Swift needs no pointers.
 #ifndef CFAULTVFS_H
 #define CFAULTVFS_H
 
 #include <stdint.h>
 
-/// What goes wrong on a disk.
+/// The kinds of faults of a disk.
 enum FaultKind {
-  /// Nothing.
+  /// No fault.
   FaultKindNone = 0,
   /// A call of any kind fails.
   FaultKindError = 1,
-  /// A call that needs more room fails.
+  /// A call that needs more space fails.
   FaultKindFull = 2,
-  /// Half of a write is written, and it fails.
+  /// A write fails after half of its bytes are written.
   FaultKindTorn = 3,
-  /// The power goes: this call fails and so do all that follow.
+  /// A power cut: this call and all following ones fail.
   FaultKindPower = 4,
 };
 
-/// Makes an empty disk and registers its VFS, "fault-" and the number returned; -1 if there is no
-/// more room. Disks live as long as the process; `fault_disk_clear` makes one as good as new.
+/// Creates an empty disk, registers its VFS under the name "fault-" followed by its number, and returns
+/// the number, or -1 if there are too many disks. Disks exist until the process exits. To reuse a disk,
+/// call `fault_disk_clear`.
 int fault_disk_create(void);
-/// Takes all files off a disk. No file may be open.
+/// Deletes all files of a disk. No file may be open.
 void fault_disk_clear(int disk);
-/// Makes a disk hold what another holds, all of it safe. No file of the first may be open.
+/// Copies the content of `source` to `disk`, where it counts as synced. No file of `disk` may be open.
 void fault_disk_copy(int disk, int source);
-/// Sets the fault at the `call`th call that it concerns, counted from 1, or at none for 0.
+/// Makes the `call`th call that the fault affects fail, counted from 1, or no call for 0.
 void fault_disk_arm(int disk, int kind, int64_t call, int is_persistent);
-/// The number of calls since the disk was armed that the fault concerns.
+/// Returns the number of calls that the fault affects, since the disk was armed.
 int64_t fault_disk_calls(int disk);
-/// The number of calls that have failed since the disk was armed.
+/// Returns the number of calls that have failed since the disk was armed.
 int64_t fault_disk_faults(int disk);
-/// The number of files that are open.
+/// Returns the number of open files.
 int fault_disk_open_files(int disk);
-/// Ends a power cut: of what was not synced, each sector and each name survives by chance.
-///
-/// With a seed of 0 nothing of it survives. No file may be open.
+/// Ends a power cut. Each sector and each name that wasn't synced survives by chance, or not at all if
+/// the seed is 0. No file may be open.
 void fault_disk_restart(int disk, uint64_t seed);
-/// Makes a file of a disk readable to others, for finding out what went wrong. Returns 0 if it could.
+/// Writes a file of a disk to a real file, for debugging. Returns 0 on success.
 int fault_disk_export(int disk, const char *suffix, const char *path);
 
-/// Has SQLite's memory counted and failed. Only before SQLite is used. Returns SQLite's result code.
+/// Installs an allocator that counts and fails SQLite's allocations. Call it before SQLite is first used.
+/// Returns SQLite's result code.
 int fault_memory_install(void);
-/// Fails the `call`th allocation from now on, counted from 1, or none for 0.
+/// Makes the `call`th allocation from now on fail, counted from 1, or no allocation for 0.
 void fault_memory_arm(int64_t call, int is_persistent);
-/// The number of allocations since the memory was armed.
+/// Returns the number of allocations since the memory was armed.
 int64_t fault_memory_calls(void);
-/// The number of allocations that have failed since the memory was armed.
+/// Returns the number of allocations that have failed since the memory was armed.
 int64_t fault_memory_faults(void);
-/// The number of bytes that SQLite holds.
+/// Returns the number of bytes that SQLite has allocated.
 int64_t fault_memory_used(void);
 
 #endif

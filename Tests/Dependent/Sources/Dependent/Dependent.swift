@@ -1,7 +1,7 @@
 import Foundation
 import MagicData
 
-// Objects of the README's patterns, and of the smallest sizes, which the compiler optimizes most.
+// Objects like those in the README, and very small ones, which the compiler optimizes most.
 
 struct Word: MagicObject {
   @MagicValue var text: String
@@ -102,6 +102,6 @@ struct Town: Record {
       print("found \(found), expected \(expected)")
       exit(1)
     }
-    print("objects and records come back")
+    print("objects and records are read back")
   }
 }
