@@ -15,7 +15,7 @@ import Workload
     let isPersistent: Bool
 
     var testDescription: String {
-      "\(kind), \(journalMode), \(isPersistent ? "from then on" : "once")"
+      "\(kind), \(journalMode), \(isPersistent ? "persistent" : "once")"
     }
   }
 

@@ -169,11 +169,11 @@ import Workload
       ("a page size of 3", header([0, 3, 1, 1, 0, 64, 32, 32])),
       ("a page size of 65,535", header([255, 255, 1, 1, 0, 64, 32, 32])),
       ("no usable bytes", header([2, 0, 1, 1, 255, 64, 32, 32])),
-      ("a version to come", header([16, 0, 9, 9, 0, 64, 32, 32])),
-      ("a version to come for reading", header([16, 0, 1, 3, 0, 64, 32, 32])),
+      ("a future version", header([16, 0, 9, 9, 0, 64, 32, 32])),
+      ("a future version for reading", header([16, 0, 1, 3, 0, 64, 32, 32])),
       ("other fractions", header([16, 0, 1, 1, 0, 65, 33, 31])),
       (
-        "the longest of page counts",
+        "the maximum page count",
         header([16, 0, 1, 1, 0, 64, 32, 32, 0, 0, 0, 1, 255, 255, 255, 255])
       ),
       ("zeros", [UInt8](repeating: 0, count: 8_192)), ("one byte", [83]),

@@ -30,53 +30,56 @@ import TestSupport
   static let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
   static let attacks: [Attack] = [
     Attack("a view calls a function", "CREATE VIEW v AS SELECT effect()"),
-    Attack("a view calls it in a subquery", "CREATE VIEW v AS SELECT * FROM (SELECT effect())"),
-    Attack("a view filters by it", "CREATE VIEW v AS SELECT 1 FROM t WHERE effect()"),
-    Attack("a view sorts by it", "CREATE VIEW v AS SELECT a FROM t ORDER BY effect()"),
     Attack(
-      "a view of a view calls it",
+      "a view calls a function in a subquery", "CREATE VIEW v AS SELECT * FROM (SELECT effect())"),
+    Attack("a view filters by a function", "CREATE VIEW v AS SELECT 1 FROM t WHERE effect()"),
+    Attack("a view sorts by a function", "CREATE VIEW v AS SELECT a FROM t ORDER BY effect()"),
+    Attack(
+      "a view of a view calls a function",
       "CREATE VIEW u AS SELECT effect(); CREATE VIEW v AS SELECT * FROM u"),
     Attack(
-      "a column is made by it",
+      "a generated column calls a function",
       "CREATE TABLE v (a, b AS (effect())); INSERT INTO v (a) VALUES (1)", "SELECT b FROM v"),
     Attack(
-      "an index is made by it", "CREATE TABLE v (a); CREATE INDEX i ON v (effect())",
+      "an index calls a function", "CREATE TABLE v (a); CREATE INDEX i ON v (effect())",
       "SELECT a FROM v; PRAGMA integrity_check", mayAnswer: true),
     Attack(
-      "an index is partial by it", "CREATE TABLE v (a); CREATE INDEX i ON v (a) WHERE effect()",
+      "a partial index calls a function",
+      "CREATE TABLE v (a); CREATE INDEX i ON v (a) WHERE effect()",
       "SELECT a FROM v; PRAGMA integrity_check", mayAnswer: true),
     Attack("a view loads a library", "CREATE VIEW v AS SELECT load_extension('/tmp/evil')"),
     Attack("a query loads a library", "", "SELECT load_extension('/tmp/evil')"),
     Attack("a view reads a file", "CREATE VIEW v AS SELECT readfile('/etc/passwd')"),
     Attack("a view writes a file", "CREATE VIEW v AS SELECT writefile('/tmp/evil', 'x')"),
-    Attack("a view finds a pointer", "CREATE VIEW v AS SELECT fts3_tokenizer('simple')"),
+    Attack("a view reads a pointer", "CREATE VIEW v AS SELECT fts3_tokenizer('simple')"),
     Attack("a view never ends", "CREATE VIEW v AS \(endless) SELECT i FROM n"),
-    Attack("a view counts for ever", "CREATE VIEW v AS \(endless) SELECT count(*) FROM n"),
-    Attack("a view sorts for ever", "CREATE VIEW v AS \(endless) SELECT i FROM n ORDER BY -i"),
+    Attack("a view counts endless rows", "CREATE VIEW v AS \(endless) SELECT count(*) FROM n"),
+    Attack("a view sorts endless rows", "CREATE VIEW v AS \(endless) SELECT i FROM n ORDER BY -i"),
     Attack(
-      "a view joins itself to death",
+      "a view joins endless rows",
       "CREATE VIEW v AS \(endless) SELECT count(*) FROM n a, n b, n c"),
-    Attack("a view takes all memory", "CREATE VIEW v AS SELECT hex(zeroblob(100000000))"),
+    Attack("a view allocates too much memory", "CREATE VIEW v AS SELECT hex(zeroblob(100000000))"),
     Attack(
-      "a view takes it by format", "CREATE VIEW v AS SELECT length(printf('%.*c', 500000000, 'x'))",
+      "a view allocates memory with printf",
+      "CREATE VIEW v AS SELECT length(printf('%.*c', 500000000, 'x'))",
       mayAnswer: true),
     Attack(
-      "a view takes it by replace",
+      "a view allocates memory with replace",
       "CREATE VIEW v AS SELECT replace(hex(zeroblob(1000000)), '0', hex(zeroblob(1000)))"),
     Attack(
-      "a view doubles text for ever",
+      "a view doubles text endlessly",
       "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 'x' UNION ALL SELECT i || i FROM n) SELECT max(i) FROM n"
     ),
     Attack(
-      "a pattern takes all time",
+      "a LIKE pattern is slow",
       "CREATE VIEW v AS SELECT 1 WHERE hex(zeroblob(500)) LIKE '\(String(repeating: "%0", count: 600))1'"
     ),
     Attack(
-      "a glob takes all time",
+      "a GLOB pattern is slow",
       "CREATE VIEW v AS SELECT 1 WHERE hex(zeroblob(500)) GLOB '\(String(repeating: "*0", count: 600))1'"
     ),
     Attack(
-      "a view is deep",
+      "a view is deeply nested",
       "CREATE VIEW v AS SELECT 1\(String(repeating: " + 1", count: 150)) FROM t"),
     Attack(
       "a constraint calls a function when the file is checked",
@@ -97,10 +100,11 @@ import TestSupport
     Attack("a string is in double quotes", "", "SELECT \"nope\""),
     Attack("a virtual table reads pages", "CREATE VIEW v AS SELECT * FROM sqlite_dbpage"),
     Attack(
-      "a view asks for pragmas", "CREATE VIEW v AS SELECT * FROM pragma_database_list",
+      "a view reads pragmas", "CREATE VIEW v AS SELECT * FROM pragma_database_list",
       mayAnswer: true),
     Attack(
-      "JSON is deep", "CREATE VIEW v AS SELECT json('\(String(repeating: "[", count: 5_000))')"),
+      "JSON is deeply nested",
+      "CREATE VIEW v AS SELECT json('\(String(repeating: "[", count: 5_000))')"),
     Attack("a row is written", "", "INSERT INTO t VALUES (2)"),
     Attack(
       "a shadow table is written", "CREATE VIRTUAL TABLE f USING fts5 (a)",
