@@ -45,12 +45,12 @@ extension AssetError: CustomStringConvertible {
     case .notRegularFile(let path):
       "\(path) is not a regular file"
     case .invalidPath(let path):
-      "\(path.debugDescription) is not the path of a file"
+      "\(path.debugDescription) is not a valid file path"
     case .openDatabase(let path):
-      "\(path) belongs to an open database, and only SQLite may open it; a backup copies it"
+      "\(path) belongs to an open database, and only SQLite may open it; copy it with a backup"
     case .invalidExtension(let fileExtension):
-      "the file extension \(fileExtension.debugDescription) is not made of 1 to 64 ASCII letters, "
-        + "digits, '+', '-', '_' and inner dots"
+      "the file extension \(fileExtension.debugDescription) is invalid; use 1 to 64 ASCII "
+        + "letters, digits, '+', '-', '_' and inner dots"
     case .foreignFolder(let path):
       "the folder \(path) holds the assets of another database"
     case .noAsset(let id):
@@ -60,15 +60,16 @@ extension AssetError: CustomStringConvertible {
     case .damagedFile(let id, let path):
       "the file of asset \(id) is damaged: \(path)"
     case .contentInRow(let id):
-      "the content of asset \(id) is in its row and not in a file"
+      "the content of asset \(id) is stored in its row, so it has no file"
     case .folderNotEmpty(let path):
-      "the folder \(path) is not empty"
+      "the folder \(path) is not empty; choose an empty or a new one"
     case .damagedRow(let id):
       "the row of asset \(id) is damaged"
     case .closed(let path):
       "the store of the folder \(path) was closed"
     case .unknownFormat(let format):
-      "the asset tables have the format \(format), which this version of the library cannot read"
+      "the asset tables have the format \(format), which this version of the library cannot "
+        + "read; update the library"
     }
   }
 }

@@ -52,7 +52,7 @@ extension AssetID: Codable {
     let container = try decoder.singleValueContainer()
     guard let id = AssetID(try container.decode(String.self)) else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "the id of an asset is 32 lower-case hexadecimal digits")
+        in: container, debugDescription: "an asset ID must have 32 lowercase hexadecimal digits")
     }
     self = id
   }

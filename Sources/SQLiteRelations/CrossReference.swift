@@ -223,7 +223,7 @@ extension Connection {
       as: String.self)
     guard let declared = declared.first else {
       throw SQLiteError(
-        .notFound, "there is no table of \(type) yet: write one before linking to it")
+        .notFound, "there is no table of \(type) yet; write a row of it before you link to it")
     }
     return ColumnDefinition(
       name, ColumnType(rawValue: declared.uppercased()) ?? .blob,

@@ -115,7 +115,7 @@ import TestSupport
       decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     process.waitUntilExit()
     #expect(process.terminationStatus == 2)
-    #expect(text.contains("an argument is not UTF-8"))
+    #expect(text.contains("an argument is not valid UTF-8"))
     #expect(try fixture.names(in: fixture.folder.path) == ["store"])
   }
 

@@ -140,7 +140,7 @@ private struct Page: MagicObject {
     for sql in ["UPDATE Page SET title = 'Coffee'", "DELETE FROM Page"] {
       let result = fixture.run("query", fixture.folder.path + "/pages", sql)
       #expect(result.status == 2)
-      #expect(result.errors.contains("takes --write"), "\(result.errors)")
+      #expect(result.errors.contains("add --write"), "\(result.errors)")
     }
     let result = fixture.run("query", fixture.folder.path + "/pages", "SELECT title FROM Page")
     #expect(result.output == "title\nTea\n")
@@ -159,10 +159,10 @@ private struct Page: MagicObject {
   @Test func `a parameter without a value is named in the error`() {
     let missing = query("SELECT :x, :y, ?3", "--x", "1")
     #expect(missing.status == 1)
-    #expect(missing.errors.contains("there is no value for the parameter :y, ?3"))
+    #expect(missing.errors.contains("no value was given for the parameter :y, ?3"))
     #expect(query("SELECT :x, ?").errors.contains("the parameter :x, number 2"))
     let two = query("SELECT 1; SELECT 2")
-    #expect(two.errors.contains("there is more than one statement"))
+    #expect(two.errors.contains("the SQL contains more than one statement"))
     #expect(!two.errors.contains("execute"))
   }
 
@@ -221,7 +221,7 @@ private struct Page: MagicObject {
     ] {
       let result = fixture.run(words: words)
       #expect(result.status == 4, "\(words)")
-      #expect(result.errors.contains("a newer program has made this store"))
+      #expect(result.errors.contains("the store was created by a newer version"))
     }
     #expect(query("SELECT count(*) AS n FROM Person WHERE name = 'x'").output == "n\n3\n")
   }

@@ -67,7 +67,7 @@ import Testing
     let error = #expect(throws: SPONSyntaxError.self) {
       try SPONDecoder().decode(String.self, from: Data(bytes))
     }
-    #expect(error?.reason == "the text is not UTF-8")
+    #expect(error?.reason == "the text is not valid UTF-8")
     #expect(error?.offset == bytes.firstIndex { $0 > 0x7f })
   }
 

@@ -103,7 +103,7 @@ import Testing
 
   /// The text, the offset of the error, and a word of its reason.
   @Test(arguments: [
-    ("@array[1!, 2!, [1, 2]?, 3!, [3]?]", 15, "arrays in arrays"),
+    ("@array[1!, 2!, [1, 2]?, 3!, [3]?]", 15, "truncated nested arrays"),
     ("@obj:D<home addr$=`x`>", 11, "mark"),
     ("@obj:D<http://a$=`x`>", 11, "mark"),
     ("@obj:D<a=b$=`x`>", 9, "@obj"),
@@ -115,9 +115,9 @@ import Testing
     ("@obj<a$=`1`b$=`2`>", 11, "blank"),
     ("@array[1! 2!]", 10, "“,”"),
     ("@array[1!, ]", 11, "value"),
-    ("@array[`a`, `&00;`]", 13, "may also be meant"),
+    ("@array[`a`, `&00;`]", 13, "an escape is ambiguous"),
     ("@obj<a$=`x> b$=`", 16, "ends"),
-    ("@obj<a$=`x>", 8, "partner"),
+    ("@obj<a$=`x>", 8, "closing one"),
     ("@obj<a$=`x`> trailing", 13, "end of the text"),
     ("@obj<a`=`x`>", 6, "mark"),
     ("", 0, "ends"),

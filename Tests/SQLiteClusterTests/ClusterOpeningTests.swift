@@ -107,7 +107,7 @@ import TestSupport
       try await Database(cluster: addresses, name: "test", options: options)
     }
     #expect(error?.code == .misuse)
-    #expect(error?.message.contains("no port: an address is host:port") == true)
+    #expect(error?.message.contains("no port: an address must have the form host:port") == true)
   }
 
   @Test(arguments: [
@@ -120,7 +120,7 @@ import TestSupport
         try SocketTransport().connect(to: "\(host):\(port)", before: .now)
       }
       #expect(error?.code == .misuse)
-      #expect(error?.message == "\(host):\(port): a port is a number from 1 to 65535")
+      #expect(error?.message == "\(host):\(port): a port must be a number from 1 to 65535")
     }
   }
 

@@ -210,7 +210,7 @@ struct ClusterStoreTests {
     #expect(error?.code == .authorization)
     #expect(
       error?.message.hasSuffix(
-        "functions of the program's own, nor this library's magicdata_text_prefix") == true)
+        "does not support custom functions, such as this library's magicdata_text_prefix") == true)
     // A typo throws SQLite's own error.
     let slip = #expect(throws: SQLiteError.self) {
       try magic.database.executeQuery("SELECT uper(name) FROM Town")
@@ -233,7 +233,7 @@ struct ClusterStoreTests {
     #expect(error?.code == .authorization)
     #expect(
       error?.message.hasSuffix(
-        "collations of the program's own, nor this library's magicdata_decimal") == true)
+        "does not support custom collations, such as this library's magicdata_decimal") == true)
     // Another client finds nothing to change in the schema.
     let other = try store()
     #expect(try other.check(of: Ware.self).isEmpty)

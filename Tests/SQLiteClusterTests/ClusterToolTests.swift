@@ -67,7 +67,7 @@ struct ClusterToolTests {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let result = run("dump", "--cluster", cluster.addresses[0], "--name", "shpo", path)
     #expect(result.status == 1)
-    #expect(result.errors.contains("is its name right?"), "\(result.errors)")
+    #expect(result.errors.contains("check its name"), "\(result.errors)")
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 

@@ -404,7 +404,7 @@ private final class FakeNodes: ClusterTransport {
     let error = #expect(throws: SQLiteError.self) {
       try query(Array(repeating: other, count: 1_000))
     }
-    #expect(error?.message.contains("leads") == true)
+    #expect(error?.message.contains("names other:1 as the leader") == true)
   }
 
   @Test func `endless rows throw when another query must buffer them`() throws {
@@ -528,7 +528,7 @@ private final class FakeNodes: ClusterTransport {
       #expect(try rows().count == 2)
     } else {
       let error = #expect(throws: SQLiteError.self) { try rows() }
-      #expect(error?.message.contains("too many nodes vote") == true)
+      #expect(error?.message.contains("too many voters") == true)
     }
   }
 

@@ -241,7 +241,7 @@ struct NodeSafetyTests {
       try hasty.withoutTransaction { _ = try $0.executeQuery(SQL(unchecked: sql)) }
     }
     #expect(error?.code == .leadershipLost)
-    #expect(error?.message.contains("another node is not asked") == true)
+    #expect(error?.message.contains("the statement is not sent to another node") == true)
     // The other nodes elect a new leader.
     try database.executeChange("INSERT INTO t VALUES (2)")
     #expect(try cluster.leader() != leader)

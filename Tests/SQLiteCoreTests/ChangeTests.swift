@@ -472,9 +472,9 @@ import TestSupport
     leave.signal()
     done.wait()
     #expect(error?.code == .busy)
-    #expect(error?.message.contains("accesses of this process: 1 writing for") == true)
+    #expect(error?.message.contains("other accesses in this process: 1 writing for") == true)
     let nested = sqliteError { try fixture.database.write { _ in try second.write { _ in } } }
     #expect(nested?.code == .busy)
-    #expect(nested?.message.contains("accesses of this process: 1 writing for") == true)
+    #expect(nested?.message.contains("other accesses in this process: 1 writing for") == true)
   }
 }

@@ -112,7 +112,7 @@ import Testing
           reported = (error as? PatchError)?.conflicts ?? []
         } else {
           let error = try #require(error as? SQLiteError)
-          #expect(error.code == .misuse && error.message.contains("is no answer"))
+          #expect(error.code == .misuse && error.message.contains("cannot resolve this conflict"))
         }
       }
       let conflict = try #require(reported.first)
@@ -269,7 +269,7 @@ import Testing
       ("ALTER TABLE house DROP COLUMN plan", "house", "2 columns", true),
       (
         "DROP TABLE house; CREATE TABLE house (id, town, plan TEXT PRIMARY KEY)", "house",
-        "its primary key is plan", true
+        "it has another primary key: plan", true
       ),
     ]
     for (change, table, reason, isNameless) in rejected {

@@ -48,7 +48,7 @@ private struct Declared: MagicObject {
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(reason.contains("“id” is not of the type Int"))
+    #expect(reason.contains("“id” does not have the type Int"))
     await #expect(throws: MagicError.missingPrimaryValue(type: "Keyless")) {
       try await magic.has(of: Keyless.self, primary: 7)
     }

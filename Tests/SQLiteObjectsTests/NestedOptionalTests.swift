@@ -31,7 +31,7 @@ import Testing
   init() throws { magic = try MagicData.fresh() }
 
   private func reason(_ property: String) -> String {
-    "“\(property)” is an optional of an optional, whose two nils would both be NULL"
+    "“\(property)” is an optional of an optional, but NULL represents only one nil"
   }
 
   @Test func `a nested optional throws an error that names the property`() throws {

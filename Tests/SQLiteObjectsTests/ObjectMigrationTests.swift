@@ -230,8 +230,8 @@ private final class Spouse: MagicObject {
     try magic.update(Shop("empty"))
     func drop() throws { try magic.migrate([Migration("no owners", .dropObjects("Landlord"))]) }
     let error = #expect(throws: SQLiteError.self) { try drop() }
-    #expect(error?.message.contains("“owner” of “Shop” leads to it in 2 rows") == true)
-    #expect(error?.message.contains("“helpers” of “Shop” leads to it in 4 rows") == true)
+    #expect(error?.message.contains("“owner” of “Shop” references it in 2 rows") == true)
+    #expect(error?.message.contains("“helpers” of “Shop” references it in 4 rows") == true)
     #expect(
       try magic.object(of: Shop.self).map { $0.owner?.name } == ["owner of a", "owner of b", nil])
     // It also throws without referencing rows, because shops couldn't be saved with such a column.
@@ -349,6 +349,6 @@ private final class Spouse: MagicObject {
     let error = #expect(throws: SchemaError.self) {
       try magic.migrate([Migration("photos", .makeRequired("photo", of: "Tree"))])
     }
-    #expect(error?.differences == ["“photo” is an asset, which may always be without content"])
+    #expect(error?.differences == ["“photo” is an asset, which is always optional"])
   }
 }

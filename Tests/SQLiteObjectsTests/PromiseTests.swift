@@ -42,7 +42,7 @@ private enum Grade: Int, Codable, MagicComparable {
     #expect(message(result).contains("String"))
     #expect(message(result).contains("Order"))
     #expect(message(result).contains("line 11"))
-    #expect(message(result).contains("never set"))
+    #expect(message(result).contains("before it was set"))
   }
 
   @Test(.requires(.localWork))
@@ -58,7 +58,7 @@ private enum Grade: Int, Codable, MagicComparable {
       try magic.close()
       _ = order.buyer
     }
-    #expect(message(result).contains("Order.buyer was read, but it was never set"))
+    #expect(message(result).contains("Order.buyer was read before it was set"))
   }
 
   @Test func `types with an unsortable stored form can't be compared or sorted by`() {

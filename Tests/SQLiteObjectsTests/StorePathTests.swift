@@ -68,6 +68,6 @@ private struct Plain: MagicObject {
   @Test func `a folder that can't be created throws the system's error`() throws {
     let error = try #require(throws: SQLiteError.self) { try MagicData.at("/dev/null/store") }
     #expect(error.code == .cannotOpen)
-    #expect(error.message == "/dev/null/store: the folder cannot be made: Not a directory")
+    #expect(error.message == "/dev/null/store: the folder cannot be created: Not a directory")
   }
 }

@@ -70,11 +70,11 @@ private struct Forgetful: MagicObject {
 
   @Test func `a type that doesn't encode all of its properties throws when first used`() throws {
     let expected =
-      "Dog: its encode(to:) leaves out “tricks”; a subclass must encode its own properties"
+      "Dog: its encode(to:) omits “tricks”; a subclass must encode its own properties"
     #expect(refusal { try magic.update(Dog()) } == expected)
     #expect(refusal { _ = try magic.objects(of: Dog.self) } == expected)
     #expect(refusal { _ = try magic.check(of: Dog.self) } == expected)
-    #expect(refusal { try magic.update(Forgetful()) }.contains("leaves out “lost”"))
+    #expect(refusal { try magic.update(Forgetful()) }.contains("omits “lost”"))
   }
 
   @Test func `an object of a subclass isn't saved as an object of its base class`() throws {

@@ -20,7 +20,7 @@ import TestSupport
     #expect(throws: SQLiteError.self) { try store.save(to: url) }
     #expect(throws: SQLiteError.self) { try store.load(from: url) }
     let error = #expect(throws: SQLiteError.self) { try CodableStore(fileURL: url) }
-    #expect(error?.message.contains("names no file") == true)
+    #expect(error?.message.contains("is not a valid file URL") == true)
     #expect(throws: SQLiteError.self) { try CodableStore(data: store.data(), fileURL: url) }
     #expect(throws: SQLiteError.self) {
       try CodableStore(encoder: JSONEncoder(), decoder: JSONDecoder(), fileURL: url)

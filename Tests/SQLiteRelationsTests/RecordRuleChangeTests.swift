@@ -127,7 +127,7 @@ private enum New {
     let error = #expect(throws: SQLiteError.self) {
       try database.migrate([Migration("no pets", .dropTable("Pet"))])
     }
-    #expect(error?.message.contains("“petID” of “Toy” leads to it in 1 row") == true)
+    #expect(error?.message.contains("“petID” of “Toy” references it in 1 row") == true)
     #expect(try database.rows("SELECT petID FROM Toy", as: Int?.self) == [1])
     try database.migrate([Migration("no pets", .dropTable("Toy"), .dropTable("Pet"))])
     #expect(try database.read { try $0.existingTables() }.contains("Pet") == false)

@@ -80,7 +80,7 @@ import Testing
       try database.migrate([Migration("big", .addConstraint("CHECK (size > 20)", in: "City"))])
     } catch let error as RebuildError {
       print(error)
-      // The table “City” cannot be changed: CHECK constraint failed: size > 20 by the rows with rowid 3.
+      // the table “City” cannot be changed: CHECK constraint failed: size > 20 by the rows with rowid 3
       print(error.rowIDs)  // [3]
     }
     try database.executeChange("UPDATE City SET size = 12 WHERE id = 3")
@@ -90,7 +90,7 @@ import Testing
     #expect(error?.rowIDs == [3])
     #expect(
       error?.description
-        == "The table “City” cannot be changed: CHECK constraint failed: size > '20' by the rows with rowid 3."
+        == "the table “City” cannot be changed: CHECK constraint failed: size > '20' by the rows with rowid 3"
     )
   }
 }

@@ -312,7 +312,7 @@ import Testing
       CREATE VIEW both AS SELECT * FROM City JOIN Person ON Person.id = City.mayor;
       """)
     let error = try rebuildError(.reorder(["name"], in: "City"))
-    #expect(error?.obstacles == ["the view “both” takes all columns by * in their order"])
+    #expect(error?.obstacles == ["the view “both” uses * and depends on the order of the columns"])
     try database.executeChange("DROP VIEW both")
     try migrate(.reorder(["name"], in: "City"))
     #expect(
@@ -358,7 +358,7 @@ import Testing
     ("id", ["primary key", "“city” of “Street”"]),
     ("name", ["upper(name)", "UNIQUE (name, size)", "“folded”"]),
     ("size", ["UNIQUE (name, size)"]),
-    ("mayor", ["“folded”", "“moved” is for UPDATE OF"]),
+    ("mayor", ["“folded”", "“moved” declares UPDATE OF"]),
   ])
   func `dropping a column throws an error that names its dependents`(
     column: String, words: [String]

@@ -37,10 +37,10 @@ import Tour
     (["--zoneinfo"], "--zoneinfo needs a folder"),
     (["--store", ""], "--store needs a folder"),
     (["--store", "--zoneinfo", "x"], "--store needs a folder"),
-    (["--store", "x", "--store", "y"], "--store is given twice"),
+    (["--store", "x", "--store", "y"], "--store is used twice"),
     (["--cluster"], "--cluster needs addresses"),
     (["--cluster", ","], "--cluster needs addresses"),
-    (["--cluster", "a:1", "--store", "x"], "a store is in a folder or in a cluster"),
+    (["--cluster", "a:1", "--store", "x"], "use --store or --cluster, not both"),
   ])
   func `an invalid command line throws`(words: [String], problem: String) {
     #expect(throws: UsageError(problem)) { try Arguments(words) }

@@ -95,7 +95,7 @@ struct UsageError: Error, CustomStringConvertible {
     case ("remove", 1):
       try await magic.remove(try await magic.object(of: Note.self, primary: try number(words[0])))
     default:
-      throw UsageError(description: "not understood: \(command)\n\(help)")
+      throw UsageError(description: "unknown command: \(command)\n\(help)")
     }
   }
 
@@ -122,7 +122,7 @@ struct UsageError: Error, CustomStringConvertible {
       try await run(words[0], Array(words[1...]), in: magic)
     }
     guard try await magic.assets.verify().isEmpty, try await magic.count(of: Note.self) == 2 else {
-      throw UsageError(description: "the store is not as it should be")
+      throw UsageError(description: "the store does not have the expected content")
     }
   }
 }

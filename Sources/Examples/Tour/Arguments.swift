@@ -19,7 +19,7 @@ package struct Arguments: Hashable, Sendable {
       case "--help":
         wantsHelp = true
       case "--store", "--zoneinfo", "--cluster":
-        guard values[word] == nil else { throw UsageError("\(word) is given twice") }
+        guard values[word] == nil else { throw UsageError("\(word) is used twice") }
         guard let value = words.next(), !value.isEmpty, !value.hasPrefix("--") else {
           throw UsageError(
             word == "--cluster" ? "--cluster needs addresses" : "\(word) needs a folder")
@@ -34,7 +34,7 @@ package struct Arguments: Hashable, Sendable {
     store = values["--store"]
     cluster = (values["--cluster"] ?? "").split(separator: ",").map(String.init)
     guard store == nil || cluster.isEmpty else {
-      throw UsageError("a store is in a folder or in a cluster")
+      throw UsageError("use --store or --cluster, not both")
     }
     guard values["--cluster"] == nil || !cluster.isEmpty else {
       throw UsageError("--cluster needs addresses")

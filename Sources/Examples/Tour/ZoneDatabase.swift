@@ -87,7 +87,7 @@ package struct ZoneFolder: Sendable {
     let target = file.resolvingSymlinksInPath()
     let path = Self.path(of: file)
     guard Self.isBelow(folder, target) else {
-      throw .damagedFile(path: path, problem: "leads out of the folder of the database")
+      throw .damagedFile(path: path, problem: "it is outside the folder of the database")
     }
     let bytes = try Self.bytes(of: target)
     guard bytes.starts(with: "TZif".utf8) else {

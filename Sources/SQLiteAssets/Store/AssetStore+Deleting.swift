@@ -58,7 +58,8 @@ extension AssetStore {
   func outsideTransaction<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try database.withoutTransaction { connection in
       guard connection.isAutocommit else {
-        throw SQLiteError(.misuse, "files cannot be removed inside a transaction")
+        throw SQLiteError(
+          .misuse, "files cannot be removed inside a transaction; remove them after it")
       }
       return try body(connection)
     }

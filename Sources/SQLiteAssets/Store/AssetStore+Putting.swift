@@ -236,7 +236,7 @@ extension AssetStore {
     guard connection.isAutocommit else {
       throw SQLiteError(
         .misuse,
-        "assets cannot be changed in a transaction that was begun by SQL: use Database.write")
+        "assets cannot be changed in a transaction that was begun with SQL; use Database.write")
     }
     return try connection.transaction { try body() }
   }

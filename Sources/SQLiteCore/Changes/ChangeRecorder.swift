@@ -184,7 +184,8 @@ import Platform
         continue
       }
       guard let layout, layout.isSame(as: recorded) else {
-        throw SQLiteError(.schema, "the columns of “\(recorded.table)” have changed")
+        throw SQLiteError(
+          .schema, "the columns of “\(recorded.table)” changed while its rows were being recorded")
       }
       var key: [Value] = []
       switch row.identity {

@@ -75,18 +75,18 @@ package struct FieldCursor: Sendable {
   /// Returns the error for invalid bytes at the current position.
   @inline(never)
   package func damage(_ part: String) -> SQLiteError {
-    SQLiteError(.corrupt, "the changeset is damaged at byte \(position): \(part)")
+    SQLiteError(.corrupt, "the changeset is corrupt at byte \(position): \(part)")
   }
 
   package mutating func byte() throws(SQLiteError) -> UInt8 {
-    guard position < bytes.count else { throw damage("it ends too soon") }
+    guard position < bytes.count else { throw damage("the data ends too early") }
     defer { position += 1 }
     return bytes[position]
   }
 
   /// Skips `count` bytes.
   package mutating func skip(_ count: Int) throws(SQLiteError) {
-    guard count >= 0, count <= left else { throw damage("it ends too soon") }
+    guard count >= 0, count <= left else { throw damage("the data ends too early") }
     position += count
   }
 
@@ -123,8 +123,10 @@ package struct FieldCursor: Sendable {
 
   /// Reads a NUL-terminated name.
   package mutating func name() throws(SQLiteError) -> String {
-    guard let end = bytes[position...].firstIndex(of: 0) else { throw damage("a name without end") }
-    guard let name = text(position..<end) else { throw damage("a name that is not UTF-8") }
+    guard let end = bytes[position...].firstIndex(of: 0) else {
+      throw damage("a name is not terminated")
+    }
+    guard let name = text(position..<end) else { throw damage("a name is not valid UTF-8") }
     position = end + 1
     return name
   }
@@ -133,7 +135,7 @@ package struct FieldCursor: Sendable {
   fileprivate mutating func counted() throws(SQLiteError) -> Range<Int> {
     let count = try varint()
     guard count <= UInt64(left) else {
-      throw damage("a value of \(count) bytes, of which \(left) are there")
+      throw damage("a value of \(count) bytes is cut off after \(left) bytes")
     }
     defer { position += Int(count) }
     return position..<position + Int(count)
@@ -160,7 +162,7 @@ package struct FieldCursor: Sendable {
       return Field(start: start, code: code, content: try counted())
     default:
       position = start
-      throw damage("an unknown kind of value")
+      throw damage("unknown value type")
     }
   }
 
@@ -240,7 +242,7 @@ package struct FieldCursor: Sendable {
     case FieldCode.real: return isNotANumber(field) ? .null : .real(real(field))
     case FieldCode.text:
       if let text = text(field.content) { return .text(text) }
-      guard takesAnyText else { throw damage("a text that is not UTF-8") }
+      guard takesAnyText else { throw damage("a text is not valid UTF-8") }
       return .blob(copy(field.content))
     case FieldCode.blob: return .blob(copy(field.content))
     default: return .null
@@ -318,7 +320,9 @@ package struct FieldCursor: Sendable {
       if let value = try field(takesAnyText: true) {
         values.append(value)
       } else {
-        guard let instead, instead.indices.contains(index) else { throw damage("no value") }
+        guard let instead, instead.indices.contains(index) else {
+          throw damage("a value is missing")
+        }
         values.append(instead[index])
       }
     }
@@ -365,7 +369,7 @@ extension FieldCursor {
   /// Reads a text after its size in bytes.
   mutating func countedText() throws(SQLiteError) -> String {
     let range = try counted()
-    guard let text = text(range) else { throw damage("a name that is not UTF-8") }
+    guard let text = text(range) else { throw damage("a name is not valid UTF-8") }
     return text
   }
 }

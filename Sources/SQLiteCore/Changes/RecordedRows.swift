@@ -79,7 +79,9 @@ package struct RecordedRows: Sendable {
     var cursor = FieldCursor(bytes)
     while !cursor.isAtEnd {
       let header = try RecordedHeader(&cursor)
-      guard layouts.indices.contains(header.slot) else { throw cursor.damage("a table") }
+      guard layouts.indices.contains(header.slot) else {
+        throw cursor.damage("unknown table number")
+      }
       if isWanted(header.slot) {
         try body(header, &cursor)
       } else {
@@ -151,7 +153,9 @@ extension RecordedRows {
     func count() throws(SQLiteError) -> Int {
       let count = try cursor.varint()
       // Each element takes at least one byte.
-      guard count <= UInt64(cursor.left) else { throw cursor.damage("a count of \(count)") }
+      guard count <= UInt64(cursor.left) else {
+        throw cursor.damage("the count \(count) is larger than the data")
+      }
       return Int(count)
     }
     var layouts: [TableLayout] = []

@@ -249,7 +249,10 @@ final class LayoutReader {
     let keys =
       layout.isWithoutRowID ? layout.keyColumns.map { names[$0] } : layout.rowIDName.map { [$0] }
     guard let keys else {
-      throw SQLiteError(.error, "all names of the rowid of “\(layout.table)” belong to columns")
+      throw SQLiteError(
+        .error,
+        "the rowid of “\(layout.table)” cannot be read, because columns use all of its names "
+          + "(rowid, oid and _rowid_); rename one of these columns")
     }
     let condition = zip(1..., keys).map { "\($1) = ?\($0)" }.joined(separator: " AND ")
     let sql =

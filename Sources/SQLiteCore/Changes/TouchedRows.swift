@@ -42,7 +42,7 @@ struct TouchedRows {
     let slots = layouts.map { layout in layouts.firstIndex { $0.isSame(as: layout) } ?? 0 }
     while !cursor.isAtEnd {
       let header = try RecordedHeader(&cursor)
-      guard slots.indices.contains(header.slot) else { throw cursor.damage("a table") }
+      guard slots.indices.contains(header.slot) else { throw cursor.damage("unknown table number") }
       let slot = slots[header.slot]
       let layout = layouts[slot]
       let count = header.hasValues ? layout.columns.count : 0

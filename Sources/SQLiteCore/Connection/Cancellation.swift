@@ -18,7 +18,7 @@ final class Cancellation: Sendable {
       case .task: "the task was cancelled"
       case .interrupt: "the access was interrupted"
       case .suspension: SQLiteError.suspensionMessage
-      case .length: "the access takes too long for the thread of its task"
+      case .length: "the read takes too long for the thread of its task"
       }
     }
   }

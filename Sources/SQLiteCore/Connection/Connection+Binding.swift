@@ -63,7 +63,7 @@ extension Connection {
     for (name, value) in arguments {
       let index = try statement.parameter(named: name)
       guard bound.insert(index).inserted else {
-        throw SQLiteError(.range, "the parameter \(name) has two values", sql: sql.text)
+        throw SQLiteError(.range, "the parameter \(name) is bound twice", sql: sql.text)
       }
       try statement.bind(value?.databaseValue ?? .null, at: index)
     }

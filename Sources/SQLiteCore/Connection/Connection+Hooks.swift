@@ -177,7 +177,8 @@ extension Connection {
       let mark = recorder.mark
       let result = try body()
       guard let rows = recorder.rows(since: mark) else {
-        throw SQLiteError(.tooBig, "the changed rows are too many to be recorded")
+        throw SQLiteError(
+          .tooBig, "the transaction changed too many rows to record; split it into smaller ones")
       }
       return (result, rows)
     }

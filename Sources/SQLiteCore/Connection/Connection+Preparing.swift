@@ -42,10 +42,13 @@ extension Connection {
     if let handle = cache.checkOut(sql) { return handle }
     try checkText(sql)
     let (statement, end) = try prepare(sql, flags: UInt32(SQLITE_PREPARE_PERSISTENT))
-    guard let statement else { throw SQLiteError(.misuse, "there is no statement", sql: sql) }
+    guard let statement else {
+      throw SQLiteError(.misuse, "the SQL contains no statement", sql: sql)
+    }
     guard SQLScanner.isBlank(sql, from: end) else {
       throw SQLiteError(
-        .misuse, "there is more than one statement: run one at a time, or all as a script",
+        .misuse,
+        "the SQL contains more than one statement; run them one at a time, or as a script",
         sql: sql, offset: end)
     }
     cache.use(statement, isKept: true)
@@ -56,7 +59,7 @@ extension Connection {
   /// mentions it.
   @inline(never)
   func checkText(_ sql: String) throws(SQLiteError) {
-    if containsNUL(sql) { throw SQLiteError(.misuse, "the SQL contains a NUL", sql: sql) }
+    if containsNUL(sql) { throw SQLiteError(.misuse, "the SQL contains a NUL character", sql: sql) }
     guard sql.utf8.count < Int32.max else { throw SQLiteError(.tooBig) }
     // The function must be registered before SQL that uses it compiles.
     if !hasListModule, SQLScanner.mentionsList(sql) { try registerListModule() }
@@ -155,7 +158,7 @@ extension Connection {
     let sql = text(count)
     // The other limits are applied to the local statements that store the values.
     guard count <= handle.limit(SQLITE_LIMIT_SQL_LENGTH, -1) else {
-      throw SQLiteError(.tooBig, "the statement is longer than the limit")
+      throw SQLiteError(.tooBig, "the statement is longer than ConnectionLimit.sqlLength allows")
     }
     do throws(SQLiteError) {
       let (statement, end) = try session.prepare(sql)

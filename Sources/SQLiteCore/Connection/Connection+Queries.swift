@@ -69,7 +69,10 @@ extension Connection {
   public func executeMultipleChanges(_ script: SQL) throws {
     if let failure = script.failure { throw failure.with(sql: script.text) }
     guard script.pieces.isEmpty else {
-      throw SQLiteError(.misuse, "a script of several statements takes no values", sql: script.text)
+      throw SQLiteError(
+        .misuse,
+        "a script cannot bind values; write them as literals, or run each statement by itself",
+        sql: script.text)
     }
     try transaction {
       try checkText(script.text)

@@ -55,7 +55,7 @@ func keepingResult<Result>(
       throw error
     }
     guard isMade else {
-      throw SQLiteError(.internalError, "an access ended without a result")
+      throw SQLiteError(.internalError, "a database access returned no result")
     }
     return unsafe buffer.moveElement(from: 0)
   }
@@ -73,7 +73,9 @@ func forget<Result>(_ memory: UnsafeMutablePointer<Result>, _ isMade: inout Bool
 extension Optional {
   /// Returns the stored result of a closure, or throws if it never returned one.
   @inlinable func made() throws(SQLiteError) -> Wrapped {
-    guard let self else { throw SQLiteError(.internalError, "an access ended without a result") }
+    guard let self else {
+      throw SQLiteError(.internalError, "a database access returned no result")
+    }
     return self
   }
 }
@@ -270,7 +272,7 @@ extension Connection {
     } catch {
       rollBackWhatIsOpen()
       throw error as? SQLiteError
-        ?? SQLiteError(.abort, "the commit was refused: \(error)", sql: statement.sql)
+        ?? SQLiteError(.abort, "the commit was rejected: \(error)", sql: statement.sql)
     }
   }
 

@@ -221,7 +221,7 @@ public final class Connection {
   ///   ``ResultCode/misuse`` outside the access.
   public func setLimit(_ limit: ConnectionLimit, to value: Int) throws(SQLiteError) {
     try checkAccess()
-    guard value >= 0 else { throw SQLiteError(.range, "a limit cannot be negative") }
+    guard value >= 0 else { throw SQLiteError(.range, "a limit must not be negative") }
     _ = handle.limit(limit.rawValue, Int32(clamping: value))
   }
 
@@ -247,12 +247,13 @@ public final class Connection {
   /// Throws unless an access on this thread uses the connection, outside callbacks to the program.
   func checkAccess(_ sql: String? = nil) throws(SQLiteError) {
     guard user.load(ordering: .relaxed) == currentThread() else {
-      throw SQLiteError(.misuse, "a connection was used outside its access", sql: sql)
+      throw SQLiteError(
+        .misuse, "a connection was used outside the closure that received it", sql: sql)
     }
     try ForkCount.check(handle.forks)
     guard !hooks.callback.isRunning else {
       throw SQLiteError(
-        .misuse, "an authorizer or a trace cannot use the database that it belongs to", sql: sql)
+        .misuse, "an authorizer or trace callback must not use its own connection", sql: sql)
     }
   }
 
@@ -320,7 +321,7 @@ extension Connection: StatementOwner {
     try checkMayRun(statement)
     guard statement.isBound || statement.parameterCount == 0 else {
       throw SQLiteError(
-        .range, "no values were bound to the \(statement.parameterCount) parameters",
+        .range, "no values are bound to the statement (parameters: \(statement.parameterCount))",
         sql: statement.sql)
     }
     if statement.control != nil, !statement.isOfLibrary { try willControlTransaction(statement) }
@@ -359,11 +360,11 @@ extension Connection: StatementOwner {
     if statement.control != nil, !state.allowsControl, !statement.isOfLibrary {
       throw SQLiteError(
         .misuse,
-        "transactions are begun and ended by write, transaction and savepoint; "
-          + "withoutTransaction allows this statement", sql: statement.sql)
+        "this statement controls a transaction; call write, transaction or savepoint instead, "
+          + "or run it inside withoutTransaction", sql: statement.sql)
     }
     if refusesWrites, !statement.isReadOnly {
-      throw SQLiteError(.readOnly, "a read cannot write", sql: statement.sql)
+      throw SQLiteError(.readOnly, "a read cannot write; use write instead", sql: statement.sql)
     }
     // Outside our transactions, the statement commits by itself. Inside them, the file is checked
     // before the commit.

@@ -23,7 +23,10 @@ import CSQLite
   ///   then closed.
   init(name: String, flags: Int32, vfs: String?) throws(SQLiteError) {
     guard sqlite3_threadsafe() != 0 else {
-      throw SQLiteError(.misuse, "this libsqlite3 was built for one thread only")
+      throw SQLiteError(
+        .misuse,
+        "this libsqlite3 is not thread-safe; use one that was compiled with "
+          + "SQLITE_THREADSAFE=1 or 2")
     }
     var opened: OpaquePointer?
     let code = unsafe sqlite3_open_v2(name, &opened, flags, vfs)

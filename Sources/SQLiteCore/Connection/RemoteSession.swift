@@ -130,7 +130,9 @@ struct SessionLosses {
     if let reasonToEnd { throw SQLiteError(.interrupt, reasonToEnd) }
     if let statement = session.statementAtEnd, !statements.insert(statement).inserted {
       throw SQLiteError(
-        .abort, "two nodes have ended the session at this statement: no other one is asked",
+        .abort,
+        "two nodes ended the session while they ran this statement, so it is not sent to "
+          + "another node",
         sql: (failure as? SQLiteError)?.sql ?? statement)
     }
     count += 1
@@ -145,8 +147,9 @@ struct SessionLosses {
     guard count >= 3, let error = error as? SQLiteError else { return error }
     return SQLiteError(
       error.code,
-      "\(error.message); the access was begun \(count) times and lost its session each time: if a statement or the "
-        + "commit takes a node longer than the others wait for it, it loses the lead, and smaller transactions help",
+      "\(error.message); the access was started \(count) times and lost its session each time; "
+        + "use smaller transactions, because a leader that is busy for longer than the election "
+        + "timeout is replaced",
       sql: error.sql)
   }
 }

@@ -164,7 +164,7 @@ final class TransactionState {
 
   /// Records that a ROLLBACK has failed, so that its changes may not have been undone.
   func `break`(by error: SQLiteError) {
-    let message = "the changes could not be undone, so the connection is closed"
+    let message = "the transaction could not be rolled back, so the connection is closed"
     phase = .broken(SQLiteError(error.code, "\(message): \(error.message)", sql: error.sql))
   }
 

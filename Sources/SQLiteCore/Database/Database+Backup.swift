@@ -32,7 +32,8 @@ extension Database {
     progress: (BackupProgress) throws -> Void = { _ in }
   ) throws {
     guard !isOnFile(of: destination) else {
-      throw SQLiteError(.misuse, "a database cannot be copied onto itself")
+      throw SQLiteError(
+        .misuse, "a database cannot be backed up to itself; choose another destination")
     }
     try require(.backup)
     try destination.require(.backup)
@@ -70,7 +71,8 @@ extension Database {
     progress: @escaping @Sendable (BackupProgress) throws -> Void = { _ in }
   ) async throws {
     guard !isOnFile(of: destination) else {
-      throw SQLiteError(.misuse, "a database cannot be copied onto itself")
+      throw SQLiteError(
+        .misuse, "a database cannot be backed up to itself; choose another destination")
     }
     try require(.backup)
     try destination.require(.backup)
@@ -137,7 +139,7 @@ extension Database {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return .missing }
     guard status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else {
-      throw SQLiteError(.cannotOpen, "\(path): the file exists already")
+      throw SQLiteError(.cannotOpen, "\(path): the file already exists")
     }
     return .emptyFile
   }
@@ -186,7 +188,7 @@ extension Database {
         waitedSince = since
         guard Moment.now - since < target.environment.busyTimeout else {
           throw SQLiteError(
-            ResultCode(rawValue: code), "the backup waited too long for a lock")
+            ResultCode(rawValue: code), "the backup timed out while it waited for a lock")
         }
         sqlite3_sleep(5)
       default:
@@ -248,7 +250,9 @@ extension Database {
 
   private static func checkSerialize() throws(SQLiteError) {
     guard Capabilities.hasSerialize else {
-      throw SQLiteError(.error, "this libsqlite3 cannot serialize databases")
+      throw SQLiteError(
+        .error,
+        "this libsqlite3 cannot serialize databases: it was compiled without sqlite3_serialize")
     }
   }
 }

@@ -75,7 +75,8 @@ extension Connection {
   /// Throws if a transaction is open. For operations that can't run inside one.
   func checkIsIdle() throws(SQLiteError) {
     guard handle.isAutocommit else {
-      throw SQLiteError(.misuse, "this cannot be done inside a transaction")
+      throw SQLiteError(
+        .misuse, "this cannot be done inside a transaction; call it after the transaction")
     }
   }
 }

@@ -75,7 +75,10 @@ extension Database {
   private func checkOutside() throws(SQLiteError) {
     try scheduler.checkProcess()
     guard !scheduler.isHeldByThisThread else {
-      throw SQLiteError(.misuse, "this cannot be called inside an access to the database")
+      throw SQLiteError(
+        .misuse,
+        "this cannot be called inside a read or a write of the same database; call it "
+          + "afterwards")
     }
   }
 

@@ -4,25 +4,25 @@ extension Database {
   ///     if database.has(.backup) { try database.backup(to: copy) }
   public enum Feature: String, CaseIterable, Sendable {
     /// SQL functions and aggregates of the program.
-    case functions = "functions of the program's own"
+    case functions = "custom functions"
     /// Collations of the program.
-    case collations = "collations of the program's own"
+    case collations = "custom collations"
     /// An authorizer, which allows or denies statements (``Connection/setAuthorizer(_:)``).
-    case authorization = "an authorizer"
+    case authorization = "authorizers"
     /// A trace of the statements that run (``Connection/trace(showsValues:_:)``).
     case tracing = "tracing"
     /// Incremental blob I/O: reading and writing parts of a blob in place
     /// (``Connection/withBlob(table:column:rowID:schema:isWritable:_:)``).
-    case blobs = "blobs that are opened"
+    case blobs = "incremental blob I/O"
     /// Backups, and serialization to bytes.
-    case backup = "a backup of its pages"
+    case backup = "backups"
     /// Operations on files, such as ATTACH, VACUUM and checkpoints.
-    case files = "work on its files"
+    case files = "operations on files"
     /// Connection settings that change within a transaction, which undo and patches require.
-    case settings = "settings that change within a transaction"
+    case settings = "settings that change inside a transaction"
     /// Reports of the rows that a transaction has changed. Without it, observers are only notified
     /// that something has changed.
-    case rowChanges = "changes of single rows"
+    case rowChanges = "changes of individual rows"
   }
 
   /// Returns whether this database has a feature. Using one that it doesn't have throws
@@ -49,6 +49,6 @@ extension Connection {
 
 extension Database.Feature {
   fileprivate func refusal(_ name: String) -> SQLiteError {
-    SQLiteError(.authorization, "\(name) does not have \(rawValue)")
+    SQLiteError(.authorization, "\(name) does not support \(rawValue)")
   }
 }

@@ -134,15 +134,15 @@ extension SQLiteError {
   /// changed rows.
   package static let noPreupdateHook = SQLiteError(
     .misuse,
-    "this libsqlite3 does not tell the values of rows that change: "
-      + "it was built without SQLITE_ENABLE_PREUPDATE_HOOK")
+    "this libsqlite3 does not report the values of changed rows: it was compiled without "
+      + "SQLITE_ENABLE_PREUPDATE_HOOK")
 
   /// The error of accesses to a suspended database.
   static let suspended = SQLiteError(.abort, "the database is suspended")
   /// The error of a read during which the content was replaced, so that its result may mix the old
   /// and the new content.
   package static let restoredMeanwhile = SQLiteError(
-    .abort, "the store was restored while objects were read from it")
+    .abort, "the store was restored while objects were being fetched; fetch them again")
   /// The error of an access whose deadline passed while it waited for other accesses.
   static let late = SQLiteError(.interrupt, "\(deadlineMessage) while waiting for other accesses")
 

@@ -56,7 +56,10 @@ import CSQLite
   ///   ``ResultCode/readOnly`` if the blob isn't writable.
   public func write(_ bytes: [UInt8], at offset: Int) throws(SQLiteError) {
     try checkOpen()
-    guard isWritable else { throw SQLiteError(.readOnly, "the blob was opened for reading") }
+    guard isWritable else {
+      throw SQLiteError(
+        .readOnly, "the blob is open for reading only; open it with isWritable: true")
+    }
     guard offset >= 0, offset <= byteCount, bytes.count <= byteCount - offset else {
       throw outside(offset)
     }
@@ -130,7 +133,9 @@ extension Connection {
     try checkAccess()
     try require(.blobs)
     try checkTransaction()
-    if isWritable, refusesWrites { throw SQLiteError(.readOnly, "a read cannot write") }
+    if isWritable, refusesWrites {
+      throw SQLiteError(.readOnly, "a read cannot write; use write instead")
+    }
     var pointer: OpaquePointer?
     let code = unsafe sqlite3_blob_open(
       handle.pointer, schema, table, column, rowID, isWritable ? 1 : 0, &pointer)

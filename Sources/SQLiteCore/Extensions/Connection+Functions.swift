@@ -217,7 +217,7 @@ extension Connection {
   func checkFunctionName(_ name: String) throws(SQLiteError) {
     try checkAccess()
     guard !name.isEmpty, name.utf8.count <= 255, !containsNUL(name) else {
-      throw SQLiteError(.misuse, "a function's name has 1 to 255 bytes and no NUL")
+      throw SQLiteError(.misuse, "a function name must have 1 to 255 bytes and no NUL character")
     }
   }
 

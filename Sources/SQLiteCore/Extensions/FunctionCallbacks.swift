@@ -97,7 +97,7 @@ private func values(
   result.reserveCapacity(Int(count))
   for index in 0..<Int(count) {
     guard let value = unsafe ValueView(arguments[index]).value else {
-      throw SQLiteError(.mismatch, "argument \(index + 1) holds invalid UTF-8")
+      throw SQLiteError(.mismatch, "argument \(index + 1) is not valid UTF-8")
     }
     result.append(value)
   }

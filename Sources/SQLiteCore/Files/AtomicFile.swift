@@ -19,14 +19,14 @@ package final class AtomicFile {
     try checkIsPath(path)
     try OpenDatabases.checkMayReplace(path)
     self.path = path
-    pending = try naming(path, "cannot be made") { () throws(SystemFailure) in
+    pending = try naming(path, "cannot be created") { () throws(SystemFailure) in
       try PendingFile(path)
     }
   }
 
   /// Creates the file for the content and opens it for writing.
   package func makeFile() throws(SQLiteError) -> Descriptor {
-    try naming(path, "cannot be made") { () throws(SystemFailure) in try pending.makeFile() }
+    try naming(path, "cannot be created") { () throws(SystemFailure) in try pending.makeFile() }
   }
 
   /// Syncs the content and moves it to its path. If the content is a database, it must be closed.
@@ -36,7 +36,7 @@ package final class AtomicFile {
   package func publish(replacing: Bool) throws(SQLiteError) {
     // A database may have been opened at the path in the meantime.
     try OpenDatabases.checkMayReplace(path)
-    try naming(path, replacing ? "cannot be replaced" : "cannot be made") {
+    try naming(path, replacing ? "cannot be replaced" : "cannot be created") {
       () throws(SystemFailure) in try pending.publish(replacing: replacing)
     }
   }
@@ -45,7 +45,8 @@ package final class AtomicFile {
 /// Throws if a text is not valid as a path.
 package func checkIsPath(_ path: String) throws(SQLiteError) {
   guard !path.isEmpty, !containsNUL(path) else {
-    throw SQLiteError(.cannotOpen, "“\(path)” is not the path of a file")
+    throw SQLiteError(
+      .cannotOpen, "“\(path)” is not a valid file path: it is empty or contains a NUL character")
   }
 }
 

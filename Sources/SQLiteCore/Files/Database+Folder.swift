@@ -21,7 +21,7 @@ extension Database {
     for part in [name, program] {
       guard !part.isEmpty, part != ".", part != "..", !containsNUL(part),
         !containsBytes(part, "/")
-      else { throw SQLiteError(.cannotOpen, "“\(part)” is not the name of a file") }
+      else { throw SQLiteError(.cannotOpen, "“\(part)” is not a valid file name") }
     }
     let folder = try userDataFolder() + "/" + program
     try makeFolders(folder)
@@ -39,7 +39,7 @@ extension Database {
       if let data = try folder("XDG_DATA_HOME") { return data }
     #endif
     guard let home = try folder("HOME") else {
-      throw SQLiteError(.cannotOpen, "the environment does not name the user's home (HOME)")
+      throw SQLiteError(.cannotOpen, "the environment variable HOME is not set")
     }
     #if canImport(Darwin)
       return home + "/Library/Application Support"
@@ -58,7 +58,7 @@ extension Database {
         var status = stat()
         // For an existing folder, mkdir may also fail because its parent can't be written.
         guard unsafe stat(made, &status) == 0 else {
-          throw SQLiteError(.cannotOpen, "\(made): the folder cannot be made: \(reason)")
+          throw SQLiteError(.cannotOpen, "\(made): the folder cannot be created: \(reason)")
         }
       }
     }
@@ -77,7 +77,7 @@ package func environmentPath(_ variable: String) throws(SQLiteError) -> String? 
   guard let text = unsafe String(validatingCString: path) else {
     throw SQLiteError(
       .cannotOpen,
-      "\(unsafe String(cString: path)): this path is not valid UTF-8, so it cannot be used")
+      "\(unsafe String(cString: path)): the path is not valid UTF-8")
   }
   return text
 }

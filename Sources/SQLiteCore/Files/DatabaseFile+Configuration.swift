@@ -51,7 +51,8 @@ extension DatabaseFile {
     let isWritable = options.mode != .readOnly
     // If SQLite may not write a file, it silently opens the file for reading only.
     if isWritable, unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 {
-      throw SQLiteError(.readOnly, "there is no permission to write the file")
+      throw SQLiteError(
+        .readOnly, "the file is not writable; change its permissions, or open it as read-only")
     }
     if isWritable, !forReading { try setJournalMode(connection) }
     try set("synchronous", synchronous.rawValue)
@@ -92,7 +93,8 @@ extension DatabaseFile {
       do {
         let mode = try connection.pragma("journal_mode", "=\(wanted)")
         guard mode == .text(wanted) || options.vfs != nil else {
-          throw SQLiteError(.error, "the journal mode \(wanted) is not available for this file")
+          throw SQLiteError(
+            .error, "the journal mode \(wanted) is not available for this file; choose another one")
         }
         return
       } catch let error as SQLiteError where error.code.primary == .busy {
@@ -109,7 +111,8 @@ extension DatabaseFile {
         try connection.firstRow(
           "SELECT sum(length(CAST(sql AS BLOB))) FROM sqlite_schema", as: Int?.self) ?? 0
       guard size ?? 0 <= limit else {
-        throw SQLiteError(.tooBig, "the schema has more than \(limit) bytes of SQL")
+        throw SQLiteError(
+          .tooBig, "the schema has more than \(limit) bytes of SQL, the value of maximumSchemaSize")
       }
     }
     if let limit = options.maximumViewSize {
@@ -120,7 +123,9 @@ extension DatabaseFile {
       ) { views.add(try $0.text(at: 0), sql: try $0.text(at: 1)) }
       guard !views.exceed(limit) else {
         throw SQLiteError(
-          .tooBig, "a view comes to more than \(limit) bytes of SQL with all that it names")
+          .tooBig,
+          "a view and the views that it uses have more than \(limit) bytes of SQL, the "
+            + "value of maximumViewSize")
       }
     }
   }

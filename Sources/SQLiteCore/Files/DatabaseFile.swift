@@ -51,7 +51,7 @@ final class DatabaseFile: Sendable {
   /// the options allow it.
   init(path: String, options: Database.Options) throws(SQLiteError) {
     guard !path.isEmpty, !containsNUL(path) else {
-      throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL")
+      throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL character")
     }
     self.options = options
     server = nil
@@ -99,7 +99,7 @@ final class DatabaseFile: Sendable {
     } catch let error as SQLiteError {
       throw SQLiteError(error.code, "\(name): \(error.message)", sql: error.sql)
     } catch {
-      throw SQLiteError(.error, "\(name): preparing a connection failed: \(error)")
+      throw SQLiteError(.error, "\(name): the connection could not be prepared: \(error)")
     }
     return connection
   }
@@ -185,7 +185,7 @@ extension DatabaseFile {
         .cannotOpen, "\(path): the folder \(folder) cannot be opened: \(systemMessage(errno))")
     }
     guard !file.isEmpty, file != ".", file != ".." else {
-      throw SQLiteError(.cannotOpenDirectory, "\(path): this is a folder, not a database file")
+      throw SQLiteError(.cannotOpenDirectory, "\(path): the path is a folder, not a database file")
     }
     var absolute = resolved == "/" ? "/\(file)" : "\(resolved)/\(file)"
     if options.followsSymbolicLinks, let target = try resolve(absolute) { absolute = target }
@@ -206,7 +206,7 @@ extension DatabaseFile {
     if unsafe lstat(absolute, &status) == 0 {
       try check(absolute, status.st_mode)
       if options.followsSymbolicLinks, status.st_mode & S_IFMT == S_IFLNK {
-        throw SQLiteError(.cannotOpen, "\(path): this is a symbolic link to nothing")
+        throw SQLiteError(.cannotOpen, "\(path): the symbolic link points to a missing file")
       }
     } else if options.mode == .readWriteCreate, options.vfs == nil {
       return try create(absolute, options)
@@ -220,10 +220,10 @@ extension DatabaseFile {
     switch mode & S_IFMT {
     case S_IFREG, S_IFLNK: return
     case S_IFDIR:
-      throw SQLiteError(.cannotOpenDirectory, "\(path): this is a folder, not a database file")
+      throw SQLiteError(.cannotOpenDirectory, "\(path): the path is a folder, not a database file")
     default:
       // Opening a FIFO would block forever, and reading a device may have side effects.
-      throw SQLiteError(.cannotOpen, "\(path): this is not a regular file")
+      throw SQLiteError(.cannotOpen, "\(path): not a regular file")
     }
   }
 
@@ -241,7 +241,7 @@ extension DatabaseFile {
     } catch {
       if error.number == EEXIST { return false }
       throw SQLiteError(
-        .cannotOpen, "\(path): the file cannot be made: \(systemMessage(error.number))")
+        .cannotOpen, "\(path): the file cannot be created: \(systemMessage(error.number))")
     }
   }
 

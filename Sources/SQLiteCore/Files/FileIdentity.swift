@@ -79,7 +79,7 @@ final class FileWatch: Sendable {
   private var moved: SQLiteError {
     SQLiteError(
       .readOnlyMoved,
-      "\(path): the file or its log was removed or replaced while the database was open; nothing "
-        + "is written any more, and the database must be closed")
+      "\(path): the file or its log was removed or replaced while the database was open, so "
+        + "writes fail; close the database and open it again")
   }
 }

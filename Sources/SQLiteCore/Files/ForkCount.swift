@@ -36,7 +36,7 @@ enum ForkCount {
   private static var error: SQLiteError {
     SQLiteError(
       .misuse,
-      "this process was forked while the database was open, and SQLite must not be used across a fork: open "
-        + "databases after forking, or start a program (exec) in the child")
+      "this process was forked while the database was open, and SQLite must not be used across "
+        + "a fork; open the database after the fork, or call exec in the child")
   }
 }

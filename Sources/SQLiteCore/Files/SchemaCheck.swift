@@ -18,22 +18,22 @@ struct SchemaCheck {
   /// arguments.
   func check(_ name: String, sql: String) throws(SQLiteError) {
     func refused(_ reason: String) -> SQLiteError {
-      SQLiteError(.corrupt, "“\(name)” of the schema is refused: \(reason)")
+      SQLiteError(.corrupt, "“\(name)” is not allowed in the schema: \(reason)")
     }
     let words = SQLScanner.words(sql).drop { $0.is(";") }
     guard words.count > 1, words.first?.is("create") == true,
       words.dropFirst().first?.is("virtual") == true
     else { return }
     guard let module = SchemaCheck.module(words.drop { !$0.is("using") }.dropFirst()) else {
-      throw refused("its SQL is not understood")
+      throw refused("its SQL cannot be parsed")
     }
     guard modules.contains(module.name) else {
-      throw refused("the module \(module.name) is not allowed")
+      throw refused("the module \(module.name) is not in allowedModules")
     }
     guard module.name.utf8.starts(with: "fts".utf8) else { return }
     for argument in module.arguments {
       guard SchemaCheck.hasKnownTokenizer(argument) else {
-        throw refused("its tokenizer is not known, or lacks a value")
+        throw refused("its tokenizer is unknown, or an argument is missing")
       }
     }
   }

@@ -115,11 +115,12 @@ final class SharedFile: Sendable {
         "\(kin.count) \(word) for \(Moment.now - since)"
       }
     }
-    if !parts.isEmpty { return "accesses of this process: \(parts.joined(separator: ", "))" }
+    if !parts.isEmpty { return "other accesses in this process: \(parts.joined(separator: ", "))" }
     // Several `Database` instances for one server don't share state.
     return name == nil
-      ? "no other access of this Database value is open, so another one or another program holds the lock"
-      : "no other access of this process is open, so another process holds the lock"
+      ? "this Database value has no other access, so another Database or another process "
+        + "holds the lock"
+      : "this process has no other access, so another process holds the lock"
   }
 }
 
@@ -152,11 +153,12 @@ extension SharedFile {
         guard wanted == identity else {
           throw SQLiteError(
             .readOnlyMoved,
-            "\(path): the file was removed or replaced while this process has it open; close the "
-              + "database first")
+            "\(path): the file was removed or replaced while this process had it open; close "
+              + "the database first")
         }
       } else if wanted == identity {
-        throw SQLiteError(.cannotOpen, "\(path): the file is open by another name, \(name)")
+        throw SQLiteError(
+          .cannotOpen, "\(path): the file is already open as \(name); use that path")
       }
     }
   }
@@ -215,7 +217,9 @@ package enum OpenDatabases {
   package static func checkIsNone(_ path: String) throws(SQLiteError) {
     guard contains(path) else { return }
     throw SQLiteError(
-      .misuse, "\(path): this file belongs to an open database, and only SQLite may open it")
+      .misuse,
+      "\(path): the file belongs to an open database, and only SQLite may open it; close "
+        + "the database first")
   }
 
   /// Throws if the file at `path` must not be replaced: it is a database that is open in this
@@ -225,8 +229,8 @@ package enum OpenDatabases {
     for suffix in suffixes where FileIdentity(path: path + suffix) != nil {
       throw SQLiteError(
         .misuse,
-        "\(path): a database is there that is open, or that was not closed: \(path)\(suffix) "
-          + "belongs to it")
+        "\(path): the path belongs to a database that is open or was not closed: "
+          + "\(path)\(suffix) exists")
     }
   }
 }

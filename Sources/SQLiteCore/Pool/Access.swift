@@ -86,7 +86,7 @@ import Synchronization
     if kind == .read {
       connection.refusesWrites = true
     } else if connection.refusesWrites {
-      throw SQLiteError(.misuse, "a write cannot begin inside a read")
+      throw SQLiteError(.misuse, "a write cannot begin inside a read; begin it outside")
     }
     switch scope {
     case .read where !connection.state.isInsideScope:
@@ -116,7 +116,10 @@ import Synchronization
       connection.rollBackWhatIsOpen()
       _ = try result.get()
       if let failure { throw failure }
-      throw SQLiteError(.misuse, "a transaction was left open, and has been rolled back")
+      throw SQLiteError(
+        .misuse,
+        "the access left a transaction open, which was rolled back; commit it before the "
+          + "access ends")
     }
     if case .success = result { connection.committed() } else { connection.discardActions() }
     _ = try result.get()

@@ -163,7 +163,7 @@ final class Scheduler: Sendable {
     }
     block(cancellation, on: semaphore, until: deadline)
     guard let outcome = outcome.withLock({ $0 }) else {
-      throw SQLiteError(.internalError, "an access was woken without a slot")
+      throw SQLiteError(.internalError, "a waiting access was resumed without a connection")
     }
     let slot = try outcome.get()
     adopt(slot)
@@ -191,7 +191,9 @@ final class Scheduler: Sendable {
     if let slot = slotOfThisThread() {
       guard kind == .read || state.withLock({ $0.holders[slot]?.kind }) == .write else {
         throw SQLiteError(
-          .misuse, "a write cannot begin inside a read, whose snapshot would not see it")
+          .misuse,
+          "a write cannot begin inside a read, because the snapshot of the read would not "
+            + "contain it; begin it outside")
       }
       return .nested(slot)
     }

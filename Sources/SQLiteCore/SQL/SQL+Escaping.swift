@@ -53,7 +53,8 @@ extension SQL {
     while let (token, range) = scanner.next() {
       guard token == .parameter || token == .identifierParameter else { continue }
       guard used < values.count else {
-        throw SQLiteError(.range, "more parameters than the \(used) arguments", sql: sql)
+        throw SQLiteError(
+          .range, "the SQL has more parameters than the \(used) arguments", sql: sql)
       }
       defer { used += 1 }
       guard token == .identifierParameter else {
@@ -62,7 +63,7 @@ extension SQL {
       }
       guard case .text(let name) = values[used] else {
         throw SQLiteError(
-          .mismatch, "argument \(used + 1) names an identifier, so it must be text", sql: sql)
+          .mismatch, "argument \(used + 1) is used as an identifier, so it must be text", sql: sql)
       }
       result += scanner.bytes[copied..<range.lowerBound]
       result += try quotedIdentifier(name).utf8
@@ -78,7 +79,7 @@ extension SQL {
     if let failure { throw failure.with(sql: text) }
     guard pieces.isEmpty else {
       throw SQLiteError(
-        .misuse, "values come by interpolation or by withArgs, not by both", sql: text)
+        .misuse, "pass values either by interpolation or as withArgs, not both", sql: text)
     }
   }
 

@@ -6,13 +6,13 @@ extension SQL {
     let sql = pieces.map(\.text).joined(separator: " ? ")
     let parameterCount = pieces.reduce(pieces.count - 1) { $0 + $1.pieces.count }
     func fault(_ message: String) -> SQLiteError {
-      SQLiteError(.misuse, "this is no SQL expression by itself: \(message)", sql: sql)
+      SQLiteError(.misuse, "the SQL is not a complete expression: \(message)", sql: sql)
     }
     // If all quotes and comments are closed, the last token is the appended semicolon.
     var scanner = SQLScanner("\(sql)\n;")
     var (depth, found, isAtEnd) = (0, 0, false)
     while let (token, range) = scanner.next() {
-      if isAtEnd { throw fault("a semicolon ends a statement") }
+      if isAtEnd { throw fault("it contains a semicolon") }
       switch (scanner.bytes[range.lowerBound], range.count) {
       case _ where token == .parameter: found += 1
       case (UInt8(ascii: "("), 1): depth += 1
@@ -20,15 +20,15 @@ extension SQL {
       case (UInt8(ascii: ";"), 1): isAtEnd = true
       case (UInt8(ascii: "?"), _), (UInt8(ascii: ":"), _), (UInt8(ascii: "@"), _),
         (UInt8(ascii: "$"), _):
-        throw fault("a value is interpolated, and not bound to a parameter with a name")
+        throw fault("it contains a parameter; interpolate the value instead")
       default: break
       }
-      if depth < 0 { throw fault("a parenthesis is closed that was not opened") }
+      if depth < 0 { throw fault("a closing parenthesis has no opening one") }
     }
-    if !isAtEnd { throw fault("a quote or a comment has no end") }
+    if !isAtEnd { throw fault("a quote or a comment is not closed") }
     if depth > 0 { throw fault("a parenthesis is not closed") }
     guard found == parameterCount else {
-      throw fault("values and columns are interpolated, and not within quotes or comments")
+      throw fault("a value or column is interpolated inside quotes or a comment")
     }
   }
 }

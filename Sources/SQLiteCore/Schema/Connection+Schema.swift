@@ -291,8 +291,8 @@ extension Connection {
     guard let other = environment.claims?.claim([(table, name)], for: type) else { return }
     throw SQLiteError(
       .misuse,
-      "\(other.owner) and \(name) both claim the table “\(table)”: "
-        + "declare a tableName, or isReadOnly for a record that is only read")
+      "\(other.owner) and \(name) both use the table “\(table)”; declare another tableName, or "
+        + "isReadOnly for a record that is only read")
   }
 
   /// Returns the indexes in the definition of a table that don't exist.

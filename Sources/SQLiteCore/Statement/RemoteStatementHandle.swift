@@ -58,7 +58,9 @@ final class RemoteStatementHandle: StatementHandle {
     let code = unsafe sqlite3_prepare_v3(
       connection.pointer, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
     guard code == SQLITE_OK, let pointer = unsafe pointer else {
-      throw SQLiteError(ResultCode(rawValue: code), "a carrier of values cannot be made", sql: sql)
+      throw SQLiteError(
+        ResultCode(rawValue: code), "the statement that holds remote values cannot be prepared",
+        sql: sql)
     }
     return unsafe StatementHandle(pointer: pointer, sql: sql)
   }
@@ -92,14 +94,14 @@ final class RemoteStatementHandle: StatementHandle {
     guard let row else { return false }
     row.reset()
     guard try statement.nextRow(into: row) else { return false }
-    try RemoteStatementHandle.check(row.step(), "a row from a server cannot be read")
+    try RemoteStatementHandle.check(row.step(), "a row from the server cannot be read")
     return true
   }
 
   private func values() throws(SQLiteError) -> [Value] {
     guard !numbers.isEmpty else { return [] }
     defer { parameters.reset() }
-    try RemoteStatementHandle.check(parameters.step(), "values cannot be read again")
+    try RemoteStatementHandle.check(parameters.step(), "the bound values cannot be read back")
     var values = [Value](repeating: .null, count: parameterCount)
     for (index, number) in numbers.enumerated() where values.indices.contains(number - 1) {
       values[number - 1] = try parameters.value(at: Int32(index))

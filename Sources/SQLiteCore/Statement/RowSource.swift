@@ -176,7 +176,8 @@ extension Statement {
 
   @usableFromInline func checkColumns(_ count: Int) throws(SQLiteError) {
     guard count == columnCount else {
-      throw SQLiteError(.range, "\(columnCount) columns, but \(count) types", sql: sql)
+      throw SQLiteError(
+        .range, "the result has \(columnCount) columns, but the tuple has \(count) types", sql: sql)
     }
   }
 }

@@ -115,7 +115,7 @@ extension Statement {
   @inline(never) private func invalidText(at column: Int) -> SQLiteError {
     self.column(column).lacksText
       ? SQLiteError(.outOfMemory, sql: sql)
-      : SQLiteError(.mismatch, "column \(name(of: column)) holds invalid UTF-8", sql: sql)
+      : SQLiteError(.mismatch, "column \(name(of: column)) contains invalid UTF-8", sql: sql)
   }
 
   private func name(of column: Int) -> String {
@@ -186,6 +186,6 @@ extension Statement {
     _ integer: Int64, at column: Int, of type: Any.Type
   ) -> SQLiteError {
     SQLiteError(
-      .range, "column \(column): the stored integer \(integer) does not fit \(type)", sql: sql)
+      .range, "column \(column): the stored integer does not fit \(type)", sql: sql)
   }
 }

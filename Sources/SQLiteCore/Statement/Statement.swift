@@ -246,7 +246,7 @@ extension Statement {
     for candidate in [name, ":\(name)", "@\(name)", "$\(name)"] {
       if let index = handle.parameterIndex(candidate) { return index }
     }
-    throw SQLiteError(.range, "there is no parameter named \(name)", sql: sql)
+    throw SQLiteError(.range, "the statement has no parameter named \(name)", sql: sql)
   }
 
   /// Throws unless `bound` contains all parameters.
@@ -255,7 +255,7 @@ extension Statement {
     let missing = (1...handle.parameterCount).filter { !bound.contains($0) }.prefix(10)
     let names = missing.map { handle.parameterName($0) ?? "number \($0)" }
     throw SQLiteError(
-      .range, "there is no value for the parameter \(names.joined(separator: ", "))", sql: sql)
+      .range, "no value was given for the parameter \(names.joined(separator: ", "))", sql: sql)
   }
 
   @usableFromInline func checkCount(_ count: Int) throws(SQLiteError) {
@@ -263,7 +263,8 @@ extension Statement {
       let parameters = handle.parameterCount
       throw SQLiteError(
         .range,
-        "\(parameters) parameter\(parameters == 1 ? "" : "s"), but \(count) value\(count == 1 ? "" : "s")",
+        "the statement has \(parameters) parameter\(parameters == 1 ? "" : "s"), but the call "
+          + "has \(count) value\(count == 1 ? "" : "s")",
         sql: sql)
     }
   }

@@ -161,9 +161,9 @@ extension StatementHandle {
     return switch code {
     case SQLITE_RANGE:
       SQLiteError(
-        .range, "parameter \(parameter) does not exist: there are \(parameterCount)", sql: sql)
+        .range, "the statement has no parameter \(parameter), only \(parameterCount)", sql: sql)
     case SQLITE_MISUSE:
-      SQLiteError(.misuse, "the statement must be reset before values are bound", sql: sql)
+      SQLiteError(.misuse, "call reset() before you bind values", sql: sql)
     default: SQLiteError(ResultCode(rawValue: code), sql: sql)
     }
   }

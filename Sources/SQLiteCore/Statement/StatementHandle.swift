@@ -106,7 +106,7 @@ import CSQLite
   final var isOrphan: Bool { unsafe pointer == nil }
 
   final var orphanError: SQLiteError {
-    SQLiteError(.misuse, "a statement was used outside its access", sql: sql)
+    SQLiteError(.misuse, "a statement was used outside the closure that prepared it", sql: sql)
   }
 
   /// Finalizes the statement when the access ends while the statement is in use.

@@ -72,7 +72,7 @@ extension FixedWidthInteger where Self: Bindable {
   }
 
   @usableFromInline var excess: SQLiteError {
-    SQLiteError(.range, "\(Self.self) \(self) does not fit SQLite's 64-bit integer")
+    SQLiteError(.range, "the \(Self.self) does not fit SQLite's 64-bit integer")
   }
 }
 
@@ -116,7 +116,7 @@ extension Double: Bindable {
   }
 
   @usableFromInline static var refusalOfNaN: SQLiteError {
-    SQLiteError(.mismatch, "NaN cannot be stored: SQLite would turn it into NULL")
+    SQLiteError(.mismatch, "NaN cannot be stored, because SQLite would convert it to NULL")
   }
 
   /// Binds the real to a parameter of a statement. Throws if it is NaN.

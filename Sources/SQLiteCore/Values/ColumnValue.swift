@@ -101,7 +101,7 @@ extension Bool: ColumnValue {
       throw databaseValue.mismatch(expected: Bool.self)
     }
     guard let value = Bool(stored: integer) else {
-      throw SQLiteError(.range, "the stored integer is neither 0 nor 1, so not a Bool")
+      throw SQLiteError(.range, "the stored integer is neither 0 nor 1, so it is not a Bool")
     }
     self = value
   }
@@ -212,7 +212,7 @@ extension RawRepresentable where Self: ColumnValue, RawValue: ColumnValue {
   /// Creates the value that has the stored raw value. Throws if there is none.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard let value = Self(rawValue: try RawValue(databaseValue: databaseValue)) else {
-      throw SQLiteError(.mismatch, "no \(Self.self) has the stored raw value")
+      throw SQLiteError(.mismatch, "the stored value is not a raw value of \(Self.self)")
     }
     self = value
   }

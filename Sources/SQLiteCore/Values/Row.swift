@@ -38,7 +38,7 @@ public struct Row: Sendable {
     _ index: Int, as type: Result.Type = Result.self
   ) throws(SQLiteError) -> Result {
     guard values.indices.contains(index) else {
-      throw SQLiteError(.range, "there is no column \(index): the row has \(count)")
+      throw SQLiteError(.range, "there is no column \(index); the row has \(count)")
     }
     do {
       return try Result(databaseValue: values[index])
@@ -60,7 +60,7 @@ public struct Row: Sendable {
   ) throws(SQLiteError) -> Result {
     guard let index = columns.position(of: name) else {
       let known = columnNames.joined(separator: ", ")
-      throw SQLiteError(.range, "there is no column “\(name)”, only \(known)")
+      throw SQLiteError(.range, "there is no column “\(name)”; the row has \(known)")
     }
     return try get(index, as: type)
   }

@@ -67,7 +67,7 @@ extension DecodingError {
   static var gone: DecodingError {
     @inline(never) get {
       .dataCorrupted(
-        .init(codingPath: [], debugDescription: "it was kept after its row was read"))
+        .init(codingPath: [], debugDescription: "a decoder was used after its row was read"))
     }
   }
 }

@@ -150,7 +150,7 @@ final class DecodedRow {
   /// if there are more.
   func onlyColumn(for wanted: String) throws -> ColumnDecoder {
     guard columns.count == 1, prefix.isEmpty else {
-      throw error("\(wanted) needs one column, and there are \(columns.count)", at: nil)
+      throw error("\(wanted) needs one column, but there are \(columns.count)", at: nil)
     }
     return try decoder(ofColumn: 0)
   }

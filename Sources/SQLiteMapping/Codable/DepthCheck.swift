@@ -23,7 +23,8 @@ extension EncodingError {
     .invalidValue(
       value,
       Context(
-        codingPath: [], debugDescription: "the value is nested more than \(maximumJSONDepth) deep"))
+        codingPath: [],
+        debugDescription: "the value is nested more than \(maximumJSONDepth) levels deep"))
   }
 }
 

@@ -138,7 +138,9 @@ final class EncodedRow {
     let other = unsafe collected[Int(known) - 1].property
     if other != key.stringValue, failure == nil {
       failure = SQLiteError(
-        .misuse, "the properties “\(other)” and “\(key.stringValue)” are one column to SQLite")
+        .misuse,
+        "the properties “\(other)” and “\(key.stringValue)” have the same column, because "
+          + "SQLite ignores case; rename one of them")
     }
     return known
   }
@@ -318,7 +320,7 @@ extension EncodedRow {
     guard isOptionalOfOptional(type) else { return }
     throw SQLiteError(
       .mismatch,
-      "“\(name(of: parameter))” is an optional of an optional, and NULL is only one nil")
+      "“\(name(of: parameter))” is an optional of an optional, but NULL represents only one nil")
   }
 }
 

@@ -215,6 +215,6 @@ private struct TreeUnkeyedContainer: NestingUnkeyedEncoding {
 extension SQLiteError {
   /// The error of a container or an encoder that is used after its value was encoded.
   static var keptEncoder: SQLiteError {
-    SQLiteError(.misuse, "it was kept after its value was encoded")
+    SQLiteError(.misuse, "an encoder was used after its value was encoded")
   }
 }

@@ -23,10 +23,13 @@ enum Placeholder {
     } catch let error as Refusal {
       throw SQLiteError(
         .misuse,
-        "\(type) has no prototype, and none can be made up: “\(error.path)” is a \(error.type)")
+        "\(type) must declare a prototype: no placeholder exists for “\(error.path)”, which is "
+          + "a \(error.type)")
     } catch {
       throw SQLiteError(
-        .misuse, "\(type) has no prototype, and its init(from:) refuses what was made up: \(error)")
+        .misuse,
+        "\(type) must declare a prototype: its init(from:) rejects placeholder values: "
+          + "\(error)")
     }
   }
 

@@ -51,7 +51,7 @@ extension SQLiteError {
   /// The error of a value that doesn't encode properties.
   static var notARow: SQLiteError {
     SQLiteError(
-      .misuse, "a row is made of properties with names, not of a single value or an array")
+      .misuse, "a row must be encoded as properties with names, not as a single value or an array")
   }
 }
 

@@ -37,9 +37,12 @@ final class RecordPlan {
     self.type = type
     let strategies = type.strategies
     let keys = type.primaryKeys.map { strategies.keys.column(for: $0) }
-    guard !keys.isEmpty else { throw SQLiteError(.misuse, "\(type) names no primary key") }
+    guard !keys.isEmpty else { throw SQLiteError(.misuse, "\(type) declares no primary key") }
     guard type.primaryKeyType == .unique || keys.count == 1 else {
-      throw SQLiteError(.misuse, "\(type) has several primary keys, so the caller must give them")
+      throw SQLiteError(
+        .misuse,
+        "\(type) has several primary keys, which the database cannot assign; declare "
+          + "primaryKeyType as .unique")
     }
     let key: TablePlan.Key =
       switch type.primaryKeyType {
@@ -89,7 +92,7 @@ final class RecordPlan {
   /// Throws if the type is read-only.
   func checkWritable() throws(SQLiteError) {
     guard type.isReadOnly else { return }
-    throw SQLiteError(.readOnly, "\(type) is declared as read-only")
+    throw SQLiteError(.readOnly, "\(type) is declared as isReadOnly, so it cannot be written")
   }
 
   /// Adds the columns of a value to the known columns. If it throws, the known columns don't
@@ -110,7 +113,7 @@ final class RecordPlan {
     try checkKey(among: columns)
     var learned = table
     try learned.setProperties(columns.map { .init($0.name, $0) }, type.traits) { [type] reason in
-      SQLiteError(.misuse, "\(type) does not suit its traits: \(reason)")
+      SQLiteError(.misuse, "the traits of \(type) are invalid: \(reason)")
     }
     set(learned)
   }
@@ -140,8 +143,8 @@ final class RecordPlan {
     else { return }
     throw SQLiteError(
       .misuse,
-      "the database makes the key “\(key.name)” of \(type), so its property must be optional, and nil "
-        + "in a new value")
+      "the database assigns the key “\(key.name)” of \(type), so its property must be optional, "
+        + "and nil in a new value")
   }
 
   /// Checks the key property of the prototype or a made-up value. If neither exists, the first
@@ -158,7 +161,8 @@ final class RecordPlan {
     if countsKeysUp,
       let index = table.index(ofColumn: keys[0]), table.columns[index].type != .integer
     {
-      throw SQLiteError(.misuse, "the key “\(keys[0])” of \(type) counts up, but is not an integer")
+      throw SQLiteError(
+        .misuse, "the key “\(keys[0])” of \(type) auto-increments, so it must be an integer")
     }
     return table.definition()
   }
@@ -288,7 +292,7 @@ extension Statement {
     guard parameter == plan.keys.count else {
       throw SQLiteError(
         .range,
-        "the primary key of \(plan.type) has \(plan.keys.count) parts, and not \(parameter)",
+        "the primary key of \(plan.type) has \(plan.keys.count) columns, not \(parameter)",
         sql: sql)
     }
   }

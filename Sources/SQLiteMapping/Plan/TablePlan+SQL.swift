@@ -128,7 +128,7 @@ extension SQL {
   /// includes all rows. With a negative number, running the SQL throws.
   package mutating func append(limit: Int?, offset: Int) {
     guard limit ?? 0 >= 0, offset >= 0 else {
-      return refuse(SQLiteError(.range, "a limit and an offset are not negative"))
+      return refuse(SQLiteError(.range, "a limit and an offset must not be negative"))
     }
     if limit != nil || offset > 0 { append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
   }

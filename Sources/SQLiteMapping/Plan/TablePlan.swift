@@ -111,7 +111,7 @@ package struct TablePlan: Sendable {
       let column = strategies.keys.column(for: name)
       guard
         let slot = properties.firstIndex(where: { $0.name == name }) ?? index(ofColumn: column)
-      else { throw refuse("it declares a trait of “\(name)”, which it does not have") }
+      else { throw refuse("a trait names “\(name)”, which is not one of its properties") }
       return slot
     }
     let names = slots.compactMap { properties[$0].column?.name }
@@ -123,14 +123,14 @@ package struct TablePlan: Sendable {
       return
     }
     guard names.count == slots.count else {
-      throw refused("has no column for an index or a default")
+      throw refused("cannot have an index or a default: it has no column")
     }
     if case .searched = trait.kind,
       let name = names.first(where: { name in
         ["rank", "rowid", Self.searchTableName(of: self.name)].contains { isSameName($0, name) }
       })
     {
-      throw refused("cannot be searched: FTS5 has a column “\(name)” of its own")
+      throw refused("cannot be searched: FTS5 reserves the column name “\(name)”")
     }
     switch (trait.kind, kind) {
     case (.unique, _): indexes.append(IndexDefinition(names, isUnique: true))
@@ -153,7 +153,8 @@ package struct TablePlan: Sendable {
       for slot in slots { properties[slot].column?.reference = reference }
       targets.append(target)
     case (.references, .objects):
-      throw refused("cannot be a reference by key: objects lead to objects")
+      throw refused(
+        "cannot be a reference by key; declare it as a property of the referenced object's type")
     case (.onDelete, _): break
     }
   }
@@ -171,7 +172,7 @@ package struct TablePlan: Sendable {
     guard property.isRelation else { return "cannot have a delete rule: it is not a relation" }
     switch rule {
     case .cascade where property.column == nil:
-      return "cannot cascade: of a collection only the links go"
+      return "cannot cascade: for a collection, only the links are deleted"
     case .nullify where property.column?.isOptional == false:
       return "cannot become nil: it is not optional"
     case .cascade, .nullify, .restrict: return nil

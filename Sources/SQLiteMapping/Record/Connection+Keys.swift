@@ -15,7 +15,9 @@ extension Connection {
     case .uuid: return plan.newUUID()
     case .computedInt, .autoIncrement:
       let greatest = try reading(plan, without: 0) { try greatestKey(of: plan.table) }
-      guard greatest < .max else { throw SQLiteError(.full, "there is no greater key") }
+      guard greatest < .max else {
+        throw SQLiteError(.full, "no integer key is left: the greatest possible key is in use")
+      }
       return .integer(greatest + 1)
     }
   }
@@ -28,7 +30,8 @@ extension Connection {
   package func keyColumn(of type: any Record.Type) throws -> String {
     let plan = try plan(of: type)
     guard plan.keys.count == 1 else {
-      throw SQLiteError(.misuse, "\(type) has several primary keys, so nothing can refer to it")
+      throw SQLiteError(
+        .misuse, "\(type) has several primary keys, so it cannot be referenced by key")
     }
     return plan.keys[0]
   }
@@ -128,7 +131,8 @@ extension ShapeReader {
   fileprivate func key<Object: Record>(of object: Object) throws -> Value {
     let value = try value(in: object)
     guard !value.isNull else {
-      throw SQLiteError(.misuse, "a \(Object.self) without a key was never written")
+      throw SQLiteError(
+        .misuse, "this \(Object.self) has no key, because it was never written; write it first")
     }
     return value
   }

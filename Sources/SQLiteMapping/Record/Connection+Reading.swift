@@ -163,6 +163,8 @@ extension Connection {
     guard try columnNames(of: plan.name).isEmpty else { return true }
     guard plan.type.isReadOnly else { return false }
     throw SQLiteError(
-      .error, "there is no table “\(plan.name)”, which \(plan.type) only reads")
+      .error,
+      "there is no table “\(plan.name)”, and the read-only type \(plan.type) does not "
+        + "create it")
   }
 }

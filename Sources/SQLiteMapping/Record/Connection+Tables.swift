@@ -54,7 +54,8 @@ extension Connection {
       guard names.isEmpty else {
         throw SQLiteError(
           .misuse,
-          "“\(plan.name)” cannot be dropped: \(names.map { "“\($0)”" }.joined(separator: ", ")) need it"
+          "“\(plan.name)” cannot be dropped: it is used by "
+            + "\(names.map { "“\($0)”" }.joined(separator: ", "))"
         )
       }
       try MetaTable.unregister(plan.name, self)

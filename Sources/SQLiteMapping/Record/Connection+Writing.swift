@@ -323,7 +323,9 @@ struct RecordWriter: ~Copyable {
     if binder.isBound(keyParameter) { return true }
     guard plan.makesKey else {
       throw SQLiteError(
-        .misuse, "this \(plan.type) has no value for its primary key “\(plan.keys[0])”",
+        .misuse,
+        "this \(plan.type) has no value for its primary key “\(plan.keys[0])”; set it "
+          + "before writing",
         sql: statement.sql)
     }
     // The SQL generates all other kinds of keys.
@@ -341,7 +343,8 @@ struct RecordWriter: ~Copyable {
   /// Writes the bound value and returns the value of the resulting row.
   mutating func runReturning<Result: Record>(_ type: Result.Type) throws -> Result {
     guard try statement.step() else {
-      throw SQLiteError(.notFound, "a trigger kept the row from being written", sql: statement.sql)
+      throw SQLiteError(
+        .notFound, "the row was not written: a trigger raised IGNORE", sql: statement.sql)
     }
     let result = try plan.reader(of: statement).row(as: type)
     while try statement.step() {}

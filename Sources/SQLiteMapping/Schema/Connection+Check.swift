@@ -51,14 +51,17 @@ extension Connection {
       if !Affinity(declared: found.declaredType).keeps(column.type) {
         add(
           .type, column.name,
-          "is declared \(found.declaredType), which changes what a \(column.type.rawValue) stores")
+          "is declared \(found.declaredType), whose affinity converts values of type "
+            + "\(column.type.rawValue)")
       }
-      if column.isOptional, found.isNotNull { add(.notNull, column.name, "refuses NULL") }
+      if column.isOptional, found.isNotNull {
+        add(.notNull, column.name, "is NOT NULL, but its property is optional")
+      }
       if !column.isOptional, !found.isNotNull {
         if let rows = try rowsWithoutValue(column.name, of: table.name) {
-          add(.nulls, column.name, "is NULL in \(rows), and its property is not optional")
+          add(.nulls, column.name, "is NULL in \(rows), but its property is not optional")
         } else if column.reference != nil {
-          add(.nullable, column.name, "allows NULL, and its property is not optional")
+          add(.nullable, column.name, "allows NULL, but its property is not optional")
         }
       }
     }
@@ -69,7 +72,7 @@ extension Connection {
       add(
         isRequired ? .extraColumnWithoutDefault : .extraColumn, column.name,
         isRequired
-          ? "belongs to no property, and new rows would have to fill it"
+          ? "belongs to no property, but new rows need a value for it"
           : "belongs to no property")
     }
     differences += try keyDifferences(table, existing)
@@ -78,7 +81,7 @@ extension Connection {
     for column in growth.deleteRules {
       add(
         .deleteRule, column.name,
-        "has another delete rule than \(column.reference?.onDelete.rawValue ?? "none")")
+        "does not have the delete rule \(column.reference?.onDelete.rawValue ?? "none")")
     }
     return differences
   }

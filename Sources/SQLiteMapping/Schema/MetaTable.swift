@@ -64,7 +64,10 @@ package enum MetaTable {
 
   private static func checkFormat(_ version: Value) throws(SQLiteError) {
     guard case .integer(let number) = version, number <= formatVersion else {
-      throw SQLiteError(.schema, "a newer program has made this store, of format \(version)")
+      throw SQLiteError(
+        .schema,
+        "the store was created by a newer version of the library (format \(version)); update "
+          + "the library")
     }
   }
 

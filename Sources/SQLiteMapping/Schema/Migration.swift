@@ -172,7 +172,10 @@ extension Connection {
   fileprivate func rowIDName(of table: String) throws -> String {
     let columns = try columnNames(of: table)
     guard let name = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains($0) }) else {
-      throw SQLiteError(.misuse, "all names of the rowid are columns of “\(table)”")
+      throw SQLiteError(
+        .misuse,
+        "the rowid of “\(table)” cannot be read, because columns use all of its names (rowid, "
+          + "oid and _rowid_)")
     }
     return name
   }
@@ -301,17 +304,20 @@ extension Connection {
     let names = migrations.map(\.name)
     guard !names.contains("") else { throw SQLiteError(.misuse, "a migration has no name") }
     guard Set(names).count == names.count else {
-      throw SQLiteError(.misuse, "two migrations have one name")
+      throw SQLiteError(.misuse, "two migrations have the same name; rename one of them")
     }
     let made = try migrationsMade()
     if let unknown = made.first(where: { !names.contains($0) }) {
       throw SQLiteError(
         .schema,
-        "a newer program has changed this database by the migration “\(unknown)”, unknown here")
+        "a newer program has migrated this database: the migration “\(unknown)” is not declared "
+          + "here")
     }
     guard names.starts(with: made) else {
       throw SQLiteError(
-        .schema, "the migrations are not in the order in which this database has had them")
+        .schema,
+        "the migrations are not in the order in which they were applied to this database; "
+          + "add new ones at the end")
     }
     return Array(migrations[made.count...])
   }
@@ -350,7 +356,7 @@ extension Connection {
       ids.isEmpty ? "" : " (rowid \(ids.joined(separator: ", "))\(broken.count > 10 ? ", …" : ""))"
     throw SQLiteError(
       .foreignKeyConstraint,
-      "rows\(list) of “\(first.0)” refer to rows of “\(first.1)” that are not there")
+      "rows\(list) of “\(first.0)” reference missing rows of “\(first.1)”")
   }
 
   /// Makes the next write of each type check its table again.
@@ -386,13 +392,14 @@ extension Connection {
           try firstRow("SELECT count(*) FROM \(identifier: other) WHERE \(isThere)", as: Int.self)
           ?? 0
         let rows = count == 1 ? "1 row" : "\(count) rows"
-        words.append("\(try name(other, key.columns)) leads to it in \(rows)")
+        words.append("\(try name(other, key.columns)) references it in \(rows)")
       }
     }
     guard words.isEmpty else {
       throw SQLiteError(
         .foreignKeyConstraint,
-        "“\(table)” cannot be removed: \(words.joined(separator: "; ")). Remove what leads to it first."
+        "“\(table)” cannot be removed: \(words.joined(separator: "; ")); remove these "
+          + "references first"
       )
     }
   }

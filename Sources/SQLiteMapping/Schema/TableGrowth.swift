@@ -14,8 +14,8 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// A message with the table and the differences.
   public var description: String {
-    "The table “\(table)” does not fit its type: \(differences.joined(separator: "; ")). "
-      + "Declare defaults or a migration."
+    "the table “\(table)” does not fit its type: \(differences.joined(separator: "; ")); "
+      + "declare defaults, or add a migration"
   }
 }
 
@@ -93,7 +93,7 @@ extension Connection {
       throw SchemaError(
         table: table,
         differences: refused.map {
-          "“\($0.name)” \($0.type.rawValue) is new, has no default, and there are rows already"
+          "“\($0.name)” \($0.type.rawValue) is new and has no default, but the table has rows"
         })
     }
     for var column in columns {
@@ -139,7 +139,8 @@ extension Connection {
       throw SchemaError(
         table: table.name,
         differences: columns.map {
-          "“\($0.name)” has another delete rule, and the table's SQL is not understood"
+          "the delete rule of “\($0.name)” cannot be changed, because the table's SQL cannot be "
+            + "parsed"
         })
     }
   }
@@ -201,7 +202,7 @@ extension Connection {
 extension IndexDefinition {
   /// The reason why the unique index cannot be created.
   fileprivate var violation: String {
-    "“\(columns.joined(separator: ", "))” \(columns.count == 1 ? "is" : "are") unique by the type, and some rows are alike: "
-      + "a migration has to change or remove them"
+    "“\(columns.joined(separator: ", "))” must be unique, but some rows have equal values; "
+      + "change or remove them in a migration"
   }
 }

@@ -8,11 +8,14 @@ extension Connection {
   ) throws -> [SearchResult<Found>] {
     guard case .table = query.source, query.order == nil else {
       throw SQLiteError(
-        .misuse, "a search needs a query of a table, and orders its results by rank")
+        .misuse,
+        "a search needs a query of a table without an order, because it orders its results "
+          + "by rank")
     }
     let plan = try plan(of: type)
     guard !plan.searchedColumns.isEmpty else {
-      throw SQLiteError(.misuse, "\(type) declares no searched properties")
+      throw SQLiteError(
+        .misuse, "\(type) declares no searched properties; add the trait .searched(…)")
     }
     let search = try Search(
       for: pattern, where: query.condition, marks: marks, limit: query.limit, offset: query.offset)
@@ -60,7 +63,7 @@ package struct Search: Sendable {
     for pattern: SearchPattern, where condition: SQL?, marks: SearchMarks, limit: Int?, offset: Int
   ) throws(SQLiteError) {
     guard limit ?? 0 >= 0, offset >= 0 else {
-      throw SQLiteError(.range, "a limit and an offset are not negative")
+      throw SQLiteError(.range, "a limit and an offset must not be negative")
     }
     expression = try pattern.expression()
     self.condition = condition
@@ -78,8 +81,8 @@ package struct Search: Sendable {
   ) -> SQLiteError {
     SQLiteError(
       .error,
-      "“\(table)” has no full-text index “\(TablePlan.searchTableName(of: table))” with the columns "
-        + "(\(columns.joined(separator: ", "))), which the next write of a \(type) makes")
+      "“\(table)” has no full-text index “\(TablePlan.searchTableName(of: table))” with the "
+        + "columns (\(columns.joined(separator: ", "))); the next write of a \(type) creates it")
   }
 
   /// Returns a query of columns for ``results(of:_:_:)``.

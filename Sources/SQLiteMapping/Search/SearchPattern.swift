@@ -111,7 +111,8 @@ public struct SearchPattern: Hashable, Sendable {
     guard depth <= Self.maximumDepth else {
       throw SQLiteError(
         .tooBig,
-        "the search pattern is nested \(depth) deep, and FTS5 reads \(Self.maximumDepth) at most")
+        "the search pattern is nested \(depth) levels deep; FTS5 allows at most "
+          + "\(Self.maximumDepth)")
     }
     return joint == .not ? "\(text) NOT (\(excluded))" : text
   }

@@ -42,7 +42,7 @@ package struct SearchTable: Sendable {
       return SchemaDifference(
         kind: .searchName, column: nil,
         description:
-          "“\(name)” is not a full-text index of “\(table)”, which needs one of that name")
+          "“\(name)” is not a full-text index of “\(table)”, which needs one with that name")
     }
     let present = try SearchTable.columns(of: table, connection)
     guard present == columns else {
@@ -54,7 +54,7 @@ package struct SearchTable: Sendable {
       "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = \(table) COLLATE NOCASE",
       as: String.self)
     let hasAll = try triggers.allSatisfy { stored.contains(try $0.checkedText) }
-    return hasAll ? nil : fault("lacks a trigger that keeps it up to date, or has an older one")
+    return hasAll ? nil : fault("has a missing or outdated trigger")
   }
 
   /// Returns the difference between the index and what the type requires, or nil if there is none.
@@ -113,7 +113,7 @@ package struct SearchTable: Sendable {
     guard let fault = try fault(connection) else { return }
     guard fault.isMendedByWriting else { throw SQLiteError(.misuse, fault.description) }
     guard Capabilities.hasFTS5 else {
-      throw SQLiteError(.error, "this SQLite has no full-text search (FTS5)")
+      throw SQLiteError(.error, "this libsqlite3 was compiled without full-text search (FTS5)")
     }
     try SearchTable.remove(of: table, connection)
     try connection.executeChange(

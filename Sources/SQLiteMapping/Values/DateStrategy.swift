@@ -121,7 +121,7 @@ extension DateStrategy {
         seconds - Int64(DateRange.referenceSince1970), UInt64(units), over: UInt64(unitsPerSecond))
     else {
       throw SQLiteError(
-        .range, "the date \(seconds) seconds after 1970-01-01 is not in the years 0000 to 9999")
+        .range, "the date is not in the years 0000 to 9999")
     }
     return try DateRange.date(seconds: exact)
   }
@@ -135,7 +135,7 @@ extension DateStrategy {
   private static func date(julianDay: Double) throws(SQLiteError) -> Date {
     let milliseconds = (julianDay - julianReferenceDay) * 86_400_000
     guard DateRange.contains(milliseconds / 1_000) else {
-      throw SQLiteError(.range, "the Julian day \(julianDay) is not in the years 0000 to 9999")
+      throw SQLiteError(.range, "the Julian day is not in the years 0000 to 9999")
     }
     return try date(
       count: Int64(milliseconds.rounded(.toNearestOrEven))
@@ -180,7 +180,7 @@ extension DateText {
     guard seconds.magnitude >= 1e-280 || seconds == 0 else {
       throw SQLiteError(
         .range,
-        "the date \(seconds) seconds after 2001-01-01 needs more than 300 digits as text")
+        "the date needs more than 300 digits as text")
     }
     return seconds
   }
@@ -229,7 +229,7 @@ extension DateRange {
     guard contains(seconds) else {
       throw SQLiteError(
         .range,
-        "the date \(seconds) seconds after 2001-01-01 is not in the years 0000 to 9999")
+        "the date is not in the years 0000 to 9999")
     }
     return seconds
   }

@@ -12,7 +12,7 @@ package enum DecimalText {
   /// - Throws: `SQLiteError` with `mismatch` for a NaN.
   package static func value(for decimal: Decimal) throws(SQLiteError) -> Value {
     guard !decimal.isNaN else {
-      throw SQLiteError(.mismatch, "a Decimal that is not a number cannot be stored")
+      throw SQLiteError(.mismatch, "a Decimal that is NaN cannot be stored")
     }
     return .text(decimal.description)
   }

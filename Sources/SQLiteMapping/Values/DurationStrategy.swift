@@ -30,7 +30,7 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
       let half: UInt128 = 500_000_000
       let isUp = rest.magnitude > half || (rest.magnitude == half && quotient & 1 == 1)
       guard let nanoseconds = Int64(exactly: isUp ? quotient + rest.signum() : quotient) else {
-        throw SQLiteError(.range, "\(Self.text(of: duration)) s do not fit 64 bits of nanoseconds")
+        throw SQLiteError(.range, "the duration does not fit 64 bits of nanoseconds")
       }
       return .integer(nanoseconds)
     }
@@ -99,7 +99,7 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
     guard let integer = Int128(exactly: whole),
       case let (product, isOverflow) = integer.multipliedReportingOverflow(by: Int128(perSecond)),
       !isOverflow
-    else { throw SQLiteError(.range, "\(seconds) seconds do not fit Duration") }
+    else { throw SQLiteError(.range, "the seconds do not fit Duration") }
     // A number that is large enough to overflow here has no fraction.
     let rest = ((seconds - whole) * 1e18).rounded(.toNearestOrEven)
     return Duration(attoseconds: product + Int128(rest))

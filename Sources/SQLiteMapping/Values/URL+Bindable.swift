@@ -42,23 +42,23 @@ extension URL {
   ///   has a query or a fragment, or has a path that is empty, contains a NUL or is not UTF-8.
   package func filePath() throws(SQLiteError) -> String {
     func refused(_ reason: String) -> SQLiteError {
-      SQLiteError(.cannotOpen, "the URL \(absoluteString) names no file: \(reason)")
+      SQLiteError(.cannotOpen, "the URL \(absoluteString) is not a valid file URL: \(reason)")
     }
     guard isFileURL else { throw refused("its scheme is not “file”") }
     let host = host(percentEncoded: false) ?? ""
-    guard host.isEmpty || host == "localhost" else { throw refused("the host is another machine") }
+    guard host.isEmpty || host == "localhost" else { throw refused("its host is another computer") }
     guard query(percentEncoded: true) == nil, fragment(percentEncoded: true) == nil else {
-      throw refused("a path has no query and no fragment")
+      throw refused("it has a query or a fragment")
     }
     guard var bytes = Self.unescaped(absoluteURL.path(percentEncoded: true)) else {
-      throw refused("its escapes are wrong")
+      throw refused("its percent-encoding is invalid")
     }
     while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
     guard !bytes.isEmpty, !bytes.contains(0) else {
-      throw refused("its path is empty or contains a NUL")
+      throw refused("its path is empty or contains a NUL character")
     }
     guard let path = String(validating: bytes, as: UTF8.self) else {
-      throw refused("its path is not UTF-8")
+      throw refused("its path is not valid UTF-8")
     }
     return path
   }

@@ -19,7 +19,7 @@ extension Value {
     case .integer(let integer): return integer
     case .real(let real):
       guard let integer = Int64(exactly: real) else {
-        throw SQLiteError(.mismatch, "the stored real is not a whole number of 64 bits")
+        throw SQLiteError(.mismatch, "the stored real is not a 64-bit integer")
       }
       return integer
     default: throw mismatch(expected: type)

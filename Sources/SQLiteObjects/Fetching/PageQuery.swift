@@ -48,7 +48,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the limit isn't positive.
   init(_ store: any ObjectStore, _ query: QueryParts, limit: Int) throws {
-    guard limit > 0 else { throw SQLiteError(.range, "a page has at least one object") }
+    guard limit > 0 else { throw SQLiteError(.range, "a page must have at least one object") }
     self.store = store
     self.limit = limit
     var pages = QueryParts(type: query.type)
@@ -128,7 +128,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
   ///   other sort keys.
   func starting(after position: PagePosition<Object>?) throws -> PageQuery {
     if let position, position.outline != outline {
-      throw SQLiteError(.misuse, "the position is of another order than the page")
+      throw SQLiteError(.misuse, "the position belongs to a page with another order")
     }
     var query = self
     query.start = position

@@ -13,7 +13,7 @@ extension CodingUserInfoKey {
   public static let magicData: CodingUserInfoKey = {
     guard let key = CodingUserInfoKey(rawValue: "MagicData.store") else {
       // Programmer error: Swift accepts every string as a key.
-      fatalError("there is no key for a store")
+      fatalError("CodingUserInfoKey rejects the key of the store")
     }
     return key
   }()

@@ -79,7 +79,7 @@ final class PropertyCollector: Encoder {
         let name = label?.drop { $0 == "_" } ?? ""
         throw MagicError.unsuitableType(
           type: "\(type(of: object))",
-          reason: "its encode(to:) leaves out “\(name)”; a subclass must encode its own properties")
+          reason: "its encode(to:) omits “\(name)”; a subclass must encode its own properties")
       }
       mirror = level.superclassMirror
     }

@@ -17,8 +17,9 @@ package struct RelationKeys: Sendable {
 
   /// The message for a relation that is read before it is resolved.
   var unresolved: String {
-    "the relation “\(property)” was decoded, and its objects were not looked up: call "
-      + "MagicData.resolve(_:) before it is read, or decode with the store as userInfo[.magicData]"
+    "the relation “\(property)” was decoded, but its objects were not looked up; call "
+      + "MagicData.resolve(_:) before you read it, or decode with the store as "
+      + "userInfo[.magicData]"
   }
 
   /// Returns whether there is anything to encode. A to-one relation may reference no object.
@@ -137,7 +138,9 @@ private struct CodedKey: Codable {
         value,
         .init(
           codingPath: encoder.codingPath,
-          debugDescription: "the relation leads to an object that was never saved and has no key"))
+          debugDescription:
+            "the relation references an object that was never saved and has no key; save it "
+            + "first"))
     }
   }
 }

@@ -38,7 +38,7 @@ extension ObservedResults {
   where Result == [Object] {
     with { reading in
       guard let list = reading.comparison as? ObservedList else {
-        throw SQLiteError(.misuse, "only a query for objects has differences by identity")
+        throw SQLiteError(.misuse, "only a query for objects can be observed as differences")
       }
       return ObservedDifference(
         objects: try reading.make(), identities: list.after.found.map { Int($0) },

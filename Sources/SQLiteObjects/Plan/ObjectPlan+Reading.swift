@@ -53,8 +53,8 @@ extension ObjectPlan {
     case .object(let type):
       throw refuse(
         value.isNull
-          ? "the \(type) that it referred to was removed"
-          : "it holds \(value.storageClass) instead of the key of an object")
+          ? "the \(type) that it referenced was removed"
+          : "it contains \(value.storageClass) instead of the key of an object")
     case .asset:
       do {
         // The ID is checked now, so that later only access to the file can fail.
@@ -86,7 +86,8 @@ extension ObjectPlan {
       throw MagicError.unsuitableType(
         type: typeName,
         reason:
-          "its primary value “\(properties[primary].name)” is not of the type \(Swift.type(of: value))"
+          "its primary value “\(properties[primary].name)” does not have the type "
+          + "\(Swift.type(of: value))"
       )
     }
     return try Storage.stored(value)

@@ -162,17 +162,18 @@ package final class ObjectPlan: Sendable {
     for (property, wrapper) in zip(properties, wrappers) {
       guard !wrapper.isNestedOptional else {
         throw refuse(
-          "“\(property.name)” is an optional of an optional, whose two nils would both be NULL")
+          "“\(property.name)” is an optional of an optional, but NULL represents only one nil")
       }
       guard names.insert(asciiLowercased(property.name)).inserted else {
         throw refuse(
-          "another column is named “\(property.name)”: SQLite ignores the case of letters")
+          "two columns are named “\(property.name)”, because SQLite ignores case; rename one "
+            + "property")
       }
     }
     let table = type.tableName
     guard !table.isEmpty, !asciiLowercased(table).hasPrefix("sqlite_"),
       !asciiLowercased(table).hasPrefix("magicdata_")
-    else { throw refuse("the table name “\(table)” is reserved") }
+    else { throw refuse("the table name “\(table)” is reserved; declare another tableName") }
   }
 }
 

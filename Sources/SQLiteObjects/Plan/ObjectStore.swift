@@ -56,7 +56,7 @@ extension ObjectStore {
   ) throws -> Result {
     var result: Result?
     try read(plan, isOneStatement: false) { result = try body($0) }
-    guard let result else { throw SQLiteError(.error, "nothing was read") }
+    guard let result else { throw SQLiteError(.error, "the read returned no result") }
     return result
   }
 

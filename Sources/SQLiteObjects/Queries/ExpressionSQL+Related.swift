@@ -192,7 +192,7 @@ extension ExpressionSQL {
     for (index, slot) in route.enumerated() {
       let property = plan.properties[slot]
       switch property.role.kind {
-      case .column, .asset: throw plan.refuse(property, "leads to no object")
+      case .column, .asset: throw plan.refuse(property, "does not reference an object")
       case .object(let type):
         plan = try store.plan(type)
         guard let before = path?.rows else { continue }
@@ -228,7 +228,8 @@ extension ExpressionSQL {
     }
     guard let path else {
       throw MagicError.unsuitableType(
-        type: rows.plan.typeName, reason: "a path in a filter leads to no collection of objects")
+        type: rows.plan.typeName,
+        reason: "a key path in a filter does not lead to a collection of objects")
     }
     return path
   }

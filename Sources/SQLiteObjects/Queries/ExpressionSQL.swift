@@ -325,7 +325,7 @@ extension ExpressionSQL {
       return try rows.column(slot)
     }
     guard case .object(let type) = property.role.kind else {
-      throw rows.plan.refuse(property, "leads to no object")
+      throw rows.plan.refuse(property, "does not reference an object")
     }
     let plan = try store.plan(type)
     // The reference itself stores the key of the other row.

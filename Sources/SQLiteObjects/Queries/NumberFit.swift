@@ -20,16 +20,11 @@ struct NumberFit: Sendable {
   }
 
   /// Returns the error for a value that doesn't fit.
-  func error(_ value: Value) -> SQLiteError {
-    let found =
-      switch value {
-      case .integer(let number): "\(number)"
-      case .real(let number): "\(number)"
-      default: value.storageClass
-      }
-    return SQLiteError(
+  var error: SQLiteError {
+    SQLiteError(
       .range,
-      "the calculated number \(found) does not fit “\(name)”, which is from \(range.lowerBound) to \(range.upperBound)"
+      "the calculated number does not fit “\(name)”, whose range is \(range.lowerBound) to "
+        + "\(range.upperBound)"
     )
   }
 }

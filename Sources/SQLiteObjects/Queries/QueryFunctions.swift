@@ -75,7 +75,7 @@ enum QueryFunctions {
 
   private static func count(_ value: Value) throws -> Int {
     guard case .integer(let integer) = value, let count = Int(exactly: integer), count >= 0 else {
-      throw SQLiteError(.range, "a number of characters is not negative")
+      throw SQLiteError(.range, "a number of characters must not be negative")
     }
     return count
   }
@@ -109,7 +109,7 @@ enum QueryFunctions {
         index += 1
       }
       guard result.count <= greatestLength else {
-        throw SQLiteError(.tooBig, "a text with replacements is longer than SQLite allows")
+        throw SQLiteError(.tooBig, "the text with replacements is longer than SQLite allows")
       }
     }
     return String(decoding: result, as: UTF8.self)
@@ -296,7 +296,7 @@ private struct Percentile {
   mutating func add(_ value: Value, fraction: Value) throws {
     let fraction = try Double(databaseValue: fraction)
     guard 0...1 ~= fraction, self.fraction ?? fraction == fraction else {
-      throw SQLiteError(.range, "a percentile is one fraction from 0 to 1")
+      throw SQLiteError(.range, "the fraction of a percentile must be one number from 0 to 1")
     }
     self.fraction = fraction
     switch value {
@@ -315,7 +315,7 @@ private struct Percentile {
     get throws {
       guard let fraction else { return .null }
       guard numbers.isEmpty || decimals.isEmpty else {
-        throw SQLiteError(.mismatch, "a percentile is of numbers or of decimals, not of both")
+        throw SQLiteError(.mismatch, "a percentile cannot mix numbers and decimals")
       }
       if !decimals.isEmpty {
         let (low, high, share) = Percentile.neighbors(decimals.sorted(), fraction)

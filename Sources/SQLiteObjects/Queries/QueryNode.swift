@@ -318,7 +318,7 @@ extension QueryNode {
   ) throws(MagicError) -> [Int] {
     guard let slots = Prototype<Object>.slots(path) else {
       throw .unsuitableType(
-        type: "\(Object.self)", reason: "\(path) leads to none of its properties")
+        type: "\(Object.self)", reason: "\(path) is not one of its properties")
     }
     return slots
   }
@@ -351,7 +351,7 @@ extension ObjectPlan {
   ) throws(MagicError) -> Int {
     let slots = try QueryNode.slots(path)
     guard slots.count == 1 else {
-      throw .unsuitableType(type: typeName, reason: "\(path) leads to another object")
+      throw .unsuitableType(type: typeName, reason: "\(path) is a property of a related object")
     }
     return slots[0]
   }

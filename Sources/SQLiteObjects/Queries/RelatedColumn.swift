@@ -103,6 +103,6 @@ public struct RelatedCollection<Target: MagicObject>: MagicColumn {
 
   /// Throws `SQLiteError` with `ResultCode.mismatch`, because no column stores the objects.
   public static func value(from stored: SQLiteCore.Value) throws -> [Target] {
-    throw SQLiteError(.mismatch, "the objects of a relation are in no column")
+    throw SQLiteError(.mismatch, "the objects of a relation are not stored in a column")
   }
 }

@@ -200,7 +200,7 @@ extension [TupleColumn] {
   func tuple<Tuple>(_ row: StatementHandle, as _: Tuple.Type) throws -> Tuple {
     try unsafe withUnsafeTemporaryAllocation(of: Tuple.self, capacity: 1) { room in
       guard let start = room.baseAddress else {
-        throw SQLiteError(.outOfMemory, "there is no memory for a row")
+        throw SQLiteError(.outOfMemory, "out of memory for a row")
       }
       try unsafe read(row, into: UnsafeMutableRawPointer(start))
       return unsafe start.move()

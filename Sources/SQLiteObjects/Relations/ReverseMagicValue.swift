@@ -226,7 +226,7 @@ extension AsyncReverseMagicSet: Codable {
     throw DecodingError.dataCorrupted(
       .init(
         codingPath: decoder.codingPath,
-        debugDescription: "a reverse value cannot be decoded: it is looked up in the store"))
+        debugDescription: "a reverse relation cannot be decoded: it is fetched from the store"))
   }
 
   /// Encodes null, because a reverse relation has no content outside the store.
@@ -246,7 +246,7 @@ extension ReverseMagicValue: MagicColumn {
   public static func value(
     from stored: SQLiteCore.Value
   ) throws -> AsyncReverseMagicSet<Owner> {
-    throw SQLiteError(.mismatch, "the objects of a reverse value are in no column")
+    throw SQLiteError(.mismatch, "the objects of a reverse relation are not stored in a column")
   }
 }
 

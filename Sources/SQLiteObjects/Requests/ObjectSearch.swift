@@ -22,7 +22,7 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
     guard query.order.isEmpty else {
       throw SQLiteError(
         .misuse,
-        "the results of a search are ordered by rank: use Filter.matching for another order")
+        "search results are ordered by rank; use Filter.matching for another order")
     }
     self.store = store
     plan = try store.plan(Object.self)

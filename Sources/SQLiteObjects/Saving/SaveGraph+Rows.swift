@@ -30,7 +30,7 @@ extension SaveGraph.Transaction {
     guard key(index) != zIndex, let counting = node.plan.counting else { return }
     throw MagicError.unstorableValue(
       type: node.plan.typeName, property: node.plan.properties[counting].name,
-      reason: "the number of an object that is in the store cannot be changed")
+      reason: "the auto-incremented number of a saved object cannot be changed")
   }
 
   private func isPresent(_ plan: ObjectPlan, _ zIndex: Int64) throws -> Bool {

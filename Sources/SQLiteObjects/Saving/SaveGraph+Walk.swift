@@ -84,7 +84,7 @@ extension SaveGraph {
       }
       let cells = try plan.cells(of: object)
       guard let index = try FoundCells.with(cells, { try add(kind, $0) }) else {
-        throw MagicError.unsuitableType(type: plan.typeName, reason: "it has no property")
+        throw MagicError.unsuitableType(type: plan.typeName, reason: "it has no stored properties")
       }
       return index
     }
@@ -193,7 +193,7 @@ extension ObjectPlan {
     guard subclass != type else { return }
     throw MagicError.unsuitableType(
       type: "\(subclass)",
-      reason: "it is a subclass of \(type) with a table of its own: save it as a \(subclass)")
+      reason: "it is a subclass of \(type) with its own table; save it as a \(subclass)")
   }
 
   /// Throws if a relation of a decoded object contains only the keys of its objects.

@@ -175,7 +175,7 @@ struct ObjectTables {
     else {
       throw SchemaError(
         table: table,
-        differences: ["“\(column.name)” is an asset, which may always be without content"])
+        differences: ["“\(column.name)” is an asset, which is always optional"])
     }
     if let rows = try connection.rowsWithoutValue(column.name, of: table) {
       throw SchemaError(table: table, differences: ["“\(column.name)” has no value in \(rows)"])
@@ -202,7 +202,7 @@ struct ObjectTables {
     }
     guard try isDone && self.column(column, of: table).isNotNull == isNotNull else {
       throw SchemaError(
-        table: table, differences: ["its SQL is not understood, which declares “\(column)”"])
+        table: table, differences: ["the SQL that declares “\(column)” cannot be parsed"])
     }
   }
 

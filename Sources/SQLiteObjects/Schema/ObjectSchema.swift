@@ -171,7 +171,7 @@ struct ObjectTable {
       }
     guard fits else {
       throw MagicError.conflictingTypes(
-        table: definition.name, types: [claim, "what the store has there, which is something else"])
+        table: definition.name, types: [claim, "an existing table with other columns"])
     }
     return present
   }

@@ -82,7 +82,7 @@ struct FetchedGraph: Sendable {
     if let index = indexes[type] { return index }
     guard tables.count < CellIndex.limit else {
       throw MagicError.unsuitableType(
-        type: shape.typeName, reason: "a fetch leads to more than \(CellIndex.limit) types")
+        type: shape.typeName, reason: "a fetch loads more than \(CellIndex.limit) types")
     }
     indexes[type] = tables.count
     tables.append(FetchedRows(shape))

@@ -74,50 +74,55 @@ extension MagicError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .missingValue(let type, let property):
-      "\(type).\(property) has no value: set one before the object is saved"
+      "\(type).\(property) has no value; set it before saving, or declare it optional"
     case .notFound(let type, let primary): "there is no \(type) with the primary value \(primary)"
-    case .notSaved(let type): "this \(type) is not in the store"
+    case .notSaved(let type):
+      "this \(type) is not in the store: it was never saved, or it was removed"
     case .unsavedChanges(let type):
-      "the \(type) has changes that are not saved: save its object before you filter, sort or page it"
+      "the \(type) has unsaved changes; save its object before you filter, sort or page it"
     case .alreadySaved(let type, let primary?):
-      "there is a \(type) with the primary value \(primary) already: change the one that is fetched, or "
-        + "overwrite it by update(_:)"
-    case .alreadySaved(let type, nil): "this \(type) is in the store already"
+      "a \(type) with the primary value \(primary) already exists; change the fetched one, or "
+        + "overwrite it with update(_:)"
+    case .alreadySaved(let type, nil):
+      "this \(type) is already in the store; save its changes with update(_:)"
     case .restored(let type):
-      "the store was restored since this \(type) was fetched or saved; fetch it anew"
+      "the store was restored since this \(type) was fetched or saved; fetch it again"
     case .conflict(let type, let zIndex):
-      "the \(type) \(zIndex) was changed or removed since it was fetched or saved"
-    case .missingPrimaryValue(let type): "\(type) has no @PrimaryMagicValue"
+      "the \(type) \(zIndex) was changed or removed since it was fetched or saved; fetch it again"
+    case .missingPrimaryValue(let type):
+      "\(type) has no @PrimaryMagicValue; declare one to find objects by it"
     case .unsuitableType(let type, let reason): "\(type) cannot be stored: \(reason)"
     case .notSearched(let type):
-      "\(type) cannot be searched: it declares no searched properties, by the trait .searched(…)"
+      "\(type) cannot be searched: it declares no searched properties; add the trait .searched(…)"
     case .conflictingTypes(let table, let types):
-      "the table “\(table)” is claimed by \(types.joined(separator: " and ")); "
-        + "declare another tableName"
+      "the table “\(table)” is used by \(types.joined(separator: " and ")); declare another "
+        + "tableName"
     case .unresolvedRelation(let type, let property):
-      "\(type).\(property) was decoded as keys: call MagicData.resolve(_:) before it is used"
+      "\(type).\(property) was decoded as keys; call MagicData.resolve(_:) before you use it"
     case .unreadableValue(let type, let property, let zIndex, let reason):
       "\(type).\(property) of the object \(zIndex) cannot be read: \(reason)"
     case .unstorableValue(let type, let property, let reason):
       "\(type).\(property) cannot be stored: \(reason)"
     case .missingTarget(let type, let zIndex):
-      "there is no \(type) with the z_index \(zIndex) any more"
+      "the \(type) with the z_index \(zIndex) no longer exists"
     case .lostTarget(let type, let property, let zIndex):
-      "the object that \(type).\(property) of the object \(zIndex) referred to was removed"
+      "the object that \(type).\(property) of the object \(zIndex) referenced was removed"
     case .restricted(let type, let properties):
-      "this \(type) cannot be removed while other objects refer to it"
-        + (properties.isEmpty ? "" : ": by \(properties.joined(separator: ", "))")
+      "this \(type) cannot be removed, because other objects reference it"
+        + (properties.isEmpty ? "" : " by \(properties.joined(separator: ", "))")
     case .lostValue(let type, let property):
-      "the object was removed before \(type).\(property) was fetched: that value is lost"
+      "the object was removed before \(type).\(property) was fetched, so that value is lost"
     case .foreignValue(let type, let property):
-      "\(type).\(property) is in another store: fetch it from there by get(), and set the property to the "
-        + "result before you save the object in this store"
+      "\(type).\(property) is in another store; fetch it there with get(), and set the property "
+        + "to the result before you save the object in this store"
     case .detachedValue(let type):
-      "a lazy \(type) has neither a value nor a saved object to fetch it from"
+      "a lazy \(type) has neither a value nor a saved object to fetch it from; set it, or save "
+        + "its object first"
     case .closed: "the store was closed"
     case .olderStore(let path, let tables):
-      "\(path) is a store of the older MagicData, with the tables \(tables.joined(separator: ", ")): "
-        + "read them with Database, and save their objects in a new store"
+      "\(path) is a store of the older MagicData, with the tables "
+        + "\(tables.joined(separator: ", ")); read them with Database, and save their objects "
+        + "in a new store"
     case .outOfRange(let count): "the range is not within the \(count) elements"
     }
   }

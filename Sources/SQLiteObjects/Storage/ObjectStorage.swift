@@ -174,7 +174,7 @@ package final class ObjectStorage: @unchecked Sendable {
 
   /// Returns the message for a property that was read before it was set.
   func missing(_ slot: Int) -> String {
-    "\(shape.typeName).\(shape.properties[slot].name) was read, but it was never set"
+    "\(shape.typeName).\(shape.properties[slot].name) was read before it was set"
   }
 
   /// Caches a value that was created from the stored form, unless another task already has.

@@ -95,7 +95,7 @@ final class ValueBox: Sendable {
 
   func missing(_ value: Any.Type) -> String {
     if let bound { return bound.missing(value) }
-    return "the property of type \(value) that \(type) declares in line \(line) was read, "
-      + "but it was never set"
+    return "the property of type \(value) that \(type) declares in line \(line) was read before it "
+      + "was set"
   }
 }

@@ -35,7 +35,7 @@ extension MagicData {
       var print: ResultPrint?
       make = try prepared.read(connection, &print)
     }
-    guard let make else { throw SQLiteError(.error, "the request was not read") }
+    guard let make else { throw SQLiteError(.error, "the request returned no result") }
     return try make()
   }
 

@@ -237,7 +237,7 @@ extension ObjectPlan {
     let names = try zip(paths, PropertyCollector.names(of: paths)).map { path, name in
       if let name { return name }
       throw MagicError.unsuitableType(
-        type: typeName, reason: "\(path) leads to none of its properties")
+        type: typeName, reason: "\(path) is not one of its properties")
     }
     let isPrimary = primary.map { names == [properties[$0].name] } ?? false
     let isUnique = rows.indexes.contains { $0.isUnique && Set($0.columns) == Set(names) }
@@ -245,8 +245,8 @@ extension ObjectPlan {
       throw MagicError.unsuitableType(
         type: typeName,
         reason:
-          "no trait says that “\(names.joined(separator: ", "))” is unique, by which objects are "
-          + "to be found")
+          "no trait declares “\(names.joined(separator: ", "))” as unique; add the trait "
+          + ".unique(…)")
     }
     return names
   }

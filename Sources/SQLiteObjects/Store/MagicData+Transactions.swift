@@ -122,7 +122,7 @@ extension MagicData {
   ) throws -> Result {
     var result: Result?
     try onSnapshot(isOneStatement: isOneStatement) { result = try body($0) }
-    guard let result else { throw SQLiteError(.error, "nothing was read") }
+    guard let result else { throw SQLiteError(.error, "the read returned no result") }
     return result
   }
 

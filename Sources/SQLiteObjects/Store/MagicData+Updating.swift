@@ -129,8 +129,7 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
       return nil
     }
     for check in checks {
-      let found = try connection.firstRow(check.search, as: Value.self)
-      if let found { return check.fit.error(found) }
+      if try connection.firstRow(check.search) != nil { return check.fit.error }
     }
     return nil
   }
@@ -165,15 +164,15 @@ extension ObjectPlan {
     }
     guard slots.count == 1, let slot = slots.first else {
       throw MagicError.unsuitableType(
-        type: typeName, reason: "only properties of its own can be set, and not those it leads to")
+        type: typeName, reason: "only its own properties can be set, not those of related objects")
     }
     guard properties[slot].hasColumn else { throw refuse(slot, "has no column to set") }
     guard slot != counting else {
-      throw refuse(slot, "is the number by which the store knows the object, and does not change")
+      throw refuse(slot, "is the auto-incremented number of the object, which cannot be changed")
     }
     if properties[slot].role.isAsset {
       guard case .value(.null) = assignment.value else {
-        throw refuse(slot, "is an asset, of which each object has its own")
+        throw refuse(slot, "is an asset, which each object must own; only nil can be set")
       }
     }
     return slot

@@ -100,7 +100,7 @@ package enum StorePath {
   /// created, and the file is in it.
   static func database(at path: String) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL")
+      throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL character")
     }
     let isFile = ["sqlite3", "sqlite", "db"].contains { asciiLowercased(path).hasSuffix(".\($0)") }
     var isFolder = false
@@ -150,7 +150,7 @@ package enum StorePath {
       // This call created the error, so no other code accesses its dictionary.
       let cause = unsafe (error as? CocoaError)?.userInfo["NSUnderlyingError"] as? POSIXError
       let reason = cause.map { systemMessage($0.code.rawValue) } ?? "\(error)"
-      throw SQLiteError(.cannotOpen, "\(path): the folder cannot be made: \(reason)")
+      throw SQLiteError(.cannotOpen, "\(path): the folder cannot be created: \(reason)")
     }
   }
 }

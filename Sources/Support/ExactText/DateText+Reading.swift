@@ -84,20 +84,20 @@ extension DateText {
     if text[offset] == UInt8(ascii: " ") { offset += 1 }
     guard offset < text.count else {
       if grammar == .spon { return 0 }
-      throw malformed("a zone", at: offset)
+      throw malformed("a time zone", at: offset)
     }
     let sign = text[offset]
     offset += 1
     if sign == UInt8(ascii: "Z") { return 0 }
     guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else {
-      throw malformed("a zone", at: offset - 1)
+      throw malformed("a time zone", at: offset - 1)
     }
     let isSPON = grammar == .spon
-    let hours = try readNumber(text, at: &offset, to: isSPON ? 23 : 14, "zone hour")
+    let hours = try readNumber(text, at: &offset, to: isSPON ? 23 : 14, "time zone hour")
     if !isSPON || (offset < text.count && text[offset] == UInt8(ascii: ":")) {
       try read(UInt8(ascii: ":"), text, at: &offset)
     }
-    let minutes = try readNumber(text, at: &offset, to: 59, "zone minute")
+    let minutes = try readNumber(text, at: &offset, to: 59, "time zone minute")
     return (hours * 3_600 + minutes * 60) * (sign == UInt8(ascii: "-") ? -1 : 1)
   }
 

@@ -113,5 +113,5 @@ public struct SPONSyntaxError: Error, Hashable, CustomStringConvertible {
   }
 
   /// A message that contains the offset and the reason.
-  public var description: String { "not SPON: byte \(offset): \(reason)" }
+  public var description: String { "invalid SPON at byte \(offset): \(reason)" }
 }

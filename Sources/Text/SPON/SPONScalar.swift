@@ -126,7 +126,7 @@ extension Data: SPONScalar {
       throw reader.mismatch(Data.self, "bytes (*)")
     }
     guard let data = Data(base64Encoded: reader.text) else {
-      throw reader.corrupted("the text is not base64")
+      throw reader.corrupted("the text is not valid base64")
     }
     return data
   }
@@ -141,7 +141,9 @@ extension Data: SPONScalar {
 extension URL: SPONScalar {
   static func read(_ reader: ValueReader) throws -> URL {
     let text = try reader.string()
-    guard let url = URL(string: text) else { throw reader.corrupted("“\(text)” is no URL") }
+    guard let url = URL(string: text) else {
+      throw reader.corrupted("“\(text)” is not a valid URL")
+    }
     return url
   }
 

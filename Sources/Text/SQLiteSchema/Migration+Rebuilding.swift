@@ -27,7 +27,7 @@ extension Migration.Step {
       let after = try rebuild.column(column)
       guard rebuild.text.definition.columns.count == rebuild.old.columns.count,
         (after.type?.text ?? "") == type, after.constraints == before.constraints
-      else { throw rebuild.refuse("“\(type)” is no type") }
+      else { throw rebuild.refuse("“\(type)” is not a valid column type") }
       rebuild.converted = [after.name]
     }
   }
@@ -67,7 +67,8 @@ extension Migration.Step {
     rebuild(table, "add \(constraint.text) to “\(column)” of “\(table)”") { rebuild in
       for parsed in try rebuild.columnConstraints(constraint) {
         if case .generated = parsed.kind {
-          throw rebuild.refuse("the values of “\(column)” would be lost: it would be generated")
+          throw rebuild.refuse(
+            "the values of “\(column)” would be lost: a generated column stores none")
         }
         try rebuild.editing { try $0.add(parsed, to: column) }
       }
@@ -244,12 +245,13 @@ extension TableRebuild {
     _ sql: SQL, _ parse: (String) throws(SQLSyntaxError) -> Result
   ) throws -> Result {
     guard sql.values.isEmpty else {
-      throw refuse("the schema keeps no bound value: write the value into \(sql.text)")
+      throw refuse(
+        "the schema cannot contain bound values; write the value as a literal in \(sql.text)")
     }
     do {
       return try parse(sql.text)
     } catch {
-      throw refuse("\(sql.text) is not understood: \(error.message)")
+      throw refuse("\(sql.text) cannot be parsed: \(error.message)")
     }
   }
 

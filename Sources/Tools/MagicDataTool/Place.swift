@@ -20,7 +20,7 @@ struct Place {
       let file = "\(path)/\(StorePath.fileName)"
       guard try Self.kind(of: file) == .file else {
         throw ToolError.failed(
-          "the folder \(path) holds no \(StorePath.fileName), so it is no store")
+          "the folder \(path) is not a store: it does not contain \(StorePath.fileName)")
       }
       self.path = file
     }
@@ -33,7 +33,7 @@ struct Place {
   /// What stands at a path.
   static func kind(of path: String) throws -> Kind {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw ToolError.usage("a path is empty or contains a NUL")
+      throw ToolError.usage("a path is empty or contains a NUL character")
     }
     var isFolder = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -56,7 +56,8 @@ struct Place {
     } catch {
       guard error.code.primary == .readOnly else { throw error }
       throw ToolError.failed(
-        "\(path) was left in the midst of a change: `magicdata repair --apply` undoes that (\(error.message))"
+        "\(path) has an interrupted transaction (\(error.message)); roll it back with "
+          + "`magicdata repair --apply`"
       )
     }
   }
@@ -72,7 +73,7 @@ struct Place {
       try connection.firstRow("SELECT 1 FROM magicdata_asset WHERE content IS NULL LIMIT 1") != nil
     }
     guard kind == .folder || kind == .missing && !needsFolder else {
-      throw ToolError.failed("the folder of the assets, \(folder), is missing")
+      throw ToolError.failed("the asset folder \(folder) is missing")
     }
     return try AssetStore(database, folder: folder)
   }

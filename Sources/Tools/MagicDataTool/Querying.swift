@@ -98,7 +98,7 @@ extension Command {
       _ = try connection.trustSearch()
       guard (try? isReadOnly(sql, arguments, connection)) == false else { throw error }
     }
-    throw ToolError.usage("the statement writes, which takes --write")
+    throw ToolError.usage("the statement writes to the database; add --write")
   }
 
   private static func isReadOnly(
@@ -118,7 +118,7 @@ extension Command {
     var bytes: [UInt8] = []
     while let line = readLine(strippingNewline: false) { bytes += line.utf8 }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw ToolError.failed("the SQL is not UTF-8")
+      throw ToolError.failed("the SQL is not valid UTF-8")
     }
     return text
   }

@@ -25,7 +25,7 @@ struct Session {
     var format = output.isTerminal ? ResultWriter.Format.table : .csv
     if let name = words.values["--format"] {
       guard let named = ResultWriter.Format(rawValue: name) else {
-        throw ToolError.usage("--format is table, csv or json, not \(name.quoted)")
+        throw ToolError.usage("--format must be table, csv or json, not \(name.quoted)")
       }
       format = named
     }

@@ -49,7 +49,7 @@ package import Terminal
     var name = "magicdata"
     do {
       guard known.count == words.count else {
-        throw ToolError.usage("an argument is not UTF-8")
+        throw ToolError.usage("an argument is not valid UTF-8")
       }
       var words = known[...]
       guard let first = words.popFirst() else {

@@ -21,7 +21,7 @@ extension Command {
     let database = try place.openForReading(session)
     guard let assets = try place.assets(of: database) else {
       guard try Place.kind(of: target) == .missing else {
-        throw ToolError.failed("\(target) is there already")
+        throw ToolError.failed("\(target) already exists")
       }
       try DataFile.sqlite(path: place.path).copy(to: .sqlite(path: target)) {
         try session.progress($0.words(of: "copying"))
@@ -53,14 +53,14 @@ extension Command {
     let place = cluster == nil ? try Place(session.words.operands[0]) : nil
     let file = try session.textFile(session.words.operands[cluster == nil ? 1 : 0])
     if try Place.kind(of: file.path) != .missing, !session.words.flags.contains("--replace") {
-      throw ToolError.failed("\(file.path) is there already (--replace replaces it)")
+      throw ToolError.failed("\(file.path) already exists; add --replace to replace it")
     }
     guard let database = try cluster ?? place?.openForReading(session) else { return .failed }
     // A node makes a database of each name that it is asked for: a slip would give an empty text.
     if cluster != nil,
       try database.read({ try $0.existingTables() }).allSatisfy({ $0 == Connection.tokenTable })
     {
-      throw ToolError.failed("the cluster's database has nothing in it: is its name right?")
+      throw ToolError.failed("the cluster database is empty; check its name")
     }
     try database.dump(to: file) { try session.progress($0.words(of: "writing")) }
     try noteFiles(of: database, &session)
@@ -103,7 +103,7 @@ extension Command {
     let cluster = try ClusterPlace.open(session, operands: 1)
     let file = try session.textFile(session.words.operands[0])
     guard try Place.kind(of: file.path) == .file else {
-      throw ToolError.failed("\(file.path) is no file")
+      throw ToolError.failed("\(file.path) is not a file")
     }
     if let cluster {
       try cluster.restore(from: file) { try session.progress($0.words(of: "copying")) }
@@ -116,7 +116,7 @@ extension Command {
       return .done
     }
     guard session.words.flags.contains("--replace") else {
-      throw ToolError.failed("\(path) is there already (--replace replaces all that it holds)")
+      throw ToolError.failed("\(path) already exists; add --replace to replace its content")
     }
     let opened = try Place(path).openForWriting(session)
     try opened.database.restore(from: file) { try session.progress($0.words(of: "reading")) }
@@ -137,9 +137,9 @@ extension Command {
 
   private static func importFile(_ session: inout Session) throws -> Ending {
     let (file, path) = (session.words.operands[0], session.words.operands[1])
-    guard try Place.kind(of: file) == .file else { throw ToolError.failed("\(file) is no file") }
+    guard try Place.kind(of: file) == .file else { throw ToolError.failed("\(file) is not a file") }
     guard try Place.kind(of: path) == .missing else {
-      throw ToolError.failed("\(path) is there already")
+      throw ToolError.failed("\(path) already exists")
     }
     try CodableStore(importing: Data(contentsOf: URL(filePath: file)))
       .save(to: URL(filePath: path))
@@ -156,7 +156,7 @@ extension Session {
     case "json", "jsonl": return .json(path: path)
     default:
       throw ToolError.usage(
-        "--as spon or --as json is needed, since the name of \(path.quoted) does not say it")
+        "the file name \(path.quoted) does not determine the format; add --as spon or --as json")
     }
   }
 }

@@ -39,7 +39,7 @@ struct Words {
         throw .usage("unknown option \(name.quoted)")
       }
       guard let value = attached ?? words.first, attached != nil || !value.hasPrefix("--") else {
-        throw .usage("\(name.quoted) needs a value (\(name)=VALUE if it begins with --)")
+        throw .usage("\(name.quoted) needs a value; write \(name)=VALUE if it begins with --")
       }
       if attached == nil { words.removeFirst() }
       let parameter = String(name.dropFirst(name.hasPrefix("--:") ? 3 : 2))
@@ -47,7 +47,7 @@ struct Words {
         isOption
         ? values.updateValue(value, forKey: name) != nil
         : parameters.updateValue(value, forKey: parameter) != nil
-      if isSecond { throw .usage("\(name.quoted) is given twice") }
+      if isSecond { throw .usage("\(name.quoted) is used twice") }
     }
     guard !flags.contains("--help") else { return }
     guard command.operands.contains(operands.count) else {
@@ -64,7 +64,8 @@ struct Words {
     guard let text = values[option] else { return nil }
     guard let number = Int(text), range.contains(number) else {
       throw .usage(
-        "\(option) takes a number from \(range.lowerBound) to \(range.upperBound), not \(text.quoted)"
+        "\(option) must be a number from \(range.lowerBound) to \(range.upperBound), not "
+          + "\(text.quoted)"
       )
     }
     return number

@@ -44,7 +44,7 @@ private struct TownName: Record, Equatable {
       do {
         try access(turn)
       } catch let error as SQLiteError {
-        guard error.code == .misuse, error.message.contains("claim") else { return }
+        guard error.code == .misuse, error.message.contains("both use the table") else { return }
         counts.withLock { if turn % 2 == 0 { $0.even += 1 } else { $0.odd += 1 } }
       } catch {}
     }

@@ -248,7 +248,7 @@ private struct Ranked: Record, Equatable {
         }
         let error = #expect(throws: SQLiteError.self) { try found(pattern) }
         #expect(error?.code == .tooBig)
-        #expect(error?.message.contains("31 deep") ?? false)
+        #expect(error?.message.contains("31 levels deep") ?? false)
       }
     }
   }

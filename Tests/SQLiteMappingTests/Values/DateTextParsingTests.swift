@@ -46,15 +46,16 @@ import TestSupport
     ("2025-01-01 24:00", "no hour 24"), ("2025-01-01 10", "expected : at byte 13"),
     ("2025-01-01 10:60", "no minute 60"), ("2025-01-01 10:00:60", "no second 60"),
     ("2025-01-01 23:59:60", "no second 60"), ("2025-01-01 10:00:00.", "a digit at byte 20"),
-    ("2025-01-01 10:00:00.5x", "a zone at byte 21"), ("2025-01-01 10:00Zx", "the end at byte 17"),
-    ("2025-01-01 10:00 ", "a zone"), ("2025-01-01 10:00+15:00", "no zone hour 15"),
+    ("2025-01-01 10:00:00.5x", "a time zone at byte 21"),
+    ("2025-01-01 10:00Zx", "the end at byte 17"),
+    ("2025-01-01 10:00 ", "a time zone"), ("2025-01-01 10:00+15:00", "no time zone hour 15"),
     ("2025-01-01 10:00+01", "expected : at byte 19"), ("2025-01-01 10:00+01:60", "zone minute 60"),
     ("-001-01-01", "the year"), ("+2025-01-01", "the year"),
     ("12025-01-01", "expected - at byte 4"),
     ("2025-1-01", "two digits of the month"), (" 2025-01-01", "the year"),
     ("2025-01-01\0", "space or T"),
     ("٢٠٢٥-01-01", "the year"), ("now", "the year"), ("2460676.5", "expected - at byte 4"),
-    ("10:00:00", "the year"), ("2025-01-01 10:00.5", "a zone"),
+    ("10:00:00", "the year"), ("2025-01-01 10:00.5", "a time zone"),
   ]
 
   @Test(arguments: impossible)

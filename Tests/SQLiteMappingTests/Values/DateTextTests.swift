@@ -115,12 +115,14 @@ import Testing
   ]
 
   @Test(arguments: unsupported)
-  func `a date without a text throws an error with its seconds`(seconds: Double) {
+  func `a date without a text throws an error that does not contain it`(seconds: Double) {
     let error = #expect(throws: SQLiteError.self) {
       try DateText.text(of: Date(timeIntervalSinceReferenceDate: seconds))
     }
     #expect(error?.code == .range)
-    #expect(error?.message.contains("\(seconds)") == true)
+    let isSmall = seconds.magnitude < 1
+    let reason = isSmall ? "needs more than 300 digits as text" : "is not in the years 0000 to 9999"
+    #expect(error?.message == "the date \(reason)")
   }
 
   @Test func `the distant past and future have a text`() throws {

@@ -377,7 +377,7 @@ private enum Loose {
     #expect(error?.table == "Pet")
     #expect(
       error?.differences == [
-        "“owner” INTEGER is new, has no default, and there are rows already"
+        "“owner” INTEGER is new and has no default, but the table has rows"
       ])
     #expect(throws: SchemaError.self) { try magic.update(Pet("Tom", of: Owner("Ann"))) }
     #expect(try magic.database.rows("SELECT name FROM Pet", as: String.self) == ["Rex"])
@@ -454,7 +454,7 @@ private enum Loose {
     try magic.database.executeChange("DELETE FROM Owner WHERE name = 'Ann'")
     #expect(
       try magic.check(of: Pet.self).map(\.description).contains(
-        "“owner” is NULL in 2 rows (z_index 1, 3), and its property is not optional"))
+        "“owner” is NULL in 2 rows (z_index 1, 3), but its property is not optional"))
     let migration = Migration("owners", .makeRequired("owner", of: "Pet"))
     let error = #expect(throws: SchemaError.self) { try magic.migrate([migration]) }
     #expect(error?.differences == ["“owner” has no value in 2 rows (z_index 1, 3)"])

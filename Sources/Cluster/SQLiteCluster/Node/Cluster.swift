@@ -39,10 +39,10 @@ package final class Cluster: Sendable {
     throws(SQLiteError)
   {
     guard !addresses.isEmpty else {
-      throw SQLiteError(.misuse, "a cluster needs the address of one node at the least")
+      throw SQLiteError(.misuse, "a cluster needs the address of at least one node")
     }
     if let reason = Cluster.fault(of: database) {
-      throw SQLiteError(.misuse, "“\(database.prefix(40))” is no name of a database: \(reason)")
+      throw SQLiteError(.misuse, "“\(database.prefix(40))” is not a valid database name: \(reason)")
     }
     seeds = addresses
     self.database = database
@@ -57,11 +57,11 @@ package final class Cluster: Sendable {
   /// version 1.11.
   private static func fault(of name: String) -> String? {
     if name.isEmpty { return "it is empty" }
-    if name.utf8.contains(0) { return "it contains a NUL" }
+    if name.utf8.contains(0) { return "it contains a NUL character" }
     if name.utf8.count > 255 { return "it is longer than 255 bytes" }
-    if name == ":memory:" || name.hasPrefix("file:") { return "SQLite has another use for it" }
+    if name == ":memory:" || name.hasPrefix("file:") { return "SQLite reserves it" }
     for suffix in ["-wal", "-journal", "-shm"] where name.hasSuffix(suffix) {
-      return "the log of another database would be named so"
+      return "it is the name of another database's log"
     }
     return nil
   }
@@ -122,18 +122,18 @@ package final class Cluster: Sendable {
         case .leader(let other):
           // A node may have several addresses. Under its own address, it says that it leads or
           // names another leader.
-          failures[address] = "says that \(other) leads, which does not"
+          failures[address] = "names \(other) as the leader, which it is not"
           do throws(SQLiteError) {
             try questions.ask(other)
           } catch {
             if error.code == .interrupt { throw error }
           }
-        case .none: failures[address] = "knows no leader"
+        case .none: failures[address] = "has no leader"
         case .failure(let error): failures[address] = error.message
         }
       }
       for (address, _) in questions.asked where failures[address] == nil {
-        failures[address] = "no answer came in time"
+        failures[address] = "no response within the timeout"
       }
       guard ContinuousClock.now < deadline else { throw noLeader(failures) }
       if let reason = reasonToEnd() { throw SQLiteError(.interrupt, reason) }
@@ -219,7 +219,7 @@ package final class Cluster: Sendable {
   private func noLeader(_ failures: [String: String]) -> SQLiteError {
     SQLiteError(
       .cannotOpen,
-      "no node of the cluster leads within \(options.leaderTimeout): \(list(of: failures))")
+      "the cluster has had no leader for \(options.leaderTimeout): \(list(of: failures))")
   }
 
   /// Returns the last answers of at most 16 nodes, because a file may contain many addresses.
@@ -232,7 +232,7 @@ package final class Cluster: Sendable {
       return failure.hasPrefix(address) ? failure : "\(address): \(failure)"
     }
     if named.count > 16 { parts.append("and \(named.count - 16) others") }
-    if let path = options.knownNodes { parts.append("more nodes were looked for in \(path)") }
+    if let path = options.knownNodes { parts.append("\(path) may list more nodes") }
     return parts.joined(separator: "; ")
   }
 

@@ -15,7 +15,7 @@ struct KnownNodes {
   init(_ path: String) throws(SQLiteError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(
-        .misuse, "the path of the file for the known nodes is empty or contains a NUL")
+        .misuse, "the path of the file for the known nodes is empty or contains a NUL character")
     }
     self.path = path
   }

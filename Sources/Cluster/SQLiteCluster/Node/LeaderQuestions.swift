@@ -77,7 +77,7 @@ final class LeaderQuestions {
             return (address, leader.map { .leader($0) } ?? .none)
           }
           guard ContinuousClock.now >= end else { continue }
-          throw NodeConnection.lost(address, "no answer came in time")
+          throw NodeConnection.lost(address, "no response within the timeout")
         } catch {
           forget(address)
           noteSilence(of: address, until: end)

@@ -78,10 +78,10 @@ package final class NodeConnection {
   /// Sends a request. The caller must receive its whole answer before it sends the next one.
   func send(_ request: Request, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     let message = try request.message(limit: limits.maximumMessageSize)
-    guard !isBroken else { throw NodeConnection.lost(address, "it has ended before") }
+    guard !isBroken else { throw NodeConnection.lost(address, "it was already closed") }
     guard start == received.count else {
       isBroken = true
-      throw ReplyReader.nonsense("it says more than it was asked")
+      throw ReplyReader.nonsense("unexpected data after a response")
     }
     hasReceived = false
     do {
@@ -107,7 +107,7 @@ package final class NodeConnection {
     }
     guard reply.kind == expected else {
       isBroken = true
-      throw ReplyReader.nonsense("\(reply.kind) is no answer where \(expected) is due")
+      throw ReplyReader.nonsense("got \(reply.kind) instead of \(expected)")
     }
     return reply.body
   }
@@ -118,15 +118,15 @@ package final class NodeConnection {
     // With these messages of success, the code is an error code of Raft.
     if ["not an error", "another row available", "no more rows available"].contains(message) {
       return SQLiteError(
-        .leadershipLost, "the node \(address) could not hand on the change: Raft's error \(code)")
+        .leadershipLost, "the node \(address) could not replicate the change: Raft error \(code)")
     }
     return switch code {
     // 8202 and 8458 are the codes of older nodes. 12 and 0 report an unknown database or statement,
     // which the previous leader had.
     case ResultCode.notLeader.rawValue, 8202, 12, 0:
-      SQLiteError(.notLeader, "the node \(address) does not lead any more: \(message)")
+      SQLiteError(.notLeader, "the node \(address) is no longer the leader: \(message)")
     case ResultCode.leadershipLost.rawValue, 8458:
-      SQLiteError(.leadershipLost, "the node \(address) has lost the lead: \(message)")
+      SQLiteError(.leadershipLost, "the node \(address) lost its leadership: \(message)")
     default: missingFeature(code, message) ?? SQLiteError(ResultCode(rawValue: code), message)
     }
   }
@@ -143,7 +143,7 @@ package final class NodeConnection {
     else { return nil }
     return SQLiteError(
       .authorization,
-      "the cluster's database does not have \(found.feature.rawValue), nor this library's "
+      "the cluster's database does not support \(found.feature.rawValue), such as this library's "
         + message.dropFirst(found.start.count))
   }
 
@@ -160,12 +160,13 @@ package final class NodeConnection {
       isBroken = true
       throw SQLiteError(
         .tooBig,
-        "an answer of \(words) words of 8 bytes is larger than the \(limits.maximumMessageSize) bytes that a cluster gives"
+        "a response of \(words) words of 8 bytes is larger than the limit of "
+          + "\(limits.maximumMessageSize) bytes"
       )
     }
     guard let kind = ReplyKind(rawValue: UInt8(kind & 0xff)) else {
       isBroken = true
-      throw ReplyReader.nonsense("its kind is \(kind & 0xff)")
+      throw ReplyReader.nonsense("unknown kind \(kind & 0xff)")
     }
     let size = 8 + Int(words) * 8
     try fill(size, before: deadline)
@@ -199,14 +200,14 @@ package final class NodeConnection {
       if try receive(count, before: min(deadline, .now + .milliseconds(20))) {
         // This also ends the wait for a node that sends only a byte from time to time.
         guard received.count - start >= count || ContinuousClock.now < deadline else {
-          throw broken("an answer did not come whole in time")
+          throw broken("the response was incomplete at the timeout")
         }
       } else if ContinuousClock.now >= deadline {
         wasSilent = true
-        throw broken("no answer came in time")
+        throw broken("no response within the timeout")
       } else if let due = suspicion {
         guard ContinuousClock.now >= due else { continue }
-        if let other = successor() { throw broken("\(other) leads now") }
+        if let other = successor() { throw broken("\(other) is the leader now") }
         suspicion = .now + NodeConnection.patience
       } else {
         suspicion = .now + NodeConnection.patience
@@ -236,7 +237,7 @@ package final class NodeConnection {
     guard let bytes else { return false }
     guard !bytes.isEmpty else {
       hasClosed = true
-      throw broken("the node has closed it")
+      throw broken("the node closed it")
     }
     hasReceived = true
     keep(bytes)

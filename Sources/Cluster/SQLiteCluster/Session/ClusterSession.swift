@@ -116,8 +116,9 @@ final class ClusterSession: RemoteSession {
     guard let found else { return }
     throw SQLiteError(
       .schema,
-      "the column \(found) of the cluster database \(cluster.database) would end the node that reads "
-        + "some values of it: ClusterOptions.checksColumnTypes takes it nevertheless")
+      "some values of the column \(found) of the cluster database \(cluster.database) would "
+        + "stop the node that reads them; change its type, or set "
+        + "ClusterOptions.checksColumnTypes to false")
   }
 
   /// The column types that a node of version 1.11 converts. It crashes if a column contains other
@@ -188,7 +189,8 @@ final class ClusterSession: RemoteSession {
       guard isBusy else { throw error }
       throw SQLiteError(
         .leadershipLost,
-        "\(error.message); another node is not asked, which the statement might stop too")
+        "\(error.message); the statement is not sent to another node, because it might stop "
+          + "that node too")
     }
   }
 
@@ -346,7 +348,9 @@ final class ClusterSession: RemoteSession {
   /// Requests the number of rows that the last statement changed.
   func askChanges(isInsert: Bool) throws(SQLiteError) {
     let numbers = try numbers("SELECT changes(), last_insert_rowid()", [])
-    guard let numbers, numbers.count == 2 else { throw ReplyReader.nonsense("two numbers are due") }
+    guard let numbers, numbers.count == 2 else {
+      throw ReplyReader.nonsense("expected two numbers")
+    }
     count((numbers[1], numbers[0]), isInsert: isInsert)
   }
 
@@ -510,14 +514,14 @@ extension NodeConnection {
   /// Returns the text in the only row of a query, or nil if there is no row.
   func text(_ sql: String, in database: UInt32) throws(SQLiteError) -> String? {
     var reply = try query(.sql(sql), in: database)
-    guard try reply.word() == 1 else { throw ReplyReader.nonsense("one column is due") }
+    guard try reply.word() == 1 else { throw ReplyReader.nonsense("expected one column") }
     _ = try reply.text()
     guard case .row(let start) = try reply.types(1) else { return nil }
     guard try reply.type(0, from: start) == .text else {
-      throw ReplyReader.nonsense("a text is due")
+      throw ReplyReader.nonsense("expected a text")
     }
     let text = try reply.text()
-    guard case .end = try reply.types(1) else { throw ReplyReader.nonsense("one row is due") }
+    guard case .end = try reply.types(1) else { throw ReplyReader.nonsense("expected one row") }
     return text
   }
 
@@ -533,12 +537,12 @@ extension NodeConnection {
     var numbers: [Int64] = []
     for column in 0..<Int(count) {
       guard try reply.type(column, from: start) == .integer else {
-        throw ReplyReader.nonsense("an integer is due")
+        throw ReplyReader.nonsense("expected an integer")
       }
       numbers.append(Int64(bitPattern: try reply.word()))
     }
     guard case .end = try reply.types(Int(count)) else {
-      throw ReplyReader.nonsense("one row is due")
+      throw ReplyReader.nonsense("expected one row")
     }
     return numbers
   }

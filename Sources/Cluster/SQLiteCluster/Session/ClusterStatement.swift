@@ -151,18 +151,18 @@ final class ClusterStatement: RemoteStatement {
 
   /// Returns whether another message follows, according to the last word of this one.
   private static func isFollowed(_ message: ReplyReader) throws(SQLiteError) -> Bool {
-    guard message.count >= 8 else { throw ReplyReader.nonsense("rows have no end") }
+    guard message.count >= 8 else { throw ReplyReader.nonsense("the rows have no end mark") }
     switch message.last {
     case 0xee:
       // A node of version 1.11 begins each message with the names, and ends it after the row that
       // fills a page. If the names alone fill the page, it sends such messages endlessly.
       guard message.count > 8 else {
         throw ReplyReader.nonsense(
-          "it has no rows: names of columns that fill a page leave no room")
+          "it has no rows: the column names fill a page and leave no room")
       }
       return true
     case 0xff: return false
-    default: throw ReplyReader.nonsense("rows have no end")
+    default: throw ReplyReader.nonsense("the rows have no end mark")
     }
   }
 
@@ -171,7 +171,7 @@ final class ClusterStatement: RemoteStatement {
       var message = try session.node.reply(.rows)
       let names = try ClusterStatement.names(&message)
       guard names.count == columnCount else {
-        throw ReplyReader.nonsense("rows change their columns")
+        throw ReplyReader.nonsense("the number of columns changes between messages")
       }
       messages.append(message)
       isOpen = try ClusterStatement.isFollowed(message)
@@ -193,7 +193,7 @@ final class ClusterStatement: RemoteStatement {
       room -= messages.last?.count ?? 0
       guard room >= 0 else {
         isOpen = false
-        throw ReplyReader.nonsense("its rows do not end")
+        throw ReplyReader.nonsense("the rows do not end")
       }
     }
   }
@@ -222,7 +222,8 @@ final class ClusterStatement: RemoteStatement {
           messages = []
           try receive()
           guard !isOpen || ContinuousClock.now < deadline else {
-            throw NodeConnection.lost(session.node.address, "its rows do not end in time")
+            throw NodeConnection.lost(
+              session.node.address, "the rows did not end within the timeout")
           }
         }
       }

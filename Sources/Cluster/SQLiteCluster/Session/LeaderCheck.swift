@@ -42,7 +42,7 @@ final class LeaderCheck {
       let voters = nodes.filter { $0.role == .voter && $0.address != leader.address }
         .map(\.address)
       // The check may ask each of them and wait for it.
-      guard voters.count < 64 else { throw ReplyReader.nonsense("too many nodes vote") }
+      guard voters.count < 64 else { throw ReplyReader.nonsense("too many voters") }
       if Set(voters) != Set(others) { others = voters }
       questions.keep(only: voters)
     }
@@ -70,7 +70,7 @@ final class LeaderCheck {
         case .leader(address):
           // The node itself says that it leads.
           cluster.note(leader: address)
-          throw NodeConnection.lost(leader.address, "\(address) leads now")
+          throw NodeConnection.lost(leader.address, "\(address) is the leader now")
         case .leader(let named): ask(named)
         case .none: break
         case .failure: askLater(address)
@@ -79,7 +79,7 @@ final class LeaderCheck {
       }
       if let reason = leader.reasonToEnd() { throw SQLiteError(.interrupt, reason) }
       guard ContinuousClock.now < deadline else {
-        throw NodeConnection.lost(leader.address, "no majority of the nodes follows it")
+        throw NodeConnection.lost(leader.address, "it is not followed by a majority of the nodes")
       }
       if .now < round { sleepThread(for: min(round - .now, .milliseconds(20))) }
       guard .now >= round else { continue }

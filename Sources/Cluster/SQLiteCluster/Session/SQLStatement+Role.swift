@@ -30,7 +30,7 @@ extension SQLStatement {
   ///   or would be misinterpreted by it.
   func role(_ sql: String) throws(SQLiteError) -> ClusterStatement.Role {
     func refused(_ what: String) -> SQLiteError {
-      SQLiteError(.authorization, "a cluster does not take \(what)", sql: sql)
+      SQLiteError(.authorization, "a cluster does not support \(what)", sql: sql)
     }
     switch self {
     case .select, .explain: return .query
@@ -92,7 +92,8 @@ extension SQLColumnDefinition {
     else { return }
     throw SQLiteError(
       .authorization,
-      "a cluster does not take the column type \(type.text) of \(name.text): INTEGER, REAL or TEXT do",
+      "a cluster does not support the column type \(type.text) of \(name.text); use INTEGER, "
+        + "REAL or TEXT",
       sql: sql)
   }
 }

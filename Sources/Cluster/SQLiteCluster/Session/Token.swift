@@ -78,7 +78,7 @@ extension Cluster {
     }
     throw SQLiteError(
       .outcomeUnknown,
-      "whether the transaction was committed could not be learned: \(reasonToEnd() ?? last)")
+      "it is unknown whether the transaction was committed: \(reasonToEnd() ?? last)")
   }
 }
 

@@ -134,7 +134,7 @@ private final class SocketStream: ClusterStream {
     let path = Array(address.utf8)
     let room = MemoryLayout.size(ofValue: name.sun_path)
     guard path.count < room, !path.contains(0) else {
-      throw error("this is no path of a socket", .misuse)
+      throw error("not a valid path of a socket", .misuse)
     }
     unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: path) }
     return [
@@ -147,20 +147,20 @@ private final class SocketStream: ClusterStream {
 
   private func hostNames() throws(SQLiteError) -> [(family: Int32, bytes: [UInt8])] {
     guard let colon = address.lastIndex(of: ":"), !address.utf8.contains(0) else {
-      throw error("an address is host:port", .misuse)
+      throw error("an address must have the form host:port", .misuse)
     }
     let port = address[address.index(after: colon)...]
     // getaddrinfo would truncate a number that is too large.
     guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port),
       number > 0
-    else { throw error("a port is a number from 1 to 65535", .misuse) }
+    else { throw error("a port must be a number from 1 to 65535", .misuse) }
     var host = String(address[..<colon])
     if host.hasPrefix("["), host.hasSuffix("]") {
       host = String(host.dropFirst().dropLast())
     } else if host.contains(":") {
-      throw error("an IPv6 address is [host]:port", .misuse)
+      throw error("an IPv6 address must have the form [host]:port", .misuse)
     }
-    guard !host.isEmpty else { throw error("an address is host:port", .misuse) }
+    guard !host.isEmpty else { throw error("an address must have the form host:port", .misuse) }
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = SocketStream.streamType
     var found: UnsafeMutablePointer<addrinfo>?
@@ -288,7 +288,7 @@ private final class SocketStream: ClusterStream {
       if count > 0 {
         sent += count
       } else if errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR {
-        guard wait(for: Int16(POLLOUT), before: deadline) else { throw error("it takes no bytes") }
+        guard wait(for: Int16(POLLOUT), before: deadline) else { throw error("it accepts no data") }
       } else {
         throw error(systemMessage(errno))
       }

@@ -45,7 +45,7 @@ package struct ReplyReader {
 
   /// Returns the error for an invalid message.
   static func nonsense(_ what: String) -> SQLiteError {
-    SQLiteError(.lockingProtocol, "the server's message makes no sense: \(what)")
+    SQLiteError(.lockingProtocol, "the server sent an invalid message: \(what)")
   }
 
   /// Reads a word.
@@ -138,7 +138,7 @@ package struct ReplyReader {
     let byte = unsafe bytes.unsafeLoad(fromByteOffset: start + column / 2, as: UInt8.self)
     let nibble = column & 1 == 0 ? byte & 15 : byte >> 4
     guard let type = ValueType(rawValue: nibble) else {
-      throw nonsense("a value has the type \(nibble)")
+      throw nonsense("unknown value type \(nibble)")
     }
     return type
   }
@@ -180,7 +180,7 @@ package struct ReplyReader {
         try carrier.bind(bytes: bytes.extracting(range), asText: true, at: parameter)
       case .blob:
         guard let size = Int(exactly: try word(bytes, &position, end)), size <= end - position
-        else { throw nonsense("a blob is longer than the message") }
+        else { throw nonsense("a blob is longer than its message") }
         let range = position..<position + size
         position = min(end, position + (size + 7) / 8 * 8)
         try carrier.bind(bytes: bytes.extracting(range), asText: false, at: parameter)

@@ -47,7 +47,8 @@ package struct Request {
   /// - Throws: `SQLiteError` if the text contains a NUL, which would end it.
   package mutating func append(_ text: String, named purpose: String) throws(SQLiteError) {
     guard !text.utf8.contains(0) else {
-      throw SQLiteError(.mismatch, "\(purpose) with a NUL in it cannot be sent to a cluster")
+      throw SQLiteError(
+        .mismatch, "\(purpose) that contains a NUL character cannot be sent to a cluster")
     }
     bytes.append(contentsOf: text.utf8)
     bytes.append(0)
@@ -57,7 +58,7 @@ package struct Request {
   static func tooManyValues(_ count: Int) -> SQLiteError {
     SQLiteError(
       .range,
-      "a statement for a cluster takes at most \(Request.maximumParameterCount) values, not \(count)"
+      "a statement for a cluster has at most \(Request.maximumParameterCount) values, not \(count)"
     )
   }
 
@@ -93,7 +94,7 @@ package struct Request {
     guard bytes.count <= limit, let words = UInt32(exactly: bytes.count / 8 - 1) else {
       throw SQLiteError(
         .tooBig,
-        "a request of \(bytes.count) bytes is larger than the \(limit) that a cluster takes")
+        "a request of \(bytes.count) bytes is larger than the limit of \(limit) bytes")
     }
     var message = bytes
     unsafe withUnsafeBytes(of: words.littleEndian) {

@@ -45,7 +45,7 @@ public struct ObjectImage<Object: MagicObject>: Sendable {
       let slot = try plan.slot(of: path)
       guard let value = values[slot] else {
         throw SQLiteError(
-          .notFound, "there is no column for \(plan.typeName).\(plan.properties[slot].name)")
+          .notFound, "the image has no column for \(plan.typeName).\(plan.properties[slot].name)")
       }
       return try Column.value(from: value)
     }

@@ -51,7 +51,7 @@ enum TrailTable {
       try connection.firstRow(
         "SELECT seq FROM main.sqlite_sequence WHERE name = 'magicdata_trail'", as: Int64.self) ?? 0
     guard last < .max else {
-      throw SQLiteError(.full, "magicdata_trail has no number left for another row")
+      throw SQLiteError(.full, "magicdata_trail has no row number left")
     }
     let first = last + 1
     var insert = try connection.statement(

@@ -16,9 +16,9 @@ extension HistoryError: CustomStringConvertible {
   /// A description of the error in English.
   public var description: String {
     switch self {
-    case .noHistory: "the store has no history: call history(limit:keeping:) first"
-    case .otherHistory: "the store has a history that is kept elsewhere"
-    case .insideGroup(let name): "“\(name)” is being recorded: undo after its end"
+    case .noHistory: "the store has no history; call history(limit:keeping:) first"
+    case .otherHistory: "the store already has a history, which is stored elsewhere"
+    case .insideGroup(let name): "“\(name)” is being recorded; undo or redo after it ends"
     case .unexpectedGroup(let expected, let next):
       "the next group is not “\(expected)”, but \(next.map { "“\($0)”" } ?? "none")"
     }

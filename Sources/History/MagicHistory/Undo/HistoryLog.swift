@@ -216,7 +216,7 @@ func decoded<Content: Decodable>(
   do {
     return try JSONDecoder().decode(type, from: data)
   } catch {
-    throw SQLiteError(.corrupt, "\(part) is damaged: \(error)")
+    throw SQLiteError(.corrupt, "\(part) is corrupt: \(error)")
   }
 }
 
@@ -247,7 +247,9 @@ enum HistoryTable {
   static func content(of number: Int64, _ connection: Connection) throws -> Data {
     let content = try connection.firstRow(
       "SELECT content FROM main.magicdata_history WHERE number = \(number)", as: [UInt8].self)
-    guard let content else { throw SQLiteError(.notFound, "the history lacks the step \(number)") }
+    guard let content else {
+      throw SQLiteError(.notFound, "the step \(number) of the history is missing")
+    }
     return Data(content)
   }
 

@@ -282,7 +282,9 @@ extension ObjectHistory {
       try keep(name, HistoryRecording.patch(rows), connection)
       return result
     } catch is HistoryRecording.Undone {
-      guard let rolledBack else { throw SQLiteError(.internalError, "a result is lost") }
+      guard let rolledBack else {
+        throw SQLiteError(.internalError, "the group returned no result")
+      }
       return rolledBack
     }
   }

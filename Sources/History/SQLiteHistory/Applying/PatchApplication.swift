@@ -270,7 +270,7 @@ extension PatchApplication {
   }
 
   private func refusal(of resolution: PatchResolution, _ conflict: PatchConflict) -> SQLiteError {
-    SQLiteError(.misuse, "“\(resolution)” is no answer to this conflict: \(conflict)")
+    SQLiteError(.misuse, "“\(resolution)” cannot resolve this conflict: \(conflict)")
   }
 
   /// Records the row before and after a change, for rebasing. Called for rows that were skipped or
@@ -334,7 +334,7 @@ extension PatchApplication {
         kind: .foreignKey, table: table, columns: [],
         row: Patch.Row(.insert, isIndirect: false, old: [], new: []), key: key, current: nil,
         conflictingColumns: [],
-        message: "a row would refer to a row of “\(parent)” that is not there"))
+        message: "a row would reference a missing row of “\(parent)”"))
   }
 
   /// Checks that the parents of all written rows exist, and that deleted rows have no children.

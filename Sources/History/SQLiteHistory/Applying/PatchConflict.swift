@@ -58,12 +58,12 @@ extension PatchConflict: CustomStringConvertible {
     let reason =
       switch kind {
       case .data:
-        "it has other values than expected in \(conflictingColumns.joined(separator: ", "))"
-      case .notFound: "it is not there"
+        "it has unexpected values in \(conflictingColumns.joined(separator: ", "))"
+      case .notFound: "it does not exist"
       case .conflict:
-        "a row with its key is there, which differs in \(conflictingColumns.joined(separator: ", "))"
-      case .constraint: message ?? "a constraint forbids it"
-      case .foreignKey: message ?? "a foreign key leads nowhere"
+        "a row with its key exists and differs in \(conflictingColumns.joined(separator: ", "))"
+      case .constraint: message ?? "it violates a constraint"
+      case .foreignKey: message ?? "a foreign key references a missing row"
       }
     return kind == .foreignKey ? "“\(table)”: \(reason)" : "cannot \(verb) “\(table)”: \(reason)"
   }
@@ -159,9 +159,11 @@ public struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
       return "the patch does not fit the table “\(table)”: \(difference)"
     case .noKey(let table):
       return
-        "rows of “\(table)” cannot be identified, since VACUUM may renumber them: declare a PRIMARY KEY of columns that are NOT NULL"
+        "rows of “\(table)” cannot be identified, because VACUUM may renumber them; declare a "
+        + "PRIMARY KEY of columns that are NOT NULL"
     case .notUTF8(let table, let column):
-      return "“\(table)”.“\(column)” holds text that is not UTF-8, which a patch cannot hold"
+      return "“\(table)”.“\(column)” contains text that is not valid UTF-8, which a patch cannot "
+        + "contain"
     }
   }
 }

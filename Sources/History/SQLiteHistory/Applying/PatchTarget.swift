@@ -33,7 +33,7 @@ final class PatchTarget {
     }
     let name = table.name
     let keyColumns = table.keyColumns
-    guard Patch.holds(table: name) else { throw refused("it is this library's own") }
+    guard Patch.holds(table: name) else { throw refused("it belongs to this library") }
     guard try connection.tableExists(name) else { throw refused("there is no such table") }
     let present = try connection.columns(of: name)
     let stored = present.filter { $0.kind == .ordinary }
@@ -45,7 +45,7 @@ final class PatchTarget {
     let presentKeys = Set(
       present.filter { $0.primaryKeyPosition > 0 }.map { asciiLowercased($0.name) })
     guard keys == presentKeys else {
-      throw refused("its primary key is \(presentKeys.sorted().joined(separator: ", "))")
+      throw refused("it has another primary key: \(presentKeys.sorted().joined(separator: ", "))")
     }
     self.table = table
     self.name = name
@@ -62,7 +62,7 @@ final class PatchTarget {
     guard let names = table.columns else {
       let count = table.keyPositions.count
       guard count <= stored.count else {
-        throw refused("it has \(stored.count) columns, and the patch \(count)")
+        throw refused("it has \(stored.count) columns, but the patch has \(count)")
       }
       return stored.prefix(count).map(\.name)
     }

@@ -151,7 +151,10 @@ enum JournalEntry {
 
   static func rows(of bytes: [UInt8]) throws(SQLiteError) -> RecordedRows {
     guard bytes.first == version else {
-      throw SQLiteError(.corrupt, "an entry of the journal was made by a newer program")
+      throw SQLiteError(
+        .corrupt,
+        "an entry of the journal was written by a newer version of the library; update the "
+          + "library")
     }
     return try RecordedRows(archive: [UInt8](bytes.dropFirst()))
   }

@@ -59,7 +59,7 @@ package struct NetRows {
     if change.kind != .insert {
       let place = cursor.position
       try cursor.places(layout.columns.count, into: &old)
-      guard old.allSatisfy(\.isDefined) else { throw cursor.damage("no value") }
+      guard old.allSatisfy(\.isDefined) else { throw cursor.damage("a value is missing") }
       before = (place, identity(old, change.oldRowID))
     }
     guard change.kind != .delete else {
@@ -68,7 +68,9 @@ package struct NetRows {
     }
     let place = cursor.position
     try cursor.places(layout.columns.count, into: &new)
-    guard new.fill(from: before == nil ? nil : old) else { throw cursor.damage("no value") }
+    guard new.fill(from: before == nil ? nil : old) else {
+      throw cursor.damage("a value is missing")
+    }
     let identity = identity(new, change.rowID)
     if let before, before.identity != identity { remove(before.identity, change, before.place) }
     let isUpdate = before?.identity == identity

@@ -24,11 +24,11 @@ extension Patch {
       case Code.patchset:
         throw SQLiteError(
           .misuse,
-          "the data is a patchset, which lacks the values before: ask the other program for a changeset"
+          "the data is a patchset, which lacks the old values; use a changeset"
         )
       case let code:
         guard let kind = Kind(rawValue: code), let columns = table?.keyPositions else {
-          throw cursor.damage("no kind of change")
+          throw cursor.damage("unknown kind of change")
         }
         table?.rows.append(try Row(kind, columns, &cursor))
       }
@@ -90,7 +90,7 @@ extension Patch.Row {
     guard flag <= 1 else { throw cursor.damage("a change that is neither direct nor indirect") }
     // Each value takes at least one byte.
     guard cursor.left >= keys.count * (kind == .update ? 2 : 1) else {
-      throw cursor.damage("it ends too soon")
+      throw cursor.damage("the data ends too early")
     }
     let start = cursor.position - 2
     var old = [Field](repeating: .undefined, count: keys.count)
@@ -106,7 +106,7 @@ extension Patch.Row {
       let isKey = keys[column] != 0
       let (before, after) = (old[column], new[column])
       guard !cursor.isDamagedText(before), !cursor.isDamagedText(after) else {
-        throw cursor.damage("a text that is not UTF-8")
+        throw cursor.damage("a text is not valid UTF-8")
       }
       if cursor.isNotANumber(before) || cursor.isNotANumber(after) { isExact = false }
       switch kind {
@@ -121,14 +121,14 @@ extension Patch.Row {
         }
         if after.isDefined {
           let (before, after) = (try cursor.value(of: before), try cursor.value(of: after))
-          guard before == after else { throw cursor.damage("an update of a primary key") }
+          guard before == after else { throw cursor.damage("an update changes a primary key") }
           isExact = false
           new[column] = .undefined
         }
       case .update:
         if before.isDefined, !after.isDefined { isExact = false }
         if after.isDefined, !before.isDefined {
-          throw cursor.damage("an update without the value before")
+          throw cursor.damage("an update without the old value")
         }
         if !after.isDefined { old[column] = .undefined }
       }
@@ -166,7 +166,7 @@ extension Patch: Codable {
       })
     else {
       throw DecodingError.dataCorruptedError(
-        forKey: .columns, in: container, debugDescription: "the columns are not those of the patch")
+        forKey: .columns, in: container, debugDescription: "the columns do not match the patch")
     }
     for index in tables.indices { tables[index].columns = columns[index] }
   }

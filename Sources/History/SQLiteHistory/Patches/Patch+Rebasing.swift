@@ -83,7 +83,8 @@ private struct RebasedTable {
           reason: .schema(
             table: table.name,
             difference:
-              "the patch has \(table.keyPositions.count) columns, and the one that was applied \(settled.columns.count)"
+              "the patch has \(table.keyPositions.count) columns, but the one that was applied "
+              + "has \(settled.columns.count)"
           ))
       }
       return settled.columns.indices.map(\.self)
@@ -181,7 +182,7 @@ private struct RebasedTable {
       throw PatchError(
         reason: .schema(
           table: table.name,
-          difference: "the patch that was applied has a column “\(name)” besides"))
+          difference: "the patch that was applied has an additional column “\(name)”"))
     }
   }
 }

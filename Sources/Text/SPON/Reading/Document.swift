@@ -16,7 +16,7 @@ package struct Document {
   ) throws(SPONSyntaxError) {
     guard bytes.count <= maximumSize else {
       throw SPONSyntaxError(
-        maximumSize, "the text has \(bytes.count) bytes, of which \(maximumSize) are allowed")
+        maximumSize, "the text has \(bytes.count) bytes, but the limit is \(maximumSize)")
     }
     var tokenizer = Tokenizer(maximumDepth: maximumDepth)
     try tokenizer.run(bytes.span)
@@ -31,7 +31,7 @@ package struct Document {
     var input = bytes.makeIterator()
     var offset = 0
     while case .valid(let scalar) = decoder.parseScalar(from: &input) { offset += scalar.count }
-    throw SPONSyntaxError(offset, "the text is not UTF-8")
+    throw SPONSyntaxError(offset, "the text is not valid UTF-8")
   }
 
   /// Returns the text of a scalar, with its escape sequences resolved.

@@ -80,8 +80,8 @@ struct Tokenizer {
     if let seeds, let escape {
       throw SPONSyntaxError(
         escape,
-        "an escape of SPON in a text of its first form (\(seeds.what) at byte \(seeds.offset)) "
-          + "may also be meant as it stands")
+        "the text uses the first form of SPON (\(seeds.what) at byte \(seeds.offset)), in which "
+          + "an escape is ambiguous")
     }
   }
 
@@ -102,12 +102,12 @@ struct Tokenizer {
     if input[position] == Byte.equals {
       position += 1
       guard position < input.count, input[position] == Byte.at else {
-        throw unexpected("“@obj” or “@array[” behind a key without a mark", input)
+        throw unexpected("“@obj” or “@array[” after a key without a mark", input)
       }
       return try readContainer(input)
     }
     guard let designator = Designator(rawValue: input[position]) else {
-      throw unexpected("the mark of a value or “=” behind a key", input)
+      throw unexpected("the mark of a value or “=” after a key", input)
     }
     position += 1
     if designator == .null { return add(scalar: .null, position..<position) }
@@ -163,7 +163,7 @@ struct Tokenizer {
   private mutating func enter(_ token: Token) throws(SPONSyntaxError) {
     depth += 1
     guard depth <= maximumDepth else {
-      throw SPONSyntaxError(position, "containers are nested more than \(maximumDepth) deep")
+      throw SPONSyntaxError(position, "containers are nested more than \(maximumDepth) levels deep")
     }
     add(token)
     open = tokens.count - 1
@@ -210,7 +210,7 @@ struct Tokenizer {
   mutating func readQuoted(_ input: Span<UInt8>) throws(SPONSyntaxError) -> Range<Int> {
     let start = position + 1
     guard let end = input.firstIndex(of: Byte.quote, in: start..<input.count) else {
-      throw SPONSyntaxError(start - 1, "a back-quote without its partner")
+      throw SPONSyntaxError(start - 1, "the back-quote has no closing one")
     }
     var index = start
     while let found = input.firstIndex(of: Byte.ampersand, in: index..<end) {
@@ -284,7 +284,7 @@ extension Tokenizer {
     from start: Int, _ input: Span<UInt8>
   ) throws(SPONSyntaxError) {
     if input[start] == Byte.openArray {
-      throw unexpected("a value (arrays in arrays were not written whole)", input)
+      throw unexpected("a value (the first form of SPON truncated nested arrays)", input)
     }
     let isDate = position > start && (48...57).contains(input[start])
     guard isDate else { throw unexpected("a value and its mark", input) }
@@ -321,7 +321,7 @@ extension Tokenizer {
       let token = tokens[member]
       let key = text(input, token.key)
       guard keys.insert(KeyText(text: key)).inserted else {
-        throw SPONSyntaxError(token.key.lowerBound, "the key “\(key)” comes twice")
+        throw SPONSyntaxError(token.key.lowerBound, "the key “\(key)” is used twice")
       }
       member = token.next
     }

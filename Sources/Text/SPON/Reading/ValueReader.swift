@@ -54,7 +54,8 @@ struct ValueReader: Decoder {
   func mismatch(_ type: Any.Type, _ expected: String) -> DecodingError {
     let hint =
       type == String.self && state.document.tokens[token].kind != .scalar
-      ? "; the first implementation of SPON wrote text that began with “@obj” or “@array[” so" : ""
+      ? "; the first implementation of SPON wrote text that began with “@obj” or “@array[” "
+        + "this way" : ""
     let context = DecodingError.Context(
       codingPath: codingPath,
       debugDescription: "byte \(offset): expected \(expected), found \(found)\(hint)")
@@ -76,7 +77,7 @@ struct ValueReader: Decoder {
     switch text {
     case "true": return true
     case "false": return false
-    default: throw corrupted("a Boolean is true or false")
+    default: throw corrupted("a Boolean must be true or false")
     }
   }
 
@@ -92,7 +93,7 @@ extension ValueReader {
   func integer<Integer: FixedWidthInteger>(as type: Integer.Type) throws -> Integer {
     guard has(.integer) || isDescribed else { return try wholeNumber(as: type) }
     guard let integer = state.document.integer(of: token, as: type) else {
-      throw corrupted("“\(text)” is no \(Integer.self)")
+      throw corrupted("“\(text)” is not a valid \(Integer.self)")
     }
     return integer
   }
@@ -103,7 +104,7 @@ extension ValueReader {
     guard let number = state.document.double(of: token),
       let integer = Integer(exactly: number)
     else {
-      throw corrupted("“\(text)” is no \(Integer.self)")
+      throw corrupted("“\(text)” is not a valid \(Integer.self)")
     }
     return integer
   }
@@ -125,7 +126,7 @@ extension ValueReader {
       return try nonFinite(as: type)
     }
     guard let number else {
-      throw corrupted("“\(text)” is no \(type) without rounding")
+      throw corrupted("“\(text)” does not fit \(type) exactly")
     }
     if number.isFinite { return number }
     guard case .literal = state.decoder.nonConformingFloatDecodingStrategy else {

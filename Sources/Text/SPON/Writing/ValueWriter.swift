@@ -29,13 +29,15 @@ struct ValueWriter: Encoder {
     guard node.kind == .empty else { return state.fail(twoKinds) }
     guard codingPath.count < state.encoder.maximumDepth else {
       return state.fail(
-        invalid((), "the value is nested more than \(state.encoder.maximumDepth) deep"))
+        invalid((), "the value is nested more than \(state.encoder.maximumDepth) levels deep"))
     }
     node.kind = kind
     if kind == .object, let type { node.typeName = state.name(of: type) }
   }
 
-  private var twoKinds: EncodingError { invalid((), "the value is encoded in two kinds, or twice") }
+  private var twoKinds: EncodingError {
+    invalid((), "the value is encoded twice, or in two kinds of containers")
+  }
 
   func invalid(_ value: Any, _ reason: String) -> EncodingError {
     state.invalid(value, reason, at: codingPath)

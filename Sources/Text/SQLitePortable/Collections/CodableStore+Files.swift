@@ -97,7 +97,8 @@ extension CodableStore {
   private func save(_ connection: Connection, to path: String) throws {
     try Database.filling(path) { target in
       guard !target.isOnFile(of: database) else {
-        throw SQLiteError(.misuse, "a store cannot be saved into its own file: \(path)")
+        throw SQLiteError(
+          .misuse, "\(path): a store cannot be saved to its own file; choose another path")
       }
       let copy = try Database.memory()
       try copy.setPageSize(target.pageSize)

@@ -23,7 +23,7 @@ extension CodableStore {
     do {
       tables = try decoder.decode([String: OlderTable].self, from: data)
     } catch {
-      throw CodableStoreError.notAStore("SwiftDatabase did not save it: \(error)")
+      throw CodableStoreError.notAStore("it was not saved by SwiftDatabase: \(error)")
     }
     try self.init(coder: JSONCoder())
     try database.write { connection in
@@ -54,10 +54,10 @@ private struct OlderTable: Decodable {
     do {
       count = try JSONDecoder().decode([Anything].self, from: data).count
     } catch {
-      throw CodableStoreError.notAStore("the table “\(table)” is no JSON array: \(error)")
+      throw CodableStoreError.notAStore("the table “\(table)” is not a JSON array: \(error)")
     }
     guard let text = String(validating: data, as: UTF8.self) else {
-      throw CodableStoreError.notAStore("the table “\(table)” is not UTF-8")
+      throw CodableStoreError.notAStore("the table “\(table)” is not valid UTF-8")
     }
     let items = Self.elements(of: text.utf8)
     guard items.count == count else {

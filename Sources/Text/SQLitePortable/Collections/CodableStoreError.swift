@@ -18,18 +18,20 @@ public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .sameName(let name, let type):
-      "another type has the table “\(name)”: name the table of \(type)"
+      "another type uses the table “\(name)”; name another table for \(type)"
     case .notAStore(let reason): "this is not a store of collections: \(reason)"
-    case .noFile: "no file was named to save to or to load from"
+    case .noFile: "the store has no file to save to or to load from; pass a path"
     case .undecodable(let table, let count, let first):
-      "\(count) values in the table “\(table)” cannot be read, the first (\(first.position)) because: "
+      "\(count) values in the table “\(table)” cannot be read; the first, at position "
+        + "\(first.position): "
         + first.reason
     }
   }
 
   /// Returns the error for bytes that aren't a database.
   static func notADatabase(_ error: SQLiteError) -> CodableStoreError {
-    .notAStore("\(error.message) (CodableStore(importing:) reads what SwiftDatabase saved)")
+    .notAStore(
+      "\(error.message); call CodableStore(importing:) for a file that SwiftDatabase saved")
   }
 }
 

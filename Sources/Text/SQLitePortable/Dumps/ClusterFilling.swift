@@ -138,14 +138,15 @@ struct ClusterFilling {
         guard let found, found.0 == fingerprint else {
           throw SQLiteError(
             .misuse,
-            "the database holds the beginning of another file, whose restoring was interrupted")
+            "the database contains an interrupted restore of another file; restore that file, "
+              + "or use an empty database")
         }
         return Position(step: found.1, rows: found.2)
       }
       if let other = names.first(where: { !SchemaObject.isOwn($0) }) {
         throw SQLiteError(
           .misuse,
-          "only an empty database of a cluster can be restored, and this one has the table \(other)"
+          "only an empty cluster database can be restored, but this one has the table \(other)"
         )
       }
       // Try the whole schema first. If a node rejects it, the database must stay empty.
@@ -181,7 +182,7 @@ struct ClusterFilling {
           WHERE step = \(from.step) AND rows = \(from.rows)
           """)
         guard change.rows == 1 else {
-          throw SQLiteError(.busy, "another one restores the database at the same time")
+          throw SQLiteError(.busy, "another program is restoring the database at the same time")
         }
         try body(connection)
       }
@@ -220,7 +221,8 @@ struct ClusterFilling {
     guard !step.columns.isEmpty else { return }
     guard step.columns.count <= Self.valueLimit else {
       throw DumpError.value(
-        table: step.name, reason: "\(step.columns.count) columns are more than a cluster takes")
+        table: step.name,
+        reason: "its \(step.columns.count) columns are more than a cluster supports")
     }
     let list = SQL(joining: step.columns.map { "\(identifier: $0)" }, separator: ", ")
     // One statement reads the whole table, because an OFFSET makes SQLite step over all rows before
@@ -231,7 +233,8 @@ struct ClusterFilling {
       while position.rows < step.rowCount {
         let rows = try Self.nextRows(of: &statement, columnCount: step.columns.count)
         guard !rows.isEmpty else {
-          throw DumpError.value(table: step.name, reason: "the source has lost rows meanwhile")
+          throw DumpError.value(
+            table: step.name, reason: "rows were deleted from the source in the meantime")
         }
         let next = Position(step: position.step, rows: position.rows + Int64(rows.count))
         try change(from: position, to: next) { try Self.insert(rows, into: step, $0) }

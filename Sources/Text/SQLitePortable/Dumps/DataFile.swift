@@ -56,9 +56,10 @@ public enum DumpError: Error, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .line(let number, let reason): "line \(number): \(reason)"
-    case .truncated(let path): "\(path): the file ends before its last line"
-    case .value(let table, let reason): "a value in the table “\(table)” has no text: \(reason)"
-    case .schema(let name, let reason): "“\(name)” cannot be made: \(reason)"
+    case .truncated(let path): "\(path): the file is truncated: its last line is missing"
+    case .value(let table, let reason):
+      "a value in the table “\(table)” cannot be written: \(reason)"
+    case .schema(let name, let reason): "“\(name)” cannot be created: \(reason)"
     }
   }
 }

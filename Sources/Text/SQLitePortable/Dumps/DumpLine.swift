@@ -118,7 +118,7 @@ struct DumpFields {
     }
     if kind == "end" { return .end(rows: try integer("rows"), others: try integer("others")) }
     guard let kind = DumpObject.Kind(rawValue: kind) else {
-      throw DumpLineError(description: "“\(kind)” is nothing that a database has")
+      throw DumpLineError(description: "“\(kind)” is not a kind of object in a database")
     }
     var object = DumpObject(kind: kind, name: try text("name"), sql: try text("sql"))
     if kind.hasRows { object.columns = try texts("columns") }

@@ -23,15 +23,17 @@ struct DumpReader {
   /// Fills an empty database with the content of the dump.
   mutating func fill(_ database: Database) throws {
     guard case .database(let header) = try next() else {
-      throw wrong("the first line does not begin a database")
+      throw wrong("the first line is not the header of a database")
     }
     guard (1...DumpHeader.currentFormat).contains(header.format) else {
-      throw wrong("a newer program has written this, in the format \(header.format)")
+      throw wrong(
+        "the file has the format \(header.format), which this version of the library cannot "
+          + "read; update the library")
     }
     guard ["UTF-8", "UTF-16le", "UTF-16be"].contains(header.encoding),
       let userVersion = Int32(exactly: header.userVersion),
       let applicationID = Int32(exactly: header.applicationID)
-    else { throw wrong("the encoding or a number is none that SQLite has") }
+    else { throw wrong("the encoding, the user version or the application ID is invalid") }
     try database.withoutTransaction(deadline: work.deadline) { connection in
       try work.check()
       _ = try connection.pragma("encoding", " = '\(header.encoding)'")
@@ -61,7 +63,7 @@ struct DumpReader {
     var line = try next()
     while true {
       switch line {
-      case .database: throw wrong("a second database")
+      case .database: throw wrong("a second header of a database")
       case .row: throw wrong("a row without a table")
       case .sequence(let table, let value):
         try connection.executeChange("DELETE FROM sqlite_sequence WHERE name = \(table)")
@@ -69,8 +71,8 @@ struct DumpReader {
       case .end(let rows, let others):
         guard rows == progress.rows, others == self.others else {
           throw wrong(
-            "there were \(progress.rows) rows and \(self.others) other lines, and not \(rows) and "
-              + "\(others)")
+            "the file has \(progress.rows) rows and \(self.others) other lines, but its last "
+              + "line says \(rows) and \(others)")
         }
         return try checkEnd()
       case .object(let object):
@@ -100,7 +102,9 @@ struct DumpReader {
       let line = try next()
       guard case .row(let values) = line else { return line }
       guard values.count == table.columns.count else {
-        throw wrong("\(values.count) values for \(table.columns.count) columns of “\(table.name)”")
+        throw wrong(
+          "the row has \(values.count) values for the \(table.columns.count) columns of "
+            + "“\(table.name)”")
       }
       do throws(SQLiteError) {
         for (index, value) in values.enumerated() { try insert.bind(value, at: index + 1) }
@@ -118,7 +122,7 @@ struct DumpReader {
     try Self.checkSQL(of: object)
     // The rows must be inserted into the new object, and not into an existing view or table.
     guard try Self.type(of: object.name, connection) == nil else {
-      throw DumpError.schema(name: object.name, reason: "it is there already")
+      throw DumpError.schema(name: object.name, reason: "it already exists")
     }
     let isMade: Bool
     do throws(SQLiteError) {
@@ -149,7 +153,7 @@ struct DumpReader {
       throw DumpError.schema(name: object.name, reason: error.message)
     }
     guard isMade else {
-      throw DumpError.schema(name: object.name, reason: "its SQL makes something else")
+      throw DumpError.schema(name: object.name, reason: "its SQL creates something else")
     }
   }
 
@@ -167,7 +171,7 @@ struct DumpReader {
       switch (object.kind, try SQLStatement(parsing: object.sql, grammar: .linked)) {
       case (.table, .createTable(let table)), (.statistics, .createTable(let table)):
         guard case .definition = table.body else {
-          throw DumpError.schema(name: object.name, reason: "its SQL runs a query")
+          throw DumpError.schema(name: object.name, reason: "its SQL contains a query")
         }
         made = table.isTemporary ? nil : table.name
       case (.virtualTable, .createVirtualTable(let table)): made = table.name
@@ -181,7 +185,7 @@ struct DumpReader {
       throw DumpError.schema(name: object.name, reason: "\(error)")
     }
     guard let made, made.schema == nil, made.name.matches(object.name) else {
-      throw DumpError.schema(name: object.name, reason: "its SQL makes something else")
+      throw DumpError.schema(name: object.name, reason: "its SQL creates something else")
     }
   }
 
@@ -203,7 +207,7 @@ struct DumpReader {
     while let text = try lines.next() {
       number += 1
       guard text.allSatisfy({ $0 == 0x20 || $0 == 0x0d || $0 == 0x09 }) else {
-        throw wrong("there is something behind the end")
+        throw wrong("there is text after the last line")
       }
     }
     progress.bytes = lines.position

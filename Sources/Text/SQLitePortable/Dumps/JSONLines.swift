@@ -36,7 +36,9 @@ struct JSONLines: DumpFormat {
     if case .array(let parts) = part { return .row(try parts.map(value)) }
     guard case .object(let members) = part, members.count == 1,
       case .object(let fields) = members[0].value
-    else { throw DumpLineError(description: "a line is an array, or an object with one object") }
+    else {
+      throw DumpLineError(description: "a line must be an array, or an object with one object")
+    }
     return try DumpFields(
       members[0].key, fields.map { (name: $0.key, value: try field($0.value)) }
     ).line()
@@ -50,7 +52,7 @@ struct JSONLines: DumpFormat {
   private func value(_ part: JSONPart) throws -> Value {
     switch part {
     case .value(let value): return value
-    case .array: throw DumpLineError(description: "a value is null, a number, text or a blob")
+    case .array: throw DumpLineError(description: "a value must be null, a number, text or a blob")
     case .object(let members):
       if members.count == 1, case .value(.text(let text)) = members[0].value {
         if members[0].key == "blob", let data = Data(base64Encoded: text) {
@@ -59,7 +61,7 @@ struct JSONLines: DumpFormat {
         if members[0].key == "real", text == "inf" { return .real(.infinity) }
         if members[0].key == "real", text == "-inf" { return .real(-.infinity) }
       }
-      throw DumpLineError(description: "an object in a row is neither a blob in base64 nor a real")
+      throw DumpLineError(description: "an object in a row must be a blob in base64 or a real")
     }
   }
 }
@@ -106,7 +108,7 @@ struct JSONReader {
   }
 
   private mutating func value(depth: Int) throws -> JSONPart {
-    guard depth < 8 else { throw unexpected("nothing nested so deep") }
+    guard depth < 8 else { throw unexpected("less nesting") }
     skipBlanks()
     guard position < bytes.count else { throw unexpected("a value") }
     switch bytes[position] {
@@ -167,7 +169,7 @@ struct JSONReader {
     if isInteger, let integer = Int64(text) { return .integer(integer) }
     guard !isInteger, let real = Double(text), real.isFinite else {
       position = start
-      throw unexpected("a value: null, text, an integer of 64 bits or a finite number")
+      throw unexpected("null, text, a 64-bit integer or a finite number")
     }
     return .real(real)
   }
@@ -180,7 +182,7 @@ struct JSONReader {
       position += 1
       if byte == UInt8(ascii: "\"") {
         guard let text = String(validating: text, as: UTF8.self) else {
-          throw unexpected("text in UTF-8 before here")
+          throw unexpected("valid UTF-8 before this byte")
         }
         return text
       }
@@ -249,6 +251,6 @@ struct JSONReader {
   }
 
   private func unexpected(_ expected: String) -> DumpLineError {
-    DumpLineError(description: "not the JSON of a dump: byte \(position): expected \(expected)")
+    DumpLineError(description: "invalid JSON of a dump at byte \(position): expected \(expected)")
   }
 }

@@ -54,7 +54,7 @@ struct SPONLines: DumpFormat {
   func line(_ text: [UInt8]) throws -> DumpLine {
     let document = try Document(text, maximumDepth: 3)
     switch document.tokens[0].kind {
-    case .scalar: throw DumpLineError(description: "a line is an object or an array")
+    case .scalar: throw DumpLineError(description: "a line must be an object or an array")
     case .array: return .row(try values(of: 0, in: document))
     case .object:
       let kind = document.typeName(of: 0)
@@ -77,7 +77,7 @@ struct SPONLines: DumpFormat {
 
   private func value(_ token: Int, of document: Document) throws -> Value {
     guard document.tokens[token].kind == .scalar else {
-      throw DumpLineError(description: "a value is neither an object nor an array")
+      throw DumpLineError(description: "a value must not be an object or an array")
     }
     switch document.tokens[token].designator {
     case .null: return .null
@@ -85,22 +85,22 @@ struct SPONLines: DumpFormat {
     case .integer:
       guard let integer = document.integer(of: token, as: Int64.self) else {
         throw DumpLineError(
-          description: "“\(document.text(of: token))” is not an integer of 64 bits")
+          description: "a value is not a 64-bit integer")
       }
       return .integer(integer)
     case .double:
       guard let real = document.double(of: token), !real.isNaN else {
-        throw DumpLineError(description: "“\(document.text(of: token))” is not a number")
+        throw DumpLineError(description: "a value is not a number")
       }
       return .real(real)
     case .data:
       guard let data = Data(base64Encoded: document.text(of: token)) else {
-        throw DumpLineError(description: "a blob is not base64")
+        throw DumpLineError(description: "a blob is not valid base64")
       }
       return .blob(Array(data))
     default:
       throw DumpLineError(
-        description: "SQLite stores no \(document.tokens[token].designator.name)")
+        description: "SQLite cannot store \(document.tokens[token].designator.name)")
     }
   }
 }

@@ -69,7 +69,7 @@ final class LineReader {
       try file.status()
     }
     guard status.isRegularFile else {
-      throw SQLiteError(.cannotOpen, "\(path): this is not a regular file")
+      throw SQLiteError(.cannotOpen, "\(path): not a regular file")
     }
     self.file = file
     size = status.size

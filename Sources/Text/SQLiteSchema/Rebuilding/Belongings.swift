@@ -86,7 +86,7 @@ extension TableRebuild {
       // SQLite stores the text without TEMP.
       let start = "CREATE TRIGGER "
       guard trigger.sql.hasPrefix(start) else {
-        throw refuse("a temporary trigger is not understood")
+        throw refuse("a temporary trigger cannot be parsed")
       }
       try connection.executeChange(
         SQL(unchecked: "CREATE TEMP TRIGGER \(trigger.sql.dropFirst(start.count))"))

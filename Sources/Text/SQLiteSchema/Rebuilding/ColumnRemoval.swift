@@ -10,7 +10,7 @@ extension TableRebuild {
     let schema = try connection.schemaModel()
     var obstacles: [String] = []
     if old.primaryKey.contains(where: { SQLName($0).matches(column) }) {
-      obstacles.append("“\(column)” is of the primary key")
+      obstacles.append("“\(column)” is part of the primary key")
     }
     for other in old.columns {
       let isItself = other.name.matches(column)
@@ -21,7 +21,7 @@ extension TableRebuild {
           isItself
           ? constraint.isCheck && named.contains { !$0.matches(column) }
           : named.contains { $0.matches(column) }
-        if isNeeded { obstacles.append("\(constraint) of “\(other.name.text)” names it") }
+        if isNeeded { obstacles.append("\(constraint) of “\(other.name.text)” uses it") }
       }
     }
     for constraint in old.constraints {
@@ -32,7 +32,7 @@ extension TableRebuild {
       } else if case .primaryKey = constraint.kind {
         continue
       } else {
-        obstacles.append("\(constraint) names it")
+        obstacles.append("\(constraint) uses it")
       }
     }
     for index in schema.indexes(on: name) {
@@ -42,7 +42,7 @@ extension TableRebuild {
       if named.allSatisfy({ $0.matches(column) }) {
         droppedIndexes.insert(index.name.name.text)
       } else {
-        obstacles.append("the index “\(index.name.name.text)” names it")
+        obstacles.append("the index “\(index.name.name.text)” uses it")
       }
     }
     for table in schema.tables {
@@ -52,14 +52,14 @@ extension TableRebuild {
         && !(table.name.name.matches(name) && columns.allSatisfy { SQLName($0).matches(column) })
       {
         obstacles.append(
-          "“\(columns.joined(separator: ", "))” of “\(table.name.name.text)” leads to it")
+          "“\(columns.joined(separator: ", "))” of “\(table.name.name.text)” references it")
       }
     }
     for trigger in schema.triggers(on: name) {
       guard case .update(let columns) = trigger.event,
         columns.contains(where: { $0.matches(column) })
       else { continue }
-      obstacles.append("the trigger “\(trigger.name.name.text)” is for UPDATE OF it")
+      obstacles.append("the trigger “\(trigger.name.name.text)” declares UPDATE OF it")
     }
     guard obstacles.isEmpty else { throw RebuildError(name, obstacles) }
     try editing { try $0.dropColumn(column) }
@@ -72,7 +72,7 @@ extension TableRebuild {
     } catch let refusal as SQLTableText.Refusal {
       throw refuse(refusal.words)
     } catch let error as SQLSyntaxError {
-      throw refuse("its SQL would not be valid: \(error.message)")
+      throw refuse("its SQL would be invalid: \(error.message)")
     }
   }
 }
@@ -80,10 +80,10 @@ extension TableRebuild {
 extension SQLTableText.Refusal {
   fileprivate var words: String {
     switch self {
-    case .noTable: "its SQL makes no table"
+    case .noTable: "its SQL does not create a table"
     case .noColumn(let name): "there is no column “\(name)”"
     case .noConstraint: "there is no such constraint"
-    case .lastColumn: "a table needs a column"
+    case .lastColumn: "a table needs at least one column"
     }
   }
 }

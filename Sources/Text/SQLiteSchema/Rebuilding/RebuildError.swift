@@ -15,6 +15,6 @@ public struct RebuildError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// A message with the table and the reasons.
   public var description: String {
-    "The table “\(table)” cannot be changed: \(obstacles.joined(separator: "; "))."
+    "the table “\(table)” cannot be changed: \(obstacles.joined(separator: "; "))"
   }
 }

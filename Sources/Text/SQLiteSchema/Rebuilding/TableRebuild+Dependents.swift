@@ -70,14 +70,14 @@ extension TableRebuild {
         try places.look(at: try SQLStatement(parsing: sql, grammar: grammar))
       } catch {
         if places.mayBeNamed(in: sql) {
-          obstacles.append("the SQL of the \(kind) “\(name)” is not understood")
+          obstacles.append("the SQL of the \(kind) “\(name)” cannot be parsed")
         }
         continue
       }
       obstacles += places.obstacles.map { "the \(kind) “\(name)” \($0)" }
       guard !places.edits.isEmpty else { continue }
       guard let changed = SQLEdit.apply(places.edits, to: sql) else {
-        obstacles.append("the SQL of the \(kind) “\(name)” is not understood")
+        obstacles.append("the SQL of the \(kind) “\(name)” cannot be parsed")
         continue
       }
       // `run()` sets the new text after it has created the triggers of the table again.
@@ -158,7 +158,7 @@ private struct Places {
       case .allOf(let name) where !own.contains { ($0.alias ?? $0.name.name).matches(name) }:
         continue
       case .all, .allOf:
-        obstacles.append("takes all columns by * in their order")
+        obstacles.append("uses * and depends on the order of the columns")
       }
     }
   }

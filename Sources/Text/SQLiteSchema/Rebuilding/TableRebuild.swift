@@ -59,7 +59,7 @@ struct TableRebuild {
     } catch SQLTableText.Refusal.noTable {
       throw RebuildError(name, ["it is a virtual table"])
     } catch {
-      throw RebuildError(name, ["its SQL is not understood: \(error)"])
+      throw RebuildError(name, ["its SQL cannot be parsed: \(error)"])
     }
     oldText = text
     let taken = try connection.rows("SELECT name FROM main.sqlite_schema", as: String.self)
@@ -126,7 +126,7 @@ struct TableRebuild {
       edits.append(SQLEdit(table.span.range, other))
     }
     guard let sql = SQLEdit.apply(edits, to: text.text) else {
-      throw refuse("its SQL is not understood")
+      throw refuse("its SQL cannot be parsed")
     }
     return sql
   }
@@ -154,7 +154,10 @@ struct TableRebuild {
     else { return (columns, values) }
     // Keep a rowid that isn't in a column. Full-text indexes and link tables may refer to it.
     guard let from = try rowID(of: name, old), let to = try rowID(of: scratch, text.definition)
-    else { throw refuse("all names of the rowid are columns") }
+    else {
+      throw refuse(
+        "its rowid cannot be read, because columns use all of its names (rowid, oid and _rowid_)")
+    }
     return (["\(identifier: to)"] + columns, ["\(identifier: from)"] + values)
   }
 
