@@ -117,10 +117,10 @@ extension Connection {
     var index: Int?
     var lastEnd = Int64.min
     var isInOrder = true
-    try forEachRow(of: type, besides: relation.columns, from: source) { reader, besides in
-      let integer = besides.integer(at: 0)
+    try forEachRow(of: type, additional: relation.columns, from: source) { reader, additional in
+      let integer = additional.integer(at: 0)
       if integer == nil || integer != startInteger {
-        let next = try besides.value(at: 0)
+        let next = try additional.value(at: 0)
         if next != start {
           if let index { isDone[index] = true }
           (start, startInteger, index, lastEnd) = (next, integer, indexes[next], .min)
@@ -129,13 +129,13 @@ extension Connection {
       }
       guard let index else { return true }
       if order == nil {
-        guard isInOrder, let end = besides.integer(at: 1), lastEnd <= end else {
+        guard isInOrder, let end = additional.integer(at: 1), lastEnd <= end else {
           isInOrder = false
           return false
         }
         lastEnd = end
       }
-      try row(reader, index) { try besides.value(at: 1) }
+      try row(reader, index) { try additional.value(at: 1) }
       return true
     }
     return isInOrder

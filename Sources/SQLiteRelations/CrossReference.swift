@@ -118,10 +118,10 @@ extension Connection {
           "SELECT \(identifier: reference.rightKeyName) FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(key)",
           as: Value.self)
         let present = Set(stored)
-        let leaving = Array(present.subtracting(wanted))
-        if !leaving.isEmpty {
+        let removed = Array(present.subtracting(wanted))
+        if !removed.isEmpty {
           try executeChange(
-            "DELETE FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(key) AND \(identifier: reference.rightKeyName) IN \(leaving)"
+            "DELETE FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(key) AND \(identifier: reference.rightKeyName) IN \(removed)"
           )
         }
         for other in wanted.subtracting(present) { try insertLink(key, other, [:], links) }
@@ -166,7 +166,7 @@ extension Connection {
   }
 
   private func insertLink(
-    _ left: Value, _ right: Value, _ values: [String: any Bindable], _ links: KnownLinks
+    _ left: Value, _ right: Value, _ values: [String: any Bindable], _ links: CrossReferenceState
   ) throws {
     let extra = values.sorted { $0.key < $1.key }
     let names = [links.leftKeyName, links.rightKeyName] + extra.map(\.key)
@@ -188,13 +188,13 @@ extension Connection {
   ///   - reference: The relation.
   ///   - body: Writes the links. If it fails because of the table, it runs once more.
   private func writing<Left: Record, Right: Record>(
-    _ reference: CrossReference<Left, Right>, _ body: (KnownLinks) throws -> Void
+    _ reference: CrossReference<Left, Right>, _ body: (CrossReferenceState) throws -> Void
   ) throws {
     let links = try known(reference)
     if links.isEnsured {
       do {
         return try body(links)
-      } catch let error as SQLiteError where error.isOfMissingTable {}
+      } catch let error as SQLiteError where error.isMissingTableOrColumn {}
     }
     try savepoint {
       try ensure(links, reference.columns)
@@ -204,7 +204,7 @@ extension Connection {
   }
 
   /// Creates the link table, or adds the columns and indexes that it lacks.
-  private func ensure(_ links: KnownLinks, _ columns: [ColumnDefinition]) throws {
+  private func ensure(_ links: CrossReferenceState, _ columns: [ColumnDefinition]) throws {
     try claimTable(of: links)
     let ends = [
       try end(links.leftKeyName, of: links.left), try end(links.rightKeyName, of: links.right),
@@ -234,7 +234,7 @@ extension Connection {
   /// `body` fails.
   func reading<Left: Record, Right: Record, Result>(
     _ reference: CrossReference<Left, Right>, without nothing: @autoclosure () -> Result,
-    _ body: (KnownLinks) throws -> Result
+    _ body: (CrossReferenceState) throws -> Result
   ) throws -> Result {
     do {
       return try body(known(reference))
@@ -251,7 +251,7 @@ extension Connection {
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the table belongs to a type or to
   ///   other links.
-  private func claimTable(of links: KnownLinks) throws {
+  private func claimTable(of links: CrossReferenceState) throws {
     guard !links.isClaimed else { return }
     let ends = ["\(links.leftKeyName): \(links.left)", "\(links.rightKeyName): \(links.right)"]
       .sorted()
@@ -262,19 +262,19 @@ extension Connection {
   /// Returns the state of a relation on this connection.
   private func known<Left: Record, Right: Record>(
     _ reference: CrossReference<Left, Right>
-  ) throws -> KnownLinks {
+  ) throws -> CrossReferenceState {
     let all =
-      attachment(AllLinks.self) as? AllLinks
+      attachment(CrossReferenceStates.self) as? CrossReferenceStates
       ?? {
-        let all = AllLinks()
-        attachments[ObjectIdentifier(AllLinks.self)] = all
+        let all = CrossReferenceStates()
+        attachments[ObjectIdentifier(CrossReferenceStates.self)] = all
         return all
       }()
-    let key = AllLinks.Key(
+    let key = CrossReferenceStates.Key(
       type: ObjectIdentifier(CrossReference<Left, Right>.self), name: reference.name,
       left: reference.leftKeyName, right: reference.rightKeyName)
     if let known = all.known[key] { return known }
-    let links = KnownLinks(
+    let links = CrossReferenceState(
       reference,
       try Relation(
         rowsOf: reference.name, reference.leftKeyName, reference.rightKeyName,
@@ -286,7 +286,7 @@ extension Connection {
 }
 
 /// The cross references that a connection has used.
-private final class AllLinks {
+private final class CrossReferenceStates {
   struct Key: Hashable {
     let type: ObjectIdentifier
     let name: String
@@ -294,11 +294,11 @@ private final class AllLinks {
     let right: String
   }
 
-  var known: [Key: KnownLinks] = [:]
+  var known: [Key: CrossReferenceState] = [:]
 }
 
 /// The state of a cross reference on one connection.
-final class KnownLinks {
+final class CrossReferenceState {
   let name: String
   let leftKeyName: String
   let rightKeyName: String
@@ -335,7 +335,7 @@ extension Connection {
   ) throws -> [Found] {
     var found: [Found] = []
     try forEachRow(
-      of: type, besides: [], from: relation.rows(from: .one(key), orderedBy: .some(order))
+      of: type, additional: [], from: relation.rows(from: .one(key), orderedBy: .some(order))
     ) {
       reader, _ in
       found.append(try reader.row(as: type))

@@ -24,7 +24,7 @@ package struct LinkTable: Hashable, Sendable {
   /// The rows that links reference.
   package let target: Relation.End
   /// Whether a target cannot be deleted while links to it exist.
-  package let keepsTargets: Bool
+  package let restrictsTargetDeletion: Bool
 
   /// Creates the description of a link table.
   ///
@@ -33,16 +33,16 @@ package struct LinkTable: Hashable, Sendable {
   ///   - arrangement: The arrangement of the links of one owner.
   ///   - owner: The rows that own links.
   ///   - target: The rows that links reference.
-  ///   - keepsTargets: Whether a target cannot be deleted while links to it exist.
+  ///   - restrictsTargetDeletion: Whether a target cannot be deleted while links to it exist.
   package init(
     _ name: String, _ arrangement: Arrangement, from owner: Relation.End,
-    to target: Relation.End, keepsTargets: Bool = false
+    to target: Relation.End, restrictsTargetDeletion: Bool = false
   ) {
     self.name = name
     self.arrangement = arrangement
     self.owner = owner
     self.target = target
-    self.keepsTargets = keepsTargets
+    self.restrictsTargetDeletion = restrictsTargetDeletion
   }
 }
 
@@ -74,7 +74,7 @@ extension LinkTable {
     case .dictionary: columns.append(ColumnDefinition("key", .blob))
     case .set: break
     }
-    columns.append(end("target", target, keepsTargets ? .restrict : .cascade))
+    columns.append(end("target", target, restrictsTargetDeletion ? .restrict : .cascade))
     return TableDefinition(
       name, key: .withoutRowID(["owner", place ?? "target"]), columns: columns,
       indexes: [IndexDefinition(["target", "owner"])])
@@ -139,12 +139,12 @@ extension Connection {
     _ table: LinkTable, of owner: Int64, from base: Set<Int64>, to targets: Set<Int64>
   ) throws(SQLiteError) {
     try removeLinks(table, of: owner, to: Array(base.subtracting(targets)))
-    let coming = targets.subtracting(base)
-    guard !coming.isEmpty else { return }
+    let added = targets.subtracting(base)
+    guard !added.isEmpty else { return }
     var insert = try statement(
       "INSERT INTO \(identifier: table.name) (owner, target) VALUES (?, ?) ON CONFLICT DO NOTHING")
     // Inserting in the order of the table is faster than in random order.
-    for target in coming.sorted() { try insert.run(owner, target) }
+    for target in added.sorted() { try insert.run(owner, target) }
   }
 
   /// Replaces the dictionary of an owner with `targets`.
@@ -178,17 +178,17 @@ extension Connection {
   package func changeDictionary(
     _ table: LinkTable, of owner: Int64, from base: [Value: Int64], to targets: [Value: Int64]
   ) throws(SQLiteError) {
-    let leaving = base.keys.filter { targets[$0] == nil }
-    if !leaving.isEmpty {
+    let removed = base.keys.filter { targets[$0] == nil }
+    if !removed.isEmpty {
       try executeChange(
-        "DELETE FROM \(identifier: table.name) WHERE owner = \(owner) AND key IN \(leaving)")
+        "DELETE FROM \(identifier: table.name) WHERE owner = \(owner) AND key IN \(removed)")
     }
-    let coming = targets.filter { base[$0.key] != $0.value }
-    guard !coming.isEmpty else { return }
+    let added = targets.filter { base[$0.key] != $0.value }
+    guard !added.isEmpty else { return }
     var insert = try statement(
       "INSERT INTO \(identifier: table.name) (owner, key, target) VALUES (?, ?, ?) ON CONFLICT (owner, key) DO UPDATE SET target = excluded.target"
     )
-    for (key, target) in coming { try insert.run(owner, key, target) }
+    for (key, target) in added { try insert.run(owner, key, target) }
   }
 
   /// Deletes all links of an owner to some targets.

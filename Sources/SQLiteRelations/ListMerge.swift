@@ -37,14 +37,14 @@ struct ListMerge {
     var indexes = unmoved
     for (old, new) in theirs.moves(from: base, to: others) { indexes[old] = new }
 
-    var isLeaving = [Bool](repeating: false, count: others.count)
-    for old in kept.leaving(base) {
-      if let index = indexes[old] { isLeaving[index] = true }
+    var isRemoved = [Bool](repeating: false, count: others.count)
+    for old in kept.removedIndexes(base) {
+      if let index = indexes[old] { isRemoved[index] = true }
     }
     let moved = Dictionary(
       kept.moves(from: base, to: mine).map { ($0.new, $0.old) }, uniquingKeysWith: { $1 })
     // From the end: each addition comes before the next element that neither side has moved.
-    var coming: [(target: Int64, next: Int)] = []
+    var additions: [(target: Int64, next: Int)] = []
     var next = others.count
     for (new, old) in kept.indexes.enumerated().reversed() {
       if let old {
@@ -53,22 +53,22 @@ struct ListMerge {
         // I have only moved the element, and others have removed it.
         continue
       } else {
-        coming.append((mine[new], next))
+        additions.append((mine[new], next))
       }
     }
     for index in 0...others.count {
-      while let last = coming.last, last.next == index {
+      while let last = additions.last, last.next == index {
         elements.append((last.target, nil))
-        coming.removeLast()
+        additions.removeLast()
       }
-      if index < others.count, !isLeaving[index] { elements.append((others[index], index)) }
+      if index < others.count, !isRemoved[index] { elements.append((others[index], index)) }
     }
   }
 }
 
 extension ListComparison {
   /// Returns the indexes of the old elements that don't stay in place, in ascending order.
-  fileprivate func leaving(_ old: [Int64]) -> [Int] {
+  fileprivate func removedIndexes(_ old: [Int64]) -> [Int] {
     var isStaying = [Bool](repeating: false, count: old.count)
     for case let index? in indexes { isStaying[index] = true }
     return old.indices.filter { !isStaying[$0] }
@@ -76,10 +76,10 @@ extension ListComparison {
 
   /// Returns pairs of a removed and an added element that are equal. These elements have moved.
   fileprivate func moves(from old: [Int64], to new: [Int64]) -> [(old: Int, new: Int)] {
-    let leaving = leaving(old)
-    guard !leaving.isEmpty else { return [] }
+    let removedIndexes = removedIndexes(old)
+    guard !removedIndexes.isEmpty else { return [] }
     var occurrences: [Int64: ArraySlice<Int>] = [:]
-    for index in leaving { occurrences[old[index], default: []].append(index) }
+    for index in removedIndexes { occurrences[old[index], default: []].append(index) }
     return new.indices.compactMap { index in
       guard indexes[index] == nil else { return nil }
       return occurrences[new[index]]?.popFirst().map { ($0, index) }

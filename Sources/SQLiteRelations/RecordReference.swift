@@ -59,8 +59,8 @@ extension Connection {
   ) throws -> [Target?] {
     let keys = try owners.map { try value(of: reference.column, in: $0) }
     var found: [Value: Target] = [:]
-    try forEachObject(of: Target.self, withKeys: Array(Set(keys))) { found[$0.asKey] = $1 }
-    return keys.map { found[$0.asKey] }
+    try forEachObject(of: Target.self, withKeys: Array(Set(keys))) { found[$0.normalizedKey] = $1 }
+    return keys.map { found[$0.normalizedKey] }
   }
 
   /// Fetches the records that reference another record, in the order of their primary keys.
@@ -84,7 +84,7 @@ extension Connection {
 
 extension Value {
   /// The value, with a whole real as an integer. Which of them SQLite stores depends on the column.
-  fileprivate var asKey: Value {
+  fileprivate var normalizedKey: Value {
     if case .real(let real) = self, let integer = Int64(exactly: real) { return .integer(integer) }
     return self
   }

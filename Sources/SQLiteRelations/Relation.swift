@@ -38,7 +38,7 @@ package struct Relation: Hashable, Sendable {
   private let place: String?
   /// The column that distinguishes connecting rows with the same start and end, which count as one.
   /// Nil if there are no such rows.
-  private let distinction: String?
+  private let distinguishingColumn: String?
   /// The rows at the start of the relation.
   private let origin: End
   /// The rows at the end of the relation.
@@ -51,14 +51,14 @@ package struct Relation: Hashable, Sendable {
   private let joined: String
 
   private init(
-    table: String, start: String, end: String, place: String?, distinction: String?,
+    table: String, start: String, end: String, place: String?, distinguishingColumn: String?,
     origin: End, destination: End
   ) {
     self.table = table
     self.start = start
     self.end = end
     self.place = place
-    self.distinction = distinction
+    self.distinguishingColumn = distinguishingColumn
     self.origin = origin
     self.destination = destination
     isInDestination = table == destination.table && end == destination.key
@@ -87,7 +87,7 @@ package struct Relation: Hashable, Sendable {
     if let place { quotedPlace = try SQL.escapeIdentifier(place) }
     self.init(
       table: try SQL.escapeIdentifier(table), start: try SQL.escapeIdentifier(start),
-      end: try SQL.escapeIdentifier(end), place: quotedPlace, distinction: nil,
+      end: try SQL.escapeIdentifier(end), place: quotedPlace, distinguishingColumn: nil,
       origin: try origin.quoted, destination: try destination.quoted)
   }
 
@@ -101,7 +101,7 @@ package struct Relation: Hashable, Sendable {
   /// The reverse relation, from the ends to the starts. Each start of an end occurs once.
   package var reversed: Relation {
     Relation(
-      table: table, start: end, end: start, place: nil, distinction: place,
+      table: table, start: end, end: start, place: nil, distinguishingColumn: place,
       origin: destination, destination: origin)
   }
 }
@@ -149,8 +149,8 @@ extension Relation {
 
   /// The aggregate that counts connecting rows, or their distinct ends. A reference that is NULL
   /// does not count.
-  private var counted: SQL {
-    if distinction != nil { return "count(DISTINCT \(endSQL))" }
+  private var countAggregate: SQL {
+    if distinguishingColumn != nil { return "count(DISTINCT \(endSQL))" }
     let isReference = table == origin.table && start == origin.key
     return isReference ? "count(\(endSQL))" : "count(*)"
   }
@@ -160,7 +160,7 @@ extension Relation {
   private func append(_ page: Page, to sql: inout SQL, isGrouped: Bool = false) {
     if let condition = page.condition { sql.append(" AND (\(condition))") }
     if let last = page.last { sql.append(" AND \(orderSQL) > \(last)") }
-    if isGrouped, distinction != nil { sql.append(" GROUP BY \(endSQL)") }
+    if isGrouped, distinguishingColumn != nil { sql.append(" GROUP BY \(endSQL)") }
     sql.append(" ORDER BY \(orderSQL)")
     sql.append(limit: page.limit, offset: page.offset)
   }
@@ -181,7 +181,7 @@ extension Relation {
   }
 
   /// Returns the condition that a row of the destination is an end of a start.
-  package func leads(from key: Value) -> SQL {
+  package func endCondition(from key: Value) -> SQL {
     if isInDestination { return "\(startSQL) = \(key)" }
     return
       "\(column(destination.key, of: destination.table)) IN (SELECT \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key))"
@@ -189,7 +189,7 @@ extension Relation {
 
   /// Returns an expression for ORDER BY: the first place that a row of the destination has among
   /// the ends of a start.
-  package func firstPlace(from key: Value) -> SQL {
+  package func firstPlaceExpression(from key: Value) -> SQL {
     let target = column(destination.key, of: destination.table)
     return
       "(WITH magicdata_place (target, place) AS MATERIALIZED (SELECT \(endSQL), min(\(orderSQL)) FROM \(tableSQL) WHERE \(startSQL) = \(key) GROUP BY 1) SELECT place FROM magicdata_place WHERE target = \(target))"
@@ -197,7 +197,7 @@ extension Relation {
 
   /// Like ``rows(from:_:)``, but for all rows, and with a parameter for the start. A row with
   /// several connecting rows occurs several times in succession.
-  package var rowsOfParameter: SQL { "\(joinedSQL) WHERE \(startSQL) = ? ORDER BY \(orderSQL)" }
+  package var rowsWithParameter: SQL { "\(joinedSQL) WHERE \(startSQL) = ? ORDER BY \(orderSQL)" }
 
   /// Returns the SQL after FROM that finds the rows of the destination for one or several starts.
   ///
@@ -234,8 +234,8 @@ extension Relation {
 // Ends of one start.
 extension Relation {
   /// A query for the number of ends of a start, with a parameter for the start.
-  package var countOfParameter: SQL {
-    "SELECT \(counted) FROM \(tableSQL) WHERE \(startSQL) = ?"
+  package var countWithParameter: SQL {
+    "SELECT \(countAggregate) FROM \(tableSQL) WHERE \(startSQL) = ?"
   }
 
   /// Returns the number of ends of a start.
@@ -246,7 +246,7 @@ extension Relation {
   package func count(
     from key: Value, where condition: SQL? = nil, in connection: Connection
   ) throws(SQLiteError) -> Int {
-    var sql: SQL = "SELECT \(counted) FROM \(tableSQL) WHERE \(startSQL) = \(key)"
+    var sql: SQL = "SELECT \(countAggregate) FROM \(tableSQL) WHERE \(startSQL) = \(key)"
     if let condition { sql.append(" AND (\(condition))") }
     return try connection.firstRow(sql, as: Int.self) ?? 0
   }
@@ -255,7 +255,7 @@ extension Relation {
   package func ends(
     from key: Int64, _ page: Page = Page(), in connection: Connection
   ) throws(SQLiteError) -> [Int64] {
-    var sql: SQL = distinction != nil ? "SELECT DISTINCT " : "SELECT "
+    var sql: SQL = distinguishingColumn != nil ? "SELECT DISTINCT " : "SELECT "
     sql.append("\(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key)")
     append(page, to: &sql)
     return try connection.rows(sql, as: Int64.self)
@@ -340,10 +340,10 @@ extension Relation {
   /// Returns a condition that is true for one of the connecting rows with the same start and end,
   /// or nil if there is only one.
   package func isFirst(as name: String) -> String? {
-    distinction.map { distinction in
+    distinguishingColumn.map { distinguishingColumn in
       let same = "\(name)_.\(start) = \(name).\(start) AND \(name)_.\(end) = \(name).\(end)"
       return
-        "NOT EXISTS (SELECT 1 FROM \(table) AS \(name)_ WHERE \(same) AND \(name)_.\(distinction) < \(name).\(distinction))"
+        "NOT EXISTS (SELECT 1 FROM \(table) AS \(name)_ WHERE \(same) AND \(name)_.\(distinguishingColumn) < \(name).\(distinguishingColumn))"
     }
   }
 

@@ -32,7 +32,7 @@ package enum Engine: String, Sendable {
 
   /// Whether only the tests that are normally skipped on a cluster run there
   /// (`MAGICDATA_ENGINE=left-out`). If one passes, remove its `.requires`.
-  static let runsSkipped = environment == "left-out"
+  static let runsSkippedTests = environment == "left-out"
 }
 
 /// A feature or limit that a test may require and a cluster doesn't support: features that a
@@ -61,14 +61,14 @@ package struct EngineTrait: SuiteTrait, TestTrait, TestScoping {
     for test: Test, testCase: Test.Case?,
     performing function: @Sendable () async throws -> Void
   ) async throws {
-    if Engine.only != .cluster && !Engine.runsSkipped { try await function() }
+    if Engine.only != .cluster && !Engine.runsSkippedTests { try await function() }
     guard Engine.only != .local else { return }
-    guard TestCluster.isThere else { return ConformanceReport.recordMissingCluster() }
+    guard TestCluster.isAvailable else { return ConformanceReport.recordMissingCluster() }
     let needed = test.traits.flatMap { ($0 as? CapabilityTrait)?.capabilities ?? [] }
-    if let first = needed.first, !Engine.runsSkipped {
+    if let first = needed.first, !Engine.runsSkippedTests {
       return ConformanceReport.recordSkipped(test, first)
     }
-    guard !needed.isEmpty || !Engine.runsSkipped else { return }
+    guard !needed.isEmpty || !Engine.runsSkippedTests else { return }
     try await Engine.$current.withValue(.cluster) { try await function() }
   }
 }

@@ -42,11 +42,11 @@ package final class TestCluster: Sendable {
     guard FileManager.default.fileExists(atPath: "/usr/include/dqlite.h") else { return nil }
     let source = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Fixture/node.c").path(percentEncoded: false)
-    for place in places { removeLeftOvers(in: place) }
+    for place in places { removeOrphanedFiles(in: place) }
     // Static clusters live until the process exits, and their `deinit` never runs.
     atexit {
       for place in TestCluster.places {
-        TestCluster.removeLeftOvers(in: place, ofThisProcess: true)
+        TestCluster.removeOrphanedFiles(in: place, ofThisProcess: true)
       }
     }
     let program = "\(places[0])/\(programPrefix)\(ProcessInfo.processInfo.processIdentifier)"
@@ -58,7 +58,7 @@ package final class TestCluster: Sendable {
     return compiler.terminationStatus == 0 ? program : nil
   }()
 
-  package static let isThere = {
+  package static let isAvailable = {
     if program == nil { ConformanceReport.recordMissingCluster() }
     return program != nil
   }()
@@ -107,7 +107,7 @@ package final class TestCluster: Sendable {
       do {
         try atLeader { try makeVoters(initialNodes.dropFirst(), $0) }
         isWhole = true
-      } catch let error as SQLiteError where error.isOfLostLeader && .now < end {
+      } catch let error as SQLiteError where error.isLeaderLoss && .now < end {
         // On a busy machine, another node may have been elected in the meantime.
       }
     }
@@ -142,7 +142,7 @@ package final class TestCluster: Sendable {
   /// - Parameters:
   ///   - place: The folder that contains the files.
   ///   - isOwn: Whether to remove the files of this process, which is exiting, instead.
-  package static func removeLeftOvers(in place: String, ofThisProcess isOwn: Bool = false) {
+  package static func removeOrphanedFiles(in place: String, ofThisProcess isOwn: Bool = false) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? [] {
       guard let prefix = [prefix, programPrefix].first(where: { name.hasPrefix($0) }),
         let process = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({ pid_t($0) }
@@ -343,7 +343,7 @@ package final class TestCluster: Sendable {
   }
 
   /// Asks the leader to transfer its leadership to the node at `index`.
-  package func transferLead(to index: Int) throws {
+  package func transferLeadership(to index: Int) throws {
     let id = nodes.withLock { $0[index].id }
     try atLeader { leader in
       var request = Request(.transfer)
@@ -357,7 +357,7 @@ package final class TestCluster: Sendable {
 
   /// Restarts a node that exited by itself: a fault in dqlite 1.11 can end a node when the leader
   /// changes. Returns the exit status and last output, or nil if the node is running.
-  package func revive(_ index: Int) throws -> String? {
+  package func restartIfExited(_ index: Int) throws -> String? {
     guard let end = end(of: index) else { return nil }
     try start(index)
     return end

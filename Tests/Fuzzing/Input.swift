@@ -8,7 +8,7 @@ package func copy(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
 }
 
 /// Ends the process if the check finds a fault, which is how fuzzers detect faults.
-package func expectNothing(_ check: () throws -> String?) {
+package func expectNoFault(_ check: () throws -> String?) {
   do {
     if let problem = try check() { fatalError(problem) }
   } catch {

@@ -6,6 +6,6 @@ package enum SyntaxFuzz {
   /// Returns a description of a fault, or nil.
   package static func check(_ bytes: [UInt8]) throws -> String? {
     let judge = try Judge()
-    return judge.difference(bytes) ?? judge.unfaithfulness(bytes)
+    return judge.difference(bytes) ?? judge.printingFault(bytes)
   }
 }

@@ -46,7 +46,9 @@ import TestSupport
       let result = fixture.run(command, missing)
       #expect(result.status == 1)
       #expect(result.errors.contains("no\\u{1B}thing is missing"))
-      #expect(fixture.run(command, fixture.folder.path).errors.contains("does not contain default.sqlite3"))
+      #expect(
+        fixture.run(command, fixture.folder.path).errors.contains(
+          "does not contain default.sqlite3"))
       #expect(fixture.run(command, "/etc/passwd").status == 1)
     }
     #expect(try fixture.names(in: fixture.folder.path) == ["store"])

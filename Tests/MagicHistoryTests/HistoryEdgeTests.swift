@@ -202,7 +202,7 @@ private struct Note: MagicObject {
               let name: String = try author[\.$name]
               let before = names.removeValue(forKey: author.zIndex)
               #expect(before == name)
-            case .tooMuch, .replaced, .unreadable: Issue.record("\(change)")
+            case .overflow, .replaced, .unreadable: Issue.record("\(change)")
             }
           }
           if names.values.contains("last") { break }
@@ -239,8 +239,8 @@ private struct Note: MagicObject {
     var sequences = (0..<20).map { _ in magic.deltas(of: Author.self, limit: 1_000) }
     var iterators = sequences.map { $0.makeAsyncIterator() }
     for number in 0..<50 { try await magic.update(Author("\(number)")) }
-    guard case .tooMuch? = try await iterators[0].next()?.first else {
-      Issue.record("expected tooMuch")
+    guard case .overflow? = try await iterators[0].next()?.first else {
+      Issue.record("expected overflow")
       return
     }
     sequences = []

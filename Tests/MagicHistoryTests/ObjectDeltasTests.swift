@@ -39,7 +39,7 @@ private struct Replica: Equatable {
       ages[image.zIndex] = nil
       photos[image.zIndex] = nil
       for (property, links) in image.links { self.links[property, default: []].subtract(links) }
-    case .tooMuch, .replaced: break
+    case .overflow, .replaced: break
     case .unreadable(let row): throw row
     }
   }
@@ -192,8 +192,8 @@ private struct Replica: Equatable {
     }
     #expect(first.count == 301)
     for number in 0..<300 { try await magic.update(Author("m\(number)")) }
-    guard case .tooMuch? = try await deltas.next()?.first else {
-      Issue.record("expected tooMuch")
+    guard case .overflow? = try await deltas.next()?.first else {
+      Issue.record("expected overflow")
       return
     }
     guard case .current(let images)? = try await deltas.next()?.first else {

@@ -82,7 +82,7 @@ import UndoWorkload
     try await copy.apply(patch, assetsFrom: outbox)
     try FileManager.default.removeItem(atPath: outbox)
     let report = try await copy.apply(patch, assetsFrom: outbox, isIdempotent: true)
-    #expect(report.appliedCount == 0 && report.presentCount == patch.count)
+    #expect(report.appliedCount == 0 && report.skippedCount == patch.count)
     #expect(try await photo(of: copy) == "one")
     #expect(try files(of: copy).count == 1)
     // Replaces the asset's content and then removes the asset.

@@ -49,7 +49,7 @@ private struct Ship: MagicObject {
           if properties.contains("city") { print(try old[\.$city], "is now", try new[\.$city]) }
           cities[new.zIndex] = try new[\.$city]
         case .deleted(let person): cities[person.zIndex] = nil
-        case .tooMuch, .replaced: break  // The current objects follow.
+        case .overflow, .replaced: break  // The current objects follow.
         case .unreadable(let row): throw row
         }
       }

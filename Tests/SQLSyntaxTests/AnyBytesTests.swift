@@ -23,7 +23,7 @@ import TestSupport
           }
         }
         if let difference = judge.difference(text) { differences.add(difference, text) }
-        if let difference = judge.unfaithfulness(text) { differences.add(difference, text) }
+        if let difference = judge.printingFault(text) { differences.add(difference, text) }
       }
       return differences
     }

@@ -11,7 +11,7 @@ import Testing
   @Test(arguments: 0..<4)
   func `each mutation is accepted or rejected like in SQLite`(part: Int) throws {
     let judge = try Judge()
-    var texts = (Texts.marked + Texts.bytes + Texts.meaningless.map(\.text))
+    var texts = (Texts.marked + Texts.bytes + Texts.semanticError.map(\.text))
       .filter { $0.refusal == nil }.map(\.sql)
     for seed in 0..<400 {
       var source = TreeSource(seed: UInt64(part * 400 + seed))
@@ -22,14 +22,14 @@ import Testing
     var differences = Differences()
     for _ in 0..<Self.count / 4 {
       let text = mutations.next()
-      if let difference = judge.difference(text) ?? judge.unfaithfulness(text) {
+      if let difference = judge.difference(text) ?? judge.printingFault(text) {
         differences.add(difference, text)
       }
     }
     #expect(differences.count == 0, "\(differences)")
     // There must be enough accepted texts and few undecided ones.
     let counts = judge.oracle.counts
-    #expect(counts.accepted + counts.meaningless > Self.count / 4 / 10, "\(counts)")
+    #expect(counts.accepted + counts.semanticError > Self.count / 4 / 10, "\(counts)")
     #expect(counts.undecided < Self.count / 4 / 10, "\(counts)")
   }
 }

@@ -41,8 +41,8 @@ import TestSupport
         continue
       }
       accepted += 1
-      if let difference = judge.unfaithfulness(text) { differences.add(difference, sql) }
-      if judge.oracle.haveOneProgram(sql, statement.printed()) == false {
+      if let difference = judge.printingFault(text) { differences.add(difference, sql) }
+      if judge.oracle.haveSameProgram(sql, statement.printed()) == false {
         differences.add("another program", sql + "\n -> " + statement.printed())
       }
     }

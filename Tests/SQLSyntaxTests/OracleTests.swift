@@ -13,16 +13,16 @@ import Testing
       let verdict = oracle.verdict(on: text.sql)
       switch verdict {
       case .refused(_, let offset): #expect(text.refusal == offset, "\(text.sql)")
-      case .accepted, .meaningless: #expect(text.refusal == nil, "\(text.sql): \(verdict)")
+      case .accepted, .semanticError: #expect(text.refusal == nil, "\(text.sql): \(verdict)")
       case .undecided: Issue.record("\(text.sql): \(verdict)")
       }
     }
   }
 
   @Test func `semantic errors have the expected message and offset`() {
-    for (message, text) in Texts.meaningless {
+    for (message, text) in Texts.semanticError {
       switch oracle.verdict(on: text.sql) {
-      case .meaningless(let said, let offset, _), .undecided(let said, let offset, _):
+      case .semanticError(let said, let offset, _), .undecided(let said, let offset, _):
         #expect(said == message, "\(text.sql)")
         #expect(offset == text.refusal, "\(text.sql)")
       case let verdict: Issue.record("\(text.sql): \(verdict)")
@@ -67,6 +67,6 @@ import Testing
       oracle.verdict(on: "SELECT\0 1") == .refused(message: "incomplete input", offset: 6))
     #expect(
       oracle.verdict(on: "SELECT a FROM t\0 FROM FROM")
-        == .meaningless(message: "no such table: t", offset: nil, end: 15))
+        == .semanticError(message: "no such table: t", offset: nil, end: 15))
   }
 }

@@ -27,8 +27,8 @@ import Testing
       let (text, fullText) = (plain.printed(), full.printed())
       accept(text, &differences)
       accept(fullText, &differences)
-      if Judge.keepsItsText(plain) { continue }
-      switch judge.oracle.haveOneProgram(text, fullText) {
+      if Judge.embedsItsText(plain) { continue }
+      switch judge.oracle.haveSameProgram(text, fullText) {
       case true?: compiled += 1
       case false?: differences.add("another program", text + "\n -> " + fullText)
       case nil: break
@@ -45,7 +45,7 @@ import Testing
   /// Records a difference if SQLite doesn't accept a text completely.
   private func accept(_ sql: String, _ differences: inout Differences) {
     switch judge.oracle.verdict(on: sql) {
-    case .accepted(let end), .meaningless(_, _, let end):
+    case .accepted(let end), .semanticError(_, _, let end):
       if end != sql.utf8.count { differences.add("ends too early", sql) }
     case .undecided(let message, _, _):
       // SQLite's parser stack, and rules for tables that the generator doesn't follow.

@@ -27,7 +27,7 @@ import TestSupport
       while start < script.count {
         let verdict = judge.oracle.verdict(on: script[start...])
         guard case .accepted(let end) = verdict else {
-          guard case .meaningless(_, _, let end) = verdict else { break }
+          guard case .semanticError(_, _, let end) = verdict else { break }
           expected.append(start + end)
           start += end
           continue

@@ -9,7 +9,7 @@ import Testing
   init() throws { judge = try Judge() }
 
   private static var all: [String] {
-    (Texts.marked + Texts.bytes + Texts.meaningless.map(\.text)).map(\.sql)
+    (Texts.marked + Texts.bytes + Texts.semanticError.map(\.text)).map(\.sql)
   }
 
   @Test func `each text is accepted or rejected like in SQLite`() {
@@ -36,7 +36,7 @@ import Testing
   @Test func `an accepted text has the same tree after it is printed`() {
     var differences = Differences()
     for sql in Self.all {
-      if let difference = judge.unfaithfulness(Array(sql.utf8)) { differences.add(difference, sql) }
+      if let difference = judge.printingFault(Array(sql.utf8)) { differences.add(difference, sql) }
     }
     #expect(differences.count == 0, "\(differences)")
   }
@@ -45,7 +45,7 @@ import Testing
     for sql in TreeSource.schema { #expect(judge.oracle.run(sql)) }
     var differences = Differences()
     for sql in Self.all {
-      if let printed = judge.otherProgram(sql) {
+      if let printed = judge.printedWithOtherProgram(sql) {
         differences.add("other program", sql + " -> " + printed)
       }
     }
@@ -60,7 +60,7 @@ import Testing
       "the NOT INDEXED", "cannot use RETURNING",
     ]
     var seen: Set<String> = []
-    for (message, text) in Texts.meaningless {
+    for (message, text) in Texts.semanticError {
       guard let start = structural.first(where: message.hasPrefix) else { continue }
       seen.insert(start)
       #expect(throws: SQLSyntaxError.self, "\(text.sql)") {

@@ -24,7 +24,7 @@ private struct Film: MagicObject {
 }
 
 /// Tests the assets of a cluster's store, in rows and in a folder that all clients share.
-@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterAssetTests {
   let folder: TestFolder
 

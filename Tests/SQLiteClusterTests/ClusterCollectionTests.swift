@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 
 /// Tests collections of plain values in a cluster's database.
-@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterCollectionTests {
   private struct Person: Codable, Hashable, Sendable {
     let id: Int

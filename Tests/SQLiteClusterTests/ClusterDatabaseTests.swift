@@ -4,7 +4,7 @@ import MagicData
 import SQLiteCluster
 import Testing
 
-@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterDatabaseTests {
   private func database(_ name: String = #function) throws -> Database {
     try TestCluster.shared.get().database(name)

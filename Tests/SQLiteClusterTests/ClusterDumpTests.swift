@@ -29,7 +29,7 @@ private final class Book: MagicObject {
 }
 
 /// Tests databases that move between files and clusters.
-@Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.serialized, .enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterDumpTests {
   private let folder = FileManager.default.temporaryDirectory
     .appending(path: "magicdata-dumps-\(UUID().uuidString)").path(percentEncoded: false)

@@ -9,7 +9,7 @@ import TestSupport
 
 /// Tests nodes that are killed, stopped and restarted while clients write.
 @Suite(
-  .serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+  .serialized, .enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterFailoverTests {
   /// The number of disturbances: `MAGICDATA_KILLS`, or 30 by default.
   private static let kills =
@@ -91,7 +91,7 @@ struct ClusterFailoverTests {
     try database.write { connection in
       runs += 1
       try connection.executeChange("INSERT INTO t VALUES (1)")
-      if runs == 1 { try cluster.transferLead(to: (leader + 1) % 3) }
+      if runs == 1 { try cluster.transferLeadership(to: (leader + 1) % 3) }
       try connection.executeChange("INSERT INTO t VALUES (2)")
     }
     #expect(runs == 2)
@@ -242,7 +242,7 @@ struct ClusterFailoverTests {
           switch kill % 5 {
           case 1:
             // Fails harmlessly if no node leads or the leader can't transfer its leadership.
-            try? cluster.transferLead(to: node)
+            try? cluster.transferLeadership(to: node)
           case 2:
             cluster.network?.change { $0.cutFromNodes = [node] }
             try await Task.sleep(for: .milliseconds(Int.random(in: 100...1_000, using: &random)))
@@ -264,7 +264,7 @@ struct ClusterFailoverTests {
           // Nodes of version 1.11 have bugs that can crash them when the leader changes, so restart
           // them.
           for other in 0..<3 {
-            guard let end = try cluster.revive(other) else { continue }
+            guard let end = try cluster.restartIfExited(other) else { continue }
             crashes.add("after disturbance \(kill) node \(other) crashed, \(end)")
           }
         }

@@ -10,7 +10,7 @@ import TestSupport
 private let shared = Result { try TestCluster(count: 1) }
 
 /// Tests writes of many tasks that share a transaction on a cluster.
-@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterGroupTests {
   private struct Refusal: Error, Equatable {
     let id: Int

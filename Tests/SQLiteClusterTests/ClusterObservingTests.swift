@@ -18,7 +18,7 @@ private struct Note: MagicObject {
 }
 
 /// Tests results that are observed while other clients write and nodes are lost.
-@Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.serialized, .enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterObservingTests {
   @Test func `an observer sees the writes of all clients although leaders are lost`() async throws {
     let cluster = try TestCluster()

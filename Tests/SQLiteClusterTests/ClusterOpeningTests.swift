@@ -183,7 +183,7 @@ import TestSupport
 }
 
 /// Tests opening and closing with real nodes.
-@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterClosingTests {
   @Test func `a database can be opened by a task, closed and opened again`() async throws {
     let cluster = try TestCluster(count: 1)

@@ -8,7 +8,7 @@ import Testing
 
 /// Tests typical uses of a cluster's database, and the results of disturbing them.
 @Suite(
-  .serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+  .serialized, .enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterProgramTests {
   private func database(_ name: String = #function) throws -> Database {
     try TestCluster.shared.get().database(name)

@@ -61,7 +61,7 @@ private struct Reading: Record, Codable, Equatable {
   var value: Double
 }
 
-@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterStoreTests {
   private func store(_ name: String = #function) throws -> MagicData {
     try MagicData(cluster: try TestCluster.shared.get().addresses, name: name)

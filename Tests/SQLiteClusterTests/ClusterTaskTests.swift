@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests tasks that are cancelled, wait, or exceed their deadline.
-@Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.serialized, .enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterTaskTests {
   @Test func `a task that waits for another client's lock can be cancelled`()
     async throws

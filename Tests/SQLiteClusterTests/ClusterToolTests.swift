@@ -7,7 +7,7 @@ import Terminal
 import Testing
 
 /// Tests the `magicdata` tool on a cluster.
-@Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.serialized, .enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterToolTests {
   private final class CapturedText {
     var text = ""

@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 
 /// Tests a custom transport and the cleanup of stale test clusters.
-@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterTransportTests {
   @Test func `parts of a response on a custom socket are acknowledged immediately`() throws {
     let cluster = try TestCluster(count: 1)
@@ -42,7 +42,7 @@ struct ClusterTransportTests {
       "magicdata-cluster-\(own)-AB-CD", "magicdata-node-\(own)", "magicdata-cluster-AB-CD",
     ]
     for name in kept { try folder.write("a", to: name) }
-    TestCluster.removeLeftOvers(in: folder.path)
+    TestCluster.removeOrphanedFiles(in: folder.path)
     #expect(try folder.names() == kept.sorted())
   }
 }

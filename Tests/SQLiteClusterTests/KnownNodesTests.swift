@@ -5,7 +5,7 @@ import SQLiteCore
 import Testing
 
 /// Tests the nodes that a client learns and stores in a file.
-@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct KnownNodesTests {
   private let path = FileManager.default.temporaryDirectory
     .appending(path: "magicdata-known-\(UUID().uuidString)").path(percentEncoded: false)

@@ -5,7 +5,7 @@ import SQLiteCore
 import Testing
 
 /// Tests reads from a leader that was cut off.
-@Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.serialized, .enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct LinearizableReadTests {
   /// Reads from a leader that was stopped and cut off, after the other nodes have stored another
   /// value.

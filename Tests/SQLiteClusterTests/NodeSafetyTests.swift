@@ -7,7 +7,7 @@ import Testing
 @testable import SQLiteCluster
 
 /// Tests inputs that would crash, confuse or hang a node of version 1.11.
-@Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.serialized, .enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct NodeSafetyTests {
   /// Checks that all nodes run, that the others have the data of the killed leader, and that it
   /// restarts.

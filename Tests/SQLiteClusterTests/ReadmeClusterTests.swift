@@ -5,7 +5,7 @@ import MagicData
 import Testing
 
 /// The code examples of the README and the articles about clusters.
-@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+@Suite(.enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ReadmeClusterTests {
   @Test func `money is transferred on a cluster`() async throws {
     let cluster = try TestCluster(count: 1)

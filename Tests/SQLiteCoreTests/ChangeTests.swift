@@ -328,15 +328,15 @@ import TestSupport
       try connection.executeChange("INSERT INTO u VALUES (1)")
       others.append(fixture.database.subscribe(to: .tables, late.take))
       others.append(fixture.database.subscribe(to: .values, careful.take))
-      return connection.takeMoment()
+      return connection.reserveCommitNumber()
     }
     #expect(early.tables == [["u"]])
     #expect(early.changes.withLock { $0.first?.changesSchema } == false)
     // The tables were recorded, and this subscriber requires no more.
     #expect(late.tables == [["u"]])
     #expect(careful.changes.withLock { $0.map(\.changesSchema) } == [true])
-    let after = try fixture.database.write { $0.takeMoment() }
-    let turns = careful.changes.withLock { $0.map(\.turn) }
+    let after = try fixture.database.write { $0.reserveCommitNumber() }
+    let turns = careful.changes.withLock { $0.map(\.commitNumber) }
     #expect(turns.count == 1 && turns.allSatisfy { before < $0 && $0 < after })
     try fixture.database.write { try $0.executeChange("INSERT INTO u VALUES (2)") }
     #expect(careful.rows.map(\.new) == [[.integer(2)]])

@@ -157,7 +157,7 @@ private enum Action: CaseIterable {
         }
         tasks.append((number, Int.random(in: 0..<3, using: &random) == 0, task))
       }
-      try await database.whenWaiting(20)
+      try await database.waitForWaitingAccesses(20)
       hold.release()
       for entry in tasks where entry.isCancelled {
         entry.task.cancel()

@@ -118,7 +118,7 @@ struct WriterHold {
 extension Database {
   /// Waits until at least `count` accesses wait. A task may start minutes late while other tests
   /// run.
-  func whenWaiting(_ count: Int) async throws {
+  func waitForWaitingAccesses(_ count: Int) async throws {
     try await waitUntil { waitingAccessCount >= count }
   }
 
@@ -128,7 +128,7 @@ extension Database {
     var tasks: [Task<Int, any Error>] = []
     for work in works {
       tasks.append(Task { try await self.writeInGroup(work) })
-      try await whenWaiting(tasks.count)
+      try await waitForWaitingAccesses(tasks.count)
     }
     hold.release()
     var outcomes: [Result<Int, any Error>] = []

@@ -77,7 +77,7 @@ private let endlessInsert: SQL = """
             ? try await database.write { try inserting(number)($0) }
             : try await database.writeInGroup(inserting(number))
         })
-      try await database.whenWaiting(number + 1)
+      try await database.waitForWaitingAccesses(number + 1)
     }
     hold.release()
     for task in tasks { _ = try await task.value }
@@ -94,7 +94,7 @@ private let endlessInsert: SQL = """
     let tasks = (0..<10).map { number in
       Task { try await database.write { try inserting(number)($0) } }
     }
-    try await database.whenWaiting(10)
+    try await database.waitForWaitingAccesses(10)
     hold.release()
     for task in tasks { _ = try await task.value }
     try commits.expect(1, since: before)
@@ -105,7 +105,7 @@ private let endlessInsert: SQL = """
     let others = (0..<10).map { number in
       Task { try await plain.write { try inserting(number)($0) } }
     }
-    try await plain.whenWaiting(10)
+    try await plain.waitForWaitingAccesses(10)
     second.release()
     for task in others { _ = try await task.value }
     try commits.expect(10, since: start)
@@ -136,14 +136,14 @@ private let endlessInsert: SQL = """
     let database = try database()
     let hold = await WriterHold(database)
     let first = Task { try await database.writeInGroup(inserting(0)) }
-    try await database.whenWaiting(1)
+    try await database.waitForWaitingAccesses(1)
     let second = Task {
       try await database.writeInGroup { connection in
         try connection.executeChange("INSERT INTO child VALUES (7)")
         return TransactionOutcome.rollback
       }
     }
-    try await database.whenWaiting(2)
+    try await database.waitForWaitingAccesses(2)
     hold.release()
     #expect(try await first.value == 0)
     #expect(try await second.value == .rollback)
@@ -225,7 +225,7 @@ private let endlessInsert: SQL = """
     let database = try database()
     let hold = await WriterHold(database)
     let first = Task { try await database.writeInGroup(inserting(0)) }
-    try await database.whenWaiting(1)
+    try await database.waitForWaitingAccesses(1)
     let hasEnded = Flag()
     let late = Task<Int, any Error> {
       defer { hasEnded.set() }
@@ -272,18 +272,18 @@ private let endlessInsert: SQL = """
     let hold = await WriterHold(database)
     let began = DispatchSemaphore(value: 0)
     let first = Task { try await database.writeInGroup(inserting(0)) }
-    try await database.whenWaiting(1)
+    try await database.waitForWaitingAccesses(1)
     let running = Task {
       try await database.writeInGroup { connection in
         began.signal()
         return try connection.executeChange(endlessInsert).rows
       }
     }
-    try await database.whenWaiting(2)
+    try await database.waitForWaitingAccesses(2)
     let waiting = Task { try await database.writeInGroup(inserting(2)) }
-    try await database.whenWaiting(3)
+    try await database.waitForWaitingAccesses(3)
     let last = Task { try await database.writeInGroup(inserting(3)) }
-    try await database.whenWaiting(4)
+    try await database.waitForWaitingAccesses(4)
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
     hold.release()
@@ -302,16 +302,16 @@ private let endlessInsert: SQL = """
     let hold = await WriterHold(database)
     let began = DispatchSemaphore(value: 0)
     let first = Task { try await database.writeInGroup(inserting(0)) }
-    try await database.whenWaiting(1)
+    try await database.waitForWaitingAccesses(1)
     let running = Task {
       try await database.writeInGroup { connection in
         began.signal()
         return try connection.executeChange(endlessInsert).rows
       }
     }
-    try await database.whenWaiting(2)
+    try await database.waitForWaitingAccesses(2)
     let last = Task { try await database.writeInGroup(inserting(2)) }
-    try await database.whenWaiting(3)
+    try await database.waitForWaitingAccesses(3)
     hold.release()
     await wait(for: began)
     database.interrupt()
@@ -415,11 +415,11 @@ private let endlessInsert: SQL = """
         leave.wait()
       }
     }
-    try await database.whenWaiting(1)
+    try await database.waitForWaitingAccesses(1)
     hold.release()
     await wait(for: began)
     let waiting = Task { try await database.writeInGroup(inserting(1)) }
-    try await database.whenWaiting(1)
+    try await database.waitForWaitingAccesses(1)
     let closed = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       _ = sqliteError { try database.close() }
@@ -438,14 +438,14 @@ private let endlessInsert: SQL = """
     let hold = await WriterHold(database)
     let began = DispatchSemaphore(value: 0)
     let first = Task { try await database.writeInGroup(inserting(0)) }
-    try await database.whenWaiting(1)
+    try await database.waitForWaitingAccesses(1)
     let running = Task {
       try await database.writeInGroup { connection in
         began.signal()
         return try connection.executeChange(endlessInsert).rows
       }
     }
-    try await database.whenWaiting(2)
+    try await database.waitForWaitingAccesses(2)
     hold.release()
     await wait(for: began)
     let suspended = DispatchSemaphore(value: 0)

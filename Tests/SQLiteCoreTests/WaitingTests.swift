@@ -20,7 +20,7 @@ struct WaitingTests {
   }
 
   /// Waits until exactly `count` accesses wait.
-  private func whenWaiting(_ count: Int, _ database: Database) async throws {
+  private func waitForWaitingAccesses(_ count: Int, _ database: Database) async throws {
     try await waitUntil { database.waitingAccessCount == count }
   }
 
@@ -38,10 +38,10 @@ struct WaitingTests {
         ) { _ in }
       }
     }
-    try await whenWaiting(Self.accessCount, database)
+    try await waitForWaitingAccesses(Self.accessCount, database)
     #expect(database.pendingDeadlineCount == Self.accessCount)
     for number in stride(from: Self.accessCount - 1, to: 0, by: -2) { tasks[number].cancel() }
-    try await whenWaiting(Self.accessCount / 2, database)
+    try await waitForWaitingAccesses(Self.accessCount / 2, database)
     #expect(database.pendingDeadlineCount == Self.accessCount / 2)
     hold.release()
     var (cancelled, completed) = (0, 0)
@@ -66,7 +66,7 @@ struct WaitingTests {
     let patient = (0..<500).map { _ in
       Task { try await database.withoutTransaction(deadline: late) { _ in } }
     }
-    try await whenWaiting(500, database)
+    try await waitForWaitingAccesses(500, database)
     let hasty = (0..<500).map { number in
       Task {
         try await database.withoutTransaction(deadline: early - .milliseconds(number % 3)) { _ in }
@@ -92,13 +92,13 @@ struct WaitingTests {
     var tasks: [Task<Void, any Error>] = []
     for number in 0..<300 {
       tasks.append(Task { try await database.write { _ in order.append(number) } })
-      try await whenWaiting(number + 1, database)
+      try await waitForWaitingAccesses(number + 1, database)
     }
     for (number, task) in tasks.enumerated() where number % 3 != 1 { task.cancel() }
-    try await whenWaiting(100, database)
+    try await waitForWaitingAccesses(100, database)
     for number in 300..<400 {
       tasks.append(Task { try await database.write { _ in order.append(number) } })
-      try await whenWaiting(number - 199, database)
+      try await waitForWaitingAccesses(number - 199, database)
     }
     hold.release()
     for (number, task) in tasks.enumerated() where number % 3 == 1 || number >= 300 {
@@ -121,7 +121,7 @@ struct WaitingTests {
             try await database.writeInGroup { _ in order.append(number) }
           }
         })
-      try await whenWaiting(number + 1, database)
+      try await waitForWaitingAccesses(number + 1, database)
     }
     hold.release()
     for task in tasks { try await task.value }
@@ -144,11 +144,11 @@ struct WaitingTests {
     }
     await wait(for: entered)
     let reads = (0..<1_000).map { _ in Task { try await database.read { _ in } } }
-    try await whenWaiting(1_000, database)
+    try await waitForWaitingAccesses(1_000, database)
     try await database.write { _ in }
     let hold = await WriterHold(database)
     let writes = (0..<1_000).map { _ in Task { try await database.write { _ in } } }
-    try await whenWaiting(2_000, database)
+    try await waitForWaitingAccesses(2_000, database)
     leave.signal()
     for read in reads { try await read.value }
     #expect(database.waitingAccessCount == 1_000)
@@ -164,7 +164,7 @@ struct WaitingTests {
     let tasks = (0..<1_000).map { number in
       Task { try await database.write(deadline: number % 2 == 0 ? nil : far) { _ in } }
     }
-    try await whenWaiting(1_000, database)
+    try await waitForWaitingAccesses(1_000, database)
     let suspension = Task { try await database.suspend() }
     for task in tasks {
       let error = await #expect(throws: SQLiteError.self) { try await task.value }
@@ -183,7 +183,7 @@ struct WaitingTests {
     let ran = DispatchSemaphore(value: 0)
     try await database.read { _ in
       for number in 0..<1_000 {
-        let isWaiting = database.afterPresentReads { _ in
+        let isWaiting = database.afterCurrentReads { _ in
           order.append(number)
           ran.signal()
         }

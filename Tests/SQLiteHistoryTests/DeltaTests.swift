@@ -58,7 +58,7 @@ private struct Place: Record, Equatable {
       // The commit is visible, but observers haven't been notified of it yet.
       connection.afterCommit { _ in
         let count = try? reader.write { connection in
-          queue.begin(after: connection.takeMoment())
+          queue.begin(after: connection.reserveCommitNumber())
           return try connection.count(of: Town.self)
         }
         #expect(count == 2)
@@ -299,7 +299,7 @@ private struct Place: Record, Equatable {
     #expect(try await deltas.next() == [.deleted(Town(id: 1, name: "a", size: 1))])
   }
 
-  @Test func `a reader that falls behind receives tooMuch once`() async throws {
+  @Test func `a reader that falls behind receives overflow once`() async throws {
     let database = try database()
     var slow = database.deltas(of: Town.self, limit: 20_000).makeAsyncIterator()
     var withCurrent = database.deltas(of: Town.self, including: .current, limit: 20_000)
@@ -308,14 +308,14 @@ private struct Place: Record, Equatable {
     for id in 0..<1000 {
       try await database.executeChange("INSERT INTO town VALUES (\(id), 'a town', 1, NULL)")
     }
-    #expect(try await slow.next() == [.tooMuch])
+    #expect(try await slow.next() == [.overflow])
     let first = try #require(try await slow.next())
     guard case .inserted(let town) = first[0] else {
       Issue.record("unexpected changes: \(first)")
       return
     }
     #expect(town.id > 900)
-    #expect(try await withCurrent.next() == [.tooMuch])
+    #expect(try await withCurrent.next() == [.overflow])
     guard case .current(let towns) = try #require(try await withCurrent.next())[0] else {
       Issue.record("no current rows follow")
       return

@@ -439,7 +439,7 @@ import TestSupport
     }
     let same = try logged()
     let report = try same.apply(mixed)
-    #expect((report.appliedCount, report.presentCount) == (2, 1))
+    #expect((report.appliedCount, report.skippedCount) == (2, 1))
     #expect(
       try same.rows("SELECT id || name FROM log ORDER BY id", as: String.self) == ["9own", "10b"])
 

@@ -38,7 +38,7 @@ private struct Town: Record, Equatable {
           print("\(town.name): \(properties.sorted().joined(separator: ", "))")
           list[town.id] = town
         case .deleted(let town): list[town.id] = nil
-        case .tooMuch, .replaced: break  // .current comes next
+        case .overflow, .replaced: break  // .current comes next
         case .unreadable(let row): print(row)
         }
       }

@@ -114,7 +114,7 @@ private struct Pair: Record, Equatable, Sendable {
           if rows.updateValue(new, forKey: key(new)) != old || properties.isEmpty { return false }
         case .deleted(let value):
           if rows.removeValue(forKey: key(value)) != value { return false }
-        case .tooMuch, .replaced, .unreadable: return false
+        case .overflow, .replaced, .unreadable: return false
         }
       }
       return true

@@ -200,10 +200,10 @@ import Testing
       DELETE FROM town WHERE id = 2
       """)
     let first = try database.apply(patch, isIdempotent: true)
-    #expect(first.appliedCount == 3 && first.presentCount == 0)
+    #expect(first.appliedCount == 3 && first.skippedCount == 0)
     let state = try towns(database)
     let second = try database.apply(patch, isIdempotent: true)
-    #expect(second.appliedCount == 0 && second.presentCount == 3 && second.resolved.isEmpty)
+    #expect(second.appliedCount == 0 && second.skippedCount == 3 && second.resolved.isEmpty)
     #expect(try towns(database) == state)
     let error = #expect(throws: PatchError.self) { try database.apply(patch) }
     #expect(Set(error?.conflicts.map(\.kind) ?? []) == [.conflict, .data, .notFound])
@@ -211,7 +211,7 @@ import Testing
     let half = try self.database()
     try half.executeChange("UPDATE town SET name = 'theirs' WHERE id = 1")
     let third = try half.apply(patch, isIdempotent: true)
-    #expect(third.appliedCount == 2 && third.presentCount == 1)
+    #expect(third.appliedCount == 2 && third.skippedCount == 1)
     #expect(try towns(half) == state)
     // Other values are still a conflict.
     try half.executeChange("UPDATE town SET name = 'other' WHERE id = 1")

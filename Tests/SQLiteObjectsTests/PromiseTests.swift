@@ -121,7 +121,7 @@ private enum Grade: Int, Codable, MagicComparable {
     let magic = try MagicData.at(folder.path)
     #expect(try magic.check(of: Order.self).map(\.kind) == [.missingTable])
     // A type that was never saved needs no migration.
-    #expect(try magic.check(of: Order.self).allSatisfy(\.isMendedByWriting))
+    #expect(try magic.check(of: Order.self).allSatisfy(\.isResolvedByWriting))
     try magic.update(Order("a"))
     #expect(try magic.check(of: Order.self) == [])
     try magic.database.executeChange("ALTER TABLE \"Order\" ADD COLUMN old TEXT")

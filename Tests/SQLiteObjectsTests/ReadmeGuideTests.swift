@@ -104,14 +104,14 @@ private struct Ship: MagicObject {
           ["name": try row.get("name", as: String.self).uppercased()]
         }),
     ])
-    let made = try await magic.database.migrationsMade()
+    let made = try await magic.database.appliedMigrations()
     #expect(made == ["ships have captains", "names in capitals"])
     #expect(try await magic.object(of: Ship.self, primary: "BEAGLE").tons == 242)
   }
 
   @Test func `check lists the differences between a type and its table`() throws {
     for difference in try magic.check(of: Ship.self) {
-      print(difference, difference.isMendedByWriting)
+      print(difference, difference.isResolvedByWriting)
     }
     #expect(try magic.check(of: Ship.self).isEmpty)
   }

@@ -25,7 +25,7 @@ private struct Bough: MagicObject {
   init() {}
 
   /// The names of the optional properties that aren't nil, except lazy collections.
-  var present: [String] {
+  var nonNilProperties: [String] {
     let all: [(String, Any?)] = [
       ("one", one), ("list", list), ("set", set), ("named", named), ("asset", asset),
       ("lazyOne", lazyOne), ("lazyAsset", lazyAsset),
@@ -38,14 +38,14 @@ private struct Bough: MagicObject {
   @Test func `an object with unset optional properties is saved with nil`() throws {
     let magic = try MagicData.fresh()
     let branch = Bough()
-    #expect(branch.present == [])
+    #expect(branch.nonNilProperties == [])
     try magic.update(branch)
-    #expect(branch.present == [])
+    #expect(branch.nonNilProperties == [])
     branch.text = "again"
     try magic.update(branch)
     let fetched = try magic.object(of: Bough.self, primary: branch.id)
     #expect(fetched.text == "again")
-    #expect(fetched.present == [])
+    #expect(fetched.nonNilProperties == [])
     // The fetch doesn't read lazy collections, so they may be empty instead of nil.
     #expect(try fetched.lazyList?.get().count ?? 0 == 0)
     #expect(try fetched.lazySet?.count() ?? 0 == 0)
@@ -67,15 +67,15 @@ private struct Bough: MagicObject {
       object.lazyAsset = AsyncMagical(value: MagicAsset(value: "lazy"))
       try await magic.update(object)
       let result = try await magic.object(of: Bough.self, primary: branch.id)
-      #expect(result.present.count == 7)
+      #expect(result.nonNilProperties.count == 7)
       #expect(result.list?.map(\.text) == ["list"])
       #expect(try await result.asset?.get() == "asset")
       #expect(try await result.lazyList?.get().map(\.text) == ["list"])
       (object.one, object.list, object.set, object.named) = (nil, nil, nil, nil)
       (object.asset, object.lazyOne, object.lazyList, object.lazyAsset) = (nil, nil, nil, nil)
       try await magic.update(object)
-      #expect(object.present == [])
-      #expect(try await magic.object(of: Bough.self, primary: branch.id).present == [])
+      #expect(object.nonNilProperties == [])
+      #expect(try await magic.object(of: Bough.self, primary: branch.id).nonNilProperties == [])
     }
   }
 

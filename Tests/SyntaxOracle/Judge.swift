@@ -39,10 +39,10 @@ package struct Judge {
       // The tree has its own depth limit, which may be reached before SQLite's error.
       if error.kind == .tooDeep, error.offset <= offset { return nil }
       return "rejected: \(error.message) at \(error.offset), SQLite: \(message) at \(offset)"
-    case (.meaningless(let message, let offset, _), .refused(let error)):
+    case (.semanticError(let message, let offset, _), .refused(let error)):
       return agrees(text, error, message, offset)
         ? nil : "rejected: \(error.message) at \(error.offset), SQLite accepts: \(message)"
-    case (.meaningless(_, _, let end), .accepted(let ours)):
+    case (.semanticError(_, _, let end), .accepted(let ours)):
       return end == ours ? nil : "ends at \(ours), SQLite's statement at \(end)"
     case (.undecided(let message, let offset, let end), .refused(let error)):
       let overflows = message == "parser stack overflow"
@@ -65,7 +65,7 @@ package struct Judge {
   }
 
   /// Returns whether a message is about the structure of a statement, independently of the schema.
-  private static func isOfStructure(_ message: String) -> Bool {
+  private static func isStructureError(_ message: String) -> Bool {
     [
       "unknown join type", "a JOIN clause is required", "ORDER BY clause", "LIMIT clause",
       "duplicate WITH table", "syntax error after column name", "variable number must be",
@@ -90,7 +90,7 @@ package struct Judge {
     let options = oracle.verdict(
       on: Array("CREATE TABLE t(a INTEGER PRIMARY KEY) ".utf8) + text[error.offset...])
     switch options {
-    case .meaningless(let message, _, _), .undecided(let message, _, _):
+    case .semanticError(let message, _, _), .undecided(let message, _, _):
       return message == error.message
     default: return false
     }
@@ -101,7 +101,7 @@ package struct Judge {
 
 extension Judge {
   /// Returns what printing changes in the first statement of a text, or nil.
-  package func unfaithfulness(_ text: [UInt8]) -> String? {
+  package func printingFault(_ text: [UInt8]) -> String? {
     guard let parsed = try? SQLStatement.parseFirst(in: text, grammar: grammar),
       let statement = parsed.statement
     else { return nil }
@@ -110,7 +110,9 @@ extension Judge {
       do {
         let again = try SQLStatement(parsing: printed, grammar: grammar)
         guard again == statement else { return "is another tree when printed\n\(printed)" }
-        guard again.printed(style) == printed else { return "changes when it is printed again\n\(printed)" }
+        guard again.printed(style) == printed else {
+          return "changes when it is printed again\n\(printed)"
+        }
       } catch {
         return "is rejected when printed: \(error)\n\(printed)"
       }
@@ -119,15 +121,15 @@ extension Judge {
   }
 
   /// Returns the printed text if SQLite compiles it to another program than `sql`, or nil.
-  package func otherProgram(_ sql: String) -> String? {
+  package func printedWithOtherProgram(_ sql: String) -> String? {
     guard let statement = try? SQLStatement(parsing: sql, grammar: grammar) else { return nil }
-    if Self.keepsItsText(statement) { return nil }
+    if Self.embedsItsText(statement) { return nil }
     let printed = statement.printed()
-    return oracle.haveOneProgram(sql, printed) == false ? printed : nil
+    return oracle.haveSameProgram(sql, printed) == false ? printed : nil
   }
 
   /// Returns whether SQLite stores the statement's text in its program.
-  package static func keepsItsText(_ statement: SQLStatement) -> Bool {
+  package static func embedsItsText(_ statement: SQLStatement) -> Bool {
     switch statement {
     case .createTable, .createIndex, .createView, .createTrigger, .createVirtualTable,
       .alterTable, .explain:

@@ -14,14 +14,14 @@ import Platform
     /// The grammar or the lexer rejects the token at `offset`.
     case refused(message: String, offset: Int)
     /// The grammar accepts the statement, but it has another error.
-    case meaningless(message: String, offset: Int?, end: Int)
+    case semanticError(message: String, offset: Int?, end: Int)
     /// SQLite stopped at the byte `end` for a reason that doesn't concern the grammar.
     case undecided(message: String, offset: Int?, end: Int)
   }
 
   private let connection: OpaquePointer
   /// The number of verdicts of each kind.
-  package private(set) var counts = (accepted: 0, refused: 0, meaningless: 0, undecided: 0)
+  package private(set) var counts = (accepted: 0, refused: 0, semanticError: 0, undecided: 0)
   /// The text, then a line feed and a semicolon in place of its end, then a NUL.
   private var buffer: [UInt8] = []
 
@@ -97,7 +97,7 @@ import Platform
     switch verdict {
     case .accepted: counts.accepted += 1
     case .refused: counts.refused += 1
-    case .meaningless: counts.meaningless += 1
+    case .semanticError: counts.semanticError += 1
     case .undecided: counts.undecided += 1
     }
     return verdict
@@ -111,14 +111,16 @@ import Platform
     let raw = prepare()
     buffer[count] = 0x0A
     guard let message = raw.message else { return .accepted(end: raw.tail) }
-    if Self.isOfGrammar(message) { return .refused(message: message, offset: raw.offset ?? count) }
+    if Self.isGrammarError(message) {
+      return .refused(message: message, offset: raw.offset ?? count)
+    }
     // At the end of the text, SQLite generates a semicolon without a length. With a real semicolon,
     // the tail shows whether the whole statement was read.
     let ended = prepare()
     guard let message = ended.message else { return .accepted(end: min(ended.tail, count)) }
     let tail = ended.tail
     if tail == count + 2 || isEnd(tail) {
-      return .meaningless(message: message, offset: ended.offset, end: min(tail, count))
+      return .semanticError(message: message, offset: ended.offset, end: min(tail, count))
     }
     if repairs > 0,
       let repaired = repair(messageBytes, count: count, repairs: repairs - 1)
@@ -139,7 +141,7 @@ import Platform
 
   /// Compares bytes, because a combining character may form one character with the quotes around
   /// it.
-  private static func isOfGrammar(_ message: String) -> Bool {
+  private static func isGrammarError(_ message: String) -> Bool {
     message == "incomplete input" || message.utf8.starts(with: "unrecognized token: \"".utf8)
       || (message.utf8.starts(with: "near \"".utf8)
         && message.utf8.suffix(15).elementsEqual("\": syntax error".utf8))
@@ -262,7 +264,7 @@ import Platform
 
   /// Returns whether SQLite compiles two statements to the same program, or nil if it can compile
   /// neither.
-  package func haveOneProgram(_ first: String, _ second: String) -> Bool? {
+  package func haveSameProgram(_ first: String, _ second: String) -> Bool? {
     var left: OpaquePointer?
     var right: OpaquePointer?
     defer {

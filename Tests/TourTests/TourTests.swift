@@ -61,7 +61,7 @@ import Tour
     #expect(errors.text == "Tour: cannot write the output: \(systemMessage(for: 28))\n")
   }
 
-  @Test(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+  @Test(.enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
   func `the tour prints the same on a cluster`() async throws {
     try writeDatabase()
     let addresses = try TestCluster.shared.get().addresses.joined(separator: ",")

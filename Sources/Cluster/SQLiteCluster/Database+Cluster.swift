@@ -7,7 +7,7 @@ extension Cluster: RemoteServer {
 
   package var patience: Duration { options.leaderTimeout }
 
-  package func isOfLostSession(_ error: SQLiteError) -> Bool { error.isOfLostLeader }
+  package func isSessionLoss(_ error: SQLiteError) -> Bool { error.isLeaderLoss }
 
   package func connect(
     forReading: Bool, _ reasonToEnd: @escaping @Sendable () -> String?
@@ -19,7 +19,7 @@ extension Cluster: RemoteServer {
           self, forReading: forReading, before: deadline, reasonToEnd)
       } catch {
         // The leader may be lost before the session is set up.
-        guard error.isOfLostLeader, ContinuousClock.now < deadline else { throw error }
+        guard error.isLeaderLoss, ContinuousClock.now < deadline else { throw error }
       }
     }
   }
@@ -51,7 +51,7 @@ extension Database {
     try self.init(server: cluster, options: options.database)
     // Report the failure only when opening. Later failures are retried with the next session, so
     // that a running program can continue.
-    if let failure = cluster.failureToKeep { throw failure }
+    if let failure = cluster.knownNodesError { throw failure }
   }
 
   /// Opens a database of a dqlite cluster, and suspends the task meanwhile. Creates the database if
@@ -71,7 +71,7 @@ extension Database {
   ) async throws {
     let cluster = try await Worker().run { try Cluster(addresses, database: name, options) }
     try await self.init(openingServer: cluster, options: options.database)
-    if let failure = cluster.failureToKeep { throw failure }
+    if let failure = cluster.knownNodesError { throw failure }
   }
 
   /// Returns the nodes of this database's cluster, as reported by the leader. Blocks the thread.
@@ -89,12 +89,12 @@ extension Database {
   /// - Throws: `SQLiteError` if no node leads; `CancellationError` if the task was cancelled.
   public func clusterNodes() async throws -> [ClusterNode]? {
     guard let cluster = server as? Cluster else { return nil }
-    let asker = Asker()
+    let cancellation = CancellationFlag()
     do {
       return try await withTaskCancellationHandler {
-        try await Worker().run { try cluster.nodes { asker.reasonToEnd } }
+        try await Worker().run { try cluster.nodes { cancellation.reasonToEnd } }
       } onCancel: {
-        asker.isCancelled.store(true, ordering: .relaxed)
+        cancellation.isCancelled.store(true, ordering: .relaxed)
       }
     } catch let error as SQLiteError where error.code == .interrupt && Task.isCancelled {
       throw CancellationError()
@@ -103,7 +103,7 @@ extension Database {
 }
 
 /// The cancellation state of a task whose request runs on a thread.
-private final class Asker: Sendable {
+private final class CancellationFlag: Sendable {
   let isCancelled = Atomic(false)
 
   var reasonToEnd: String? {

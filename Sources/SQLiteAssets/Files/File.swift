@@ -19,17 +19,17 @@ package final class File: Sendable {
 
   /// Returns the file's type, size and permissions (`fstat`).
   package func status() throws(AssetError) -> FileStatus {
-    try naming(path) { () throws(SystemFailure) in try descriptor.status() }
+    try addingPath(path) { () throws(SystemFailure) in try descriptor.status() }
   }
 
   /// Reads `count` bytes at `offset`. Returns fewer bytes only at the end of the file.
   package func read(_ count: Int, at offset: Int) throws(AssetError) -> [UInt8] {
-    try naming(path) { () throws(SystemFailure) in try descriptor.read(count, at: offset) }
+    try addingPath(path) { () throws(SystemFailure) in try descriptor.read(count, at: offset) }
   }
 
   /// Appends bytes to the file.
   package func write(_ bytes: RawSpan) throws(AssetError) {
-    try naming(path) { () throws(SystemFailure) in try descriptor.write(bytes) }
+    try addingPath(path) { () throws(SystemFailure) in try descriptor.write(bytes) }
   }
 
   /// Asks the system to start writing the content to disk, which shortens a later
@@ -41,7 +41,9 @@ package final class File: Sendable {
   /// - Parameter isLast: False if you sync another file or folder afterwards. The content may not
   ///   be durable until then.
   package func sync(isLast: Bool = true) throws(AssetError) {
-    try naming(path) { () throws(SystemFailure) in try descriptor.sync(emptyingDriveCache: isLast) }
+    try addingPath(path) { () throws(SystemFailure) in
+      try descriptor.sync(emptyingDriveCache: isLast)
+    }
   }
 }
 
@@ -108,7 +110,7 @@ extension File {
     let path = try absolute(path)
     // If this process closed the file of an open database, SQLite would lose its locks.
     guard !OpenDatabases.contains(path) else { throw .openDatabase(path: path) }
-    let number = try naming(path) { () throws(SystemFailure) in
+    let number = try addingPath(path) { () throws(SystemFailure) in
       try operations.open(path: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     }
     return try File(Descriptor(number, operations), path: path)
@@ -116,7 +118,7 @@ extension File {
 }
 
 /// Runs a file system call, and adds the path to its error.
-func naming<Result>(
+func addingPath<Result>(
   _ path: @autoclosure () -> String, _ call: () throws(SystemFailure) -> Result
 ) throws(AssetError) -> Result {
   do {

@@ -24,11 +24,11 @@ package final class Folder: Sendable {
     if let folder = try existing(path: path, operations) { return folder }
     let path = try File.absolute(path)
     do {
-      try naming(path) { () throws(SystemFailure) in try operations.makeFolder(path: path) }
+      try addingPath(path) { () throws(SystemFailure) in try operations.makeFolder(path: path) }
     } catch .system(_, _, EEXIST) {}
     // The new folder is durable only when its name in the parent is.
     let parent = String(path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)])
-    let number = try naming(parent) { () throws(SystemFailure) in
+    let number = try addingPath(parent) { () throws(SystemFailure) in
       try operations.open(path: parent + "/", O_RDONLY | O_DIRECTORY)
     }
     try Folder(number, path: parent, operations).sync()
@@ -38,7 +38,7 @@ package final class Folder: Sendable {
   private convenience init(
     opening path: String, _ operations: any FileOperations
   ) throws(AssetError) {
-    let number = try naming(path) { () throws(SystemFailure) in
+    let number = try addingPath(path) { () throws(SystemFailure) in
       try operations.open(path: path, Folder.flags)
     }
     self.init(number, path: path, operations)
@@ -135,12 +135,12 @@ package final class Folder: Sendable {
 
   /// Returns the names in the folder that are valid UTF-8.
   package func names() throws(AssetError) -> [String] {
-    try naming(path) { () throws(SystemFailure) in try operations.names(in: descriptor.number) }
+    try addingPath(path) { () throws(SystemFailure) in try operations.names(in: descriptor.number) }
   }
 
   /// Makes the names in the folder durable.
   package func sync() throws(AssetError) {
-    try naming(path) { () throws(SystemFailure) in
+    try addingPath(path) { () throws(SystemFailure) in
       try operations.sync(descriptor.number, emptyingDriveCache: true)
     }
   }
@@ -199,7 +199,7 @@ extension Folder {
   /// - Returns: False if the system has no such call, and nothing was done.
   package func syncFileSystem() throws(AssetError) -> Bool {
     do {
-      try naming(path) { () throws(SystemFailure) in
+      try addingPath(path) { () throws(SystemFailure) in
         try operations.syncFileSystem(of: descriptor.number)
       }
       return true
@@ -215,7 +215,7 @@ extension Folder {
   /// other as well.
   package func lock(waiting: Bool) throws(AssetError) -> Bool {
     do {
-      try naming(path) { () throws(SystemFailure) in
+      try addingPath(path) { () throws(SystemFailure) in
         try operations.lock(descriptor.number, waiting: waiting)
       }
       return true
@@ -251,7 +251,7 @@ extension Folder {
     guard !name.utf8.contains(0), !name.utf8.contains(UInt8(ascii: "/")) else {
       throw .invalidPath(name)
     }
-    return try naming(path(of: name), call)
+    return try addingPath(path(of: name), call)
   }
 
   /// Opens an entry and returns its descriptor; nil if it doesn't exist.

@@ -60,15 +60,15 @@ final class StoreFolder: Sendable {
 
   /// Opens the folder if it exists.
   ///
-  /// - Parameter isMade: Whether to create a missing folder now. If false, it is created at its
+  /// - Parameter createsMissing: Whether to create a missing folder now. If false, it is created at its
   ///   first use.
   init(
-    path: String, identity: AssetID, _ operations: any FileOperations, isMade: Bool
+    path: String, identity: AssetID, _ operations: any FileOperations, createsMissing: Bool
   ) throws(AssetError) {
     self.path = try File.absolute(path)
     self.identity = identity
     self.operations = operations
-    _ = try folders(making: isMade)
+    _ = try folders(making: createsMissing)
   }
 
   /// Returns the folders. Creates them if they are missing.
@@ -206,7 +206,7 @@ final class StoreFolder: Sendable {
   ///
   /// The lock of the root folder is held only during this call. Its holder must never wait for the
   /// database.
-  func takeAbandoned() throws(AssetError) -> [(name: String, folder: Folder)] {
+  func lockAbandoned() throws(AssetError) -> [(name: String, folder: Folder)] {
     // An abandoned folder stays until someone locks it, so it is visible without the lock.
     guard try !openers().isEmpty else { return [] }
     let gate = try lock()

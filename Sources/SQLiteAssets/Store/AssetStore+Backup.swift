@@ -46,14 +46,14 @@ extension AssetStore {
     if let present = try Folder.existing(path: path, operations), try !present.names().isEmpty {
       throw AssetError.folderNotEmpty(path: path)
     }
-    let pending = try naming(path) { () throws(SystemFailure) in
+    let pending = try addingPath(path) { () throws(SystemFailure) in
       try PendingFile(path, operations)
     }
     let target = try Folder.open(path: pending.contentPath, operations)
     let faults = try database.read(deadline: deadline) { connection in
       // The snapshot is older than any later commit, so its files aren't removed during this read.
       let copy = try StoreFolder(
-        path: target.path(of: "assets"), identity: identity, operations, isMade: true)
+        path: target.path(of: "assets"), identity: identity, operations, createsMissing: true)
       let faults = try copyFiles(to: copy.files, connection, progress)
       let other = try Database(path: target.path(of: "default.sqlite3"))
       try database.backup(to: other, deadline: deadline)
@@ -62,7 +62,7 @@ extension AssetStore {
       try other.close()
       return faults
     }
-    try naming(path) { () throws(SystemFailure) in try pending.publish(replacing: true) }
+    try addingPath(path) { () throws(SystemFailure) in try pending.publish(replacing: true) }
     return AssetBackup(
       database: "\(path)/default.sqlite3", assets: "\(path)/assets", faults: faults)
   }

@@ -37,7 +37,7 @@ extension AssetStore {
   ///   later.
   public func removeDeletedFiles() throws {
     try outsideTransaction { connection in
-      try settleLeftoversNow(in: connection)
+      try settlePendingFilesNow(in: connection)
       try collect(in: connection)
     }
   }
@@ -75,13 +75,15 @@ extension AssetStore {
     var marked: SQL = "SELECT file FROM main.magicdata_asset_trash WHERE file IS NOT NULL"
     let isRemote = database.server != nil
     if let server = database.server {
-      guard let old = try noteMarks(olderThan: server.patience, in: connection) else { return }
+      guard let old = try recordMarks(olderThan: server.patience, in: connection) else { return }
       marked = old
     }
     while true {
       let marks = try connection.rows("\(marked) LIMIT \(limit)", as: Value.self)
       guard !marks.isEmpty else { return }
-      guard try isRemote || hasNoOlderReader(connection) else { return holdBack(in: connection) }
+      guard try isRemote || hasNoOlderReader(connection) else {
+        return scheduleRetry(in: connection)
+      }
       try connection.transaction {
         try remove(marks, in: connection)
         if isRemote {
@@ -100,7 +102,7 @@ extension AssetStore {
   ///   - age: The minimum age of a mark.
   ///   - connection: The writer connection, outside any transaction.
   /// - Returns: A query for the files with marks that are old enough; nil if there are no marks.
-  private func noteMarks(olderThan age: Duration, in connection: Connection) throws -> SQL? {
+  private func recordMarks(olderThan age: Duration, in connection: Connection) throws -> SQL? {
     let now: SQL = "CAST(strftime('%s', 'now') AS INTEGER)"
     guard try connection.firstRow("SELECT 1 FROM main.magicdata_asset_trash LIMIT 1") != nil else {
       return nil
@@ -127,19 +129,19 @@ extension AssetStore {
   /// next commit.
   ///
   /// - Parameter connection: The writer connection, outside any transaction.
-  func holdBack(in connection: Connection) {
-    guard !isHeldBack.exchange(true, ordering: .relaxed) else { return }
+  func scheduleRetry(in connection: Connection) {
+    guard !isRetryScheduled.exchange(true, ordering: .relaxed) else { return }
     let retry: @Sendable (Connection) -> Void = { [weak self] connection in
       guard let self else { return }
-      isHeldBack.store(false, ordering: .relaxed)
+      isRetryScheduled.store(false, ordering: .relaxed)
       try? collect(in: connection)
     }
-    guard !database.afterPresentReads(retry) else { return }
+    guard !database.afterCurrentReads(retry) else { return }
     connection.afterCommit(retry)
     connection.afterRollback { [weak self] connection in
       // If an access fails, actions that wait for its commit are dropped.
-      guard let self, isHeldBack.exchange(false, ordering: .relaxed) else { return }
-      holdBack(in: connection)
+      guard let self, isRetryScheduled.exchange(false, ordering: .relaxed) else { return }
+      scheduleRetry(in: connection)
     }
   }
 

@@ -72,7 +72,7 @@ extension AssetStore {
 
   /// Marks files for removal after their rows were deleted without running triggers. Skips invalid
   /// names. See ``mark(_:in:)``.
-  package func releaseUnnamed(_ files: Set<String>, in connection: Connection) throws {
+  package func markUnreferenced(_ files: Set<String>, in connection: Connection) throws {
     let files = files.filter { AssetFileName($0) != nil }
     guard !files.isEmpty else { return }
     try mark(files.sorted().map { .text($0) }, in: connection)
@@ -92,7 +92,7 @@ extension AssetStore {
   }
 
   /// Ends the holds of openers that no longer exist, in a new transaction.
-  func releaseAbandoned() throws {
+  func releaseAbandonedHolds() throws {
     let held = try database.read { connection -> [String] in
       guard try AssetSchema.hasHolds(connection) else { return [] }
       return try connection.rows(

@@ -7,7 +7,7 @@ extension AssetStore {
   ///
   /// A file that is marked for removal is moved as well, because an older reader may still need it.
   func recover() throws {
-    for (opener, left) in try folder.takeAbandoned() {
+    for (opener, left) in try folder.lockAbandoned() {
       // If some files can't be processed now, another opening of the store does it.
       guard try recover(left) else { continue }
       if database.mayHaveOthers { try folder.files.sync() }
@@ -25,7 +25,7 @@ extension AssetStore {
     if known.count < names.count {
       // Read in the same transaction: on a server, another reader may see an older state.
       let all = try? database.write { connection in
-        try endCommitsCutOff(in: connection)
+        try resolveInterruptedCommits(in: connection)
         return try self.known(names, in: connection)
       }
       isSettled = all != nil
@@ -53,7 +53,7 @@ extension AssetStore {
   /// keeps the WAL index alive. The next connection after that finds the frames and treats them as
   /// committed. A commit of this connection either overwrites them or shows that they are
   /// committed. Only after that is it safe to remove a file that no row references.
-  private func endCommitsCutOff(in connection: Connection) throws {
+  private func resolveInterruptedCommits(in connection: Connection) throws {
     // SQLite writes the changed pages even if the changes cancel out.
     try connection.executeChange(
       "INSERT INTO main.magicdata_asset_store (id, format) VALUES ('', 0)")
@@ -78,16 +78,16 @@ extension AssetStore {
   /// commit.
   ///
   /// - Parameter connection: The writer connection, outside any transaction.
-  func settleLeftoversNow(in connection: Connection) throws {
+  func settlePendingFilesNow(in connection: Connection) throws {
     guard !opener.unsettled.isEmpty else { return }
-    try connection.transaction { try endCommitsCutOff(in: connection) }
-    try settleLeftovers(in: connection)
+    try connection.transaction { try resolveInterruptedCommits(in: connection) }
+    try settlePendingFiles(in: connection)
   }
 
   /// Processes the files of this store for which a COMMIT or a move failed, after a commit.
   ///
   /// - Parameter connection: A connection that has just committed, outside any transaction.
-  func settleLeftovers(in connection: Connection) throws {
+  func settlePendingFiles(in connection: Connection) throws {
     for name in opener.unsettled {
       if try isKnown(name, in: connection) {
         opener.settle(name)

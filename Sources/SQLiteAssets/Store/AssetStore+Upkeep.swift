@@ -163,7 +163,7 @@ extension AssetStore {
     var plan = UpkeepPlan()
     // Holds the locks until the plan is complete. An opening of the store during that time skips
     // these files.
-    let abandoned = try folder.takeAbandoned()
+    let abandoned = try folder.lockAbandoned()
     for (_, left) in abandoned {
       let names = try left.names().compactMap { AssetFileName($0) }
       let named = try known(names)

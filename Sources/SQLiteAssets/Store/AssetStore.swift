@@ -34,7 +34,7 @@ public final class AssetStore: Sendable {
   let worker = Worker()
   private let isUpkeepScheduled = Atomic(false)
   /// Whether the removal of files is waiting for readers.
-  let isHeldBack = Atomic(false)
+  let isRetryScheduled = Atomic(false)
   private let fileThreshold: Atomic<Int>
   private let watch = Mutex<Registration?>(nil)
   private let writes = Mutex<Registration?>(nil)
@@ -128,7 +128,8 @@ public final class AssetStore: Sendable {
         ?? database.write { connection in
           try AssetSchema.prepare(connection, adopting: isAdopting ? path : nil, operations)
         }
-      folder = try StoreFolder(path: path, identity: identity, operations, isMade: !isAdopting)
+      folder = try StoreFolder(
+        path: path, identity: identity, operations, createsMissing: !isAdopting)
     }
   }
 
@@ -155,7 +156,7 @@ public final class AssetStore: Sendable {
     // Without a folder, no opener has written or held a file.
     if folder.isPresent {
       try recover()
-      try releaseAbandoned()
+      try releaseAbandonedHolds()
     }
     if hasMarks { try removeDeletedFiles() }
   }
@@ -197,7 +198,9 @@ public final class AssetStore: Sendable {
       try AssetStore.makeTrigger(signal, connection)
       // If upkeep was waiting for a commit of the previous connection, let it wait for one of this
       // connection.
-      if let self, isHeldBack.exchange(false, ordering: .relaxed) { holdBack(in: connection) }
+      if let self, isRetryScheduled.exchange(false, ordering: .relaxed) {
+        scheduleRetry(in: connection)
+      }
     }
     watch.withLock { $0 = setup }
   }
@@ -255,7 +258,7 @@ public final class AssetStore: Sendable {
       isUpkeepScheduled.store(false, ordering: .relaxed)
       // The commit has succeeded, so don't throw. Files that can't be removed now keep their marks
       // for the next attempt.
-      try? settleLeftovers(in: connection)
+      try? settlePendingFiles(in: connection)
       try? collect(in: connection)
     }
   }
@@ -361,7 +364,7 @@ enum AssetSchema {
         """, as: AssetID.self, Int.self, Bool.self)
       guard let (identity, found, hasMarks) = row, found == format else { return nil }
       return (identity, hasMarks)
-    } catch  where error.isOfMissingTable {
+    } catch  where error.isMissingTableOrColumn {
       return nil
     }
   }

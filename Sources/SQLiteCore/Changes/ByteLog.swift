@@ -15,7 +15,7 @@ import Platform
 
   /// Reserves `size` bytes at the end and returns a pointer to them; nil if memory is exhausted.
   @inline(__always)
-  private func room(_ size: Int) -> UnsafeMutableRawPointer? {
+  private func reserve(_ size: Int) -> UnsafeMutableRawPointer? {
     if count + size > capacity, !grow(size) { return nil }
     guard let start = unsafe start else { return nil }
     return unsafe start + count
@@ -35,7 +35,7 @@ import Platform
 
   @inline(__always)
   func append(_ code: UInt8) {
-    guard let end = unsafe room(1) else { return }
+    guard let end = unsafe reserve(1) else { return }
     unsafe end.storeBytes(of: code, as: UInt8.self)
     count += 1
   }
@@ -43,7 +43,7 @@ import Platform
   /// Appends a field code and a 64-bit number.
   @inline(__always)
   private func append(_ code: UInt8, _ number: UInt64) {
-    guard let end = unsafe room(9) else { return }
+    guard let end = unsafe reserve(9) else { return }
     unsafe end.storeBytes(of: code, as: UInt8.self)
     unsafe (end + 1).storeBytes(of: number.bigEndian, as: UInt64.self)
     count += 9
@@ -62,7 +62,7 @@ import Platform
     _ kind: RowChange.Kind, flags: UInt8, slot: Int, _ oldRowID: Int64, _ rowID: Int64
   ) -> Int {
     let place = count + 6
-    guard let end = unsafe room(26) else { return place }
+    guard let end = unsafe reserve(26) else { return place }
     unsafe end.storeBytes(of: kind.rawValue, as: UInt8.self)
     unsafe (end + 1).storeBytes(of: flags, as: UInt8.self)
     unsafe (end + 2).storeBytes(of: UInt32(truncatingIfNeeded: slot).bigEndian, as: UInt32.self)
@@ -88,7 +88,7 @@ import Platform
 
   private func append(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 0, let source = bytes.baseAddress,
-      let end = unsafe room(bytes.count)
+      let end = unsafe reserve(bytes.count)
     else { return }
     unsafe end.copyMemory(from: source, byteCount: bytes.count)
     count += bytes.count
@@ -170,7 +170,7 @@ import Platform
 
   /// Appends a copy of a range of this log.
   func repeatBytes(_ range: Range<Int>) {
-    guard let end = unsafe room(range.count), let start = unsafe start else { return }
+    guard let end = unsafe reserve(range.count), let start = unsafe start else { return }
     unsafe end.copyMemory(from: start + range.lowerBound, byteCount: range.count)
     count += range.count
   }

@@ -43,7 +43,7 @@ package struct CommittedChanges: Sendable {
   /// Whether rows are missing, because there were too many or their table couldn't be looked up.
   package internal(set) var isIncomplete = false
   /// The sequence number of the transaction among this process's commits to the file; 0 if unknown.
-  package internal(set) var turn: UInt64 = 0
+  package internal(set) var commitNumber: UInt64 = 0
 
   /// Returns whether rows of a table may have other columns, or values that weren't recorded: the
   /// table was altered or dropped, or the whole content was replaced.
@@ -172,44 +172,44 @@ final class ChangeFeed: Sendable {
   }
 
   /// A notification about one transaction.
-  private struct News {
+  private struct CommitNotification {
     let changes: CommittedChanges
     let recorded: Demand
     let hasWritten: Bool
   }
 
   /// The sequence numbers of the commits of all this process's connections to the file.
-  private struct Turns {
+  private struct CommitSequence {
     var last: UInt64 = 0
     /// The first commit that hasn't been published.
     var next: UInt64 = 1
     /// Notifications that wait for earlier commits; nil for a commit that failed.
-    var waiting: [UInt64: News?] = [:]
+    var waiting: [UInt64: CommitNotification?] = [:]
   }
 
-  private let turns = Mutex(Turns())
+  private let commitSequence = Mutex(CommitSequence())
 
   /// The sequence number of the last recorded commit that has begun.
-  var lastTurn: UInt64 { turns.withLock { $0.last } }
+  var lastCommitNumber: UInt64 { commitSequence.withLock { $0.last } }
 
   /// Reserves a sequence number after all commits that have begun and before all later ones. If the
   /// caller holds the file's write lock, all earlier commits have ended.
-  func takeMoment() -> UInt64 {
-    let turn = takeTurn()
-    abandon(turn)
-    return turn
+  func reserveCommitNumber() -> UInt64 {
+    let commitNumber = assignCommitNumber()
+    abandon(commitNumber)
+    return commitNumber
   }
 
   /// Assigns a sequence number to the commit that begins. The caller must publish or abandon it.
-  func takeTurn() -> UInt64 {
-    turns.withLock { turns in
-      turns.last += 1
-      return turns.last
+  func assignCommitNumber() -> UInt64 {
+    commitSequence.withLock { commitSequence in
+      commitSequence.last += 1
+      return commitSequence.last
     }
   }
 
   /// Records that a commit has failed, so that later notifications don't wait for it.
-  func abandon(_ turn: UInt64) { end(turn, nil) }
+  func abandon(_ commitNumber: UInt64) { end(commitNumber, nil) }
 
   /// Notifies the subscribers of a commit, after all earlier commits have been published.
   ///
@@ -220,38 +220,39 @@ final class ChangeFeed: Sendable {
   ///     more detail is notified only that anything may have changed.
   ///   - hasWritten: Whether anything may have changed, recorded or not.
   func publish(
-    _ changes: CommittedChanges, turn: UInt64? = nil, recorded: Demand, hasWritten: Bool
+    _ changes: CommittedChanges, commitNumber: UInt64? = nil, recorded: Demand, hasWritten: Bool
   ) {
-    let news = News(changes: changes, recorded: recorded, hasWritten: hasWritten)
-    if let turn { end(turn, news) } else { tell(news) }
+    let notification = CommitNotification(
+      changes: changes, recorded: recorded, hasWritten: hasWritten)
+    if let commitNumber { end(commitNumber, notification) } else { notifySubscribers(notification) }
   }
 
-  private func end(_ turn: UInt64, _ news: News?) {
-    turns.withLock { turns in
-      turns.waiting.updateValue(news, forKey: turn)
+  private func end(_ commitNumber: UInt64, _ notification: CommitNotification?) {
+    commitSequence.withLock { commitSequence in
+      commitSequence.waiting.updateValue(notification, forKey: commitNumber)
       // Notify while holding the lock, so that later notifications of another thread can't
       // overtake.
-      while let next = turns.waiting.removeValue(forKey: turns.next) {
-        turns.next += 1
-        if let next { tell(next) }
+      while let next = commitSequence.waiting.removeValue(forKey: commitSequence.next) {
+        commitSequence.next += 1
+        if let next { notifySubscribers(next) }
       }
     }
   }
 
-  private func tell(_ news: News) {
+  private func notifySubscribers(_ notification: CommitNotification) {
     let subscribers = state.withLock { $0.subscribers }
     for subscriber in subscribers {
       // The tables whose values to record were chosen without regard to later subscribers.
       let isRecorded =
-        news.recorded.detail.map { subscriber.detail <= $0 && subscriber.detail != .values }
+        notification.recorded.detail.map { subscriber.detail <= $0 && subscriber.detail != .values }
         ?? false
-      if news.recorded.knows(subscriber.id) || isRecorded {
-        if !news.changes.isEmpty { subscriber.body(news.changes) }
-      } else if news.hasWritten {
+      if notification.recorded.knows(subscriber.id) || isRecorded {
+        if !notification.changes.isEmpty { subscriber.body(notification.changes) }
+      } else if notification.hasWritten {
         // Keep the sequence number: a reader whose snapshot includes this commit must not be
         // notified of it again.
         var unknown = CommittedChanges.unknown
-        unknown.turn = news.changes.turn
+        unknown.commitNumber = notification.changes.commitNumber
         subscriber.body(unknown)
       }
     }
@@ -280,12 +281,12 @@ final class UnrecordedCommits {
   private let feed: ChangeFeed
   /// The position of the last commit. It is greater than every number reserved before the commit,
   /// and may equal that of a later commit.
-  private(set) var turn: UInt64 = 0
+  private(set) var commitNumber: UInt64 = 0
 
   init(_ feed: ChangeFeed) { self.feed = feed }
 
   /// Records that a commit begins. No other connection to the file can commit until it ends.
-  func note() { turn = feed.lastTurn + 1 }
+  func note() { commitNumber = feed.lastCommitNumber + 1 }
 }
 
 /// Counts how often this process has replaced the whole content of a file. Values that were read at

@@ -62,7 +62,7 @@ import Platform
   /// the blob was opened: SQLite calls the hook and then rejects the write.
   private var isBlobUnreadable = false
   /// The sequence number of the commit that has begun, or has just ended.
-  private var turn: UInt64?
+  private var commitNumber: UInt64?
   /// Whether the pre-commit closures have run.
   var isPrepared = false
   /// The end of the rows that the pre-commit closures have received. They are called for each
@@ -79,7 +79,7 @@ import Platform
   }
 
   deinit {
-    if let turn { feed?.abandon(turn) }
+    if let commitNumber { feed?.abandon(commitNumber) }
   }
 
   var mark: RecordingMark {
@@ -89,7 +89,7 @@ import Platform
   }
 
   /// Whether a commit has ended but hasn't been published yet.
-  var hasCommitted: Bool { turn != nil }
+  var hasCommitted: Bool { commitNumber != nil }
 
   /// Records the start of a statement that may write.
   ///
@@ -105,7 +105,7 @@ import Platform
   }
 
   /// Records the SQL of a statement that changes the schema, or tries to.
-  func noteSchemaChange(_ sql: String) {
+  func recordSchemaChange(_ sql: String) {
     schemaChanges.append(sql)
     forgetLayouts()
   }
@@ -122,7 +122,9 @@ import Platform
   /// notified needlessly.
   func reconcile(_ run: RecordedRun) {
     // In autocommit mode, the commit and rollback hooks have already kept or dropped all rows.
-    guard let connection, !log.isFull, !(connection.isAutocommit && turn != nil) else { return }
+    guard let connection, !log.isFull, !(connection.isAutocommit && commitNumber != nil) else {
+      return
+    }
     let innermost = connection.state.innermostMark ?? RecordingMark()
     let mark = run.cutCount == cutCount ? run.mark : innermost
     guard mark.losses == lossCount, log.count > mark.rows else { return }
@@ -238,10 +240,10 @@ import Platform
   }
 
   /// Records that the whole content was replaced, which the hooks don't report.
-  func noteReplacement() {
+  func recordReplacement() {
     isReplaced = true
     forgetLayouts()
-    takeTurn()
+    assignCommitNumber()
   }
 
   /// Drops everything that was recorded after `mark`.
@@ -268,8 +270,8 @@ import Platform
     forgetLosses()
     isPrepared = false
     prepared = RecordingMark()
-    if let turn { feed?.abandon(turn) }
-    turn = nil
+    if let commitNumber { feed?.abandon(commitNumber) }
+    commitNumber = nil
   }
 
   /// Starts to record all changes with their values. Returns the previous level of detail for
@@ -306,8 +308,8 @@ import Platform
 
   /// Reserves the sequence number of the commit that begins. No other connection to the file can
   /// commit until this commit has succeeded or failed.
-  fileprivate func takeTurn() {
-    if turn == nil { turn = feed?.takeTurn() }
+  fileprivate func assignCommitNumber() {
+    if commitNumber == nil { commitNumber = feed?.assignCommitNumber() }
   }
 
   /// Returns the rows that the open transaction has changed since `mark`; nil if rows are missing.
@@ -318,12 +320,12 @@ import Platform
 
   /// Returns the committed changes with their sequence number, and clears the recording. Must be
   /// called in autocommit mode.
-  func takeCommitted() -> (changes: CommittedChanges, turn: UInt64?) {
+  func takeCommitted() -> (changes: CommittedChanges, commitNumber: UInt64?) {
     var changes = CommittedChanges()
-    let taken = turn
+    let taken = commitNumber
     isPrepared = false
     guard taken != nil else { return (changes, nil) }
-    changes.turn = taken ?? 0
+    changes.commitNumber = taken ?? 0
     changes.tables = seen
     changes.changesSchema = !schemaChanges.isEmpty || isReplaced
     changes.schemaChanges = schemaChanges
@@ -332,7 +334,7 @@ import Platform
     if log.count > 0, !changes.isIncomplete {
       changes.recorded = RecordedRows(layouts: layouts, bytes: log.bytes())
     }
-    turn = nil
+    commitNumber = nil
     isPrepared = false
     prepared = RecordingMark()
     isReplaced = false
@@ -376,11 +378,11 @@ import Platform
       guard let start = last.baseAddress else { return false }
       return unsafe strcmp(start, table) == 0
     }
-    if !isLast { unsafe noteOther(table) }
+    if !isLast { unsafe recordOtherTable(table) }
   }
 
   @inline(never)
-  private func noteOther(_ table: UnsafePointer<CChar>) {
+  private func recordOtherTable(_ table: UnsafePointer<CChar>) {
     let name = unsafe String(cString: table)
     lastTable = name.utf8CString.map(\.self)
     lastSlot = -1
@@ -458,7 +460,7 @@ import Platform
         if unsafe sqlite3_preupdate_old(connection, index, &pointer) == SQLITE_OK {
           let value = unsafe ValueView(pointer)
           if layout.columns[column].hasDefault, value.isNull {
-            unsafe appendPresent(column, of: layout, oldRowID, connection)
+            unsafe appendStoredValue(column, of: layout, oldRowID, connection)
           } else {
             log.append(value, isReal: layout.columns[column].isReal)
           }
@@ -490,7 +492,7 @@ import Platform
   /// Appends a value that the hook reports as NULL, but that may be the default of a column that
   /// was added after the row was inserted.
   @inline(never)
-  private func appendPresent(
+  private func appendStoredValue(
     _ column: Int, of layout: TableLayout, _ rowID: Int64, _ connection: OpaquePointer?
   ) {
     let read = {
@@ -584,7 +586,7 @@ private func recorder(_ context: UnsafeMutableRawPointer?) -> ChangeRecorder? {
 
 /// Runs before a transaction commits (`sqlite3_commit_hook`).
 private func commits(context: UnsafeMutableRawPointer?) -> Int32 {
-  unsafe recorder(context)?.takeTurn()
+  unsafe recorder(context)?.assignCommitNumber()
   return 0
 }
 

@@ -42,7 +42,7 @@ package final class ChangeSignal: Sendable {
   private let watched = Mutex(Watched())
   /// The maximum size, in bytes, of a transaction's rows that are recorded and tested. Both delay
   /// the writing thread; running the query again doesn't.
-  private static let judgedByteCount = 1 << 18
+  private static let testedByteCount = 1 << 18
   let test: ChangeTest?
 
   package init(_ test: ChangeTest? = nil) {
@@ -58,7 +58,7 @@ package final class ChangeSignal: Sendable {
   package func subscribe(to tables: Set<String>? = nil, of database: Database) {
     let made = database.subscribe(
       to: test == nil ? .tables : .values, tables: test.map { [$0.table] },
-      atMost: Self.judgedByteCount
+      atMost: Self.testedByteCount
     ) { [weak self] changes in
       guard let self else { return }
       if changes.changesSchema { return raise() }
@@ -79,7 +79,7 @@ package final class ChangeSignal: Sendable {
   ) -> Bool {
     guard let test, let matters, tables == [test.table], !changes.isIncomplete else { return false }
     let recorded = changes.recorded
-    guard recorded.byteCount <= Self.judgedByteCount else { return false }
+    guard recorded.byteCount <= Self.testedByteCount else { return false }
     let isOwn = recorded.layouts.map { asciiLowercased($0.table) == test.table }
     var concerns = false
     do {

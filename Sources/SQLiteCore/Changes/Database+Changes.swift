@@ -134,7 +134,7 @@ extension Database {
   ///
   /// - Returns: The version, or nil if it can't be read immediately. It is always nil for a
   ///   database on a server.
-  package func foreignVersionAtOnce() -> ForeignVersion? {
+  package func foreignVersionIfIdle() -> ForeignVersion? {
     guard server == nil else { return nil }
     let access = Access(scope: .bare, deadline: nil)
     guard
@@ -154,7 +154,7 @@ extension Database {
   /// - Throws: ``SQLiteError`` if the version can't be read.
   package func foreignVersion() async throws -> ForeignVersion {
     let access = Access(scope: .bare, deadline: nil)
-    let work = KeptWork(access) { try $0.foreignVersion() }
+    let work = ResultWork(access) { try $0.foreignVersion() }
     try await perform(access, work)
     return try work.result()
   }
@@ -164,7 +164,7 @@ extension Connection {
   /// Reserves a sequence number among this process's commits to the file, for comparison with
   /// ``CommittedChanges/turn``. If this is called in a transaction that may write, the transaction
   /// sees all earlier commits.
-  package func takeMoment() -> UInt64 { environment.feed?.takeMoment() ?? 0 }
+  package func reserveCommitNumber() -> UInt64 { environment.feed?.reserveCommitNumber() ?? 0 }
 
   fileprivate func foreignVersion() throws -> ForeignVersion {
     let busyTimeout = busyHandler.timeout

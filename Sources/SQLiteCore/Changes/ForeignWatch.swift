@@ -38,7 +38,7 @@ final class ForeignWatch: Sendable {
   func add(_ signal: ChangeSignal) {
     // While a write is running, use the version that was read last. The signal may then be raised
     // for an earlier commit.
-    let version = database.foreignVersionAtOnce()
+    let version = database.foreignVersionIfIdle()
     let mustStart = state.withLock { state in
       state.listeners.append(
         Listener(weak: WeakSignal(signal: signal), version: version ?? state.version))
@@ -52,17 +52,19 @@ final class ForeignWatch: Sendable {
   private func start() {
     Task.detached { [weak self] in
       // The task doesn't retain the watch while it sleeps.
-      while await self?.look() ?? false { try? await Task.sleep(for: ForeignWatch.interval) }
+      while await self?.checkVersion() ?? false {
+        try? await Task.sleep(for: ForeignWatch.interval)
+      }
     }
   }
 
   /// Checks the version once. Returns false if no signal listens any more.
-  private func look() async -> Bool {
+  private func checkVersion() async -> Bool {
     guard hasListeners else { return false }
     do {
       let version = try await database.foreignVersion()
-      for signal in news(version) { signal.raise() }
-    } catch let error as SQLiteError where error.isPassing || error.code.primary == .interrupt {
+      for signal in signalsToRaise(version) { signal.raise() }
+    } catch let error as SQLiteError where error.isTransient || error.code.primary == .interrupt {
       // The next check retries.
     } catch {
       // Closing the database has already raised the signals.
@@ -82,15 +84,15 @@ final class ForeignWatch: Sendable {
   }
 
   /// Stores a new version and returns the signals that must be raised for it.
-  private func news(_ version: ForeignVersion) -> [ChangeSignal] {
+  private func signalsToRaise(_ version: ForeignVersion) -> [ChangeSignal] {
     state.withLock { state in
       state.version = version
-      var told: [ChangeSignal] = []
+      var signals: [ChangeSignal] = []
       for index in state.listeners.indices where state.listeners[index].version != version {
         state.listeners[index].version = version
-        if let signal = state.listeners[index].weak.signal { told.append(signal) }
+        if let signal = state.listeners[index].weak.signal { signals.append(signal) }
       }
-      return told
+      return signals
     }
   }
 

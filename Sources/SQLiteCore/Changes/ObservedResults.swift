@@ -110,7 +110,7 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
     while true {
       do {
         return try await read(observation)
-      } catch let error as SQLiteError where error.isPassing {
+      } catch let error as SQLiteError where error.isTransient {
         try await Task.sleep(for: ForeignWatch.interval)
       }
     }
@@ -140,7 +140,7 @@ package final class Observation: Sendable {
     comparing compare: (Print?, Print) -> (any Sendable)? = { _, _ in nil },
     _ read: () throws -> (print: Print, make: @Sendable () throws -> Result)
   ) throws -> ObservedResults<Result>.Reading {
-    let (print, make) = try notingTables(connection, read)
+    let (print, make) = try recordingTables(connection, read)
     let before = last.withLock { $0 } as? Print
     // A read may fail after its query and is then repeated. Only a result that the loop has
     // received counts as the previous one.
@@ -150,7 +150,7 @@ package final class Observation: Sendable {
     return reading
   }
 
-  private func notingTables<Result>(
+  private func recordingTables<Result>(
     _ connection: Connection, _ read: () throws -> Result
   ) throws -> Result {
     guard let version = signal.unwatchedVersion else { return try read() }
@@ -160,7 +160,7 @@ package final class Observation: Sendable {
       if let tables = try connection.tablesRead(since: begin) {
         signal.watch(tables, try signal.test?.judge(connection), version: version)
       }
-    } catch let error as SQLiteError where error.isOfMissingTable {
+    } catch let error as SQLiteError where error.isMissingTableOrColumn {
       // A table doesn't exist yet. Any commit may create it, so keep watching all tables.
     }
     return result

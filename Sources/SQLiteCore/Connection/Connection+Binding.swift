@@ -8,18 +8,18 @@ extension Connection {
   /// - Returns: The index of the skipped blob, or nil.
   @discardableResult
   func bind(
-    _ pieces: [SQL.Piece], to statement: inout Statement, lends: Bool = false
+    _ pieces: [SQL.Piece], to statement: inout Statement, skipsLongBlob: Bool = false
   ) throws(SQLiteError) -> Int? {
     try statement.checkCount(pieces.count)
-    var lent: Int?
+    var borrowed: Int?
     for index in pieces.indices {
       switch pieces[index].parameter {
       // A case for each type, because binding a `Value` retains and releases its content (benchmark
       // `insert`).
       case .value(.text(let text)): try statement.bind(text, at: index + 1)
       case .value(.blob(let bytes)):
-        if lends, lent == nil, StatementHandle.isLong(bytes.count) {
-          lent = index
+        if skipsLongBlob, borrowed == nil, StatementHandle.isLong(bytes.count) {
+          borrowed = index
         } else {
           try statement.bind(bytes, at: index + 1)
         }
@@ -29,7 +29,7 @@ extension Connection {
       case .list(let values): try statement.bind(list: values, at: index + 1)
       }
     }
-    return lent
+    return borrowed
   }
 
   /// Returns a statement with values bound to its parameters.

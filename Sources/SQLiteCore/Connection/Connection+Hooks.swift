@@ -40,7 +40,7 @@ extension Connection {
   /// Trusts the schema if SQLite has just rejected a trigger because it uses a virtual table.
   /// Returns whether it did. Any connection, also in another process, may have created the table
   /// and the trigger.
-  func trustsTrigger() throws(SQLiteError) -> Bool {
+  func trustSchemaForTrigger() throws(SQLiteError) -> Bool {
     guard hooks.mayTrustSearch, handle.says("unsafe use of virtual table"), try trustSearch()
     else { return false }
     // Only once: if SQLite rejects the trigger again, the cause is a different one.
@@ -226,18 +226,19 @@ extension Connection {
       hooks.recorder != nil || feed.demand != recording.demand, handle.isAutocommit
     else { return }
     let wasPrepared = hooks.recorder?.isPrepared ?? true
-    var (changes, turn) = hooks.recorder?.takeCommitted() ?? (CommittedChanges(), nil)
-    if hooks.recorder == nil { changes.turn = hooks.unrecorded?.turn ?? 0 }
+    var (changes, commitNumber) = hooks.recorder?.takeCommitted() ?? (CommittedChanges(), nil)
+    if hooks.recorder == nil { changes.commitNumber = hooks.unrecorded?.commitNumber ?? 0 }
     if !wasPrepared, !changes.isEmpty { runCommitBodies(afterwards: changes) }
     feed.publish(
-      changes, turn: turn, recorded: recording.demand, hasWritten: recording.hasWritten)
+      changes, commitNumber: commitNumber, recorded: recording.demand,
+      hasWritten: recording.hasWritten)
     recording.hasWritten = false
   }
 
   /// Records that the whole content was replaced, which calls no hooks.
-  func noteReplacement() {
+  func recordReplacement() {
     recording.hasWritten = true
-    hooks.recorder?.noteReplacement()
+    hooks.recorder?.recordReplacement()
     hooks.unrecorded?.note()
   }
 }

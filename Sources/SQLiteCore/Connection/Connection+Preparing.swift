@@ -123,7 +123,7 @@ extension Connection {
     var tail: UnsafePointer<CChar>?
     var code = unsafe sqlite3_prepare_v3(
       handle.pointer, start, Int32(count + 1), flags, &pointer, &tail)
-    if code == SQLITE_ERROR, try isMended() {
+    if code == SQLITE_ERROR, try mayPrepareAgain() {
       code = unsafe sqlite3_prepare_v3(
         handle.pointer, start, Int32(count + 1), flags, &pointer, &tail)
     }
@@ -138,7 +138,7 @@ extension Connection {
 
   /// Tries to remove the cause of a compilation error. Returns whether to compile the statement
   /// again.
-  private func isMended() throws(SQLiteError) -> Bool {
+  private func mayPrepareAgain() throws(SQLiteError) -> Bool {
     // SQLite uses the second message for functions in an index, a CHECK constraint or a generated
     // column.
     if handle.says("no such function: ") || handle.says("unknown function: ") {
@@ -146,7 +146,9 @@ extension Connection {
     }
     // SQLite uses the second message if the number of values differs from the columns of the table
     // in a stale schema.
-    guard handle.says("no such ") || handle.says("table ") else { return try trustsTrigger() }
+    guard handle.says("no such ") || handle.says("table ") else {
+      return try trustSchemaForTrigger()
+    }
     try readSchema()
     return true
   }
@@ -204,7 +206,7 @@ extension Connection {
   }
 
   /// Returns the value of a pragma without checking what the access is allowed to do.
-  func plainPragma(_ name: String) throws(SQLiteError) -> Value? {
+  func uncheckedPragma(_ name: String) throws(SQLiteError) -> Value? {
     guard let handle = try prepare("PRAGMA \(name)", flags: 0).statement,
       handle.step() == SQLITE_ROW
     else { return nil }

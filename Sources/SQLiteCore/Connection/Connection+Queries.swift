@@ -15,12 +15,12 @@ extension Connection {
     // The handle stores the row's short texts and blobs. SQLite would allocate memory for each of
     // them (benchmark `insert`).
     statement.handle.beginRow()
-    guard let index = try bind(sql.pieces, to: &statement, lends: handle.remote == nil),
+    guard let index = try bind(sql.pieces, to: &statement, skipsLongBlob: handle.remote == nil),
       case .value(.blob(let bytes)) = sql.pieces[index].parameter
     else { return try statement.runToEnd() }
     return try unsafe bytes.withUnsafeBytes { bytes in
       Result { () throws(SQLiteError) in
-        try unsafe statement.handle.bind(lent: bytes, at: Int32(clamping: index + 1))
+        try unsafe statement.handle.bind(borrowed: bytes, at: Int32(clamping: index + 1))
         return try statement.runToEnd()
       }
     }.get()
@@ -176,7 +176,7 @@ extension Connection {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
     let handle = try checkOut(sql)
     let (isReadOnly, isPlainQuery) = (handle.isReadOnly, handle.isPlainQuery)
-    takeBack(handle)
+    checkIn(handle)
     guard isReadOnly else { return false }
     if isPlainQuery || state.isInsideScope {
       try body(self)

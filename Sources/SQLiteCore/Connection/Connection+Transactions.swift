@@ -11,7 +11,7 @@ public enum TransactionKind: Sendable {
   /// Like ``immediate``. In journal modes other than WAL, it also locks out readers.
   case exclusive
 
-  fileprivate var beginning: KeptStatement.Kind {
+  fileprivate var beginning: TransactionStatement.Kind {
     switch self {
     case .deferred: .beginDeferred
     case .immediate: .beginImmediate
@@ -36,25 +36,25 @@ extension TransactionOutcome {
   }
 }
 
-/// Returns the result that `run` writes to a temporary memory. `run` must set `isMade` after
+/// Returns the result that `run` writes to a temporary memory. `run` must set `isInitialized` after
 /// initializing it.
 ///
 /// This passes the result of a closure through functions that aren't generic. If the compiler
 /// doesn't know the type, computing the size of a `Result?` variable instead takes 550 instructions
 /// (benchmark `call`).
 @unsafe @inlinable
-func keepingResult<Result>(
-  _ run: (_ memory: UnsafeMutablePointer<Result>, _ isMade: inout Bool) throws -> Void
+func withResultStorage<Result>(
+  _ run: (_ memory: UnsafeMutablePointer<Result>, _ isInitialized: inout Bool) throws -> Void
 ) throws -> Result {
   try unsafe withUnsafeTemporaryAllocation(of: Result.self, capacity: 1) { buffer in
-    var isMade = false
+    var isInitialized = false
     do {
-      if let memory = buffer.baseAddress { unsafe try run(memory, &isMade) }
+      if let memory = buffer.baseAddress { unsafe try run(memory, &isInitialized) }
     } catch {
-      if isMade { unsafe buffer.deinitializeElement(at: 0) }
+      if isInitialized { unsafe buffer.deinitializeElement(at: 0) }
       throw error
     }
-    guard isMade else {
+    guard isInitialized else {
       throw SQLiteError(.internalError, "a database access returned no result")
     }
     return unsafe buffer.moveElement(from: 0)
@@ -64,9 +64,9 @@ func keepingResult<Result>(
 /// Deinitializes the result of an earlier run when a closure runs again, for example on another
 /// leader of a cluster.
 @unsafe @inlinable
-func forget<Result>(_ memory: UnsafeMutablePointer<Result>, _ isMade: inout Bool) {
-  guard isMade else { return }
-  isMade = false
+func forget<Result>(_ memory: UnsafeMutablePointer<Result>, _ isInitialized: inout Bool) {
+  guard isInitialized else { return }
+  isInitialized = false
   unsafe memory.deinitialize(count: 1)
 }
 
@@ -97,10 +97,10 @@ extension Connection {
   public func transaction<Result>(
     _ kind: TransactionKind = .immediate, _ body: () throws -> Result
   ) throws -> Result {
-    try unsafe keepingResult { memory, isMade in
+    try unsafe withResultStorage { memory, isInitialized in
       try runTransaction(kind) {
         unsafe memory.initialize(to: try body())
-        isMade = true
+        isInitialized = true
         return unsafe TransactionOutcome(of: memory.pointee)
       }
     }
@@ -118,10 +118,10 @@ extension Connection {
   @inlinable  // For the same reason as `transaction`.
   @discardableResult
   public func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
-    try unsafe keepingResult { memory, isMade in
+    try unsafe withResultStorage { memory, isInitialized in
       try runSavepoint {
         unsafe memory.initialize(to: try body())
-        isMade = true
+        isInitialized = true
         return unsafe TransactionOutcome(of: memory.pointee)
       }
     }
@@ -235,7 +235,7 @@ extension Connection {
   }
 
   /// Rolls back a transaction that the program's SQL began and didn't end.
-  func rollBackWhatIsOpen() {
+  func rollBackOpenTransaction() {
     do throws(SQLiteError) {
       try execute("ROLLBACK", mustRun: true)
     } catch {
@@ -247,7 +247,7 @@ extension Connection {
   /// Drops the commit actions and runs the rollback actions.
   func discardActions() {
     // Before the actions, because they can read the database.
-    state.forgive()
+    state.clearEnded()
     state.keepSavepoints(0)
     rolledBack(to: 0)
   }
@@ -270,7 +270,7 @@ extension Connection {
     do {
       try prepareCommit()
     } catch {
-      rollBackWhatIsOpen()
+      rollBackOpenTransaction()
       throw error as? SQLiteError
         ?? SQLiteError(.abort, "the commit was rejected: \(error)", sql: statement.sql)
     }
@@ -308,25 +308,25 @@ extension Connection {
     if mustRun { return try uninterrupted { () throws(SQLiteError) in try execute(sql) } }
     try withoutAuthorizer { () throws(SQLiteError) in
       let statement = try checkOut(sql)
-      statement.isOfLibrary = true
+      statement.isLibraryStatement = true
       defer {
-        statement.isOfLibrary = false
-        takeBack(statement)
+        statement.isLibraryStatement = false
+        checkIn(statement)
       }
       try run(statement)
     }
   }
 
   /// Runs BEGIN or COMMIT with a statement that is compiled only once, bypassing the authorizer.
-  private func execute(_ kind: KeptStatement.Kind) throws(SQLiteError) {
-    let kept = keptStatements[kind.rawValue]
+  private func execute(_ kind: TransactionStatement.Kind) throws(SQLiteError) {
+    let kept = transactionStatements[kind.rawValue]
     try withoutAuthorizer { () throws(SQLiteError) in
       if let statement = kept.handle { return try run(statement) }
       let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
       guard let statement = try prepare(kind.sql, flags: flags).statement else {
         throw SQLiteError(.internalError, sql: kind.sql)
       }
-      statement.isOfLibrary = true
+      statement.isLibraryStatement = true
       kept.handle = statement
       try run(statement)
     }
@@ -342,7 +342,7 @@ extension Connection {
 
 /// A statement that every transaction needs. Looking it up in the statement cache would take longer
 /// than running it (benchmark `call`).
-final class KeptStatement {
+final class TransactionStatement {
   enum Kind: Int, CaseIterable {
     case beginDeferred, beginImmediate, beginExclusive, commit
 
@@ -367,7 +367,7 @@ extension Connection {
   package var isInsideScope: Bool { state.isInsideScope }
 
   /// Whether the open scope is a savepoint inside a transaction, which can still roll it back.
-  package var isInsideAnother: Bool { state.isInsideAnother }
+  package var isInsideOuterTransaction: Bool { state.isInsideOuterTransaction }
 
   /// Whether a write transaction is open, so that rows read now may be rolled back.
   package var mayUndoReads: Bool {

@@ -43,7 +43,7 @@ public final class Connection {
     /// Whether SQL can write to the schema.
     var allowsSchemaDamage = false
     /// The maximum duration of a statement's last run for it to run on a task's thread.
-    var longestOnTask = Duration.zero
+    var maximumDurationOnTask = Duration.zero
   }
 
   /// The state of recording changes for subscribers.
@@ -71,8 +71,8 @@ public final class Connection {
   let state = TransactionState()
   /// The actions that wait for the end of the outermost transaction.
   let actions = TransactionActions()
-  /// The BEGIN and COMMIT statements, indexed by ``KeptStatement/Kind``.
-  let keptStatements = KeptStatement.Kind.allCases.map { _ in KeptStatement() }
+  /// The BEGIN and COMMIT statements, indexed by ``TransactionStatement/Kind``.
+  let transactionStatements = TransactionStatement.Kind.allCases.map { _ in TransactionStatement() }
   var recording = Recording()
   /// Whether statements that write throw, because the access is a read.
   var refusesWrites = false
@@ -151,7 +151,7 @@ public final class Connection {
     // Statements first, because their ends may still be traced.
     cache.orphanCheckedOut()
     cache.removeAll()
-    for kept in keptStatements { kept.handle?.finalize() }
+    for kept in transactionStatements { kept.handle?.finalize() }
     handle.removeHooks()
     hooks = Hooks()
   }
@@ -176,7 +176,7 @@ public final class Connection {
   public var isAutocommit: Bool { handle.isAutocommit }
 
   /// Records the current generation of the file's content at the beginning of an outermost access.
-  func noteContent() {
+  func recordContentGeneration() {
     guard state.isClosed, let content = environment.content else { return }
     generation = content.current
   }
@@ -187,7 +187,7 @@ public final class Connection {
 
   /// Returns whether the open transaction violates foreign keys. At a server, which doesn't report
   /// violations, this checks all foreign keys of the database.
-  package func findsDeferredViolations() throws(SQLiteError) -> Bool {
+  package func checkDeferredViolations() throws(SQLiteError) -> Bool {
     handle.remote == nil ? hasDeferredViolations : try pragma("foreign_key_check") != nil
   }
 
@@ -267,7 +267,7 @@ public final class Connection {
   /// transaction.
   func acceptLog() {
     environment.watch?.acceptLog {
-      (try? plainPragma("journal_mode")) == .text("wal")
+      (try? uncheckedPragma("journal_mode")) == .text("wal")
     }
   }
 
@@ -324,10 +324,12 @@ extension Connection: StatementOwner {
         .range, "no values are bound to the statement (parameters: \(statement.parameterCount))",
         sql: statement.sql)
     }
-    if statement.control != nil, !statement.isOfLibrary { try willControlTransaction(statement) }
+    if statement.control != nil, !statement.isLibraryStatement {
+      try willControlTransaction(statement)
+    }
     if let recorder = hooks.recorder {
       if recorder.hasCommitted, handle.isAutocommit { publishChanges() }
-      if statement.changesSchema { recorder.noteSchemaChange(statement.sql) }
+      if statement.changesSchema { recorder.recordSchemaChange(statement.sql) }
       if !statement.isReadOnly { recorder.beginRun(&statement.recorded) }
     }
     if !statement.isReadOnly, statement.control == nil { recording.hasWritten = true }
@@ -340,7 +342,7 @@ extension Connection: StatementOwner {
   /// Begins a timed run. On a task's thread, only a statement with a short last run is allowed.
   @inline(never)
   private func beginTimedRun(of statement: StatementHandle) throws(SQLiteError) {
-    if statement.isOfLibrary { return }
+    if statement.isLibraryStatement { return }
     guard interruption.place != .task || statement.isShort else { throw interruption.giveUp() }
     statement.began = .now
   }
@@ -350,14 +352,14 @@ extension Connection: StatementOwner {
     guard !statement.isOrphan else { throw statement.orphanError }
     try checkAccess(statement.sql)
     if !state.isSound, let failure = state.failure,
-      !(statement.isOfLibrary && statement.control == .rollback)
+      !(statement.isLibraryStatement && statement.control == .rollback)
     {
       throw failure.with(sql: statement.sql)
     }
     if interruption.isDue, let reason = interruption.reason {
       throw SQLiteError(.interrupt, reason, sql: statement.sql)
     }
-    if statement.control != nil, !state.allowsControl, !statement.isOfLibrary {
+    if statement.control != nil, !state.allowsControl, !statement.isLibraryStatement {
       throw SQLiteError(
         .misuse,
         "this statement controls a transaction; call write, transaction or savepoint instead, "
@@ -368,7 +370,9 @@ extension Connection: StatementOwner {
     }
     // Outside our transactions, the statement commits by itself. Inside them, the file is checked
     // before the commit.
-    if !statement.isReadOnly, !statement.isOfLibrary, !state.isInsideScope, handle.isAutocommit {
+    if !statement.isReadOnly, !statement.isLibraryStatement, !state.isInsideScope,
+      handle.isAutocommit
+    {
       acceptLog()
       try checkFile()
     }
@@ -384,10 +388,10 @@ extension Connection: StatementOwner {
   }
 
   @inline(never)
-  func takeBack(_ statement: StatementHandle) {
+  func checkIn(_ statement: StatementHandle) {
     if let began = statement.began {
       statement.began = nil
-      statement.isShort = .now - began < environment.longestOnTask
+      statement.isShort = .now - began < environment.maximumDurationOnTask
     }
     if statement.isRunning {
       let code = statement.reset()
@@ -395,7 +399,7 @@ extension Connection: StatementOwner {
       // error.
       if code != SQLITE_OK, state.allowsControl { state.end(by: failRun(of: statement, code)) }
     }
-    cache.takeBack(statement)
+    cache.checkIn(statement)
   }
 
   func registerListModule() throws(SQLiteError) {

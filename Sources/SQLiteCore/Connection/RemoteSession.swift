@@ -8,7 +8,7 @@ package protocol RemoteServer: AnyObject, Sendable {
 
   /// Returns whether an error means only that a session was lost, and not that the request was
   /// wrong.
-  func isOfLostSession(_ error: SQLiteError) -> Bool
+  func isSessionLoss(_ error: SQLiteError) -> Bool
 
   /// Opens a session.
   ///

@@ -88,7 +88,7 @@ final class TransactionState {
   }
 
   /// Whether a transaction surrounds the innermost open scope.
-  var isInsideAnother: Bool { innermost.map { !$0.isOutermost } ?? false }
+  var isInsideOuterTransaction: Bool { innermost.map { !$0.isOutermost } ?? false }
 
   /// Whether no scope is open and the program's SQL must not begin one.
   var isClosed: Bool { if case .closed = phase { true } else { false } }
@@ -169,7 +169,7 @@ final class TransactionState {
   }
 
   /// Discards the record that SQLite has rolled back a transaction of the program's SQL.
-  func forgive() {
+  func clearEnded() {
     if isEnded, !isInsideScope { phase = isInsideBare ? .bare : .closed }
   }
 }

@@ -200,7 +200,7 @@ extension Database {
   private func finish() throws(SQLiteError) {
     isFinished = true
     try target.handle.check(unsafe sqlite3_backup_finish(pointer))
-    target.noteReplacement()
+    target.recordReplacement()
   }
 }
 
@@ -286,7 +286,7 @@ extension Connection {
       unsafe sqlite3_deserialize(
         handle.pointer, "main", content, size, size,
         UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)))
-    noteReplacement()
+    recordReplacement()
     _ = try pragma("schema_version")
     if checksCells { _ = try pragma("cell_size_check", "=1") }
   }

@@ -142,11 +142,11 @@ extension Database {
   /// Runs a closure that executes a single SELECT, which reads a snapshot even without a
   /// transaction.
   package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try unsafe keepingResult { memory, isMade in
+    try unsafe withResultStorage { memory, isInitialized in
       try select { (connection: Connection) -> Void in
-        unsafe forget(memory, &isMade)
+        unsafe forget(memory, &isInitialized)
         unsafe memory.initialize(to: try body(connection))
-        isMade = true
+        isInitialized = true
       }
     }
   }

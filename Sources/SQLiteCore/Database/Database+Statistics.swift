@@ -78,9 +78,9 @@ extension Connection {
     var hasLarge = false
     for (table, _) in indexed where !hasLarge { hasLarge = try isLarge(table) }
     guard hasLarge else { return }
-    let limit = try plainPragma("analysis_limit")
-    if limit == .integer(0) { try runPlainly("PRAGMA analysis_limit = 400") }
-    defer { if limit == .integer(0) { try? runPlainly("PRAGMA analysis_limit = 0") } }
+    let limit = try uncheckedPragma("analysis_limit")
+    if limit == .integer(0) { try runUnrecorded("PRAGMA analysis_limit = 400") }
+    defer { if limit == .integer(0) { try? runUnrecorded("PRAGMA analysis_limit = 0") } }
     if sqlite3_libversion_number() < 3_046_000 {
       // Before 3.46, `PRAGMA optimize` considers only tables for which this connection's planner
       // has considered an index. Queries run on other connections, but compiling one here is
@@ -94,15 +94,15 @@ extension Connection {
     let statements = try texts("PRAGMA optimize(-1)").filter { $0.hasPrefix("ANALYZE \"main\"") }
     guard !statements.isEmpty else { return }
     let end = ContinuousClock.now + .milliseconds(100)
-    try runPlainly("BEGIN IMMEDIATE")
+    try runUnrecorded("BEGIN IMMEDIATE")
     do throws(SQLiteError) {
       for statement in statements {
-        try runPlainly(statement)
+        try runUnrecorded(statement)
         if ContinuousClock.now > end || mustStop() { break }
       }
-      try runPlainly("COMMIT")
+      try runUnrecorded("COMMIT")
     } catch {
-      if !handle.isAutocommit { try runPlainly("ROLLBACK") }
+      if !handle.isAutocommit { try runUnrecorded("ROLLBACK") }
       throw error
     }
   }
@@ -122,7 +122,7 @@ extension Connection {
   }
 
   /// Runs a statement without recording it in the connection's transaction state.
-  private func runPlainly(_ sql: String) throws(SQLiteError) {
+  private func runUnrecorded(_ sql: String) throws(SQLiteError) {
     guard let statement = try prepare(sql, flags: 0).statement else { return }
     var code = statement.step()
     while code == SQLITE_ROW { code = statement.step() }

@@ -26,7 +26,7 @@ public final class Database: Sendable {
   package let worker: Worker
   /// The access whose task a worker's thread is resuming now.
   let resumed = Mutex<TaskAccess?>(nil)
-  let experience = GroupCommitExperience()
+  let groupCommitStatistics = GroupCommitStatistics()
   let heldWatch = Mutex(WeakWatch())
   private let slots: [ConnectionSlot]
   /// The number of connections that were opened.
@@ -137,7 +137,7 @@ public final class Database: Sendable {
 
   /// Whether this value has created the database, so that it is empty unless it was written to
   /// since.
-  package var isNew: Bool { server == nil && (path == nil || file.wasMade) }
+  package var isNew: Bool { server == nil && (path == nil || file.wasCreated) }
 
   /// The absolute path of the file, or nil for an in-memory or temporary database.
   public var path: String? { file.path }
@@ -159,7 +159,7 @@ public final class Database: Sendable {
           number: openings.add(1, ordering: .relaxed).newValue, reasonToEnd)
       } catch {
         // A server's session may be lost while it is being set up. Open another one.
-        guard let server, server.isOfLostSession(error), Moment.now < end else { throw error }
+        guard let server, server.isSessionLoss(error), Moment.now < end else { throw error }
       }
     }
   }

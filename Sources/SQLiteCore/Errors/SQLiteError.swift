@@ -102,7 +102,7 @@ extension SQLiteError {
 
   /// Whether a statement references a table or column that doesn't exist. SQLite has no specific
   /// code for this error.
-  package var isOfMissingTable: Bool {
+  package var isMissingTableOrColumn: Bool {
     code == .error
       && ["no such table", "no such column", "has no column named"].contains(
         where: message.contains)
@@ -141,20 +141,20 @@ extension SQLiteError {
   static let suspended = SQLiteError(.abort, "the database is suspended")
   /// The error of a read during which the content was replaced, so that its result may mix the old
   /// and the new content.
-  package static let restoredMeanwhile = SQLiteError(
+  package static let restoredDuringRead = SQLiteError(
     .abort, "the store was restored while objects were being fetched; fetch them again")
   /// The error of an access whose deadline passed while it waited for other accesses.
   static let late = SQLiteError(.interrupt, "\(deadlineMessage) while waiting for other accesses")
 
   /// Whether the same access may succeed later: it waited too long for other accesses or locks, or
   /// the database is suspended or was restored.
-  package var isPassing: Bool {
+  package var isTransient: Bool {
     switch code.primary {
     case .busy, .locked: true
     case .interrupt:
       self == .late || message == SQLiteError.deadlineMessage + SQLiteError.whileLocked
         || message == SQLiteError.suspensionMessage
-    case .abort: [SQLiteError.suspended, .restoredMeanwhile].contains { $0.message == message }
+    case .abort: [SQLiteError.suspended, .restoredDuringRead].contains { $0.message == message }
     default: false
     }
   }

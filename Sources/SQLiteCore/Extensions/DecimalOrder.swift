@@ -12,7 +12,7 @@ package enum DecimalOrder {
 
   /// Registers the collation on demand: SQLite requests it when a statement or an index first needs
   /// it (`sqlite3_collation_needed`). Until then, it costs nothing.
-  static func offer(on handle: ConnectionHandle) throws(SQLiteError) {
+  static func registerOnDemand(on handle: ConnectionHandle) throws(SQLiteError) {
     try handle.check(
       unsafe sqlite3_collation_needed(handle.pointer, nil) { _, connection, _, name in
         guard let name = unsafe name, unsafe sqlite3_stricmp(name, DecimalOrder.collation) == 0

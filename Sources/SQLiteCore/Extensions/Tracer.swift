@@ -21,7 +21,7 @@ final class Tracer {
     self.body = body
   }
 
-  fileprivate func tell(_ event: TraceEvent) {
+  fileprivate func report(_ event: TraceEvent) {
     callback.run { body(event) }
   }
 
@@ -45,15 +45,15 @@ private func traced(
     // The detail is the duration in nanoseconds.
     let nanoseconds = unsafe detail?.load(as: Int64.self) ?? 0
     let sql = unsafe sqlText(OpaquePointer(statement), showsValues: tracer.showsValues)
-    tracer.tell(.ended(sql: sql, duration: .nanoseconds(nanoseconds)))
+    tracer.report(.ended(sql: sql, duration: .nanoseconds(nanoseconds)))
   } else {
     // The detail is the SQL, or a comment with the name of a trigger that begins.
     let text = unsafe detail.map { unsafe String(cString: $0.assumingMemoryBound(to: CChar.self)) }
     if let text, text.hasPrefix("--") {
-      tracer.tell(.begins(sql: text))
+      tracer.report(.begins(sql: text))
     } else {
       let sql = unsafe sqlText(OpaquePointer(statement), showsValues: tracer.showsValues)
-      tracer.tell(.begins(sql: sql))
+      tracer.report(.begins(sql: sql))
     }
   }
   return 0

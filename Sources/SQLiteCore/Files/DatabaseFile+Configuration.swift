@@ -37,7 +37,7 @@ extension DatabaseFile {
     try handle.configure(SQLITE_DBCONFIG_DQS_DDL, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys)
     // An index in the schema may use the collation.
-    try DecimalOrder.offer(on: handle)
+    try DecimalOrder.registerOnDemand(on: handle)
     if let check = options.checkBeforeUse, connection.environment.number == 1 {
       do {
         try check(connection)
@@ -84,7 +84,7 @@ extension DatabaseFile {
   }
 
   private func setJournalMode(_ connection: Connection) throws {
-    guard case .file = location, !options.keepsJournalMode || wasMade else { return }
+    guard case .file = location, !options.keepsJournalMode || wasCreated else { return }
     let wanted = options.journalMode.rawValue
     // This takes an exclusive lock, so it may conflict with connections that do the same. SQLite
     // then calls the busy handler, except for one deadlock, which it reports immediately.
@@ -121,7 +121,7 @@ extension DatabaseFile {
       try connection.forEachRow(
         "SELECT name, sql FROM sqlite_schema WHERE type = 'view' COLLATE NOCASE AND sql IS NOT NULL"
       ) { views.add(try $0.text(at: 0), sql: try $0.text(at: 1)) }
-      guard !views.exceed(limit) else {
+      guard !views.anyExceeds(limit) else {
         throw SQLiteError(
           .tooBig,
           "a view and the views that it uses have more than \(limit) bytes of SQL, the "

@@ -18,7 +18,7 @@ final class DatabaseFile: Sendable {
   let location: Location
   let options: Database.Options
   /// Whether this instance has created the file.
-  let wasMade: Bool
+  let wasCreated: Bool
   /// Detects that the file is removed or replaced; nil if the file can't change or the file system
   /// doesn't contain it.
   let watch: FileWatch?
@@ -55,9 +55,9 @@ final class DatabaseFile: Sendable {
     }
     self.options = options
     server = nil
-    let (absolute, wasMade) = try DatabaseFile.prepare(path, options)
+    let (absolute, wasCreated) = try DatabaseFile.prepare(path, options)
     location = .file(absolute)
-    self.wasMade = wasMade
+    self.wasCreated = wasCreated
     watch = options.vfs == nil && !options.isImmutable ? FileWatch(path: absolute) : nil
   }
 
@@ -67,7 +67,7 @@ final class DatabaseFile: Sendable {
     self.location = location
     self.options = options
     self.server = server
-    wasMade = false
+    wasCreated = false
     watch = nil
   }
 
@@ -92,7 +92,7 @@ final class DatabaseFile: Sendable {
         cacheCapacity: options.statementCacheCapacity, busyTimeout: options.busyTimeout,
         usesPreupdateHook: options.usesPreupdateHook,
         allowsSchemaDamage: options.allowsSchemaDamage,
-        longestOnTask: options.longestReadOnTask))
+        maximumDurationOnTask: options.longestReadOnTask))
     if !forReading { watch?.forgetLog() }
     do {
       try prepare(connection, forReading: forReading)
@@ -121,7 +121,7 @@ final class DatabaseFile: Sendable {
       return handle
     }
     guard let watch else { return try opened() }
-    let (handle, file) = try watch.opening(opened)
+    let (handle, file) = try watch.openVerified(opened)
     shared.opened(file)
     return handle
   }
@@ -175,7 +175,7 @@ extension DatabaseFile {
   /// - Returns: The absolute path, and whether the file was created.
   private static func prepare(
     _ path: String, _ options: Database.Options
-  ) throws(SQLiteError) -> (path: String, wasMade: Bool) {
+  ) throws(SQLiteError) -> (path: String, wasCreated: Bool) {
     // Search the bytes, because a slash and a following combining accent are one character.
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -190,10 +190,10 @@ extension DatabaseFile {
     var absolute = resolved == "/" ? "/\(file)" : "\(resolved)/\(file)"
     if options.followsSymbolicLinks, let target = try resolve(absolute) { absolute = target }
     let name = absolute
-    let wasMade = try SharedFile.making.withLock { _ throws(SQLiteError) in
+    let wasCreated = try SharedFile.creationLock.withLock { _ throws(SQLiteError) in
       try make(name, named: path, options)
     }
-    return (name, wasMade)
+    return (name, wasCreated)
   }
 
   /// Creates the file if it does not exist and the options allow it. Returns whether it was

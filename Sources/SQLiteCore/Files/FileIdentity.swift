@@ -43,13 +43,13 @@ final class FileWatch: Sendable {
 
   /// Opens a connection and returns its file. Throws if it is a different file than that of the
   /// first connection.
-  func opening(
+  func openVerified(
     _ open: () throws(SQLiteError) -> ConnectionHandle
   ) throws(SQLiteError) -> (handle: ConnectionHandle, file: FileIdentity) {
     let before = FileIdentity(path: path)
-    guard state.withLock({ $0.main == nil || $0.main == before }) else { throw moved }
+    guard state.withLock({ $0.main == nil || $0.main == before }) else { throw movedError }
     let handle = try open()
-    guard let before, before == FileIdentity(path: path) else { throw moved }
+    guard let before, before == FileIdentity(path: path) else { throw movedError }
     state.withLock { $0.main = before }
     return (handle, before)
   }
@@ -62,7 +62,7 @@ final class FileWatch: Sendable {
       if state.log == nil { state.log = log }
       return state.main == main && state.log == log
     }
-    guard isSame else { throw moved }
+    guard isSame else { throw movedError }
   }
 
   /// Accepts the current log as the right one, unless it is required but missing.
@@ -76,7 +76,7 @@ final class FileWatch: Sendable {
   /// Forgets the log, because no connection writes.
   func forgetLog() { state.withLock { $0.log = nil } }
 
-  private var moved: SQLiteError {
+  private var movedError: SQLiteError {
     SQLiteError(
       .readOnlyMoved,
       "\(path): the file or its log was removed or replaced while the database was open, so "

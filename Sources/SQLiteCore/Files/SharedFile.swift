@@ -51,7 +51,7 @@ final class SharedFile: Sendable {
   private static let files = Mutex(Files())
   /// Locked while a database file is created and closed. This must not happen while SQLite has the
   /// file open.
-  static let making = Mutex(())
+  static let creationLock = Mutex(())
 
   /// Returns the shared instance for a path, or a new instance for a database without a file.
   static func at(_ path: String?) -> SharedFile {

@@ -65,7 +65,7 @@ import Synchronization
   dynamic func run(
     on connection: Connection, _ body: (Connection) throws -> TransactionOutcome
   ) throws {
-    connection.noteContent()
+    connection.recordContentGeneration()
     let interruption = connection.interruption
     let outerDeadline = interruption.deadline
     let isOutermost = interruption.cancellation == nil
@@ -113,7 +113,7 @@ import Synchronization
     connection.acceptLog()
     let failure = connection.state.failure
     guard connection.isAutocommit, failure == nil else {
-      connection.rollBackWhatIsOpen()
+      connection.rollBackOpenTransaction()
       _ = try result.get()
       if let failure { throw failure }
       throw SQLiteError(
@@ -142,7 +142,7 @@ protocol Work: AnyObject, Sendable {
 }
 
 /// Work that stores the result of its last run.
-final class KeptWork<Result: Sendable>: Work {
+final class ResultWork<Result: Sendable>: Work {
   private let body: @Sendable (Connection) throws -> Result
   private let isTransaction: Bool
   private let kept = Mutex<Result?>(nil)

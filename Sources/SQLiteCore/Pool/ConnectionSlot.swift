@@ -11,20 +11,20 @@ final class ConnectionSlot: Sendable {
     open: () throws(SQLiteError) -> sending Connection,
     _ body: (Connection) throws -> Void
   ) throws {
-    let lent = try presentConnection() ?? openedConnection(open)
-    lent.beginAccess()
+    let borrowed = try storedConnection() ?? openedConnection(open)
+    borrowed.beginAccess()
     defer {
-      lent.endAccess()
-      if !lent.isUsable { close() }
+      borrowed.endAccess()
+      if !borrowed.isUsable { close() }
     }
-    try lent.setUp()
-    try body(lent)
+    try borrowed.setUp()
+    try body(borrowed)
   }
 
   /// Moves the writer connection from its slot to this one, if it can become a reader. Call this
   /// only while holding both slots.
   func takeOver(_ writer: ConnectionSlot) {
-    guard let connection = writer.presentConnection(), connection.becomeReader() else { return }
+    guard let connection = writer.storedConnection(), connection.becomeReader() else { return }
     let address = ConnectionSlot.retainedAddress(of: connection)
     writer.stored.withLock { $0 = nil }
     stored.withLock { $0 = address.flatMap(ConnectionSlot.connection) }
@@ -53,13 +53,13 @@ final class ConnectionSlot: Sendable {
   /// The compiler rightly keeps a mutex's content inside the lock. This lock, however, protects
   /// only the storage: the scheduler has granted the slot to the access that is running on this
   /// thread, so no other thread uses or closes the connection until the access ends.
-  private func presentConnection() -> Connection? {
+  private func storedConnection() -> Connection? {
     stored.withLock { ConnectionSlot.retainedAddress(of: $0) }
       .flatMap(ConnectionSlot.connection)
   }
 
   private func connection() throws(SQLiteError) -> Connection {
-    guard let connection = presentConnection() else {
+    guard let connection = storedConnection() else {
       throw SQLiteError(.misuse, "the connection is closed")
     }
     return connection

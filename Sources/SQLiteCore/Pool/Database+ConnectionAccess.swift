@@ -25,11 +25,11 @@ extension Database {
     of scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
-    try unsafe keepingResult { memory, isMade in
+    try unsafe withResultStorage { memory, isInitialized in
       try perform(scope, deadline: deadline) {
-        unsafe forget(memory, &isMade)
+        unsafe forget(memory, &isInitialized)
         unsafe memory.initialize(to: try body($0))
-        isMade = true
+        isInitialized = true
         return unsafe TransactionOutcome(of: memory.pointee)
       }
     }
@@ -42,7 +42,8 @@ extension Database {
   ) throws {
     // A nested access never waits and can't be cancelled separately from the outer one.
     let isNested = scheduler.isHeldByThisThread
-    let access = access(scope, deadline, isNested ? scheduler.ofNestedAccesses : Cancellation())
+    let access = access(
+      scope, deadline, isNested ? scheduler.nestedAccessCancellation : Cancellation())
     let grant = try scheduler.enter(
       access.kind, cancellation: access.cancellation, deadline: access.deadline)
     try run(grant, access, body)
@@ -53,7 +54,7 @@ extension Database {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let access = access(scope, deadline)
-    let work = KeptWork(access, body)
+    let work = ResultWork(access, body)
     if case .write(.immediate) = scope, options.groupCommit.includesAsyncWrites,
       access.author == nil
     {
@@ -86,7 +87,7 @@ extension Database {
     }
     let access = Access(
       scope: scope, deadline: brief.deadline, author: brief.author, place: .worker)
-    let work = KeptWork(access, body)
+    let work = ResultWork(access, body)
     try await perform(access, work)
     return try work.result()
   }
@@ -160,8 +161,8 @@ extension Database {
   ///
   /// - Parameter body: The work, which runs on a worker's thread.
   /// - Returns: False if no read is running now. `body` is then never called.
-  package func afterPresentReads(_ body: @escaping @Sendable (Connection) -> Void) -> Bool {
-    scheduler.afterPresentReads { [weak self] in
+  package func afterCurrentReads(_ body: @escaping @Sendable (Connection) -> Void) -> Bool {
+    scheduler.afterCurrentReads { [weak self] in
       guard let self else { return }
       let access = Access(scope: .bare, deadline: nil)
       scheduler.enter(access) { [self] granted, _ in

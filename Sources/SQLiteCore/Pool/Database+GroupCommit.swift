@@ -64,7 +64,7 @@ extension Database {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let access = access(.write(.immediate), deadline)
-    let work = KeptWork(access, body)
+    let work = ResultWork(access, body)
     if access.author == nil {
       try await performInGroup(access, work)
     } else {
@@ -105,7 +105,7 @@ extension Database {
     deadline: ContinuousClock.Instant?, _ body: @escaping @Sendable (Connection) throws -> Result
   ) throws -> Result {
     let access = access(.write(.immediate), deadline)
-    let work = KeptWork(access, body)
+    let work = ResultWork(access, body)
     if access.author == nil {
       try waitInGroup(access, work)
     } else {
@@ -140,7 +140,7 @@ extension Database {
       worker.start { [self] in
         scheduler.adopt(slot)
         var group = GroupCommitRun(
-          member, at: slot, of: scheduler, options.groupCommit, experience,
+          member, at: slot, of: scheduler, options.groupCommit, groupCommitStatistics,
           patience: server?.patience ?? .zero)
         run(&group, at: slot)
       }

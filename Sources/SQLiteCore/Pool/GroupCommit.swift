@@ -40,12 +40,12 @@ public struct GroupCommit: Hashable, Sendable {
 /// The outcome of each member is therefore the same as if it had run alone from the start.
 struct GroupCommitRun {
   /// Abandons a shared transaction.
-  private struct GivenUp: Error {}
+  private struct Abandoned: Error {}
 
   private let scheduler: Scheduler
   private let slot: Int
   private let limits: GroupCommit
-  private let experience: GroupCommitExperience
+  private let groupCommitStatistics: GroupCommitStatistics
   /// The members without an outcome, in order.
   private var members: [GroupCommitMember]
   /// The members with an outcome: an error, or nil on success.
@@ -59,12 +59,12 @@ struct GroupCommitRun {
   ///   session.
   init(
     _ first: GroupCommitMember, at slot: Int, of scheduler: Scheduler, _ limits: GroupCommit,
-    _ experience: GroupCommitExperience, patience: Duration
+    _ groupCommitStatistics: GroupCommitStatistics, patience: Duration
   ) {
     self.scheduler = scheduler
     self.slot = slot
     self.limits = limits
-    self.experience = experience
+    self.groupCommitStatistics = groupCommitStatistics
     losses = SessionLosses(before: nil, patience: patience)
     members = [first]
   }
@@ -96,8 +96,8 @@ struct GroupCommitRun {
     defer { (interruption.deadline, interruption.cancellation) = outer }
     if !hasBegun {
       hasBegun = true
-      if let culprit = runTogether(on: connection, takesMore: true) {
-        runApart(from: culprit, on: connection)
+      if let culprit = runTogether(on: connection, acceptsMembers: true) {
+        retryWithoutLast(from: culprit, on: connection)
       }
     }
     while !members.isEmpty, connection.isUsable { runFirstAlone(on: connection) }
@@ -105,10 +105,10 @@ struct GroupCommitRun {
 
   /// Runs all members in one transaction.
   ///
-  /// - Parameter takesMore: Whether writes that are queued meanwhile join the transaction.
+  /// - Parameter acceptsMembers: Whether writes that are queued meanwhile join the transaction.
   /// - Returns: The error of the last member, if it made SQLite end the transaction.
   private mutating func runTogether(
-    on connection: Connection, takesMore: Bool
+    on connection: Connection, acceptsMembers: Bool
   ) -> (any Error)? {
     var outcomes: [(any Error)?] = []
     var culprit: (any Error)?
@@ -117,11 +117,11 @@ struct GroupCommitRun {
       begin(members[0].access, on: connection)
       try connection.runTransaction(.immediate) {
         let end = Moment.now + limits.maximumDuration
-        if takesMore {
+        if acceptsMembers {
           let outcome = try runFirst(on: connection)
           // Otherwise the first member is the only one and commits like a normal write.
           guard outcome == .commit, connection.state.isSound, !connection.isAutocommit,
-            !connection.defersAtServer, mayTakeMore(until: end)
+            !connection.defersAtServer, mayAcceptMember(until: end)
           else {
             commit = .now
             return outcome
@@ -139,13 +139,13 @@ struct GroupCommitRun {
           didRun(member, on: connection)
           guard connection.state.isSound, !connection.isAutocommit else {
             culprit = outcome
-            throw GivenUp()
+            throw Abandoned()
           }
-          if connection.defersAtServer { throw GivenUp() }
+          if connection.defersAtServer { throw Abandoned() }
           outcomes.append(outcome)
           connection.interruption.end()
           try connection.endDeferral()
-          if takesMore, outcomes.count == members.count, mayTakeMore(until: end),
+          if acceptsMembers, outcomes.count == members.count, mayAcceptMember(until: end),
             let next = scheduler.takeMember()
           {
             members.append(next)
@@ -158,11 +158,11 @@ struct GroupCommitRun {
         return .commit
       }
     } catch {
-      let isAgain = Result { () throws(SQLiteError) in
+      let runsAgain = Result { () throws(SQLiteError) in
         try mayRunAgain(members[0], error, on: connection)
       }
       guard members.count == 1 else { return culprit }
-      switch isAgain {
+      switch runsAgain {
       // On the new session, other writes can join again.
       case .success(true): hasBegun = false
       // A single member fails with the error of its work, of BEGIN, or of the commit.
@@ -171,7 +171,9 @@ struct GroupCommitRun {
       }
       return nil
     }
-    if takesMore, let commit { experience.note(count: members.count, commit: commit) }
+    if acceptsMembers, let commit {
+      groupCommitStatistics.note(count: members.count, commit: commit)
+    }
     for (index, member) in members.enumerated() {
       answers.append((member, index < outcomes.count ? outcomes[index] : nil))
     }
@@ -196,14 +198,14 @@ struct GroupCommitRun {
   }
 
   /// Whether to wait for another member: one is queued, or one is likely to come soon.
-  private func mayTakeMore(until end: Moment) -> Bool {
+  private func mayAcceptMember(until end: Moment) -> Bool {
     guard members.count < limits.maximumCount, .now < end else { return false }
-    return experience.waits(after: members.count) { scheduler.hasMember }
+    return groupCommitStatistics.waits(after: members.count) { scheduler.hasMember }
   }
 
   /// Runs the members before the one that ended the transaction together again. The last member
   /// then runs alone.
-  private mutating func runApart(from error: any Error, on connection: Connection) {
+  private mutating func retryWithoutLast(from error: any Error, on connection: Connection) {
     guard connection.isUsable, !isSuspended, members.count > 1 else { return }
     let culprit = members.removeLast()
     defer {
@@ -211,7 +213,7 @@ struct GroupCommitRun {
       members.append(culprit)
       if members.count == 1, culprit.isInterrupted { fail(error) }
     }
-    _ = runTogether(on: connection, takesMore: false)
+    _ = runTogether(on: connection, acceptsMembers: false)
   }
 
   /// Returns whether a failed member can run again on a new session of the server.
@@ -285,7 +287,7 @@ extension Connection {
 /// Tasks that get their outcomes together usually write again within a few microseconds of each
 /// other. A transaction therefore waits until it has as many members as the last one, but at most
 /// for half the time of a commit.
-final class GroupCommitExperience: Sendable {
+final class GroupCommitStatistics: Sendable {
   private static let longest = 100_000
 
   private let count = Atomic(1)

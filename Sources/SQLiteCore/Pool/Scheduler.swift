@@ -70,7 +70,7 @@ final class Scheduler: Sendable {
   }
 
   /// An action that runs when all reads that were running at a certain time have ended.
-  private struct EndOfReads: Sendable {
+  private struct ReadBarrier: Sendable {
     /// The number of these reads that are still running.
     var count: Int
     let action: @Sendable () -> Void
@@ -87,19 +87,19 @@ final class Scheduler: Sendable {
     var isClosed = false
     /// The number of calls of `refuse` that still wait for the last access to end, or whose caller
     /// is closing connections.
-    var endings = 0
-    /// Whether accesses can begin again as soon as `endings` is zero.
+    var pendingRefusals = 0
+    /// Whether accesses can begin again as soon as `pendingRefusals` is zero.
     var isResumed = false
     var whenIdle: [@Sendable () -> Void] = []
-    var endsOfReads: [UInt64: EndOfReads] = [:]
-    /// For each slot, the keys in `endsOfReads` that wait for its current read.
-    var endsBySlot: [[UInt64]]
-    var lastEnd: UInt64 = 0
+    var readBarriers: [UInt64: ReadBarrier] = [:]
+    /// For each slot, the keys in `readBarriers` that wait for its current read.
+    var barriersBySlot: [[UInt64]]
+    var lastBarrierID: UInt64 = 0
 
     init(slots: Int, lanes: Int) {
       holders = Array(repeating: nil, count: slots)
       waiting = WaitingList(lanes: lanes)
-      endsBySlot = Array(repeating: [], count: slots)
+      barriersBySlot = Array(repeating: [], count: slots)
     }
   }
 
@@ -116,7 +116,7 @@ final class Scheduler: Sendable {
   let messenger = DispatchQueue(label: "MagicData.Scheduler.messenger")
 
   /// The shared cancellation of all nested accesses. It is never requested.
-  let ofNestedAccesses = Cancellation()
+  let nestedAccessCancellation = Cancellation()
 
   init(readers: Int) {
     hasReaders = readers > 0
@@ -346,7 +346,7 @@ final class Scheduler: Sendable {
           state.whenIdle = []
         }
       }
-      if !state.endsBySlot[slot].isEmpty { endRead(slot, &state, &calls) }
+      if !state.barriersBySlot[slot].isEmpty { endRead(slot, &state, &calls) }
       return (calls, holder)
     }
     withExtendedLifetime(holder) { calls.run(leaver) }
@@ -354,24 +354,24 @@ final class Scheduler: Sendable {
 
   /// Calls `action` when all reads that are running now have ended. Returns false, without calling
   /// it, if no read is running.
-  func afterPresentReads(_ action: @escaping @Sendable () -> Void) -> Bool {
+  func afterCurrentReads(_ action: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       let slots = state.holders.indices.filter { state.holders[$0]?.kind == .read }
       guard !slots.isEmpty else { return false }
-      state.lastEnd += 1
-      state.endsOfReads[state.lastEnd] = EndOfReads(count: slots.count, action: action)
-      for slot in slots { state.endsBySlot[slot].append(state.lastEnd) }
+      state.lastBarrierID += 1
+      state.readBarriers[state.lastBarrierID] = ReadBarrier(count: slots.count, action: action)
+      for slot in slots { state.barriersBySlot[slot].append(state.lastBarrierID) }
       return true
     }
   }
 
   private func endRead(_ slot: Int, _ state: inout State, _ calls: inout Calls) {
-    let ends = state.endsBySlot[slot]
-    state.endsBySlot[slot] = []
+    let ends = state.barriersBySlot[slot]
+    state.barriersBySlot[slot] = []
     for end in ends {
-      state.endsOfReads[end]?.count -= 1
-      guard state.endsOfReads[end]?.count == 0 else { continue }
-      if let ended = state.endsOfReads.removeValue(forKey: end) {
+      state.readBarriers[end]?.count -= 1
+      guard state.readBarriers[end]?.count == 0 else { continue }
+      if let ended = state.readBarriers.removeValue(forKey: end) {
         calls.append(.action(ended.action))
       }
     }
@@ -400,7 +400,7 @@ extension Scheduler {
       guard let alarm = state.withLock({ $0.alarm }) else { return }
       if let timer { return timer.schedule(deadline: Scheduler.time(of: alarm)) }
       let made = DispatchSource.makeTimerSource(queue: Scheduler.clock)
-      made.setEventHandler { [weak self] in self?.wakeLate() }
+      made.setEventHandler { [weak self] in self?.wakeExpired() }
       made.schedule(deadline: Scheduler.time(of: alarm))
       made.activate()
       timer = made
@@ -408,9 +408,9 @@ extension Scheduler {
   }
 
   /// Wakes the accesses whose deadline has passed.
-  private func wakeLate() {
+  private func wakeExpired() {
     let (late, mustSetTimer) = state.withLock { state in
-      let late = state.waiting.removeLate(.now)
+      let late = state.waiting.removeExpired(.now)
       state.alarm = state.waiting.nextDeadline
       return (late, state.alarm != nil)
     }
@@ -433,7 +433,7 @@ extension Scheduler {
       if !state.isClosed { state.refusal = error }
       state.isClosed = state.isClosed || isClosed
       state.isResumed = false
-      state.endings += 1
+      state.pendingRefusals += 1
       var calls = Calls()
       for waiter in state.waiting.removeAll() { calls.append(.refuse(waiter, error)) }
       if state.holders.allSatisfy({ $0 == nil }) {
@@ -455,8 +455,8 @@ extension Scheduler {
   /// Records that the caller of ``refuse(_:isClosed:whenIdle:)`` has closed its connections.
   func ended() {
     state.withLock { state in
-      state.endings -= 1
-      if state.endings == 0, state.isResumed, !state.isClosed { state.refusal = nil }
+      state.pendingRefusals -= 1
+      if state.pendingRefusals == 0, state.isResumed, !state.isClosed { state.refusal = nil }
     }
   }
 
@@ -465,7 +465,7 @@ extension Scheduler {
   func allow() {
     state.withLock { state in
       state.isResumed = true
-      if state.endings == 0, !state.isClosed { state.refusal = nil }
+      if state.pendingRefusals == 0, !state.isClosed { state.refusal = nil }
     }
   }
 

@@ -75,7 +75,7 @@ struct WaitingList<Element: Sendable>: Sendable {
   }
 
   /// Removes and returns the elements whose deadline has passed.
-  mutating func removeLate(_ now: Moment) -> [Element] {
+  mutating func removeExpired(_ now: Moment) -> [Element] {
     deadlines.filter { $0.deadline <= now }.compactMap { remove($0.number) }
   }
 
@@ -106,13 +106,13 @@ struct WaitingList<Element: Sendable>: Sendable {
     let element = lanes[lane].places[index].element
     lanes[lane].places[index].element = nil
     lanes[lane].count -= 1
-    tidy(lane)
+    compact(lane)
     return element
   }
 
   /// Moves the start of a lane to its first element, and removes the empty places if they are the
   /// majority.
-  private mutating func tidy(_ lane: Int) {
+  private mutating func compact(_ lane: Int) {
     guard lanes[lane].count > 0 else {
       // Frees the memory of a queue that has been long.
       lanes[lane].places.removeAll(keepingCapacity: lanes[lane].places.capacity <= 1_024)

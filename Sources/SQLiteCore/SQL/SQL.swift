@@ -152,7 +152,7 @@ extension SQL {
 
   /// A hash of the literal, computed from the in-memory representation of its first text. It is the
   /// same for each evaluation of the literal, and rarely equal for two literals.
-  var literalNumber: Int {
+  var literalHash: Int {
     guard !pieces.isEmpty, let words = words(of: pieces[0].text) else { return 0 }
     return Int(truncatingIfNeeded: (words.0 ^ words.1 &>> 4) &+ UInt64(pieces.count))
   }
@@ -171,7 +171,7 @@ extension SQL {
 
   /// Returns whether the texts are identical to `texts` in memory, which is the case for each
   /// evaluation of one literal.
-  func hasTexts(_ texts: [String]) -> Bool {
+  func hasIdenticalTexts(_ texts: [String]) -> Bool {
     let count = pieces.count
     guard texts.count == count + 1, isSameText(end, texts[count]) else {
       return false
@@ -185,7 +185,7 @@ extension SQL {
   }
 
   /// Returns whether the joined text is equal to `text`, byte by byte.
-  func isSpelled(_ text: String) -> Bool {
+  func hasBytes(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { bytes in
       guard var cursor = bytes.baseAddress else { return pieces.isEmpty && end.isEmpty }

@@ -25,7 +25,7 @@ struct SQLScanner {
 
   /// Returns the next token and its range in ``bytes``, or nil at the end.
   mutating func next() -> (token: Token, range: Range<Int>)? {
-    let (code, start) = lexer.nextSolid()
+    let (code, start) = lexer.nextSignificant()
     guard code != .endOfText else { return nil }
     let token = token(code, start)
     return (token, start..<lexer.position)

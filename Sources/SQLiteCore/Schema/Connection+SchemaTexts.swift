@@ -51,12 +51,12 @@ extension Connection {
   ///   - newName: The new name, which no table has.
   ///   - sql: The SQL that defines the table under its new name.
   /// - Throws: ``SQLiteError`` if the schema can't be written.
-  package func putTable(
-    _ name: String, inPlaceOf newName: String, sql: String
+  package func renameTable(
+    _ name: String, to newName: String, sql: String
   ) throws(SQLiteError) {
     let start = "sqlite_autoindex_"
     let renaming: SQL = "ALTER TABLE \(identifier: name) RENAME TO \(identifier: newName)"
-    hooks.recorder?.noteSchemaChange(renaming.text)
+    hooks.recorder?.recordSchemaChange(renaming.text)
     try writeSchema { () throws(SQLiteError) in
       try executeChange(
         """

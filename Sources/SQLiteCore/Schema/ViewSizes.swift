@@ -48,7 +48,7 @@ struct ViewSizes {
   }
 
   /// Returns whether a view expands to more than `limit` bytes of SQL.
-  func exceed(_ limit: Int) -> Bool {
+  func anyExceeds(_ limit: Int) -> Bool {
     var known: [Int: Int] = [:]
     return views.values.joined().contains { size(of: $0, [], 0, &known) > limit }
   }

@@ -135,7 +135,7 @@ extension QueryPlan.Step.Kind {
     case "SCAN" where detail == "SCAN CONSTANT ROW": self = .other
     case "SCAN", "SEARCH":
       self = .read(QueryPlan.Reading(detail.dropFirst(words[0].utf8.count + 1), words[0]))
-    case "USE": self = .sort(detail.tail(behind: " FOR ").map(String.init) ?? detail)
+    case "USE": self = .sort(detail.tail(after: " FOR ").map(String.init) ?? detail)
     case "CO-ROUTINE", "MATERIALIZE": self = .subquery
     case "COMPOUND", "LEFT-MOST", "UNION", "INTERSECT", "EXCEPT", "MERGE", "LEFT", "RIGHT":
       self = .compound
@@ -152,7 +152,7 @@ extension QueryPlan.Reading {
     if text.hasSuffix(" LEFT-JOIN") { text = text.dropLast(" LEFT-JOIN".utf8.count) }
     var bare = text
     var terms: [String] = []
-    if text.hasSuffix(")"), let list = text.tail(behind: " ("), list.contains("?") {
+    if text.hasSuffix(")"), let list = text.tail(after: " ("), list.contains("?") {
       bare = text.head(before: " (") ?? text
       terms = list.dropLast().split(separator: " AND ").map(String.init)
     }
@@ -166,7 +166,7 @@ extension QueryPlan.Reading {
     ]
     isSearch = verb == "SEARCH"
     for (marker, index) in markers {
-      guard let name = bare.tail(behind: marker) else { continue }
+      guard let name = bare.tail(after: marker) else { continue }
       table = String(bare.head(before: marker) ?? bare)
       self.index = index(name)
       self.terms = terms
@@ -180,7 +180,7 @@ extension QueryPlan.Reading {
 
 extension StringProtocol where SubSequence == Substring {
   /// Returns the text after the last `marker`.
-  fileprivate func tail(behind marker: String) -> Substring? {
+  fileprivate func tail(after marker: String) -> Substring? {
     lastRange(of: marker).map { self[$0.upperBound...] }
   }
 

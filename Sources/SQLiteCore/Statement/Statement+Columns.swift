@@ -182,7 +182,7 @@ extension Statement {
   }
 
   /// Returns the error for an integer that is out of a type's range.
-  @usableFromInline func excess(
+  @usableFromInline func rangeError(
     _ integer: Int64, at column: Int, of type: Any.Type
   ) -> SQLiteError {
     SQLiteError(

@@ -26,7 +26,7 @@ public struct Statement: ~Copyable {
   }
 
   deinit {
-    connection.takeBack(handle)
+    connection.checkIn(handle)
   }
 
   /// The SQL text that the statement was prepared from.
@@ -52,11 +52,13 @@ public struct Statement: ~Copyable {
     if code == SQLITE_DONE {
       // Without a reset, the next step would run the statement again.
       handle.reset()
-      if handle.control != nil, !handle.isOfLibrary { connection.didControlTransaction(handle) }
+      if handle.control != nil, !handle.isLibraryStatement {
+        connection.didControlTransaction(handle)
+      }
       return false
     }
     // The schema has changed, and SQLite has rejected a trigger when it recompiled the statement.
-    if code == SQLITE_ERROR, try connection.trustsTrigger() {
+    if code == SQLITE_ERROR, try connection.trustSchemaForTrigger() {
       handle.reset()
       return try step()
     }
@@ -87,7 +89,7 @@ protocol StatementOwner: AnyObject {
 
   /// Trusts the schema if SQLite has just rejected a trigger that uses full-text search. Returns
   /// whether it did.
-  func trustsTrigger() throws(SQLiteError) -> Bool
+  func trustSchemaForTrigger() throws(SQLiteError) -> Bool
 
   /// Ends a failed run and returns its error.
   func failRun(of statement: StatementHandle, _ code: Int32) -> SQLiteError
@@ -96,7 +98,7 @@ protocol StatementOwner: AnyObject {
   func didControlTransaction(_ statement: StatementHandle)
 
   /// Returns a statement to the cache after its last use.
-  func takeBack(_ statement: StatementHandle)
+  func checkIn(_ statement: StatementHandle)
 
   /// Returns the effect of a run, given the value of ``totalChanges`` before it.
   func change(since totalChanges: Int64) -> Change
@@ -231,12 +233,12 @@ extension Statement {
   ) throws(SQLiteError) -> Int {
     let count = parameterCount
     var parameter = 0
-    repeat try bind(each values, behind: &parameter, of: count)
+    repeat try bind(each values, after: &parameter, of: count)
     return parameter
   }
 
   @inline(__always) @inlinable mutating func bind(
-    _ value: some Bindable, behind parameter: inout Int, of count: Int
+    _ value: some Bindable, after parameter: inout Int, of count: Int
   ) throws(SQLiteError) {
     parameter += 1
     if parameter <= count { try value.bind(to: &self, at: parameter) }

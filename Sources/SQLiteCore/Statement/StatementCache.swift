@@ -14,7 +14,7 @@ final class StatementCache {
   /// Recently used statements by the length of their SQL. Comparing an SQL text costs a fifth of
   /// hashing it (benchmark `cache`).
   private let recent = (0..<64).map { _ in Recent() }
-  /// Recently used statements by ``SQL/literalNumber``. A literal that runs again is recognized by
+  /// Recently used statements by ``SQL/literalHash``. A literal that runs again is recognized by
   /// its address in memory (benchmark `insert`).
   private let literals = (0..<64).map { _ in Recent() }
   private var clock: UInt64 = 0
@@ -47,16 +47,16 @@ final class StatementCache {
   /// The statement may still have bindings of its last use. The caller must bind all parameters
   /// before it runs.
   func checkOutRecent(_ sql: SQL) -> StatementHandle? {
-    let place = literals[sql.literalNumber & 63]
-    if let handle = place.handle, let texts = handle.literal, sql.hasTexts(texts) {
+    let place = literals[sql.literalHash & 63]
+    if let handle = place.handle, let texts = handle.literal, sql.hasIdenticalTexts(texts) {
       return checkOut(handle, bindsAll: true)
     }
-    guard let handle = recent[sql.utf8Count & 63].handle, sql.isSpelled(handle.sql) else {
+    guard let handle = recent[sql.utf8Count & 63].handle, sql.hasBytes(handle.sql) else {
       return nil
     }
     // Store only the first literal with this text. Several would keep replacing each other.
     if handle.literal == nil { handle.literal = sql.texts ?? [] }
-    if let texts = handle.literal, sql.hasTexts(texts) { place.handle = handle }
+    if let texts = handle.literal, sql.hasIdenticalTexts(texts) { place.handle = handle }
     return checkOut(handle, bindsAll: true)
   }
 
@@ -84,7 +84,7 @@ final class StatementCache {
   }
 
   /// Returns a statement after use. It becomes idle if it is cached, and is finalized otherwise.
-  func takeBack(_ statement: StatementHandle) {
+  func checkIn(_ statement: StatementHandle) {
     guard !statement.isOrphan else { return }
     checkedOutCount -= 1
     if statement.isBound { statement.endUse() }

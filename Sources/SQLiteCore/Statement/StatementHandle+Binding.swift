@@ -13,7 +13,7 @@ extension StatementHandle {
 
   /// Binds a real (`sqlite3_bind_double`). Throws if it is NaN, because SQLite would store NULL.
   @inline(__always) package func bind(_ real: Double, at parameter: Int32) throws(SQLiteError) {
-    if real.isNaN { throw Double.refusalOfNaN }
+    if real.isNaN { throw Double.nanError }
     try check(unsafe sqlite3_bind_double(pointer, parameter, real), parameter)
   }
 
@@ -25,17 +25,17 @@ extension StatementHandle {
   /// `insert`).
   package func beginRow() {
     isInRow = true
-    unsafe room?.clear()
+    unsafe bindingBuffer?.clear()
   }
 
   /// Copies bytes into the buffer, where they stay until the next row; nil if SQLite must copy them
   /// instead.
-  @unsafe @inline(__always) private func kept(
+  @unsafe @inline(__always) private func stored(
     _ bytes: UnsafeRawBufferPointer
   ) -> UnsafeRawPointer? {
     guard isInRow else { return nil }
-    if unsafe room == nil { unsafe room = BindingRoom() }
-    return unsafe room?.copy(bytes)
+    if unsafe bindingBuffer == nil { unsafe bindingBuffer = BindingBuffer() }
+    return unsafe bindingBuffer?.copy(bytes)
   }
 
   /// Binds text byte for byte, including embedded NULs (`sqlite3_bind_text64`).
@@ -51,10 +51,10 @@ extension StatementHandle {
     _ bytes: UnsafeRawBufferPointer, asText isText: Bool, to parameter: Int32
   ) -> Int32 {
     let count = UInt64(bytes.count)
-    if let start = unsafe kept(bytes) {
-      return unsafe bind(kept: start, count, asText: isText, to: parameter)
+    if let start = unsafe stored(bytes) {
+      return unsafe bind(stored: start, count, asText: isText, to: parameter)
     }
-    hasPassing = true
+    needsClearing = true
     // A null pointer would bind NULL.
     let start = unsafe bytes.baseAddress ?? emptyBytes
     return unsafe isText
@@ -64,7 +64,7 @@ extension StatementHandle {
 
   /// Binds bytes that stay in place. SQLite assumes this if it gets no destructor.
   @unsafe @inline(__always) private func bind(
-    kept start: UnsafeRawPointer, _ count: UInt64, asText isText: Bool, to parameter: Int32
+    stored start: UnsafeRawPointer, _ count: UInt64, asText isText: Bool, to parameter: Int32
   ) -> Int32 {
     unsafe isText
       ? sqlite3_bind_text64(
@@ -84,24 +84,24 @@ extension StatementHandle {
   /// Binds a blob without copying it. The bytes must stay valid until the run ends. Copying 1 MiB
   /// takes 1,000,000 instructions (benchmark `blob`).
   @unsafe final func bind(
-    lent bytes: UnsafeRawBufferPointer, at parameter: Int32
+    borrowed bytes: UnsafeRawBufferPointer, at parameter: Int32
   ) throws(SQLiteError) {
-    hasPassing = true
+    needsClearing = true
     // A null pointer would bind NULL.
     let start = unsafe bytes.baseAddress ?? emptyBytes
     try check(
-      unsafe bind(kept: start, UInt64(bytes.count), asText: false, to: parameter), parameter)
+      unsafe bind(stored: start, UInt64(bytes.count), asText: false, to: parameter), parameter)
   }
 
   /// Returns whether bytes are long enough that binding them without a copy is worthwhile.
-  static func isLong(_ count: Int) -> Bool { unsafe count > BindingRoom.longest }
+  static func isLong(_ count: Int) -> Bool { unsafe count > BindingBuffer.longest }
 
   /// Binds the address of a variable, for a function that requires a pointer of `type`
   /// (`sqlite3_bind_pointer`).
   func bind(
     pointerTo variable: UnsafeMutableRawPointer, ofType type: StaticString, at parameter: Int32
   ) {
-    hasPassing = true
+    needsClearing = true
     let name = unsafe UnsafeRawPointer(type.utf8Start).assumingMemoryBound(to: CChar.self)
     _ = unsafe sqlite3_bind_pointer(pointer, parameter, variable, name, nil)
   }
@@ -121,7 +121,7 @@ extension StatementHandle {
   func clearBindings() {
     isInRow = false
     isStale = false
-    hasPassing = false
+    needsClearing = false
     // Unlike most of SQLite's functions, this one doesn't accept a null pointer.
     guard unsafe pointer != nil else { return }
     unsafe sqlite3_clear_bindings(pointer)
@@ -132,7 +132,7 @@ extension StatementHandle {
   func endUse() {
     isBound = false
     isInRow = false
-    if hasPassing { clearBindings() } else { isStale = true }
+    if needsClearing { clearBindings() } else { isStale = true }
   }
 
   /// Returns the number of the parameter with a name, which includes the prefix; nil if there is
@@ -152,11 +152,11 @@ extension StatementHandle {
   }
 
   @inline(__always) func check(_ code: Int32, _ parameter: Int32) throws(SQLiteError) {
-    guard code == SQLITE_OK else { throw refusal(code, parameter) }
+    guard code == SQLITE_OK else { throw bindError(code, parameter) }
     isBound = true
   }
 
-  @inline(never) private func refusal(_ code: Int32, _ parameter: Int32) -> SQLiteError {
+  @inline(never) private func bindError(_ code: Int32, _ parameter: Int32) -> SQLiteError {
     guard !isOrphan else { return orphanError }
     return switch code {
     case SQLITE_RANGE:
@@ -175,7 +175,7 @@ extension StatementHandle {
 /// long as SQLite refers to it. It is overwritten by the next row, or by a row of a later use. A
 /// row binds every parameter before the statement runs. A later use that doesn't bind them all
 /// clears the parameters first. SQLite doesn't read bound values until the statement runs.
-@unsafe struct BindingRoom {
+@unsafe struct BindingBuffer {
   private let start: UnsafeMutableRawPointer
   private var count = 0
 

@@ -32,7 +32,7 @@ import CSQLite
   /// Whether parameters may still have bindings of an earlier use.
   final var isStale = false
   /// Whether the library uses the statement to control its own transactions.
-  final var isOfLibrary = false
+  final var isLibraryStatement = false
   /// The start of the current run, if its duration is measured.
   final var began: Moment?
   /// Whether the last measured run was so short that the next one may run on a task's thread.
@@ -54,10 +54,10 @@ import CSQLite
   final var isInRow = false
   /// Whether bindings must be cleared after the use, because they may become invalid or take up
   /// memory: values copied by SQLite, lists, and borrowed bytes.
-  final var hasPassing = false
-  final var room: BindingRoom?
+  final var needsClearing = false
+  final var bindingBuffer: BindingBuffer?
   final private var columns: ColumnNames?
-  final private var columnsPrepared: Int32 = -1
+  final private var columnsRecompileCount: Int32 = -1
 
   /// Creates a handle that owns a pointer returned by `sqlite3_prepare_v3`.
   convenience init(pointer: OpaquePointer, sql: String) {
@@ -83,7 +83,7 @@ import CSQLite
 
   deinit {
     unsafe sqlite3_finalize(pointer)
-    unsafe room?.release()
+    unsafe bindingBuffer?.release()
   }
 
   /// Runs to the next row, to the end, or to an error (`sqlite3_step`).
@@ -139,21 +139,23 @@ import CSQLite
   /// The names of the columns. Read them after the first step, because SQLite detects a schema
   /// change only then.
   package var columnNames: ColumnNames {
-    let prepared = preparedAnew
-    if let columns, columnsPrepared == prepared, columns.count == columnCount { return columns }
+    let prepared = recompileCount
+    if let columns, columnsRecompileCount == prepared, columns.count == columnCount {
+      return columns
+    }
     let fresh = ColumnNames(
       (0..<columnCount).map { index in
         unsafe sqlite3_column_name(pointer, Int32(index)).map { unsafe String(cString: $0) } ?? ""
       })
     columns = fresh
-    columnsPrepared = prepared
+    columnsRecompileCount = prepared
     return fresh
   }
 
   /// Binds a list as the argument of the table-valued function `magicdata_list`
   /// (`sqlite3_bind_pointer`).
   func bind(list: [Value], at parameter: Int32) throws(SQLiteError) {
-    hasPassing = true
+    needsClearing = true
     let code = unsafe sqlite3_bind_pointer(
       pointer, parameter, ListModule.retained(list), ListModule.pointerType,
       { unsafe ListModule.release($0) })
@@ -165,7 +167,7 @@ import CSQLite
 
 extension StatementHandle {
   /// The number of times that SQLite has recompiled the statement because of a schema change.
-  private var preparedAnew: Int32 {
+  private var recompileCount: Int32 {
     isOrphan ? 0 : unsafe sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
   }
 
@@ -202,7 +204,7 @@ extension StatementHandle {
   /// another type.
   ///
   /// It is not generic, because generic code would cost as much as copying a short blob.
-  package func lendBytes(at index: Int32, ofText isText: Bool, _ body: (RawSpan) -> Void) {
+  package func withBytes(at index: Int32, ofText isText: Bool, _ body: (RawSpan) -> Void) {
     let column = column(index)
     guard column.type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else { return }
     unsafe body(column.bytes(ofText: isText).bytes)

@@ -66,12 +66,12 @@ extension FixedWidthInteger where Self: Bindable {
 
   @inline(__always) @inlinable var storedInteger: Int64 {
     get throws(SQLiteError) {
-      guard let integer = Int64(exactly: self) else { throw excess }
+      guard let integer = Int64(exactly: self) else { throw rangeError }
       return integer
     }
   }
 
-  @usableFromInline var excess: SQLiteError {
+  @usableFromInline var rangeError: SQLiteError {
     SQLiteError(.range, "the \(Self.self) does not fit SQLite's 64-bit integer")
   }
 }
@@ -110,12 +110,12 @@ extension Double: Bindable {
   @inlinable  // Benchmark `insert`.
   public var databaseValue: Value {
     get throws(SQLiteError) {
-      guard !isNaN else { throw Self.refusalOfNaN }
+      guard !isNaN else { throw Self.nanError }
       return .real(self)
     }
   }
 
-  @usableFromInline static var refusalOfNaN: SQLiteError {
+  @usableFromInline static var nanError: SQLiteError {
     SQLiteError(.mismatch, "NaN cannot be stored, because SQLite would convert it to NULL")
   }
 

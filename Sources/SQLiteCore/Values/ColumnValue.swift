@@ -70,7 +70,7 @@ extension FixedWidthInteger where Self: ColumnValue {
   ) throws(SQLiteError) -> Self {
     let integer = try statement.exactInteger(at: column, as: Self.self)
     guard let exact = Self(exactly: integer) else {
-      throw statement.excess(integer, at: column, of: Self.self)
+      throw statement.rangeError(integer, at: column, of: Self.self)
     }
     return exact
   }

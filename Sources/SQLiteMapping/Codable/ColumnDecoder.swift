@@ -30,10 +30,10 @@ final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
   }
 
   /// Whether the row of the value has ended.
-  private var isGone: Bool { place.map { $0.rows.rowNumber != $0.number } ?? false }
+  private var isExpired: Bool { place.map { $0.rows.rowNumber != $0.number } ?? false }
 
   var codingPath: [any CodingKey] {
-    isGone ? [] : place.map { $0.rows.path(to: $0.column) } ?? []
+    isExpired ? [] : place.map { $0.rows.path(to: $0.column) } ?? []
   }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -54,17 +54,17 @@ final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
 
   /// Runs `body` and adds the column to its errors.
   private func naming<Result>(_ body: () throws -> Result) throws -> Result {
-    if isGone { throw DecodingError.gone }
+    if isExpired { throw DecodingError.expiredDecoder }
     do {
       return try body()
     } catch {
-      throw isGone ? error : place.map { $0.rows.named(error, at: $0.column) } ?? error
+      throw isExpired ? error : place.map { $0.rows.named(error, at: $0.column) } ?? error
     }
   }
 }
 
 extension DecodingError {
-  static var gone: DecodingError {
+  static var expiredDecoder: DecodingError {
     @inline(never) get {
       .dataCorrupted(
         .init(codingPath: [], debugDescription: "a decoder was used after its row was read"))

@@ -53,14 +53,14 @@ final class ColumnEncoder: Encoder, SingleValueEncodingContainer {
 
   /// An encoder whose containers throw.
   private var nesting: TreeEncoder {
-    TreeEncoder(refusing: isDone ? SQLiteError.keptEncoder : NestingSignal())
+    TreeEncoder(throwing: isDone ? SQLiteError.expiredEncoder : NestingSignal())
   }
 
   func encodeNil() throws { try set(StoredForm(type: .blob, isOptional: true, value: .null)) }
   dynamic func encode(_ value: some Encodable) throws { try set(strategies.form(of: value)) }
 
   private func set(_ form: StoredForm) throws {
-    if isDone { throw SQLiteError.keptEncoder }
+    if isDone { throw SQLiteError.expiredEncoder }
     self.form = form
   }
 }

@@ -69,15 +69,15 @@ final class DecodedRow {
   /// copy.
   func end() {
     mark.end()
-    guard isKept else { return }
+    guard hasCopies else { return }
     close()
     unsafe life = RowMark.newLife()
   }
 
   /// Whether a copy of one of the containers still exists.
-  private var isKept: Bool {
-    if unsafe containers.isKept { return true }
-    return unsafe !children.isEmpty && children.contains { $0.row?.isKept ?? false }
+  private var hasCopies: Bool {
+    if unsafe containers.hasCopies { return true }
+    return unsafe !children.isEmpty && children.contains { $0.row?.hasCopies ?? false }
   }
 
   /// Releases the containers, which reference this object.

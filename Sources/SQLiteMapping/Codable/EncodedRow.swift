@@ -79,7 +79,7 @@ final class EncodedRow {
 
   /// Binds the nested values that were encoded in parts, and NULL to all other parameters without a
   /// value.
-  func bindRest() throws {
+  func bindRemaining() throws {
     if unsafe !trees.isEmpty { try encodeTrees() }
     guard let handle else { return }
     try bound.forEachUnbound { parameter throws(SQLiteError) in
@@ -92,7 +92,7 @@ final class EncodedRow {
   func end() {
     mark.end()
     if unsafe !trees.isEmpty { dropTrees() }
-    guard unsafe containers.isKept else { return }
+    guard unsafe containers.hasCopies else { return }
     close()
     unsafe life = RowMark.newLife()
   }
@@ -174,7 +174,7 @@ final class EncodedRow {
   func treeEncoder(forKey key: some CodingKey) -> any Encoder {
     guard let parameter = parameter(of: key) ?? (isPartial ? 0 : nil) else {
       return TreeEncoder(
-        refusing: UnknownColumn(name: strategies.keys.column(for: key.stringValue)))
+        throwing: UnknownColumn(name: strategies.keys.column(for: key.stringValue)))
     }
     if parameter > 0, let known = unsafe trees.first(where: { $0.parameter == parameter }) {
       return TreeEncoder(known.node, [key])
@@ -243,7 +243,7 @@ extension EncodedRow {
     }
   }
 
-  /// Removes the value of a parameter. ``bindRest()`` binds NULL to all parameters without a value.
+  /// Removes the value of a parameter. ``bindRemaining()`` binds NULL to all parameters without a value.
   @inline(__always)
   func bindNil(at parameter: Int32) { bound[parameter] = false }
 
@@ -292,12 +292,12 @@ extension EncodedRow {
   }
 
   private dynamic func collect<Source: Encodable>(_ value: Source, at parameter: Int32) throws {
-    try refuseTwoNils(Source.self, parameter)
+    try checkNotNestedOptional(Source.self, parameter)
     try collect(at: parameter) { try strategies.form(of: value) }
   }
 
   dynamic func collect<Source: Encodable>(optional value: Source?, at parameter: Int32) throws {
-    try refuseTwoNils(Source?.self, parameter)
+    try checkNotNestedOptional(Source?.self, parameter)
     try collect(at: parameter) {
       var form =
         try value.map { try strategies.form(of: $0) }
@@ -316,7 +316,7 @@ extension EncodedRow {
     }
   }
 
-  private func refuseTwoNils(_ type: Any.Type, _ parameter: Int32) throws(SQLiteError) {
+  private func checkNotNestedOptional(_ type: Any.Type, _ parameter: Int32) throws(SQLiteError) {
     guard isOptionalOfOptional(type) else { return }
     throw SQLiteError(
       .mismatch,

@@ -69,7 +69,7 @@ final class NestedNode: Encodable {
   init() {}
 
   /// Creates a node that throws `error` when something is encoded into it.
-  init(refusing error: any Error) {
+  init(throwing error: any Error) {
     content = .refused(error)
   }
 
@@ -86,7 +86,7 @@ final class NestedNode: Encodable {
       case .array(let elements): open += elements
       case .nothing, .value, .refused: break
       }
-      node.content = .refused(SQLiteError.keptEncoder)
+      node.content = .refused(SQLiteError.expiredEncoder)
     }
   }
 
@@ -112,7 +112,7 @@ final class NestedNode: Encodable {
   }
 
   private var sibling: NestedNode {
-    if case .refused(let error) = content { NestedNode(refusing: error) } else { NestedNode() }
+    if case .refused(let error) = content { NestedNode(throwing: error) } else { NestedNode() }
   }
 
   /// Returns the member with a name, and adds it if it is missing.
@@ -164,7 +164,7 @@ struct TreeEncoder: Encoder {
   }
 
   /// Creates an encoder that throws `error` when the first value is encoded.
-  init(refusing error: any Error) { self.init(NestedNode(refusing: error), []) }
+  init(throwing error: any Error) { self.init(NestedNode(throwing: error), []) }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     node.beginObject()
@@ -214,7 +214,7 @@ private struct TreeUnkeyedContainer: NestingUnkeyedEncoding {
 
 extension SQLiteError {
   /// The error of a container or an encoder that is used after its value was encoded.
-  static var keptEncoder: SQLiteError {
+  static var expiredEncoder: SQLiteError {
     SQLiteError(.misuse, "an encoder was used after its value was encoded")
   }
 }

@@ -5,14 +5,14 @@ import Synchronization
 
 /// A container that a decoder or an encoder returns again for each row.
 class ReusedContainer {
-  final let keeping: Keeping
+  final let copyCheck: CopyCheck
 
-  fileprivate init(_ keeping: Keeping) {
-    self.keeping = keeping
+  fileprivate init(_ copyCheck: CopyCheck) {
+    self.copyCheck = copyCheck
   }
 
   /// A check for copies of a container. It is valid only while the container exists.
-  @safe struct Keeping {
+  @safe struct CopyCheck {
     /// The reference that the container consists of, or nil if it has another layout.
     private let reference: UnsafeMutablePointer<AnyObject>?
 
@@ -22,7 +22,7 @@ class ReusedContainer {
 
     /// Whether another copy exists. True if this cannot be determined.
     @inline(__always)
-    var isKept: Bool {
+    var hasCopies: Bool {
       guard let reference = unsafe reference else { return true }
       return unsafe !isKnownUniquelyReferenced(&reference.pointee)
     }
@@ -46,7 +46,7 @@ class ReusedContainer {
       && MemoryLayout<Content>.size == MemoryLayout<AnyObject>.size
     // `ContainerLayout` has verified that the content is one reference to a Swift class.
     unsafe super.init(
-      Keeping(
+      CopyCheck(
         isReference ? UnsafeMutableRawPointer(memory).assumingMemoryBound(to: AnyObject.self) : nil)
     )
   }
@@ -66,14 +66,14 @@ struct ContainerCache {
   /// The type of the container's keys.
   private var keys: ObjectIdentifier?
   /// Checks for copies of ``container`` without counting references. Nil if there is no container.
-  private var keeping: ReusedContainer.Keeping?
+  private var copyCheck: ReusedContainer.CopyCheck?
   /// The containers for other types of keys in this row. They are kept because copies may borrow
   /// from them.
   private var others: [ReusedContainer] = []
 
   /// Whether copies of the containers may exist.
   @inline(__always)
-  var isKept: Bool { keeping?.isKept ?? false || !others.isEmpty }
+  var hasCopies: Bool { copyCheck?.hasCopies ?? false || !others.isEmpty }
 
   /// Releases the containers.
   mutating func removeAll() { self = ContainerCache() }
@@ -87,7 +87,7 @@ struct ContainerCache {
   mutating func add(_ new: ReusedContainer, for keys: Any.Type) {
     if let container { others.append(container) }
     container = new
-    keeping = new.keeping
+    copyCheck = new.copyCheck
     self.keys = ObjectIdentifier(keys)
   }
 }
@@ -98,7 +98,7 @@ enum ContainerLayout {
   /// standard library uses another layout, containers are created for each row.
   static let isOneReference: Bool = {
     let decoding = try? NestedJSON.decoder(of: Data("{}".utf8)).container(keyedBy: PathKey.self)
-    let encoding = TreeEncoder(refusing: NestingSignal()).container(keyedBy: PathKey.self)
+    let encoding = TreeEncoder(throwing: NestingSignal()).container(keyedBy: PathKey.self)
     return (decoding.map { isReference($0) } ?? false) && isReference(encoding)
   }()
 
@@ -227,7 +227,7 @@ extension BorrowedHandle {
   }
 
   /// Returns the memory of the mark, for use by the next reader.
-  func giveBack() {
+  func recycle() {
     end()
     let place = unsafe UInt(bitPattern: numbers)
     Self.idle.withLock { $0.append(place) }

@@ -27,7 +27,7 @@ package final class RowBinder {
 
   deinit {
     content.close()
-    content.mark.giveBack()
+    content.mark.recycle()
   }
 
   /// Binds all properties of `value`. The statement must be reset. The encoder that the value
@@ -39,7 +39,7 @@ package final class RowBinder {
     let encoder = content.begin()
     defer { content.end() }
     try value.encode(to: encoder)
-    try content.bindRest()
+    try content.bindRemaining()
   }
 
   /// Returns whether the last value bound something other than NULL to a parameter.

@@ -44,7 +44,7 @@ import SQLiteCore
   /// Throws if the row has ended.
   @inline(__always)
   private func check() throws {
-    guard permission.isValid else { throw DecodingError.gone }
+    guard permission.isValid else { throw DecodingError.expiredDecoder }
   }
 
   var allKeys: [Key] {
@@ -157,24 +157,28 @@ import SQLiteCore
   /// Calls `body` with the container that handles everything else: other types, NULL and unexpected
   /// content.
   @inline(__always)
-  private func lend<Result>(
+  private func withContainer<Result>(
     _ body: (RowDecodingContainer<Key>) throws -> Result
   ) throws -> Result {
-    guard permission.isValid else { throw DecodingError.gone }
+    guard permission.isValid else { throw DecodingError.expiredDecoder }
     return try unsafe container._withUnsafeGuaranteedRef(body)
   }
 }
 
 extension BorrowedDecodingContainer {
-  var codingPath: [any CodingKey] { (try? lend { $0.codingPath }) ?? [] }
-  var allKeys: [Key] { (try? lend { $0.allKeys }) ?? [] }
-  func contains(_ key: Key) -> Bool { (try? lend { $0.contains(key) }) ?? false }
-  func decodeNil(forKey key: Key) throws -> Bool { try lend { try $0.decodeNil(forKey: key) } }
+  var codingPath: [any CodingKey] { (try? withContainer { $0.codingPath }) ?? [] }
+  var allKeys: [Key] { (try? withContainer { $0.allKeys }) ?? [] }
+  func contains(_ key: Key) -> Bool { (try? withContainer { $0.contains(key) }) ?? false }
+  func decodeNil(forKey key: Key) throws -> Bool {
+    try withContainer { try $0.decodeNil(forKey: key) }
+  }
 
   // One check covers both paths, because nothing else reads the row between them.
   @inline(__always)
-  func take<Scalar: ScalarValue & Decodable>(_ type: Scalar.Type, _ key: Key) throws -> Scalar {
-    try lend { container in
+  func decodeScalar<Scalar: ScalarValue & Decodable>(_ type: Scalar.Type, _ key: Key) throws
+    -> Scalar
+  {
+    try withContainer { container in
       // ``init(_:)`` has checked that keys are bytes.
       let column = unsafe container.column(ofByte: key)
       if column >= 0, let value = container.usual(type, at: column) { return value }
@@ -183,10 +187,10 @@ extension BorrowedDecodingContainer {
   }
 
   @inline(__always)
-  func takeOptional<Scalar: ScalarValue & Decodable>(
+  func decodeOptionalScalar<Scalar: ScalarValue & Decodable>(
     _ type: Scalar.Type, _ key: Key
   ) throws -> Scalar? {
-    try lend { container in
+    try withContainer { container in
       let column = unsafe container.column(ofByte: key)
       if column >= 0 {
         if let value = container.usual(type, at: column) { return value }
@@ -204,7 +208,7 @@ extension BorrowedDecodingContainer {
       return unsafe unsafeBitCast(data, to: type)
     }
     let column = column(key)
-    guard column >= 0 else { return try lent(type, key) }
+    guard column >= 0 else { return try decodeUncached(type, key) }
     return try unsafe container._withUnsafeGuaranteedRef { try $0.row.value(type, at: column) }
   }
 
@@ -214,24 +218,26 @@ extension BorrowedDecodingContainer {
       return unsafe unsafeBitCast(data, to: type)
     }
     let column = column(key)
-    guard column >= 0 else { return try lentOptional(type, key) }
+    guard column >= 0 else { return try decodeOptionalUncached(type, key) }
     if isNull(column) { return nil }
     return try unsafe container._withUnsafeGuaranteedRef { try $0.row.value(type, at: column) }
   }
 
   /// Reads a property whose column wasn't looked up yet, by way of the full container.
-  private dynamic func lent<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result {
-    try lend { try $0.decode(type, forKey: key) }
+  private dynamic func decodeUncached<Result: Decodable>(_ type: Result.Type, _ key: Key) throws
+    -> Result
+  {
+    try withContainer { try $0.decode(type, forKey: key) }
   }
 
-  private dynamic func lentOptional<Result: Decodable>(
+  private dynamic func decodeOptionalUncached<Result: Decodable>(
     _ type: Result.Type, _ key: Key
   ) throws -> Result? {
-    try lend { try $0.decodeOptional(type, key) }
+    try withContainer { try $0.decodeOptional(type, key) }
   }
 
   func decoder(forKey key: some CodingKey) throws -> any Decoder {
-    try lend { try $0.decoder(forKey: key) }
+    try withContainer { try $0.decoder(forKey: key) }
   }
 }
 
@@ -240,43 +246,43 @@ extension Boxed {
   static func decoding<Key: CodingKey>(_ row: DecodedRow) -> Boxed<Content>
   where Content == KeyedDecodingContainer<Key> {
     let container = RowDecodingContainer<Key>(row)
-    let handedOut =
+    let keyedContainer =
       BorrowedDecodingContainer(container).map { KeyedDecodingContainer($0) }
       ?? KeyedDecodingContainer(container)
-    return Boxed(handedOut, owner: container)
+    return Boxed(keyedContainer, owner: container)
   }
 }
 
 extension BorrowedDecodingContainer {
   @inline(__always) func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    try take(type, key)
+    try decodeScalar(type, key)
   }
   @inline(__always) func decode(_ type: String.Type, forKey key: Key) throws -> String {
-    try take(type, key)
+    try decodeScalar(type, key)
   }
   @inline(__always) func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    try take(type, key)
+    try decodeScalar(type, key)
   }
   @inline(__always) func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    try take(type, key)
+    try decodeScalar(type, key)
   }
   @inline(__always) func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    try take(type, key)
+    try decodeScalar(type, key)
   }
 
   @inline(__always) func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try takeOptional(type, key)
+    try decodeOptionalScalar(type, key)
   }
   @inline(__always) func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try takeOptional(type, key)
+    try decodeOptionalScalar(type, key)
   }
   @inline(__always) func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try takeOptional(type, key)
+    try decodeOptionalScalar(type, key)
   }
   @inline(__always) func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try takeOptional(type, key)
+    try decodeOptionalScalar(type, key)
   }
   @inline(__always) func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    try takeOptional(type, key)
+    try decodeOptionalScalar(type, key)
   }
 }

@@ -14,18 +14,18 @@ struct RowEncoder: Encoder {
 
   /// Throws if the row has ended.
   fileprivate func check() throws {
-    if content.mark.row != row { throw SQLiteError.keptEncoder }
+    if content.mark.row != row { throw SQLiteError.expiredEncoder }
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     guard content.mark.row == row else {
-      return TreeEncoder(refusing: SQLiteError.keptEncoder).container(keyedBy: type)
+      return TreeEncoder(throwing: SQLiteError.expiredEncoder).container(keyedBy: type)
     }
     return content.container(keyedBy: type)
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    TreeEncoder(refusing: SQLiteError.notARow).unkeyedContainer()
+    TreeEncoder(throwing: SQLiteError.notARow).unkeyedContainer()
   }
 
   func singleValueContainer() -> any SingleValueEncodingContainer {
@@ -75,7 +75,7 @@ final class RowEncodingContainer<Key: CodingKey>: NestingKeyedEncoding {
   /// Returns the parameter of a property, or 0 if the property is skipped.
   @inline(__always)
   private func parameter(_ key: Key) throws -> Int32 {
-    guard permission.isValid else { throw SQLiteError.keptEncoder }
+    guard permission.isValid else { throw SQLiteError.expiredEncoder }
     let parameter = slots[key]
     return parameter < 0 ? try row.missing(key) : parameter
   }
@@ -86,13 +86,13 @@ final class RowEncodingContainer<Key: CodingKey>: NestingKeyedEncoding {
   }
 
   @inline(__always)
-  func put<Scalar: ScalarValue>(_ scalar: Scalar, _ key: Key) throws {
+  func encodeScalar<Scalar: ScalarValue>(_ scalar: Scalar, _ key: Key) throws {
     let parameter = try parameter(key)
     if parameter > 0 { try row.encode(scalar: scalar, at: parameter) }
   }
 
   @inline(__always)
-  func putOptional<Scalar: ScalarValue & Encodable>(_ scalar: Scalar?, _ key: Key) throws {
+  func encodeOptionalScalar<Scalar: ScalarValue & Encodable>(_ scalar: Scalar?, _ key: Key) throws {
     let parameter = try parameter(key)
     guard parameter > 0 else { return }
     if row.handle == nil {
@@ -117,7 +117,7 @@ final class RowEncodingContainer<Key: CodingKey>: NestingKeyedEncoding {
   }
 
   func encoder(forKey key: some CodingKey) -> any Encoder {
-    guard permission.isValid else { return TreeEncoder(refusing: SQLiteError.keptEncoder) }
+    guard permission.isValid else { return TreeEncoder(throwing: SQLiteError.expiredEncoder) }
     return row.treeEncoder(forKey: key)
   }
 }
@@ -125,26 +125,36 @@ final class RowEncodingContainer<Key: CodingKey>: NestingKeyedEncoding {
 // These methods encode each nil. The standard library's implementations of `encodeIfPresent` drop
 // it.
 extension RowEncodingContainer {
-  @inline(__always) func encode(_ value: Bool, forKey key: Key) throws { try put(value, key) }
-  @inline(__always) func encode(_ value: String, forKey key: Key) throws { try put(value, key) }
-  @inline(__always) func encode(_ value: Double, forKey key: Key) throws { try put(value, key) }
-  @inline(__always) func encode(_ value: Int, forKey key: Key) throws { try put(value, key) }
-  @inline(__always) func encode(_ value: Int64, forKey key: Key) throws { try put(value, key) }
+  @inline(__always) func encode(_ value: Bool, forKey key: Key) throws {
+    try encodeScalar(value, key)
+  }
+  @inline(__always) func encode(_ value: String, forKey key: Key) throws {
+    try encodeScalar(value, key)
+  }
+  @inline(__always) func encode(_ value: Double, forKey key: Key) throws {
+    try encodeScalar(value, key)
+  }
+  @inline(__always) func encode(_ value: Int, forKey key: Key) throws {
+    try encodeScalar(value, key)
+  }
+  @inline(__always) func encode(_ value: Int64, forKey key: Key) throws {
+    try encodeScalar(value, key)
+  }
 
   @inline(__always) func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
-    try putOptional(value, key)
+    try encodeOptionalScalar(value, key)
   }
   @inline(__always) func encodeIfPresent(_ value: String?, forKey key: Key) throws {
-    try putOptional(value, key)
+    try encodeOptionalScalar(value, key)
   }
   @inline(__always) func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
-    try putOptional(value, key)
+    try encodeOptionalScalar(value, key)
   }
   @inline(__always) func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
-    try putOptional(value, key)
+    try encodeOptionalScalar(value, key)
   }
   @inline(__always) func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
-    try putOptional(value, key)
+    try encodeOptionalScalar(value, key)
   }
 
   func encodeIfPresent<Source: Encodable>(_ value: Source?, forKey key: Key) throws {

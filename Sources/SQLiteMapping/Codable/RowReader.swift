@@ -31,7 +31,7 @@ package import SQLiteCore
 
   deinit {
     content.close()
-    content.mark.giveBack()
+    content.mark.recycle()
   }
 
   /// Decodes the current row. The decoder that the type receives is invalid after this call.
@@ -102,12 +102,14 @@ package import SQLiteCore
     unsafe self.content = Unmanaged.passUnretained(content)
   }
 
-  @usableFromInline package var codingPath: [any CodingKey] { (try? lend { $0.codingPath }) ?? [] }
+  @usableFromInline package var codingPath: [any CodingKey] {
+    (try? withRow { $0.codingPath }) ?? []
+  }
   @usableFromInline package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   /// Decodes a nested value.
   func value<Result: Decodable>(as type: Result.Type) throws -> Result {
-    try lend { content in
+    try withRow { content in
       do {
         if content.isSingle, content.isScalar(type) { return try content.value(type, at: 0) }
         return try Result(from: self)
@@ -119,15 +121,15 @@ package import SQLiteCore
 
   /// Calls `body` with the row, or throws if the row has ended.
   @inline(__always)
-  fileprivate func lend<Result>(_ body: (DecodedRow) throws -> Result) throws -> Result {
-    guard mark.row == row else { throw DecodingError.gone }
+  fileprivate func withRow<Result>(_ body: (DecodedRow) throws -> Result) throws -> Result {
+    guard mark.row == row else { throw DecodingError.expiredDecoder }
     return try unsafe content._withUnsafeGuaranteedRef(body)
   }
 
   @usableFromInline package func container<Key: CodingKey>(
     keyedBy type: Key.Type
   ) throws -> KeyedDecodingContainer<Key> {
-    try lend { $0.container(keyedBy: type) }
+    try withRow { $0.container(keyedBy: type) }
   }
 
   @usableFromInline package func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -135,12 +137,12 @@ package import SQLiteCore
   }
 
   @usableFromInline package func singleValueContainer() throws -> any SingleValueDecodingContainer {
-    try lend { _ in RowValueContainer(decoder: self) }
+    try withRow { _ in RowValueContainer(decoder: self) }
   }
 
   /// Returns a decoder of the only column.
   fileprivate func only(_ wanted: String) throws -> ColumnDecoder {
-    try lend { try $0.onlyColumn(for: wanted) }
+    try withRow { try $0.onlyColumn(for: wanted) }
   }
 }
 
@@ -152,7 +154,7 @@ private struct RowValueContainer: SingleValueDecodingContainer {
 
   func decodeNil() -> Bool {
     // This method cannot throw, but the next call does.
-    (try? decoder.lend { $0.isNull }) ?? false
+    (try? decoder.withRow { $0.isNull }) ?? false
   }
 
   dynamic func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {

@@ -17,7 +17,7 @@ final class ShapeReader {
 
   deinit {
     row.close()
-    row.mark.giveBack()
+    row.mark.recycle()
   }
 
   /// Returns the columns of a value, in the order in which they were first encoded.
@@ -41,6 +41,6 @@ final class ShapeReader {
     let encoder = row.begin()
     defer { row.end() }
     try value.encode(to: encoder)
-    try row.bindRest()
+    try row.bindRemaining()
   }
 }

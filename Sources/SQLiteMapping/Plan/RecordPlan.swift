@@ -47,7 +47,7 @@ final class RecordPlan {
     let key: TablePlan.Key =
       switch type.primaryKeyType {
       case .unique, .uuid: .given(keys)
-      case .autoIncrement: .counted(keys[0])
+      case .autoIncrement: .autoIncremented(keys[0])
       case .computedInt: .computed(keys[0])
       }
     table = TablePlan(type.tableName, key: key, kind: .records, strategies: strategies)
@@ -76,13 +76,13 @@ final class RecordPlan {
   var keys: [String] { table.keys }
   var strategies: MappingStrategies { table.strategies }
   /// Whether the properties are unknown, because no value was seen yet.
-  var isUnknown: Bool { table.properties.isEmpty }
+  var hasUnknownProperties: Bool { table.properties.isEmpty }
 
   /// Whether a value without a key gets a generated key.
-  var makesKey: Bool { type.primaryKeyType != .unique }
+  var generatesKey: Bool { type.primaryKeyType != .unique }
 
   /// Whether the database generates increasing integers as keys.
-  private var countsKeysUp: Bool {
+  private var incrementsKeys: Bool {
     type.primaryKeyType == .autoIncrement || type.primaryKeyType == .computedInt
   }
 
@@ -104,7 +104,7 @@ final class RecordPlan {
       // Only checks that the name can be quoted. The table is compared with the columns later.
       _ = try quotedIdentifier(column.name)
       // A property that an earlier value did not encode is optional, whatever its type.
-      if !isUnknown { column.isOptional = true }
+      if !hasUnknownProperties { column.isOptional = true }
       columns.append(column)
     }
     for key in keys where !columns.contains(where: { isSameName($0.name, key) }) {
@@ -120,7 +120,7 @@ final class RecordPlan {
 
   /// Discards the columns that could not be added to the table. Otherwise every later write would
   /// fail because of them.
-  func forgetUnfit() { set(fitting) }
+  func discardUnfitColumns() { set(fitting) }
 
   private func set(_ table: TablePlan) {
     self.table = table
@@ -130,7 +130,7 @@ final class RecordPlan {
   }
 
   /// Records that the table fits the known columns.
-  func noteFit(_ fitness: Fitness, inSchema number: Value?) {
+  func recordFit(_ fitness: Fitness, inSchema number: Value?) {
     fitting = table
     ensured = fitness
     ensuredSchema = number
@@ -139,7 +139,7 @@ final class RecordPlan {
   /// Throws if the database generates increasing keys but the key property is not optional. New
   /// values would all have the same key and overwrite each other.
   private func checkKey(among columns: [ColumnDefinition]) throws(SQLiteError) {
-    guard countsKeysUp, let key = columns.first(where: { table.isKey($0.name) }), !key.isOptional
+    guard incrementsKeys, let key = columns.first(where: { table.isKey($0.name) }), !key.isOptional
     else { return }
     throw SQLiteError(
       .misuse,
@@ -149,8 +149,8 @@ final class RecordPlan {
 
   /// Checks the key property of the prototype or a made-up value. If neither exists, the first
   /// written value is checked.
-  func checkKeyOfExample() throws(SQLiteError) {
-    guard countsKeysUp, let example = try? Placeholder.example(of: type),
+  func checkExampleKey() throws(SQLiteError) {
+    guard incrementsKeys, let example = try? Placeholder.example(of: type),
       let columns = try? ShapeReader(strategies).columns(of: example)
     else { return }
     try checkKey(among: columns)
@@ -158,7 +158,7 @@ final class RecordPlan {
 
   /// Returns the table that the type requires, with the properties of all values seen so far.
   func definition() throws(SQLiteError) -> TableDefinition {
-    if countsKeysUp,
+    if incrementsKeys,
       let index = table.index(ofColumn: keys[0]), table.columns[index].type != .integer
     {
       throw SQLiteError(

@@ -110,7 +110,9 @@ extension Connection {
   package func greatestKey(of plan: TablePlan) throws(SQLiteError) -> Int64 {
     let greatest: SQL = "coalesce(max(\(identifier: plan.keys[0])), 0)"
     let present = try firstRow(plan.select(greatest), as: Int64.self) ?? 0
-    guard case .counted = plan.key, try tableExists("sqlite_sequence") else { return present }
+    guard case .autoIncremented = plan.key, try tableExists("sqlite_sequence") else {
+      return present
+    }
     let used = try firstRow(
       "SELECT seq FROM sqlite_sequence WHERE name = \(plan.name) COLLATE NOCASE", as: Int64.self)
     return max(present, used ?? 0)

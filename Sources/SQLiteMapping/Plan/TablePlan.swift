@@ -12,7 +12,7 @@ package struct TablePlan: Sendable {
     case given([String])
     /// SQLite auto-increments the rowid and never reuses a number. The name is that of a property,
     /// or of a column without a property.
-    case counted(String)
+    case autoIncremented(String)
     /// The key is one greater than the greatest rowid in the table. The name is that of a property.
     case computed(String)
   }
@@ -69,7 +69,7 @@ package struct TablePlan: Sendable {
   package var keys: [String] {
     switch key {
     case .given(let names): names
-    case .counted(let name), .computed(let name): [name]
+    case .autoIncremented(let name), .computed(let name): [name]
     }
   }
 
@@ -92,26 +92,26 @@ package struct TablePlan: Sendable {
   ///   - refuse: Creates the error for a trait that doesn't fit. The reason is in English and calls
   ///     the type “it”.
   package mutating func setProperties(
-    _ properties: [Property], _ traits: [PropertyTrait], refuse: (_ reason: String) -> any Error
+    _ properties: [Property], _ traits: [PropertyTrait], makeError: (_ reason: String) -> any Error
   ) throws {
     self.properties = properties
     indexes = []
     searchedColumns = []
     targets = []
-    for trait in traits { try apply(trait, refuse) }
+    for trait in traits { try apply(trait, makeError) }
   }
 
   private dynamic mutating func apply(
-    _ trait: PropertyTrait, _ refuse: (_ reason: String) -> any Error
+    _ trait: PropertyTrait, _ makeError: (_ reason: String) -> any Error
   ) throws {
     func refused(_ reason: String) -> any Error {
-      refuse("“\(trait.properties.joined(separator: ", "))” \(reason)")
+      makeError("“\(trait.properties.joined(separator: ", "))” \(reason)")
     }
     let slots = try trait.properties.map { name in
       let column = strategies.keys.column(for: name)
       guard
         let slot = properties.firstIndex(where: { $0.name == name }) ?? index(ofColumn: column)
-      else { throw refuse("a trait names “\(name)”, which is not one of its properties") }
+      else { throw makeError("a trait names “\(name)”, which is not one of its properties") }
       return slot
     }
     let names = slots.compactMap { properties[$0].column?.name }
@@ -197,7 +197,7 @@ package struct TablePlan: Sendable {
       columns.append(column)
     }
     switch key {
-    case .counted(let name):
+    case .autoIncremented(let name):
       columns.removeAll { isSameName($0.name, name) }
       return TableDefinition(
         self.name, key: .autoIncrement(name), columns: columns, indexes: indexes)

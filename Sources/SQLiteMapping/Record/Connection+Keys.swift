@@ -64,9 +64,9 @@ extension Connection {
   ) throws {
     let key: SQL = "\(identifier: try keyColumn(of: type))"
     try forEachRow(
-      of: type, besides: [key], from: "\(identifier: type.tableName) WHERE \(key) IN \(keys)"
-    ) { reader, besides in
-      try body(try besides.value(at: 0), try reader.row(as: type))
+      of: type, additional: [key], from: "\(identifier: type.tableName) WHERE \(key) IN \(keys)"
+    ) { reader, additional in
+      try body(try additional.value(at: 0), try reader.row(as: type))
       return true
     }
   }
@@ -81,23 +81,23 @@ extension Connection {
   ///   - body: Receives the reader of the row and the additional columns. Returns whether to
   ///     continue with the next row.
   package func forEachRow(
-    of type: any Record.Type, besides columns: [SQL], from source: SQL,
-    _ body: (RowReader, ColumnsBesides) throws -> Bool
+    of type: any Record.Type, additional columns: [SQL], from source: SQL,
+    _ body: (RowReader, AdditionalColumns) throws -> Bool
   ) throws {
     let plan = try plan(of: type)
     // No property has such a name.
-    let besides = columns.enumerated().map { index, column -> SQL in
+    let additional = columns.enumerated().map { index, column -> SQL in
       "\(column) AS \(identifier: "magicdata_\(index)")"
     }
     try reading(plan, without: ()) {
       let all = try plan.columns("\(identifier: plan.name).*", on: self)
-      let list = SQL(joining: [all] + besides, separator: ", ")
+      let list = SQL(joining: [all] + additional, separator: ", ")
       var print: [Value]?
       var first: Int32?
       try forEachRow("SELECT \(list) FROM \(source)", { plan.reader(of: $0) }, &print) { reader in
         let index = first ?? Int32(reader.content.columns.count - columns.count)
         first = index
-        return try body(reader, ColumnsBesides(handle: reader.handle, first: index))
+        return try body(reader, AdditionalColumns(handle: reader.handle, first: index))
       }
     }
   }
@@ -110,7 +110,7 @@ extension Connection {
 
 /// The additional columns of a row, which don't belong to its value. Valid only inside the closure
 /// that receives them.
-package struct ColumnsBesides {
+package struct AdditionalColumns {
   fileprivate let handle: StatementHandle
   fileprivate let first: Int32
 

@@ -43,8 +43,8 @@ extension Connection {
     try plan.checkWritable()
     return try savepoint {
       guard try tableExists(plan.name) else { return false }
-      try refuseReferrers(of: plan.name)
-      let working = try probes(besides: plan).filter { works($0) }
+      try checkNotReferenced(of: plan.name)
+      let working = try probes(excluding: plan).filter { works($0) }
       if !plan.searchedColumns.isEmpty { try SearchTable.remove(of: plan.name, self) }
       try executeChange("DROP TABLE \(identifier: plan.name)")
       var names: [String] = []
@@ -65,7 +65,7 @@ extension Connection {
   }
 
   /// Returns statements that use views, and tables with triggers, without touching any row.
-  private func probes(besides plan: RecordPlan) throws -> [(name: String, sql: SQL)] {
+  private func probes(excluding plan: RecordPlan) throws -> [(name: String, sql: SQL)] {
     let views = try rows("SELECT name FROM sqlite_schema WHERE type = 'view'", as: String.self)
     let tables = try rows(
       """
@@ -106,7 +106,7 @@ extension Connection {
     if let known = attachment(type) as? RecordPlan { return known }
     let plan = try RecordPlan(of: type)
     try MetaTable.checkFormat(of: self)
-    try plan.checkKeyOfExample()
+    try plan.checkExampleKey()
     if !type.isReadOnly { try claim(plan.name, for: type) }
     let unique = plan.uniqueIndexes
     if !unique.isEmpty, !type.isReadOnly { try checkUnique(unique, of: plan.name) }

@@ -213,7 +213,7 @@ extension Connection {
     of plan: RecordPlan, for value: some Record, _ write: RecordWrite, _ body: () throws -> Result
   ) throws -> Result {
     try plan.checkWritable()
-    if plan.isUnknown {
+    if plan.hasUnknownProperties {
       if let prototype = type(of: value).prototype { try plan.learn(prototype) }
       try plan.learn(value)
     }
@@ -223,7 +223,7 @@ extension Connection {
     }
     do {
       return try body()
-    } catch let error where isAboutSchema(error) {
+    } catch let error where isStaleSchemaError(error) {
       // The value has new properties, or the table was removed by a rollback or another connection.
       try plan.learn(value)
       try ensureTable(of: plan, need)
@@ -247,7 +247,7 @@ extension Connection {
       return ensured
     }
     for (plan, fitness) in ensured {
-      plan.noteFit(fitness, inSchema: try schemaNumber(for: plan))
+      plan.recordFit(fitness, inSchema: try schemaNumber(for: plan))
     }
   }
 
@@ -259,14 +259,14 @@ extension Connection {
   /// Learns the properties of a type from its prototype or from a made-up value, unless they are
   /// known.
   func learnExample(of plan: RecordPlan) throws {
-    if plan.isUnknown { try plan.learn(Placeholder.example(of: plan.type)) }
+    if plan.hasUnknownProperties { try plan.learn(Placeholder.example(of: plan.type)) }
   }
 
   private func ensureOneTable(
     of plan: RecordPlan, _ need: RecordPlan.Fitness
   ) throws -> RecordPlan.Fitness {
     var isFit = false
-    defer { if !isFit { plan.forgetUnfit() } }
+    defer { if !isFit { plan.discardUnfitColumns() } }
     let definition = try plan.definition()
     let before = try differences(from: definition)
     let refused = before.filter {
@@ -279,15 +279,15 @@ extension Connection {
       _ = try MetaTable.storeUUID(self)
       try MetaTable.register(plan.name, of: "\(plan.type)", self)
     }
-    if before.contains(where: \.isMendedByWriting) { try ensure(definition) }
+    if before.contains(where: \.isResolvedByWriting) { try ensure(definition) }
     try SearchTable(plan.table)?.ensure(self)
     isFit = true
     return before.contains { $0.kind == .extraColumnWithoutDefault } ? .changes : .everything
   }
 
-  private func isAboutSchema(_ error: any Error) -> Bool {
+  private func isStaleSchemaError(_ error: any Error) -> Bool {
     if error is UnknownColumn { return true }
-    return (error as? SQLiteError)?.isOfMissingTable ?? false
+    return (error as? SQLiteError)?.isMissingTableOrColumn ?? false
   }
 }
 
@@ -321,7 +321,7 @@ struct RecordWriter: ~Copyable {
   @unsafe mutating func bind<Value: Record>(_ value: UnsafePointer<Value>) throws -> Bool {
     try unsafe binder.bind(value.pointee)
     if binder.isBound(keyParameter) { return true }
-    guard plan.makesKey else {
+    guard plan.generatesKey else {
       throw SQLiteError(
         .misuse,
         "this \(plan.type) has no value for its primary key “\(plan.keys[0])”; set it "

@@ -90,7 +90,7 @@ extension RecordQuery {
   public var first: RecordRequest<Row?> {
     RecordRequest { [parts] connection, print in
       var first: Row?
-      try connection.forEachRow(parts.ofOneRow, &print) {
+      try connection.forEachRow(parts.limitedToOneRow, &print) {
         first = try $0.row(as: Row.self)
         return false
       }
@@ -186,7 +186,7 @@ public struct RecordRequest<Result>: Sendable {
   var offset = 0
 
   /// The query with a limit of one row. SQL isn't limited, because it may change rows.
-  fileprivate var ofOneRow: RecordQueryParts {
+  fileprivate var limitedToOneRow: RecordQueryParts {
     guard case .table = source else { return self }
     var parts = self
     parts.limit = min(limit ?? 1, 1)

@@ -14,7 +14,7 @@ extension Connection {
   /// - Throws: `SQLiteError` with `ResultCode.misuse` if the properties cannot be determined.
   public func check(of type: (some Record).Type) throws -> [SchemaDifference] {
     let plan = try plan(of: type)
-    if plan.isUnknown {
+    if plan.hasUnknownProperties {
       let example: any Record
       do {
         example = try Placeholder.example(of: type)
@@ -77,7 +77,7 @@ extension Connection {
     }
     differences += try keyDifferences(table, existing)
     let growth = try growth(of: table)
-    differences += growth.indexes.map(\.absence)
+    differences += growth.indexes.map(\.missingIndexDifference)
     for column in growth.deleteRules {
       add(
         .deleteRule, column.name,
@@ -132,7 +132,7 @@ extension Connection {
 
 extension IndexDefinition {
   /// The difference for a missing index.
-  fileprivate var absence: SchemaDifference {
+  fileprivate var missingIndexDifference: SchemaDifference {
     SchemaDifference(
       kind: .missingIndex, column: columns.first,
       description: (isUnique ? "a unique index on (" : "an index on (")

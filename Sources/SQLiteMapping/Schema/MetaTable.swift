@@ -22,7 +22,7 @@ package enum MetaTable {
         "SELECT key, value FROM magicdata_meta WHERE key IN ('format', 'uuid')", as: String.self,
         Value.self)
       for (key, value) in rows { facts[key] = value }
-    } catch  where error.isOfMissingTable {
+    } catch  where error.isMissingTableOrColumn {
       return nil
     }
     if let version = facts["format"] { try checkFormat(version) }
@@ -83,7 +83,7 @@ package enum MetaTable {
   }
 
   /// Records that a migration has run.
-  static func note(_ migration: String, _ connection: Connection) throws(SQLiteError) {
+  static func recordMigration(_ migration: String, _ connection: Connection) throws(SQLiteError) {
     let count = try migrations(connection).count
     try set("migration:\(migration)", .integer(Int64(count + 1)), connection)
   }

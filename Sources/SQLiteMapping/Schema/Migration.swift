@@ -95,7 +95,7 @@ extension Migration.Step {
     newName: @escaping @Sendable (String) -> String = { $0 }
   ) -> Self {
     Self(description: sql.text) { connection in
-      try SearchTable.following(table, to: newTable ?? table, connection, newName: newName) {
+      try SearchTable.rebuildingIndex(table, to: newTable ?? table, connection, newName: newName) {
         try connection.executeChange(sql)
       }
     }
@@ -110,7 +110,7 @@ extension Migration.Step {
   public static func dropTable(_ name: String) -> Self {
     let sql: SQL = "DROP TABLE \(identifier: name)"
     return Self(description: sql.text) { connection in
-      try connection.refuseReferrers(of: name)
+      try connection.checkNotReferenced(of: name)
       try SearchTable.remove(of: name, connection)
       try connection.executeChange(sql)
     }
@@ -225,8 +225,8 @@ extension Database {
   /// - Returns: Their names, the oldest first. Empty for a database that this library has never
   ///   written.
   /// - Throws: `SQLiteError`, also if a newer version of this library has written the database.
-  public func migrationsMade() throws -> [String] {
-    try read { try $0.migrationsMade() }
+  public func appliedMigrations() throws -> [String] {
+    try read { try $0.appliedMigrations() }
   }
 
   /// Returns the migrations that have run on this database, in any program, without blocking the
@@ -235,8 +235,8 @@ extension Database {
   /// - Returns: Their names, the oldest first. Empty for a database that this library has never
   ///   written.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
-  public func migrationsMade() async throws -> [String] {
-    try await read { try $0.migrationsMade() }
+  public func appliedMigrations() async throws -> [String] {
+    try await read { try $0.appliedMigrations() }
   }
 
   /// Returns the steps that `migrate(_:)` would run. To verify them, the call runs them in a
@@ -246,7 +246,7 @@ extension Database {
   /// - Returns: For each migration, a line with its name and a line for each of its steps.
   /// - Throws: The errors of `migrate(_:)`.
   public func migrationPlan(of migrations: [Migration]) throws -> [String] {
-    try write { try $0.tryOut(migrations) }
+    try write { try $0.dryRun(migrations) }
   }
 
   /// Returns the steps that `migrate(_:)` would run, without blocking the thread. To verify them,
@@ -256,7 +256,7 @@ extension Database {
   /// - Returns: For each migration, a line with its name and a line for each of its steps.
   /// - Throws: The errors of `migrate(_:)`.
   public func migrationPlan(of migrations: [Migration]) async throws -> [String] {
-    try await write { try $0.tryOut(migrations) }
+    try await write { try $0.dryRun(migrations) }
   }
 }
 
@@ -264,10 +264,10 @@ extension Connection {
   /// Runs the pending migrations and rolls them back.
   ///
   /// - Returns: For each migration, a line with its name and a line for each of its steps.
-  fileprivate func tryOut(_ migrations: [Migration]) throws -> [String] {
+  fileprivate func dryRun(_ migrations: [Migration]) throws -> [String] {
     var lines: [String] = []
     _ = try savepoint {
-      lines = try makePending(of: migrations)
+      lines = try runPending(of: migrations)
       return TransactionOutcome.rollback
     }
     return lines
@@ -276,7 +276,7 @@ extension Connection {
   /// Runs the pending migrations as part of the open transaction.
   ///
   /// - Returns: For each migration, a line with its name and a line for each of its steps.
-  package func makePending(of migrations: [Migration]) throws -> [String] {
+  package func runPending(of migrations: [Migration]) throws -> [String] {
     var lines: [String] = []
     for migration in try pendingMigrations(of: migrations) {
       lines.append("\(migration.name):")
@@ -306,7 +306,7 @@ extension Connection {
     guard Set(names).count == names.count else {
       throw SQLiteError(.misuse, "two migrations have the same name; rename one of them")
     }
-    let made = try migrationsMade()
+    let made = try appliedMigrations()
     if let unknown = made.first(where: { !names.contains($0) }) {
       throw SQLiteError(
         .schema,
@@ -323,7 +323,7 @@ extension Connection {
   }
 
   /// Returns the names of the migrations that have run on this database, the oldest first.
-  fileprivate func migrationsMade() throws -> [String] {
+  fileprivate func appliedMigrations() throws -> [String] {
     guard try !columnNames(of: MetaTable.name).isEmpty else { return [] }
     try MetaTable.checkFormat(self)
     return try MetaTable.migrations(self)
@@ -336,7 +336,7 @@ extension Connection {
       _ = try pragma("defer_foreign_keys", "=1")
       for step in migration.steps { try step.run(self) }
       try checkForeignKeys()
-      try MetaTable.note(migration.name, self)
+      try MetaTable.recordMigration(migration.name, self)
     }
     // The migration may have changed tables that this connection has checked.
     forgetTables()
@@ -375,8 +375,8 @@ extension Connection {
   ///   - name: Returns the description of columns of another table for the message.
   /// - Throws: ``SQLiteError`` with ``ResultCode/foreignKeyConstraint``. The message names the
   ///   columns that reference the table, and the number of their rows.
-  package dynamic func refuseReferrers(
-    of table: String, besides belongings: [String] = [],
+  package dynamic func checkNotReferenced(
+    of table: String, excluding belongings: [String] = [],
     naming name: (_ table: String, _ columns: [String]) throws -> String = {
       "“\($1.joined(separator: ", "))” of “\($0)”"
     }

@@ -48,7 +48,7 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
 
   /// A Boolean value that indicates whether the next write resolves the difference without losing
   /// data.
-  public var isMendedByWriting: Bool {
+  public var isResolvedByWriting: Bool {
     switch kind {
     case .missingTable, .missingColumn, .missingIndex, .deleteRule, .searchIndex: true
     case .extraColumn, .extraColumnWithoutDefault, .type, .nulls, .nullable, .notNull, .primaryKey,
@@ -59,6 +59,6 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
 
   /// A Boolean value that indicates whether values can be written and read despite the difference.
   public var isHarmless: Bool {
-    isMendedByWriting || [.extraColumn, .nullable, .notNull].contains(kind)
+    isResolvedByWriting || [.extraColumn, .nullable, .notNull].contains(kind)
   }
 }

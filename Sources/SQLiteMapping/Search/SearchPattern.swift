@@ -16,9 +16,9 @@ public struct SearchPattern: Hashable, Sendable {
   public static let maximumDepth = 30
 
   /// The operator that joins the parts.
-  private enum Joint: Hashable { case none, and, or, not }
+  private enum JoiningOperator: Hashable { case none, and, or, not }
 
-  private let joint: Joint
+  private let joiningOperator: JoiningOperator
   /// The expression in FTS5's query language. Empty if the pattern matches nothing.
   private let text: String
   /// The operand of NOT, with its parts joined by OR.
@@ -26,9 +26,11 @@ public struct SearchPattern: Hashable, Sendable {
   /// The number of parentheses around the innermost part.
   private let depth: Int
 
-  private init(_ text: String, _ joint: Joint, excluded: String = "", depth: Int = 0) {
+  private init(
+    _ text: String, _ joiningOperator: JoiningOperator, excluded: String = "", depth: Int = 0
+  ) {
     self.text = text
-    self.joint = joint
+    self.joiningOperator = joiningOperator
     self.excluded = excluded
     self.depth = depth
   }
@@ -89,7 +91,7 @@ public struct SearchPattern: Hashable, Sendable {
   public func not(_ other: SearchPattern) -> SearchPattern {
     guard !isEmpty, !other.isEmpty else { return self }
     let unwanted = other.part(of: .or)
-    if joint == .not {
+    if joiningOperator == .not {
       // `a NOT b NOT c` is the same as `a NOT (b OR c)`.
       return SearchPattern(
         text, .not, excluded: "\(excluded) OR \(unwanted.text)",
@@ -114,34 +116,36 @@ public struct SearchPattern: Hashable, Sendable {
         "the search pattern is nested \(depth) levels deep; FTS5 allows at most "
           + "\(Self.maximumDepth)")
     }
-    return joint == .not ? "\(text) NOT (\(excluded))" : text
+    return joiningOperator == .not ? "\(text) NOT (\(excluded))" : text
   }
 
   /// Returns the pattern as a part of a list, in parentheses if it is a list with another operator.
-  private func part(of list: Joint) -> (text: String, depth: Int) {
-    switch joint {
+  private func part(of list: JoiningOperator) -> (text: String, depth: Int) {
+    switch joiningOperator {
     case .none: (text, depth)
     case .not: ("(\(text) NOT (\(excluded)))", depth + 1)
-    case .and, .or: joint == list ? (text, depth) : ("(\(text))", depth + 1)
+    case .and, .or: joiningOperator == list ? (text, depth) : ("(\(text))", depth + 1)
     }
   }
 
   private func joined(
-    _ joint: Joint, _ separator: String, _ other: SearchPattern
+    _ joiningOperator: JoiningOperator, _ separator: String, _ other: SearchPattern
   ) -> SearchPattern {
-    let (left, right) = (part(of: joint), other.part(of: joint))
+    let (left, right) = (part(of: joiningOperator), other.part(of: joiningOperator))
     return SearchPattern(
-      left.text + separator + right.text, joint, depth: max(left.depth, right.depth))
+      left.text + separator + right.text, joiningOperator, depth: max(left.depth, right.depth))
   }
 
   /// Joins words after removing duplicates. The time that FTS5 takes for a snippet grows with the
   /// square of the number of matches, and a word that occurs a thousand times in the pattern would
   /// match a thousand times at each position.
-  private static func joined(_ words: [String], _ joint: Joint) -> SearchPattern {
+  private static func joined(_ words: [String], _ joiningOperator: JoiningOperator) -> SearchPattern
+  {
     var seen: Set<String> = []
     let words = words.filter { seen.insert($0.lowercased()).inserted }
     return SearchPattern(
-      words.joined(separator: joint == .and ? " AND " : " OR "), words.count > 1 ? joint : .none)
+      words.joined(separator: joiningOperator == .and ? " AND " : " OR "),
+      words.count > 1 ? joiningOperator : .none)
   }
 
   /// Returns the words in quotes, so that FTS5 takes them literally. Characters that FTS5's

@@ -23,7 +23,7 @@ package struct SearchTable: Sendable {
   }
 
   /// Returns whether the index is missing, or has other columns or triggers.
-  package func isLacking(_ connection: Connection) throws -> Bool {
+  package func needsRebuild(_ connection: Connection) throws -> Bool {
     try fault(connection) != nil
   }
 
@@ -111,7 +111,7 @@ package struct SearchTable: Sendable {
   /// Builds the index, unless it already exists with the right columns and triggers.
   package func ensure(_ connection: Connection) throws {
     guard let fault = try fault(connection) else { return }
-    guard fault.isMendedByWriting else { throw SQLiteError(.misuse, fault.description) }
+    guard fault.isResolvedByWriting else { throw SQLiteError(.misuse, fault.description) }
     guard Capabilities.hasFTS5 else {
       throw SQLiteError(.error, "this libsqlite3 was compiled without full-text search (FTS5)")
     }
@@ -151,7 +151,7 @@ package struct SearchTable: Sendable {
   ///   - connection: A connection that can write.
   ///   - newName: Returns the name of a column after the change.
   ///   - change: Changes the schema.
-  package static func following(
+  package static func rebuildingIndex(
     _ table: String, to newTable: String, _ connection: Connection,
     newName: (String) -> String = { $0 }, _ change: () throws -> Void
   ) throws {
@@ -187,7 +187,7 @@ package struct SearchTable: Sendable {
   /// - Parameters:
   ///   - condition: The condition that selects the rows.
   ///   - connection: A connection that can write.
-  package func takeOut(where condition: SQL, _ connection: Connection) throws {
+  package func removeFromIndex(where condition: SQL, _ connection: Connection) throws {
     try connection.executeChange(
       """
       INSERT INTO \(identifier: name) (\(identifier: name), rowid, \(SQL(identifiers: columns)))
@@ -200,7 +200,7 @@ package struct SearchTable: Sendable {
   /// - Parameters:
   ///   - condition: The condition that selects the rows.
   ///   - connection: A connection that can write.
-  package func putIn(where condition: SQL, _ connection: Connection) throws {
+  package func addToIndex(where condition: SQL, _ connection: Connection) throws {
     try connection.executeChange(
       """
       INSERT INTO \(identifier: name) (rowid, \(SQL(identifiers: columns)))

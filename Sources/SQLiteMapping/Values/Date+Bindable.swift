@@ -54,7 +54,7 @@ extension Date: ScalarValue {
   ) -> Date? {
     guard case .text = forms.dates else { return nil }
     var date: Date?
-    handle.lendBytes(at: column, ofText: true) { date = try? DateText.date(from: $0) }
+    handle.withBytes(at: column, ofText: true) { date = try? DateText.date(from: $0) }
     return date
   }
 }

@@ -141,13 +141,13 @@ extension MagicAsset: AssetValue {
     }
   }
 
-  package var resting: MagicAsset {
+  package var withoutContent: MagicAsset {
     var copy = self
     copy.holder = nil
     return copy
   }
 
-  package var handedOut: MagicAsset {
+  package var sharingContent: MagicAsset {
     guard case .stored(let handle) = state else { return self }
     var copy = self
     copy.holder = handle.cache.holder

@@ -114,7 +114,7 @@ final class GraphLoader {
     try connection.forEachRow("SELECT \(list) FROM \(source)") { row in
       let zIndex = row.integer(at: 0)
       fresh.append(zIndex)
-      if rows.note(zIndex) { rows.append(try plan.storage(of: row, zIndex, in: content)) }
+      if rows.register(zIndex) { rows.append(try plan.storage(of: row, zIndex, in: content)) }
     }
     store.forgetFetched(rows.storages[before...], afterRollbackOn: connection)
     return fresh
@@ -172,7 +172,7 @@ final class GraphLoader {
     let query = relation.keys.query(fromEach: wanted, hasPlaces: hasKeys)
     try connection.forEachRow(query) { row in
       let owner = row.integer(at: 0)
-      if owner != last?.owner { last = (owner, links.note(owner)) }
+      if owner != last?.owner { last = (owner, links.register(owner)) }
       guard last?.isNew == true else { return }
       let key = hasKeys ? try row.value(at: 2) : nil
       if let key { try check(key, owner) }

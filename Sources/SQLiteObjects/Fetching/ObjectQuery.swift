@@ -23,13 +23,13 @@ struct ObjectQuery: Sendable {
     let filter = try query.unlimitedCondition(in: store)
     let keys = try query.sortKeys(in: store)
     var writer = ExpressionSQL(store)
-    let finding = try writer.finding(
+    let rowStrategy = try writer.rowStrategy(
       filter, plan, .init(order: keys, limit: query.limit, offset: query.offset),
-      isOfRelation: query.origin != nil)
+      hasRelationTerm: query.origin != nil)
     // A column name in the user's SQL could also be a column of a joined table.
     let mayJoin = !keys.contains { $0.node.hasLiteral }
     let rows = ExpressionSQL.Rows(
-      of: plan, narrowing: finding.narrowing, joinsReferences: mayJoin)
+      of: plan, narrowing: rowStrategy.narrowing, joinsReferences: mayJoin)
     for key in keys {
       var sql = SQL(unchecked: "")
       try writer.write(key.node, rows, to: &sql)
@@ -38,9 +38,9 @@ struct ObjectQuery: Sendable {
     joins = SQL(unchecked: try writer.joins(of: rows))
     if let filter {
       var sql = SQL(unchecked: "")
-      let isAlone = joins.text.isEmpty
+      let hasNoJoins = joins.text.isEmpty
       try writer.write(
-        where: filter, .init(of: plan), finding, isAlone: isAlone, to: &sql)
+        where: filter, .init(of: plan), rowStrategy, hasNoJoins: hasNoJoins, to: &sql)
       condition = sql
     }
     limit = query.limit
@@ -93,7 +93,7 @@ struct ObjectQuery: Sendable {
   func forEach<Object: MagicObject>(
     _ connection: Connection, _ batch: Int, _ body: (Object) throws -> Void
   ) throws {
-    guard try store.isThere(plan, connection) else { return }
+    guard try store.tableExists(plan, connection) else { return }
     var rest = try connection.rows(keys, as: Int64.self)[...]
     while !rest.isEmpty {
       let part = rest.prefix(Swift.max(1, batch))
@@ -113,7 +113,7 @@ struct ObjectQuery: Sendable {
 
   /// Returns the number of objects.
   func count(_ connection: Connection) throws -> Int {
-    guard try store.isThere(plan, connection) else { return 0 }
+    guard try store.tableExists(plan, connection) else { return 0 }
     let rows: SQL = isLimited ? "(\(keys))" : "\(plan.quotedTable) \(clause)"
     return try connection.firstRow("SELECT count(*) FROM \(rows)", as: Int.self) ?? 0
   }
@@ -125,8 +125,8 @@ struct ObjectQuery: Sendable {
     // The filter may use a column that the table doesn't have yet.
     try store.prepareTables([plan], connection)
     let clause: SQL = isLimited ? "WHERE \(key) IN (\(keys))" : clause
-    return try connection.deletingTogether {
-      try plan.namingRestrictions(of: keys, connection) {
+    return try connection.deferringRestrictions {
+      try plan.namingRestrictingProperties(of: keys, connection) {
         try connection.executeChange("DELETE FROM \(plan.quotedTable) \(clause)").rows
       }
     }
@@ -198,7 +198,7 @@ extension Fetched {
       guard let shape = storages.first?.shape else { return [] }
       var rows = FetchedRows(shape)
       for storage in storages {
-        if let zIndex = storage.lastIdentity?.zIndex, rows.note(zIndex) { rows.append(storage) }
+        if let zIndex = storage.lastIdentity?.zIndex, rows.register(zIndex) { rows.append(storage) }
       }
       rows.foundCount = rows.storages.count
       return [rows]
@@ -228,7 +228,7 @@ extension Fetched {
 
 extension ObjectStore {
   /// Returns whether the table of a type exists.
-  func isThere(_ plan: ObjectPlan, _ connection: Connection) throws -> Bool {
+  func tableExists(_ plan: ObjectPlan, _ connection: Connection) throws -> Bool {
     if isReady(plan) { return true }
     return try tables.columns(of: plan, connection) != nil
   }

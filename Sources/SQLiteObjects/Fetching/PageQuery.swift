@@ -64,7 +64,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
   /// Fetches the objects of the page.
   func find(_ connection: Connection) throws -> Found {
     var found = Found(end: start)
-    guard try store.isThere(plan, connection) else { return found }
+    guard try store.tableExists(plan, connection) else { return found }
     let parts = start.map { query.parts(after: $0, plan) } ?? [query]
     // Read one row more than the page holds, to determine whether more objects follow.
     for part in parts where !found.hasMore {
@@ -98,7 +98,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
     var row = QueryParts(type: query.type)
     row.filter = .comparison(.column([]), .equal, .value(.integer(key)))
     var position: PagePosition<Object>?
-    if try store.isThere(plan, connection) {
+    if try store.tableExists(plan, connection) {
       try forEachRow(of: row, connection) { position = try self.position(of: $0) }
     }
     guard let position else { throw MagicError.notSaved(type: plan.typeName) }
@@ -161,7 +161,7 @@ extension QueryNode {
     case .comparing(_, let comparison, _, _): "comparing \(comparison)"
     case .calculation(_, let arithmetic, _, _): "calculation \(arithmetic)"
     case .isIn(_, let values): "isIn \(values)"
-    case .writing(let form, _, _): "writing \(form.pieces)"
+    case .librarySQL(let form, _, _): "writing \(form.pieces)"
     case .literal(let pieces, _, _): "literal \(pieces.map { ($0.text, $0.values) })"
     case .choice: "choice"
     case .related(let query, _): "related \(query.outline)"

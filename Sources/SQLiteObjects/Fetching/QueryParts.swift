@@ -26,7 +26,7 @@ struct QueryParts: Sendable {
   /// otherwise nil.
   func rowFilter(_ plan: ObjectPlan) -> QueryNode? {
     guard let filter, origin == nil, !plan.needsContext,
-      order.allSatisfy({ $0.node.isOfOneRow })
+      order.allSatisfy({ $0.node.readsOwnRowOnly })
     else { return nil }
     return filter
   }
@@ -68,8 +68,8 @@ struct Groups: Sendable {
   }
 
   /// Whether the condition and the sort keys depend only on the rows of the grouped objects.
-  var isOfOneRow: Bool {
-    (having?.isOfOneRow ?? true) && order.allSatisfy { $0.node.isOfOneRow }
+  var readsOwnRowOnly: Bool {
+    (having?.readsOwnRowOnly ?? true) && order.allSatisfy { $0.node.readsOwnRowOnly }
   }
 }
 
@@ -87,7 +87,7 @@ extension QueryOrigin {
     let (relation, owner) = try relation(in: store)
     // A relation without tables has no related objects.
     guard try ExpressionSQL(store).isStored(relation) else { return .sql(["1 = 0"]) }
-    return .sql([relation.keys.leads(from: .integer(owner))])
+    return .sql([relation.keys.endCondition(from: .integer(owner))])
   }
 
   /// Returns the sort key of an array's objects, which is the first position of each. Returns nil
@@ -97,6 +97,7 @@ extension QueryOrigin {
     guard relation.table?.arrangement == .list, !relation.isReversed,
       try ExpressionSQL(store).isStored(relation)
     else { return nil }
-    return QueryOrder(.sql([relation.keys.firstPlace(from: .integer(owner))]), isDescending: false)
+    return QueryOrder(
+      .sql([relation.keys.firstPlaceExpression(from: .integer(owner))]), isDescending: false)
   }
 }

@@ -112,7 +112,7 @@ extension ResultPrint {
         return !table.isSame(number, old, place, files, filesBefore)
       }
     }
-    spread(&changed)
+    propagate(&changed)
     return found.enumerated().filter { changed[0][$0] && known.contains($1) }.map(\.offset)
   }
 
@@ -124,7 +124,7 @@ extension ResultPrint {
   }
 
   /// Marks the rows that reference a marked row, directly or through others.
-  private func spread(_ changed: inout [[Bool]]) {
+  private func propagate(_ changed: inout [[Bool]]) {
     let indexes = Dictionary(
       tables.enumerated().map { (ObjectIdentifier($1.shape.type), $0) }, uniquingKeysWith: { $1 })
     /// The rows that reference each row.

@@ -31,12 +31,12 @@ struct ValueQuery: Sendable {
     // Groups and distinct rows are computed from all objects, so their limit doesn't bound the rows
     // that are read.
     let isPart = groups == nil && !isDistinct
-    let finding = try writer.finding(
+    let rowStrategy = try writer.rowStrategy(
       filter, plan,
       isPart ? .init(order: order, limit: query.limit, offset: query.offset) : nil,
-      isOfRelation: query.origin != nil && groups == nil)
+      hasRelationTerm: query.origin != nil && groups == nil)
     let rows = ExpressionSQL.Rows(
-      of: plan, narrowing: finding.narrowing, joinsReferences: true)
+      of: plan, narrowing: rowStrategy.narrowing, joinsReferences: true)
     var sql = SQL(unchecked: isDistinct ? "SELECT DISTINCT " : "SELECT ")
     for (index, node) in nodes.enumerated() {
       if index > 0 { sql.append(text: ", ") }
@@ -47,7 +47,7 @@ struct ValueQuery: Sendable {
     var tail = SQL(unchecked: "")
     if let filter {
       tail.append(text: " WHERE ")
-      try writer.write(where: filter, rows, finding, isAlone: false, to: &tail)
+      try writer.write(where: filter, rows, rowStrategy, hasNoJoins: false, to: &tail)
     }
     if let count = groups?.keyCount, count > 0 {
       tail.append(text: " GROUP BY \(ValueQuery.numbers(count))")
@@ -80,7 +80,7 @@ struct ValueQuery: Sendable {
     sql.append(tail)
     self.sql = sql
     rowFilter =
-      nodes.allSatisfy(\.isOfOneRow) && (groups?.isOfOneRow ?? true)
+      nodes.allSatisfy(\.readsOwnRowOnly) && (groups?.readsOwnRowOnly ?? true)
       ? query.rowFilter(plan) : nil
   }
 
@@ -97,7 +97,7 @@ struct ValueQuery: Sendable {
     of type: Row.Type, _ connection: Connection, in store: any ObjectStore,
     _ print: inout ResultPrint?
   ) throws -> [Row] {
-    guard try store.isThere(plan, connection) else { return [] }
+    guard try store.tableExists(plan, connection) else { return [] }
     var values = print.map { _ in [Value]() }
     let rows = try RecordQuery.sql(sql, as: type).objects.read(connection, &values)
     print = values.map { ResultPrint(values: $0) }
@@ -109,7 +109,7 @@ struct ValueQuery: Sendable {
     _ connection: Connection, in store: any ObjectStore,
     _ body: (StatementHandle) throws -> Void
   ) throws {
-    guard try store.isThere(plan, connection) else { return }
+    guard try store.tableExists(plan, connection) else { return }
     try connection.forEachRow(sql) { try body($0.handle) }
   }
 

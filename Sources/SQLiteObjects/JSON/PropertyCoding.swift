@@ -21,7 +21,7 @@ extension _MagicCell {
       return true
     }
     guard let value = value(type) else { return false }
-    guard let keys = try keys(of: value), keys.isThere(role.kind) else {
+    guard let keys = try keys(of: value), keys.hasContent(role.kind) else {
       var container = encoder.singleValueContainer()
       try container.encodeNil()
       return true

@@ -14,7 +14,7 @@ extension RelatedObjects {
   private func keys(
     _ targets: [(key: Value, zIndex: Int64)], _ target: ObjectPlan, _ connection: Connection
   ) throws -> [(key: Value, target: Value)] {
-    guard let primary = target.primary, target.counting == nil else {
+    guard let primary = target.primary, target.autoIncrementSlot == nil else {
       return targets.map { ($0.key, .integer($0.zIndex)) }
     }
     let name = target.properties[primary].name

@@ -10,9 +10,9 @@ package protocol AssetValue {
   /// The content to save, or nil if none was set.
   var pending: PendingAsset? { get throws }
   /// A copy without the loaded content, for an object to store.
-  var resting: Self { get }
+  var withoutContent: Self { get }
   /// A copy that shares its loaded content with other copies, for getters to return.
-  var handedOut: Self { get }
+  var sharingContent: Self { get }
 }
 
 /// A reference to the asset of an object in a store. It always resolves to the current content.

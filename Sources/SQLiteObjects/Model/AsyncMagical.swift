@@ -46,7 +46,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameter value: The value.
   public init(value: Element) {
-    let live = _LiveValue((value as? any AssetValue)?.resting ?? value)
+    let live = _LiveValue((value as? any AssetValue)?.withoutContent ?? value)
     box = Box(LazyState(.set(live), number: 1))
   }
 
@@ -70,7 +70,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameter value: The new value.
   public func set(_ value: Element) {
-    let live = _LiveValue((value as? any AssetValue)?.resting ?? value)
+    let live = _LiveValue((value as? any AssetValue)?.withoutContent ?? value)
     _ = box.state.withLock { state in
       let former = state
       state.set(live)
@@ -123,10 +123,10 @@ extension AsyncMagical: LazyValue {
     return folded
   }
 
-  package func saved(_ state: LazyState, _ base: LazyLinks?, leftAt source: LazySource?) {
+  package func saved(_ state: LazyState, _ base: LazyLinks?, replacedBy source: LazySource?) {
     _ = box.state.withLock { current in
       let former = current
-      current.settle(state, base: base, source: source)
+      current.recordSave(state, base: base, source: source)
       return former
     }
   }
@@ -134,7 +134,7 @@ extension AsyncMagical: LazyValue {
   package func unsaved(_ state: LazyState) {
     _ = box.state.withLock { current in
       let former = current
-      current.unsettle(state)
+      current.recordRollback(state)
       return former
     }
   }
@@ -167,8 +167,8 @@ extension AsyncMagical: AssetValue where Element: AssetValue {
   }
 
   // A lazy asset stores no loaded content. Only the asset that `get()` returns does.
-  package var resting: AsyncMagical { self }
-  package var handedOut: AsyncMagical { self }
+  package var withoutContent: AsyncMagical { self }
+  package var sharingContent: AsyncMagical { self }
 }
 
 // Changes of a collection without fetching it. They don't access the database: the next save of the

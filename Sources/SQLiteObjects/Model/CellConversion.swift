@@ -10,7 +10,7 @@ extension _MagicCell {
   /// `save-graph`).
   @usableFromInline func setLive<Value: Codable>(_ value: consuming Value) {
     if Value.self is any AssetValue.Type, let asset = copy value as? any AssetValue {
-      set(.live(_LiveValue(asset.resting)))
+      set(.live(_LiveValue(asset.withoutContent)))
     } else {
       set(.live(_LiveValue(value)))
     }
@@ -41,13 +41,13 @@ extension _MagicCell {
     if stored.isNull, address.storage.shape.properties[address.slot].role.isOptional { return nil }
     let asset = type.init(address.storage.assetHandle(at: address.slot))
     // A lazy value is cached, so that the next save finds changes that are made through it.
-    guard asset is any LazyValue else { return asset.handedOut as? Value }
+    guard asset is any LazyValue else { return asset.sharingContent as? Value }
     return self.asset(cache(_LiveValue(asset)))
   }
 
   /// Returns the asset that was set, or a lazy asset that was cached.
   private func asset<Value>(_ live: _LiveValue) -> Value? {
-    (live.value as? any AssetValue)?.handedOut as? Value
+    (live.value as? any AssetValue)?.sharingContent as? Value
   }
 
   /// Returns a value that was set or decoded.

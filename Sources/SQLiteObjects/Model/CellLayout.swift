@@ -50,29 +50,29 @@ struct CellLayout: Sendable {
 
   /// Calls `body` with the cells of an object, which must be of the layout's type.
   func withCells<Object: MagicObject, Result>(
-    of object: Object, _ body: (FoundCells) throws -> Result
+    of object: Object, _ body: (BorrowedCells) throws -> Result
   ) rethrows -> Result {
     try unsafe withUnsafePointer(to: object) { pointer in
-      try body(unsafe FoundCells(UnsafeRawPointer(pointer), offsets))
+      try body(unsafe BorrowedCells(UnsafeRawPointer(pointer), offsets))
     }
   }
 
   /// Calls `body` with the cells of the object at an address, which must be of the layout's type.
   @unsafe func withCells<Result>(
-    at object: UnsafeRawPointer, _ body: (FoundCells) throws -> Result
+    at object: UnsafeRawPointer, _ body: (BorrowedCells) throws -> Result
   ) rethrows -> Result {
-    try body(unsafe FoundCells(object, offsets))
+    try body(unsafe BorrowedCells(object, offsets))
   }
 
   /// Calls `body` with the cells of each object in contiguous memory. The objects must be of the
   /// layout's type.
   @unsafe func forEach(
-    _ objects: UnsafeRawBufferPointer, _ body: (FoundCells) throws -> Void
+    _ objects: UnsafeRawBufferPointer, _ body: (BorrowedCells) throws -> Void
   ) rethrows {
     let size = offsets.count * MemoryLayout<_MagicCell>.stride
     guard var start = objects.baseAddress else { return }
     for _ in 0..<objects.count / size {
-      try body(unsafe FoundCells(start, offsets))
+      try body(unsafe BorrowedCells(start, offsets))
       unsafe start += size
     }
   }
@@ -117,12 +117,12 @@ extension CellLayout {
 ///
 /// A set reads the identity of each object that is inserted. Finding its cells by encoding it would
 /// take as long as saving it (benchmark `import`).
-final class KnownCells: Sendable {
+final class WrapperLayout: Sendable {
   let layout: CellLayout
   /// The slot of the primary property and the type of its wrapper, or nil if there is none.
   let primary: (slot: Int, type: any MagicProperty.Type)?
 
-  private static let known = Mutex<[ObjectIdentifier: KnownCells?]>([:])
+  private static let known = Mutex<[ObjectIdentifier: WrapperLayout?]>([:])
 
   private init?<Object: MagicObject>(_ object: Object) {
     guard let entries = try? PropertyCollector.entries(of: object), !entries.isEmpty,
@@ -134,17 +134,17 @@ final class KnownCells: Sendable {
 
   /// Returns the layout of an object's type, or nil if the cells must be found by encoding each
   /// object.
-  static func of<Object: MagicObject>(_ object: Object) -> KnownCells? {
+  static func of<Object: MagicObject>(_ object: Object) -> WrapperLayout? {
     let key = ObjectIdentifier(Object.self)
     if let known = known.withLock({ $0[key] }) { return known }
-    let found = KnownCells(object)
+    let found = WrapperLayout(object)
     known.withLock { $0[key] = .some(found) }
     return found
   }
 }
 
 /// The cells of an object in the order of its properties, borrowed and valid only inside a closure.
-@safe struct FoundCells {
+@safe struct BorrowedCells {
   private let start: UnsafeRawPointer
   private let offsets: [Int]
 
@@ -186,12 +186,12 @@ final class KnownCells: Sendable {
   ///
   /// - Returns: The result of `body`, or nil if there are no cells.
   static func with<Result>(
-    _ cells: [_MagicCell], _ body: (FoundCells) throws -> Result
+    _ cells: [_MagicCell], _ body: (BorrowedCells) throws -> Result
   ) rethrows -> Result? {
     try unsafe cells.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return nil }
       return try body(
-        unsafe FoundCells(start, cells.indices.map { $0 * MemoryLayout<_MagicCell>.stride }))
+        unsafe BorrowedCells(start, cells.indices.map { $0 * MemoryLayout<_MagicCell>.stride }))
     }
   }
 }
@@ -204,7 +204,7 @@ extension ObjectStorage {
   ///   - copies: Receives a slot for each property if no cell belongs to another storage.
   ///   - context: The context that the cells hold, if the object needs one.
   /// - Returns: The number of cells before the first one that already belongs to another storage.
-  func adopt(_ cells: FoundCells, to copies: SlotCopies, in context: FetchContext?) -> Int {
+  func adopt(_ cells: BorrowedCells, to copies: SlotCopies, in context: FetchContext?) -> Int {
     let cell = _MagicCell(context.map { .row($0) } ?? .storage(self), CellIndex(slot: 0))
     // Another task that follows a cell to this storage waits for the lock, and then finds all
     // values.

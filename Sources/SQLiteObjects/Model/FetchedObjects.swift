@@ -71,7 +71,7 @@ extension FetchContext {
     _ memory: UnsafeMutableRawPointer, _ layout: CellLayout, _ table: Int, _ row: Int
   ) {
     let storage = storages[row]
-    storage.handOut()
+    storage.markInstantiated()
     if storage.shape.needsContext {
       unsafe layout.initialize(memory, .row(self), CellIndex(table: table, row: row))
     } else {
@@ -85,12 +85,12 @@ extension FetchContext {
     let storage = storages[row]
     let shape = storage.shape
     if shape.isClass, let known = group.instance(at: row) as? Object { return known }
-    storage.handOut()
+    storage.markInstantiated()
     let cell =
-      shape.needsContext || group.isMade
+      shape.needsContext || group.isCreatedByProgram
       ? _MagicCell(.row(self), CellIndex(table: 0, row: row)) : _MagicCell(storage)
     let object = try shape.bound(type, to: cell)
-    if shape.isClass { group.note(object as AnyObject, at: row) }
+    if shape.isClass { group.register(object as AnyObject, at: row) }
     return object
   }
 
@@ -132,7 +132,7 @@ extension FetchContext {
 
   /// Creates the object that a property was set to since the fetch.
   ///
-  /// - Throws: ``Companion/Released`` if the reference was replaced in the meantime.
+  /// - Throws: ``WeakObjectReference/Released`` if the reference was replaced in the meantime.
   func object<Object: MagicObject>(
     _ type: Object.Type, _ target: RelationTarget
   ) throws -> Object {
@@ -141,8 +141,8 @@ extension FetchContext {
     case .other(let live):
       guard let object = live.value as? Object else { throw MagicError.notSaved(type: "\(type)") }
       return object
-    case .companion(let companion):
-      let (context, row) = try context(of: companion)
+    case .weakReference(let weakReference):
+      let (context, row) = try context(of: weakReference)
       return try context.object(type, at: row)
     }
   }

@@ -115,7 +115,7 @@ extension LazyState {
   ///   - state: The state that was saved.
   ///   - base: The links that were saved, or nil if they are unknown.
   ///   - left: The property in the store that replaces the value, or nil to keep the value.
-  mutating func settle(_ state: LazyState, base: LazyLinks?, source left: LazySource?) {
+  mutating func recordSave(_ state: LazyState, base: LazyLinks?, source left: LazySource?) {
     saved = max(saved, state.number)
     if let left, number == state.number { content = .stored(left) }
     if source != nil { edits.removeAll { $0.number <= saved } }
@@ -125,7 +125,7 @@ extension LazyState {
   /// Records that the transaction that saved the value was rolled back.
   ///
   /// - Parameter state: The state that was saved.
-  mutating func unsettle(_ state: LazyState) {
+  mutating func recordRollback(_ state: LazyState) {
     saved = min(saved, state.saved)
     base = state.base
     guard source != nil else { return }
@@ -164,7 +164,7 @@ package protocol LazyValue: Codable, Sendable {
   ///   - state: The state that was saved.
   ///   - base: The links that were saved, or nil if they are unknown.
   ///   - source: The property in the store that replaces the value, or nil to keep the value.
-  func saved(_ state: LazyState, _ base: LazyLinks?, leftAt source: LazySource?)
+  func saved(_ state: LazyState, _ base: LazyLinks?, replacedBy source: LazySource?)
   /// Records that the transaction that saved the value was rolled back.
   ///
   /// - Parameter state: The state that was saved.

@@ -12,7 +12,7 @@ enum MagicIdentity: Hashable {
   case none
 
   init<Object: MagicObject>(_ object: Object) {
-    if let known = KnownCells.of(object) {
+    if let known = WrapperLayout.of(object) {
       self = known.layout.withCells(of: object) { cells in
         MagicIdentity(cells[0], primary: known.primary.map { (cells[$0.slot], $0.type) })
       }

@@ -127,11 +127,11 @@ public struct MagicalSet<Element: MagicObject> {
 
   /// The maximum number of objects without a hash table. Comparing a few identities takes less time
   /// than hashing one (benchmark `import`).
-  private static var listed: Int { 8 }
+  private static var maximumUnindexedCount: Int { 8 }
 
   private mutating func indexKeys() {
     indexes = [:]
-    guard keys.count > Self.listed else { return }
+    guard keys.count > Self.maximumUnindexedCount else { return }
     for (index, key) in keys.enumerated() { indexes[key] = index }
   }
 }

@@ -61,7 +61,7 @@ extension PrimaryMagicValue {
   public static var role: _PropertyRole {
     var role = _PropertyRole.of(Value.self)
     role.isPrimary = true
-    role.countsUp = Value.self == Int.self
+    role.isAutoIncrement = Value.self == Int.self
     return role
   }
 

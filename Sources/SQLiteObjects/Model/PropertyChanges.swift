@@ -28,22 +28,22 @@ extension ObjectStorage {
   func set(_ form: _CellValue.Form, at slot: Int, in context: FetchContext?) {
     let property = shape.properties[slot]
     let kept = context?.form(of: form, for: property) ?? form
-    if let context, property.isEager, kept.holdsOthers { context.group.note(holder: self) }
+    if let context, property.isEager, kept.holdsObjects { context.group.register(holder: self) }
     set(kept, at: slot)
   }
 
   /// Sets a value. The first change after a fetch or a save also copies the values that are in the
   /// store.
   func set(_ form: _CellValue.Form, at slot: Int) {
-    let known = shape.mayHoldOthers ? originalsWithoutObjects : nil
+    let known = shape.mayHoldObjects ? originalsWithoutObjects : nil
     _ = withState { state, slots in
-      let extras = state.madeExtras()
+      let extras = state.ensureExtras()
       if let identity = state.identity, unsafe extras.originals == nil {
         let isKnown = known?.isOf(identity, state.changeCount) ?? false
         unsafe extras.originals = isKnown ? known?.forms : slots.copies
       }
       unsafe extras.changeCount += 1
-      slots.note(unsafe extras.changeCount, of: slot)
+      slots.register(unsafe extras.changeCount, of: slot)
       return slots.exchange(form, slot)
     }
   }
@@ -95,7 +95,9 @@ extension FetchContext {
   fileprivate func form(
     of form: _CellValue.Form, for property: ObjectProperty
   ) -> _CellValue.Form {
-    guard !group.isMade, property.isEager, case .live(let live) = form else { return form }
+    guard !group.isCreatedByProgram, property.isEager, case .live(let live) = form else {
+      return form
+    }
     if let object = live.value as? any MagicObject {
       return zIndex(of: object).map { .reference($0) } ?? form
     }

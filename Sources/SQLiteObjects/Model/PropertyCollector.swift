@@ -39,7 +39,7 @@ final class PropertyCollector: Encoder {
   /// Returns the cell of an object's first wrapper, which references the object's storage, or nil if
   /// there is none.
   static func firstCell<Object: MagicObject>(of object: Object) -> _MagicCell? {
-    if let known = KnownCells.of(object) { return known.layout.withCells(of: object) { $0[0] } }
+    if let known = WrapperLayout.of(object) { return known.layout.withCells(of: object) { $0[0] } }
     let collector = PropertyCollector(onlyFirst: true)
     // The collector throws when it has found a wrapper. An object that can't be encoded has none.
     try? object.encode(to: collector)
@@ -66,7 +66,7 @@ final class PropertyCollector: Encoder {
   /// property would silently not be stored.
   ///
   /// - Throws: ``MagicError/unsuitableType(type:reason:)``.
-  static func refuseHiddenWrappers<Object: MagicObject>(
+  static func checkEncodesAllWrappers<Object: MagicObject>(
     of object: Object, _ entries: [Entry]
   ) throws {
     var mirror: Mirror? = Mirror(reflecting: object)

@@ -23,7 +23,7 @@ package struct RelationKeys: Sendable {
   }
 
   /// Returns whether there is anything to encode. A to-one relation may reference no object.
-  func isThere(_ kind: _PropertyRole.Kind) -> Bool {
+  func hasContent(_ kind: _PropertyRole.Kind) -> Bool {
     if case .object = kind { !targets.isEmpty } else { true }
   }
 

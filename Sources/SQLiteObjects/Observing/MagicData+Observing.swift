@@ -46,7 +46,7 @@ extension MagicData {
   /// - Returns: A sequence of results.
   public func observe<Result>(_ request: Request<Result>) -> ObservedResults<Result> {
     ObservedResults(of: database, condition(of: request)) { observation in
-      let prepared = try await self.making { try request.prepare(self) }
+      let prepared = try await self.preparingQuery { try request.prepare(self) }
       return try await self.read(prepared.plan) { connection in
         try observation.take(
           connection,
@@ -99,7 +99,7 @@ extension MagicData {
     // Doesn't wait for the database, because the caller may be on the main actor. A filter on
     // related objects is not a condition on single rows anyway. If the request is invalid, fetching
     // it throws the error.
-    let prepared = try? ExpressionSQL.$mayLookAtTables.withValue(false) {
+    let prepared = try? ExpressionSQL.$mayInspectTables.withValue(false) {
       try request.prepare(self)
     }
     guard let prepared, let filter = prepared.filter else { return nil }

@@ -76,7 +76,7 @@ struct ObservedList: Sendable {
       old.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     let newPlaces = Dictionary(
       new.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-    let staying = longestRun(of: new.map { oldPlaces[$0] })
+    let staying = longestIncreasingSubsequence(of: new.map { oldPlaces[$0] })
     var stays = [Bool](repeating: false, count: old.count)
     var changes: [CollectionDifference<Int>.Change] = []
     for place in new.indices {
@@ -96,7 +96,7 @@ struct ObservedList: Sendable {
   }
 
   /// Marks the elements of a longest increasing subsequence.
-  private static func longestRun(of numbers: [Int?]) -> [Bool] {
+  private static func longestIncreasingSubsequence(of numbers: [Int?]) -> [Bool] {
     /// For each length, the index of the last element of the subsequence with the lowest end.
     var ends: [Int] = []
     var previous = [Int?](repeating: nil, count: numbers.count)

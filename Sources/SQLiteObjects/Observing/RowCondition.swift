@@ -10,12 +10,12 @@ import SQLiteMapping
 struct RowCondition: Sendable {
   /// The columns that the condition reads.
   private var names: [String] = []
-  private var holds: Judge = { _ in nil }
+  private var holds: Predicate = { _ in nil }
   /// The table name in lower case.
   private let table: String
 
   /// Returns whether a condition holds for a row, or nil if that is unknown. NULL counts as false.
-  private typealias Judge = @Sendable (Row) -> Bool?
+  private typealias Predicate = @Sendable (Row) -> Bool?
   /// Returns a value of a row, or nil if it is unknown.
   private typealias Operand = @Sendable (Row) -> Value?
 
@@ -23,13 +23,13 @@ struct RowCondition: Sendable {
   /// the type's table with values.
   init?(_ filter: QueryNode, on plan: ObjectPlan, in store: any ObjectStore) {
     table = asciiLowercased(plan.table)
-    guard let holds = judge(filter, plan, store.identity, level: 0) else { return nil }
+    guard let holds = predicate(filter, plan, store.identity, level: 0) else { return nil }
     self.holds = holds
   }
 
-  private mutating func judge(
+  private mutating func predicate(
     _ node: QueryNode, _ plan: ObjectPlan, _ store: StoreIdentity, level: Int
-  ) -> Judge? {
+  ) -> Predicate? {
     // Limits the stack depth. Filters that are nested more deeply are rare.
     guard level < 40 else { return nil }
     switch node {
@@ -55,14 +55,16 @@ struct RowCondition: Sendable {
     case .all(let list), .any(let list):
       var decisive = false
       if case .any = node { decisive = true }
-      var judges: [Judge] = []
+      var predicates: [Predicate] = []
       for condition in list.conditions {
-        guard let judge = judge(condition, plan, store, level: level + 1) else { return nil }
-        judges.append(judge)
+        guard let predicate = predicate(condition, plan, store, level: level + 1) else {
+          return nil
+        }
+        predicates.append(predicate)
       }
-      return { [decisive, judges] row in
+      return { [decisive, predicates] row in
         var result: Bool? = !decisive
-        for holds in judges {
+        for holds in predicates {
           let holds = holds(row)
           if holds == decisive { return decisive }
           if holds == nil { result = nil }
@@ -70,7 +72,7 @@ struct RowCondition: Sendable {
         return result
       }
     case .negation(let operand, _):
-      guard let holds = judge(operand, plan, store, level: level + 1) else { return nil }
+      guard let holds = predicate(operand, plan, store, level: level + 1) else { return nil }
       return { holds($0).map { !$0 } }
     default: return nil
     }
@@ -86,7 +88,9 @@ struct RowCondition: Sendable {
       return { _ in .integer(key) }
     case .column(let slots):
       guard slots.count <= 1 else { return nil }
-      guard let slot = slots.first, slot != plan.counting else { return { .integer($0.key) } }
+      guard let slot = slots.first, slot != plan.autoIncrementSlot else {
+        return { .integer($0.key) }
+      }
       let property = plan.properties[slot]
       guard property.hasColumn else { return nil }
       if case .column(let storage) = property.role.kind, storage.collation != nil { return nil }
@@ -102,7 +106,7 @@ extension RowCondition {
   var test: ChangeTest {
     ChangeTest(table: table) { connection in
       guard let layout = try layout(connection) else { return nil }
-      return { mayConcern($0, layout) }
+      return { mayMatch($0, layout) }
     }
   }
 
@@ -148,7 +152,7 @@ extension RowCondition {
   }
 
   /// Returns whether a changed row may satisfy the condition, before or after the change.
-  private func mayConcern(_ change: RowChange, _ layout: Layout) -> Bool {
+  private func mayMatch(_ change: RowChange, _ layout: Layout) -> Bool {
     guard asciiLowercased(change.table) == table else { return false }
     if change.kind != .insert, mayHold(change.old, key: change.oldRowID, layout, isOld: true) {
       return true

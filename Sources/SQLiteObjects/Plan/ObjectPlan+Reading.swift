@@ -123,7 +123,7 @@ struct PropertyReader: Sendable {
   }
 
   /// Whether a value may contain or reference other objects.
-  var mayHoldOthers: Bool {
+  var mayHoldObjects: Bool {
     switch kind {
     case .reference, .lazyReference, .other, .unset, .links, .lazyLinks: true
     case .key, .scalar: false
@@ -132,7 +132,7 @@ struct PropertyReader: Sendable {
 
   private static func kind(of property: ObjectProperty) -> Kind {
     switch property.role.kind {
-    case .column where property.role.countsUp: .key
+    case .column where property.role.isAutoIncrement: .key
     case .column(let storage): storage.kind == .other ? .other : .scalar(storage.kind)
     case .object: property.role.isLazy ? .lazyReference : .reference
     case .asset: .other

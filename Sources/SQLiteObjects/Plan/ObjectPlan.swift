@@ -24,7 +24,7 @@ package final class ObjectPlan: Sendable {
   /// The properties that are plain values in columns.
   let plainColumns: [Int]
   /// The properties for which the stored form depends on other objects, on assets or on the store.
-  let lateSlots: [Int]
+  let deferredSlots: [Int]
   /// The properties that are loaded on demand. Their values can change independently of the object.
   let lazySlots: [Int]
   /// The table of the objects and the SQL for its rows.
@@ -85,16 +85,16 @@ package final class ObjectPlan: Sendable {
     id = ObjectIdentifier(type)
     let object = Object()
     let entries = try PropertyCollector.entries(of: object)
-    let known = KnownCells.of(object)
+    let known = WrapperLayout.of(object)
     // An object that consists only of cells encodes all of them.
-    if known == nil { try PropertyCollector.refuseHiddenWrappers(of: object, entries) }
+    if known == nil { try PropertyCollector.checkEncodesAllWrappers(of: object, entries) }
     let wrappers = entries.map(\.type)
     self.wrappers = wrappers
     var properties = try entries.map(Property.init)
     try ObjectPlan.check(type, properties, wrappers)
-    let counting = properties.firstIndex { $0.role.countsUp }
-    let key = counting.map { properties[$0].name } ?? ObjectShape.hiddenKey
-    var rows = TablePlan(type.tableName, key: .counted(key), kind: .objects)
+    let autoIncrementSlot = properties.firstIndex { $0.role.isAutoIncrement }
+    let key = autoIncrementSlot.map { properties[$0].name } ?? ObjectShape.hiddenKey
+    var rows = TablePlan(type.tableName, key: .autoIncremented(key), kind: .objects)
     try rows.setProperties(properties.map(\.row), type.traits) {
       MagicError.unsuitableType(type: "\(type)", reason: $0)
     }
@@ -109,15 +109,15 @@ package final class ObjectPlan: Sendable {
     self.rows = rows
     readers = properties.map(PropertyReader.init)
     let shape = ObjectShape(
-      type, properties, mayHoldOthers: readers.contains(where: \.mayHoldOthers),
+      type, properties, mayHoldObjects: readers.contains(where: \.mayHoldObjects),
       cellOffsets: known?.layout.offsets)
     self.shape = shape
     primaryType = shape.primary.map { wrappers[$0].valueType }
-    columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
+    columns = properties.indices.filter { properties[$0].hasColumn && $0 != autoIncrementSlot }
     links = properties.indices.filter { properties[$0].isLinked }
     relations = properties.indices.filter { properties[$0].isRelation }
     plainColumns = properties.indices.filter { properties[$0].isPlainColumn }
-    lateSlots = properties.indices.filter {
+    deferredSlots = properties.indices.filter {
       properties[$0].isStored && !properties[$0].isPlainColumn
     }
     lazySlots = properties.indices.filter { properties[$0].role.isLazy && properties[$0].isStored }
@@ -184,7 +184,7 @@ extension ObjectPlan {
   package var key: String { shape.key }
   package var properties: [Property] { shape.properties }
   package var primary: Int? { shape.primary }
-  var counting: Int? { shape.counting }
+  var autoIncrementSlot: Int? { shape.autoIncrementSlot }
   var isClass: Bool { shape.isClass }
   var isPlain: Bool { shape.isPlain }
   var needsContext: Bool { shape.needsContext }
@@ -212,7 +212,7 @@ extension ObjectPlan {
     return LinkTable(
       linkTableName(slot), form,
       from: .init(table: table, key: key), to: .init(table: target.table, key: target.key),
-      keepsTargets: properties[slot].deleteRule == .restrict)
+      restrictsTargetDeletion: properties[slot].deleteRule == .restrict)
   }
 
   /// Returns the definition of the table that stores the objects.
@@ -261,7 +261,7 @@ extension ObjectPlan.Property {
     case .links, .reverse: return .init(name, nil, isRelation: isRelation)
     }
     column.defaultValue = defaultValue
-    column.isUnique = role.isPrimary && !role.countsUp
+    column.isUnique = role.isPrimary && !role.isAutoIncrement
     return .init(name, column, isRelation: isRelation)
   }
 }
@@ -315,26 +315,26 @@ final class RowTexts: Sendable {
   }
 
   /// The query that checks whether an object with a z_index exists.
-  var presence: SQL { kept(Self.presenceIndex) { table.selectByKey("1") } }
+  var presence: SQL { cached(Self.presenceIndex) { table.selectByKey("1") } }
 
   /// The statement that deletes the object with a z_index.
-  var deletion: SQL { kept(Self.deletionIndex) { table.deleteByKey() } }
+  var deletion: SQL { cached(Self.deletionIndex) { table.deleteByKey() } }
 
   /// Returns the statement that writes one property of the object with a z_index.
   func update(of slot: Int) -> SQL {
-    kept(Self.firstUpdateIndex + slot) { table.update([properties[slot].name]) }
+    cached(Self.firstUpdateIndex + slot) { table.update([properties[slot].name]) }
   }
 
   /// Returns the statement that inserts objects. Unless `insertsOnly` is set, the statement updates
   /// existing objects with the same primary values.
   func statement(hasKey: Bool, rows: Int, insertsOnly: Bool) -> SQL {
     guard rows == 1 else { return sql(hasKey: hasKey, rows: rows, insertsOnly: insertsOnly) }
-    return kept((hasKey ? 2 : 0) + (insertsOnly ? 1 : 0)) {
+    return cached((hasKey ? 2 : 0) + (insertsOnly ? 1 : 0)) {
       sql(hasKey: hasKey, rows: 1, insertsOnly: insertsOnly)
     }
   }
 
-  private func kept(_ index: Int, _ make: () -> SQL) -> SQL {
+  private func cached(_ index: Int, _ make: () -> SQL) -> SQL {
     if let text = texts.withLock({ $0[index] }) { return SQL(unchecked: text) }
     let sql = make()
     // If a name can't be quoted, preparing the statement reports the error.

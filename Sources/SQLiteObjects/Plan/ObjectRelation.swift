@@ -39,15 +39,15 @@ final class ObjectRelation: Sendable {
     self.isReversed = isReversed
     let target = try plans(type)
     table = try owner.linkTable(slot, plans)
-    let forth =
+    let forward =
       try table?.relation
       ?? Relation(
         column: owner.properties[slot].name, of: .init(table: owner.table, key: owner.key),
         to: .init(table: target.table, key: target.key))
-    keys = isReversed ? forth.reversed : forth
+    keys = isReversed ? forward.reversed : forward
     destination = isReversed ? owner : target
-    countSQL = keys.countOfParameter
-    objectsSQL = "SELECT \(destination.qualifiedList { _ in true }) FROM \(keys.rowsOfParameter)"
+    countSQL = keys.countWithParameter
+    objectsSQL = "SELECT \(destination.qualifiedList { _ in true }) FROM \(keys.rowsWithParameter)"
   }
 
   var property: ObjectPlan.Property { owner.properties[slot] }

@@ -10,22 +10,22 @@ public struct Aggregate<Object: MagicObject, Result>: Sendable {
   /// Converts the stored value, which may be NULL, to the result.
   let result: @Sendable (Value) throws -> Result
   /// Returns the result if the table doesn't exist yet, so that there is no stored value.
-  let resultOfNone: @Sendable () throws -> Result
+  let resultForNoRows: @Sendable () throws -> Result
 
   /// Creates an aggregate from SQL.
   ///
   /// - Parameters:
   ///   - node: The aggregate function with its operand.
-  ///   - resultOfNone: Returns the result if the table doesn't exist yet. By default, that is the
+  ///   - resultForNoRows: Returns the result if the table doesn't exist yet. By default, that is the
   ///     result for NULL.
   ///   - result: Converts the stored value, which may be NULL, to the result.
   init(
-    _ node: QueryNode, resultOfNone: (@Sendable () throws -> Result)? = nil,
+    _ node: QueryNode, resultForNoRows: (@Sendable () throws -> Result)? = nil,
     _ result: @escaping @Sendable (Value) throws -> Result
   ) {
     self.node = node
     self.result = result
-    self.resultOfNone = resultOfNone ?? { try result(.null) }
+    self.resultForNoRows = resultForNoRows ?? { try result(.null) }
   }
 
   /// The aggregate with the collation that orders values of its type.
@@ -106,7 +106,7 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
   }
 
   private static func sum(_ operand: QueryNode) -> Aggregate {
-    Aggregate(.form(.sum(of: Result.self), [operand]), resultOfNone: { .zero }) {
+    Aggregate(.form(.sum(of: Result.self), [operand]), resultForNoRows: { .zero }) {
       $0.isNull ? notANumber : try Storage.value(Result.self, of: $0)
     }
   }

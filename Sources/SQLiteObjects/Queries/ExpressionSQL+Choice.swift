@@ -20,40 +20,40 @@ extension ExpressionSQL {
   ///   - filter: The filter.
   ///   - rows: The rows of the statement.
   ///   - finding: How the statement finds the rows that the filter selects.
-  ///   - isAlone: Whether the rows aren't joined with others.
+  ///   - hasNoJoins: Whether the rows aren't joined with others.
   mutating func write(
-    where filter: QueryNode, _ rows: Rows, _ finding: Finding, isAlone: Bool = true,
+    where filter: QueryNode, _ rows: Rows, _ rowStrategy: RowStrategy, hasNoJoins: Bool = true,
     to sql: inout SQL
   ) throws {
-    if finding.compares {
+    if rowStrategy.compares {
       sql.append(text: "\(rows.key) IN (")
-      try writeChoice(filter, rows.plan, finding, to: &sql)
+      try writeChoice(filter, rows.plan, rowStrategy, to: &sql)
       return sql.append(text: ")")
     }
-    if !isAlone, filter.hasLiteral {
+    if !hasNoJoins, filter.hasLiteral {
       let plan = rows.plan
       sql.append(text: "\(rows.key) IN (SELECT \(rows.key) FROM \(plan.quotedTable.text) WHERE ")
-      try write(where: filter, Rows(of: plan), finding, to: &sql)
+      try write(where: filter, Rows(of: plan), rowStrategy, to: &sql)
       return sql.append(text: ")")
     }
-    rows.narrowing = finding.visited
+    rows.narrowing = rowStrategy.visited
     try write(filter, rows, to: &sql)
-    rows.narrowing = finding.narrowing
+    rows.narrowing = rowStrategy.narrowing
   }
 
   /// Writes a query for the keys of the rows that match a filter. It is a `UNION ALL` with a branch
   /// for each term that an index serves, and a branch 0 that reads the first rows of an order, or
   /// all rows. When it runs, all branches but one are empty.
   private mutating func writeChoice(
-    _ filter: QueryNode, _ plan: ObjectPlan, _ finding: Finding, to sql: inout SQL
+    _ filter: QueryNode, _ plan: ObjectPlan, _ rowStrategy: RowStrategy, to sql: inout SQL
   ) throws {
     let (table, key) = (plan.quotedTable, SQL(unchecked: plan.qualifiedKey))
     let (all, few) = (Rows(of: plan), Rows(of: plan, narrowing: .few))
-    let sought = finding.sought.prefix(ExpressionSQL.choiceLimit)
+    let indexedTerms = rowStrategy.indexedTerms.prefix(ExpressionSQL.choiceLimit)
     sql.append(text: "WITH ")
     var names: [String] = []
-    for index in sought {
-      let keys = try keys(of: finding.terms[index], all)
+    for index in indexedTerms {
+      let keys = try keys(of: rowStrategy.terms[index], all)
       names.append(alias())
       sql.append(text: "\(names[names.count - 1]) (start) AS NOT MATERIALIZED (")
       sql.append(keys)
@@ -62,11 +62,11 @@ extension ExpressionSQL {
     // Generated names, so that they don't hide a column that SQL of the user means.
     let (choice, number) = (alias(), alias())
     sql.append(text: "\(choice) (\(number)) AS MATERIALIZED (SELECT CASE")
-    if !sought.isEmpty {
-      writeComparison(names, plan, finding, to: &sql)
-    } else if let stream = finding.stream {
+    if !indexedTerms.isEmpty {
+      writeComparison(names, plan, rowStrategy, to: &sql)
+    } else if let stream = rowStrategy.stream {
       try writeProbe(filter, few, stream.order, to: &sql)
-    } else if let probed = finding.probed {
+    } else if let probed = rowStrategy.probed {
       try writeProbe(probed, few, to: &sql)
     }
     sql.append(text: ")")
@@ -80,45 +80,45 @@ extension ExpressionSQL {
       )
       separator = " UNION ALL "
     }
-    for (branch, index) in sought.enumerated() {
+    for (branch, index) in indexedTerms.enumerated() {
       begin(branch + 1)
       sql.append(text: " AND ")
-      try write(finding.terms[index], all, to: &sql)
-      try write(finding, finding.terms.indices.filter { $0 != index }, few, to: &sql)
+      try write(rowStrategy.terms[index], all, to: &sql)
+      try write(rowStrategy, rowStrategy.terms.indices.filter { $0 != index }, few, to: &sql)
     }
-    if sought.isEmpty {
+    if indexedTerms.isEmpty {
       begin(1)
       sql.append(text: " AND ")
       try write(filter, all, to: &sql)
     }
-    if let stream = finding.stream {
+    if let stream = rowStrategy.stream {
       sql.append(text: "\(separator)SELECT * FROM (SELECT \(key.text) FROM \(table.text) WHERE ")
       try write(filter, few, to: &sql)
       try write(stream.order, few, to: &sql)
       sql.append(text: " LIMIT (SELECT CASE \(number) WHEN 0 THEN ")
       sql.append("\(stream.count)")
       sql.append(text: " ELSE 0 END FROM \(choice)))")
-    } else if finding.scans {
+    } else if rowStrategy.scans {
       begin(0)
-      if !finding.rest.isEmpty {
+      if !rowStrategy.rest.isEmpty {
         sql.append(text: " AND ")
-        let rest = finding.rest.map { finding.terms[$0] }
-        try write(rest[...], joinedBy: " AND ", sought.isEmpty ? few : all, to: &sql)
+        let rest = rowStrategy.rest.map { rowStrategy.terms[$0] }
+        try write(rest[...], joinedBy: " AND ", indexedTerms.isEmpty ? few : all, to: &sql)
       }
-      try write(finding, finding.sought, few, to: &sql)
+      try write(rowStrategy, rowStrategy.indexedTerms, few, to: &sql)
     }
   }
 
   /// Writes SQL for the number of the branch with the fewest rows, or for 0 if it is probably
   /// faster to read the first rows of an order, or all rows.
   private func writeComparison(
-    _ names: [String], _ plan: ObjectPlan, _ finding: Finding, to sql: inout SQL
+    _ names: [String], _ plan: ObjectPlan, _ rowStrategy: RowStrategy, to sql: inout SQL
   ) {
-    let hasOthers = finding.stream != nil || finding.scans
+    let hasOthers = rowStrategy.stream != nil || rowStrategy.scans
     for size in [16, 128, 1_024, 8_192, 65_536] {
       // If the matches are evenly distributed, reading `count * rows / matches` rows finds the
       // first `count` of them.
-      let limit = finding.stream == nil ? size * 8 : size * size
+      let limit = rowStrategy.stream == nil ? size * 8 : size * size
       if hasOthers { sql.append(text: " WHEN size < \(limit) THEN 0") }
       for (index, name) in names.enumerated() {
         sql.append(
@@ -130,7 +130,8 @@ extension ExpressionSQL {
     if !hasOthers { return }
     let key = SQL(unchecked: plan.qualifiedKey)
     sql.append(
-      " FROM (SELECT max(\(key)) * \(finding.stream?.count ?? 1) AS size FROM \(plan.quotedTable))")
+      " FROM (SELECT max(\(key)) * \(rowStrategy.stream?.count ?? 1) AS size FROM \(plan.quotedTable))"
+    )
   }
 
   /// Writes SQL that yields 0 if one of the first 256 rows of an order matches a filter that no
@@ -174,11 +175,11 @@ extension ExpressionSQL {
   /// Writes further terms. The unary `+` prevents SQLite from finding the rows through an index on
   /// them.
   private mutating func write(
-    _ finding: Finding, _ indices: [Int], _ rows: Rows, to sql: inout SQL
+    _ rowStrategy: RowStrategy, _ indices: [Int], _ rows: Rows, to sql: inout SQL
   ) throws {
     if indices.isEmpty { return }
     sql.append(text: " AND +(")
-    try write(indices.map { finding.terms[$0] }[...], joinedBy: " AND ", rows, to: &sql)
+    try write(indices.map { rowStrategy.terms[$0] }[...], joinedBy: " AND ", rows, to: &sql)
     sql.append(text: ")")
   }
 
@@ -195,7 +196,7 @@ extension ExpressionSQL {
   /// Returns a query for the keys of the rows that match a term, which finds them one by one. It
   /// may also return keys of other rows, and the same key repeatedly.
   private mutating func keys(of term: QueryNode, _ rows: Rows) throws -> SQL {
-    if let query = term.soughtRelation, let starts = try starts(of: query, rows) { return starts }
+    if let query = term.requiredRelation, let starts = try starts(of: query, rows) { return starts }
     var sql: SQL = "SELECT \(SQL(unchecked: rows.key)) FROM "
     if let reference = try reference(term, rows) {
       sql.append(

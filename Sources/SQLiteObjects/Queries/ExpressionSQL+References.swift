@@ -41,7 +41,7 @@ extension ExpressionSQL {
     else { return nil }
     let plan = try store.plan(type)
     let rest = Array(slots[1...])
-    guard rest != plan.counting.map({ [$0] }) else { return nil }
+    guard rest != plan.autoIncrementSlot.map({ [$0] }) else { return nil }
     let target = try Rows(plan, alias: alias(), isVisitedOnce: true)
     let (condition, isNegated) = node.comparing(rest)
     return Reference(
@@ -58,7 +58,7 @@ extension QueryNode {
     if case .comparing(.column(let slots), _, .value(let value), _) = self, !value.isNull {
       return slots
     }
-    return soughtColumn
+    return equalityColumn
   }
 
   /// Returns the same comparison for another column. For ``QueryComparison/notEqual``, returns its

@@ -60,7 +60,7 @@ extension ExpressionSQL {
     to sql: inout SQL
   ) throws {
     guard let selection = try selection(query, rows) else {
-      write(query.answer, ofNone: &sql)
+      write(query.answer, forNoRows: &sql)
       if let other { sql.append(other.0, other.1) }
       return
     }
@@ -72,16 +72,16 @@ extension ExpressionSQL {
     case (.materialized, .exists):
       sql.append("(\(key) IN (SELECT \(start)\(source)))")
     case (.materialized, .aggregate(let form)):
-      if let other, let holdsForNone = form.holdsForNone(other.0, other.1) {
+      if let other, let holdsForNoRows = form.holdsForNoRows(other.0, other.1) {
         // Select the groups for which the comparison has a different result than for no rows.
-        var having = SQL(unchecked: holdsForNone ? "(" : "")
+        var having = SQL(unchecked: holdsForNoRows ? "(" : "")
         having.append(result)
         having.append(other.0, other.1)
-        if holdsForNone { having.append(text: ") IS NOT 1") }
+        if holdsForNoRows { having.append(text: ") IS NOT 1") }
         sql.append(
           "(\(key) IN (SELECT \(start)\(source) GROUP BY \(selection.group) HAVING \(having))"
         )
-        sql.append(text: holdsForNone ? " IS NOT 1)" : ")")
+        sql.append(text: holdsForNoRows ? " IS NOT 1)" : ")")
         return
       }
       let groups = SQL(unchecked: alias())
@@ -89,7 +89,7 @@ extension ExpressionSQL {
         "(WITH \(groups) (start, result) AS MATERIALIZED (SELECT \(start), \(result)\(source) GROUP BY \(selection.group))"
       )
       sql.append(" SELECT CASE WHEN count(*) THEN max(result) ELSE ")
-      write(query.answer, ofNone: &sql)
+      write(query.answer, forNoRows: &sql)
       sql.append(" END FROM \(groups) WHERE start = \(key))")
     }
     if let other { sql.append(other.0, other.1) }
@@ -132,10 +132,10 @@ extension ExpressionSQL {
       conditions += path.steps.compactMap(\.distinction).map { SQL(unchecked: $0) }
     }
     if let filter = query.filter {
-      let hidesIndexes = shape == .lookUp && !filter.isOfKey
+      let hidesIndexes = shape == .lookUp && !filter.comparesKey
       var condition = SQL(unchecked: hidesIndexes ? "+(" : "")
       if shape == .materialized, path.rows.isVisitedOnce {
-        try write(where: filter, path.rows, finding(filter, path.rows.plan), to: &condition)
+        try write(where: filter, path.rows, rowStrategy(filter, path.rows.plan), to: &condition)
       } else {
         try write(filter, path.rows, to: &condition)
       }
@@ -149,12 +149,12 @@ extension ExpressionSQL {
     }
     return RelatedSelection(
       path: path, shape: shape, result: result, source: source,
-      isSortedByStart: !(query.operand?.isOfOneRow ?? true)
-        || query.operand == nil && query.filter?.isOfKey ?? true)
+      isSortedByStart: !(query.operand?.readsOwnRowOnly ?? true)
+        || query.operand == nil && query.filter?.comparesKey ?? true)
   }
 
   /// Writes the result for the case that no related objects exist.
-  private func write(_ answer: RelatedQuery.Answer, ofNone sql: inout SQL) {
+  private func write(_ answer: RelatedQuery.Answer, forNoRows sql: inout SQL) {
     switch answer {
     case .exists: sql.append(text: "(1 = 0)")
     case .aggregate(let form):
@@ -192,7 +192,7 @@ extension ExpressionSQL {
     for (index, slot) in route.enumerated() {
       let property = plan.properties[slot]
       switch property.role.kind {
-      case .column, .asset: throw plan.refuse(property, "does not reference an object")
+      case .column, .asset: throw plan.unsuitableProperty(property, "does not reference an object")
       case .object(let type):
         plan = try store.plan(type)
         guard let before = path?.rows else { continue }
@@ -238,7 +238,7 @@ extension ExpressionSQL {
   /// lack. The first query of a type inspects its tables.
   func isStored(_ relation: ObjectRelation) throws -> Bool {
     if store.isReady(relation.owner) { return true }
-    guard ExpressionSQL.mayLookAtTables else { throw UnknownTables() }
+    guard ExpressionSQL.mayInspectTables else { throw UnknownTables() }
     if try store.makeReady(relation.owner) { return true }
     return try store.read { try relation.isStored(store.tables, $0) }
   }

@@ -7,7 +7,7 @@ import SQLiteRelations
 ///
 /// The operators in `Filter+Comparison.swift` create the ``QueryNode`` that is written here.
 /// `ExpressionSQL+Related.swift` and `ExpressionSQL+References.swift` write conditions on related
-/// objects. `ExpressionSQL+Finding.swift` decides which condition SQLite uses to find the rows.
+/// objects. `ExpressionSQL+RowStrategy.swift` decides which condition SQLite uses to find the rows.
 ///
 /// All tables of a statement have different names: the tables of subqueries and joins are numbered.
 struct ExpressionSQL {
@@ -64,13 +64,13 @@ struct ExpressionSQL {
     }
   }
 
-  /// Thrown if the SQL depends on tables that the store hasn't inspected, and ``mayLookAtTables``
+  /// Thrown if the SQL depends on tables that the store hasn't inspected, and ``mayInspectTables``
   /// is false.
   struct UnknownTables: Error {}
 
   /// Whether the thread may wait for the database to inspect the tables of a relation. False on the
   /// thread of a task: see ``MagicData/making(_:)``.
-  @TaskLocal static var mayLookAtTables = true
+  @TaskLocal static var mayInspectTables = true
 
   let store: any ObjectStore
   private var aliases = 0
@@ -105,7 +105,7 @@ struct ExpressionSQL {
   ) throws -> SQL {
     var writer = ExpressionSQL(store)
     var sql = SQL(unchecked: "")
-    try writer.write(where: filter, Rows(of: plan), writer.finding(filter, plan), to: &sql)
+    try writer.write(where: filter, Rows(of: plan), writer.rowStrategy(filter, plan), to: &sql)
     return sql
   }
 
@@ -128,7 +128,7 @@ struct ExpressionSQL {
     case .calculation(let left, let arithmetic, let right, _):
       try write(left, arithmetic, right, rows, to: &sql)
     case .isIn(let operand, let values): try write(operand, in: values, rows, to: &sql)
-    case .writing(let form, let operands, _): try write(form, operands, rows, to: &sql)
+    case .librarySQL(let form, let operands, _): try write(form, operands, rows, to: &sql)
     case .literal(let pieces, let operands, _): try write(pieces, operands, rows, to: &sql)
     case .choice(let list): try write(choice: list.conditions, rows, to: &sql)
     case .related(let query, _): try write(query, rows, to: &sql)
@@ -153,7 +153,7 @@ extension ExpressionSQL {
   private mutating func write(
     _ operand: QueryNode, in values: [Value], _ rows: Rows, to sql: inout SQL
   ) throws {
-    try write(operand: equated(operand), rows, to: &sql)
+    try write(operand: withoutCollation(operand), rows, to: &sql)
     sql.append(" IN \(values)")
   }
 
@@ -206,8 +206,8 @@ extension ExpressionSQL {
   /// Returns the operand of an equality. On a server, which lacks the collations of this library,
   /// returns it without its collation. Equal values have the same stored form, so the result is the
   /// same.
-  private func equated(_ node: QueryNode) -> QueryNode {
-    guard store.isRemote, case .writing(let form, let operands, _) = node,
+  private func withoutCollation(_ node: QueryNode) -> QueryNode {
+    guard store.isRemote, case .librarySQL(let form, let operands, _) = node,
       form.pieces == QueryNode.orderPieces
     else { return node }
     return operands[0]
@@ -217,7 +217,7 @@ extension ExpressionSQL {
   mutating func write(
     operand node: QueryNode, _ rows: Rows, to sql: inout SQL
   ) throws {
-    guard node.isLoose else { return try write(node, rows, to: &sql) }
+    guard node.needsParentheses else { return try write(node, rows, to: &sql) }
     sql.append(text: "(")
     try write(node, rows, to: &sql)
     sql.append(text: ")")
@@ -232,10 +232,10 @@ extension ExpressionSQL {
       if case .related(let query, _) = left {
         return try write(query, comparedWith: (comparison, value), rows, to: &sql)
       }
-      try write(operand: isEqual ? equated(left) : left, rows, to: &sql)
+      try write(operand: isEqual ? withoutCollation(left) : left, rows, to: &sql)
       return sql.append(comparison, value)
     }
-    try write(operand: isEqual ? equated(left) : left, rows, to: &sql)
+    try write(operand: isEqual ? withoutCollation(left) : left, rows, to: &sql)
     // Two nil values are equal.
     let isNullSafe = comparison == .equal && right.mayBeNull
     sql.append(text: isNullSafe ? " IS " : comparison.rawValue)
@@ -320,16 +320,16 @@ extension ExpressionSQL {
     let rest = slots.dropFirst()
     guard let next = rest.first else {
       guard property.hasColumn else {
-        throw rows.plan.refuse(property, "has no column to compare")
+        throw rows.plan.unsuitableProperty(property, "has no column to compare")
       }
       return try rows.column(slot)
     }
     guard case .object(let type) = property.role.kind else {
-      throw rows.plan.refuse(property, "does not reference an object")
+      throw rows.plan.unsuitableProperty(property, "does not reference an object")
     }
     let plan = try store.plan(type)
     // The reference itself stores the key of the other row.
-    if rest.count == 1, next == plan.counting { return try rows.column(slot) }
+    if rest.count == 1, next == plan.autoIncrementSlot { return try rows.column(slot) }
     if rows.joined != nil { return try column(rest, join(rows, slot, plan)) }
     let target = try Rows(plan, alias: alias())
     let (value, reference) = (try column(rest, target), try rows.column(slot))
@@ -380,7 +380,7 @@ extension SQL {
 }
 
 extension ObjectPlan {
-  func refuse(_ property: Property, _ reason: String) -> MagicError {
+  func unsuitableProperty(_ property: Property, _ reason: String) -> MagicError {
     .unsuitableType(type: typeName, reason: "“\(property.name)” \(reason)")
   }
 }

@@ -195,17 +195,18 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
 extension QueryForm {
   /// The number of rows.
   static let count = QueryForm(
-    ["count(*)"], mayBeNull: false, ofNone: .integer(0), combining: sum.pieces)
-  private static let average = QueryForm(["avg(", ")"], ofNone: .null)
-  private static let decimalAverage = QueryForm(["magicdata_decimal_average(", ")"], ofNone: .null)
+    ["count(*)"], mayBeNull: false, forNoRows: .integer(0), combining: sum.pieces)
+  private static let average = QueryForm(["avg(", ")"], forNoRows: .null)
+  private static let decimalAverage = QueryForm(
+    ["magicdata_decimal_average(", ")"], forNoRows: .null)
   private static let sum = combined(
-    ["ifnull(sum(", "), 0)"], mayBeNull: false, ofNone: .integer(0))
+    ["ifnull(sum(", "), 0)"], mayBeNull: false, forNoRows: .integer(0))
   // A real number, also for no rows. It is NULL if it isn't a number. A sum of partial sums would
   // skip such a NULL, so this sum isn't split.
-  private static let realSum = QueryForm(["total(", ")"], ofNone: .real(0))
-  private static let floatSum = QueryForm(["magicdata_float(total(", "))"], ofNone: .real(0))
+  private static let realSum = QueryForm(["total(", ")"], forNoRows: .real(0))
+  private static let floatSum = QueryForm(["magicdata_float(total(", "))"], forNoRows: .real(0))
   private static let decimalSum = combined(
-    ["magicdata_decimal_sum(", ")"], mayBeNull: false, ofNone: nil)
+    ["magicdata_decimal_sum(", ")"], mayBeNull: false, forNoRows: nil)
   private static let min = combined(["min(", ")"])
   private static let decimalMin = combined(["min(", " COLLATE magicdata_decimal)"])
   private static let max = combined(["max(", ")"])
@@ -214,9 +215,9 @@ extension QueryForm {
   /// Returns an aggregate that can be split: applied to the results for parts of the rows, it
   /// returns the result for all.
   private static func combined(
-    _ pieces: [String], mayBeNull: Bool = true, ofNone: Value? = .null
+    _ pieces: [String], mayBeNull: Bool = true, forNoRows: Value? = .null
   ) -> QueryForm {
-    QueryForm(pieces, mayBeNull: mayBeNull, ofNone: ofNone, combining: pieces)
+    QueryForm(pieces, mayBeNull: mayBeNull, forNoRows: forNoRows, combining: pieces)
   }
 
   /// Returns the sum for a type. It is zero for no rows. It throws if integers overflow 64 bits,

@@ -249,14 +249,14 @@ private struct DecimalSum {
     if isNegative { bytes.removeFirst() }
     var digits: (whole: UInt64, fraction: UInt64) = (0, 0)
     var counts = (whole: 0, fraction: 0)
-    var isBehindPoint = false
+    var isAfterPoint = false
     for byte in bytes {
       let digit = UInt64(byte &- UInt8(ascii: "0"))
-      if byte == UInt8(ascii: "."), !isBehindPoint {
-        isBehindPoint = true
+      if byte == UInt8(ascii: "."), !isAfterPoint {
+        isAfterPoint = true
       } else if digit > 9 {
         return nil
-      } else if isBehindPoint {
+      } else if isAfterPoint {
         digits.fraction = digits.fraction * 10 + digit
         counts.fraction += 1
       } else {
@@ -265,7 +265,7 @@ private struct DecimalSum {
       }
       guard counts.whole <= 18, counts.fraction <= 18 else { return nil }
     }
-    guard counts.whole > 0, isBehindPoint == (counts.fraction > 0) else { return nil }
+    guard counts.whole > 0, isAfterPoint == (counts.fraction > 0) else { return nil }
     for _ in counts.fraction..<18 { digits.fraction *= 10 }
     let units = Int128(digits.whole) * perOne + Int128(digits.fraction)
     return isNegative ? -units : units

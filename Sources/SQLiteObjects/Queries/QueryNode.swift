@@ -24,7 +24,7 @@ enum QueryNode: Sendable {
   /// A test whether a value is in a list that doesn't contain NULL.
   indirect case isIn(QueryNode, [Value])
   /// SQL of this library with operands.
-  case writing(QueryForm, [QueryNode], depth: Int)
+  case librarySQL(QueryForm, [QueryNode], depth: Int)
   /// SQL of the user with operands. There is one more piece of SQL than operands.
   case literal([SQL], [QueryNode], depth: Int)
   /// The value that follows the first true condition. The list alternates conditions and values,
@@ -133,7 +133,7 @@ extension QueryNode {
   /// Returns a node for SQL of this library with operands.
   @inline(never)
   static func form(_ form: QueryForm, _ operands: [QueryNode]) -> QueryNode {
-    node(of: operands) { .writing(form, operands, depth: $0) }
+    node(of: operands) { .librarySQL(form, operands, depth: $0) }
   }
 
   /// Returns a node for SQL of the user with operands. Returns a failure if the SQL isn't a
@@ -236,7 +236,7 @@ extension QueryNode {
 
   /// Whether the node has lower precedence than operators on values, and needs parentheses as an
   /// operand.
-  var isLoose: Bool {
+  var needsParentheses: Bool {
     switch self {
     case .comparing, .isIn, .negation: true
     default: false
@@ -249,7 +249,7 @@ extension QueryNode {
     case .value, .column, .object, .failure: 1
     case .isIn(let operand, _): operand.depth + 1
     case .comparing(_, _, _, let depth), .calculation(_, _, _, let depth),
-      .writing(_, _, let depth), .literal(_, _, let depth), .related(_, let depth),
+      .librarySQL(_, _, let depth), .literal(_, _, let depth), .related(_, let depth),
       .negation(_, let depth):
       depth
     case .all(let list), .any(let list), .choice(let list): list.depth
@@ -257,11 +257,11 @@ extension QueryNode {
   }
 
   /// Whether the node reads only the row of the object itself.
-  var isOfOneRow: Bool {
+  var readsOwnRowOnly: Bool {
     switch self {
     case .column(let slots): slots.count <= 1
     case .literal, .related: false
-    default: parts.allSatisfy(\.isOfOneRow)
+    default: parts.allSatisfy(\.readsOwnRowOnly)
     }
   }
 
@@ -273,7 +273,7 @@ extension QueryNode {
     case .comparing(let left, _, let right, _), .calculation(let left, _, let right, _):
       [left, right]
     case .isIn(let operand, _), .negation(let operand, _): [operand]
-    case .writing(_, let operands, _), .literal(_, let operands, _): operands
+    case .librarySQL(_, let operands, _), .literal(_, let operands, _): operands
     case .related(let query, _): [query.operand, query.filter].compactMap(\.self)
     case .all(let list), .any(let list), .choice(let list): list.conditions
     }
@@ -284,7 +284,7 @@ extension QueryNode {
     switch self {
     case .value(let value): value.isNull
     case .object, .negation: false
-    case .writing(let form, _, _): form.mayBeNull
+    case .librarySQL(let form, _, _): form.mayBeNull
     case .related(let query, _): query.answer.mayBeNull
     default: true
     }
@@ -294,7 +294,7 @@ extension QueryNode {
   var isTruthValue: Bool {
     switch self {
     case .comparing, .isIn, .all, .any, .negation: true
-    case .writing(let form, _, _): form.isTruthValue
+    case .librarySQL(let form, _, _): form.isTruthValue
     case .related(let query, _): query.answer.isTruthValue
     default: false
     }
@@ -367,26 +367,26 @@ struct QueryForm: Sendable {
   let isTruthValue: Bool
   /// The result for no rows, if the SQL is an aggregate and this result is NULL or zero; otherwise
   /// nil.
-  let resultOfNone: Value?
+  let resultForNoRows: Value?
   /// The SQL of the aggregate that combines the results for parts of the rows to the result for all
   /// rows. Nil if the partial results don't determine it.
   let combining: [String]?
 
   init(
     _ pieces: [String], mayBeNull: Bool = true, isTruthValue: Bool = false,
-    ofNone resultOfNone: Value? = nil, combining: [String]? = nil
+    forNoRows resultForNoRows: Value? = nil, combining: [String]? = nil
   ) {
     self.pieces = pieces
     self.mayBeNull = mayBeNull
     self.isTruthValue = isTruthValue
-    self.resultOfNone = resultOfNone
+    self.resultForNoRows = resultForNoRows
     self.combining = combining
   }
 
   /// Returns whether a comparison with the result for no rows is true, or nil if only the database
   /// can determine it.
-  func holdsForNone(_ comparison: QueryComparison, _ value: Value) -> Bool? {
-    switch (resultOfNone, value) {
+  func holdsForNoRows(_ comparison: QueryComparison, _ value: Value) -> Bool? {
+    switch (resultForNoRows, value) {
     case (nil, _): nil
     case (.null, .null): comparison == .equal
     case (.null, _), (_, .null): comparison == .notEqual

@@ -15,7 +15,7 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
   public let route: _ColumnRoute
 
   fileprivate init<Object: MagicObject>(
-    behind route: _ColumnRoute, _ path: KeyPath<Object, Column>
+    after route: _ColumnRoute, _ path: KeyPath<Object, Column>
   ) {
     let rest = Prototype<Object>.slots(path)
     self.route = _ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
@@ -35,7 +35,7 @@ extension MagicColumn where Element: MagicObject {
   /// - Parameter path: The property of the related object, such as `\.$name`.
   public subscript<Next: MagicColumn>(
     dynamicMember path: KeyPath<Element, Next>
-  ) -> RelatedColumn<Next> { RelatedColumn(behind: route, path) }
+  ) -> RelatedColumn<Next> { RelatedColumn(after: route, path) }
 }
 
 extension MagicColumn {
@@ -45,7 +45,7 @@ extension MagicColumn {
   public subscript<Object: MagicObject, Next: MagicColumn>(
     dynamicMember path: KeyPath<Object, Next>
   ) -> RelatedColumn<Next> where Element == AsyncMagical<Object> {
-    RelatedColumn(behind: route, path)
+    RelatedColumn(after: route, path)
   }
 }
 
@@ -56,7 +56,7 @@ extension MagicColumn where Element: MagicRelation {
   public subscript<Next: MagicColumn>(
     dynamicMember path: KeyPath<Element.Target, Next>
   ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
-    RelatedCollection(behind: route, path)
+    RelatedCollection(after: route, path)
   }
 
   /// Accesses the objects that a to-one relation of the related objects references, for use in a
@@ -66,7 +66,7 @@ extension MagicColumn where Element: MagicRelation {
   public subscript<Next: MagicColumn>(
     dynamicMember path: KeyPath<Element.Target, Next>
   ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
-    RelatedCollection(behind: route, path)
+    RelatedCollection(after: route, path)
   }
 
   /// Accesses the objects that a lazy to-one relation of the related objects references, for use in
@@ -76,7 +76,7 @@ extension MagicColumn where Element: MagicRelation {
   public subscript<Object: MagicObject, Next: MagicColumn>(
     dynamicMember path: KeyPath<Element.Target, Next>
   ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
-    RelatedCollection(behind: route, path)
+    RelatedCollection(after: route, path)
   }
 }
 
@@ -96,7 +96,7 @@ public struct RelatedCollection<Target: MagicObject>: MagicColumn {
   /// The path from the queried object to the related objects. Only queries use it.
   public let route: _ColumnRoute
 
-  init<Object: MagicObject>(behind route: _ColumnRoute, _ path: KeyPath<Object, some MagicColumn>) {
+  init<Object: MagicObject>(after route: _ColumnRoute, _ path: KeyPath<Object, some MagicColumn>) {
     let rest = Prototype<Object>.slots(path)
     self.route = _ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
   }

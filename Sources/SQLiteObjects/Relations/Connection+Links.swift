@@ -61,7 +61,7 @@ extension Connection {
   /// - Parameter relations: The relations, and the keys of the objects that they start from, or nil
   ///   for all.
   /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if an object doesn't exist.
-  func expectTargets(
+  func checkTargetsExist(
     of relations: () throws -> [(ObjectRelation, owners: [Int64]?)]
   ) throws {
     guard isRemote else {
@@ -70,7 +70,7 @@ extension Connection {
     }
     let relations = try relations()
     if relations.isEmpty { return }
-    if isInsideAnother {
+    if isInsideOuterTransaction {
       if let error = try missingTarget(of: relations) { throw error }
     } else {
       onForeignKeyFailure { try $0.missingTarget(of: relations) }

@@ -30,14 +30,14 @@ struct RelatedObjects: Sendable {
   let generation: Int
 
   /// The result of a read from one snapshot.
-  struct Found: Sendable {
+  struct ReadResult: Sendable {
     var count = 0
     var links: [StoredLink] = []
     var fetched = Fetched.plain([])
   }
 
   /// A read on a connection.
-  typealias Reading = @Sendable (Connection) throws -> Found
+  typealias Reading = @Sendable (Connection) throws -> ReadResult
 
   /// Throws ``MagicError/restored(type:)`` if the store's contents were replaced since the object
   /// was fetched.
@@ -49,8 +49,8 @@ struct RelatedObjects: Sendable {
 
   /// Runs a read, blocking the thread. The result is empty if the store has no table for the
   /// relation yet.
-  func found(isOneStatement: Bool = false, _ read: Reading) throws -> Found {
-    var result = Found()
+  func found(isOneStatement: Bool = false, _ read: Reading) throws -> ReadResult {
+    var result = ReadResult()
     try store.read(isOneStatement ? relation.owner : nil, isOneStatement: isOneStatement) {
       result = try found($0, read)
     }
@@ -60,7 +60,7 @@ struct RelatedObjects: Sendable {
   /// The suspending form of ``found(isOneStatement:_:)``.
   nonisolated(nonsending) func found(
     isOneStatement: Bool = false, _ read: @escaping Reading
-  ) async throws -> Found {
+  ) async throws -> ReadResult {
     try await store.read(isOneStatement ? relation.owner : nil, isOneStatement: isOneStatement) {
       try found($0, read)
     }
@@ -71,29 +71,29 @@ struct RelatedObjects: Sendable {
   var areOneStatement: Bool { !relation.destination.needsContext }
 
   /// Reads all objects, blocking the thread.
-  func objects() throws -> Found {
+  func objects() throws -> ReadResult {
     try found(isOneStatement: areOneStatement) { try objects($0) }
   }
 
   /// The suspending form of ``objects()``.
-  nonisolated(nonsending) func objects() async throws -> Found {
+  nonisolated(nonsending) func objects() async throws -> ReadResult {
     try await found(isOneStatement: areOneStatement) { try objects($0) }
   }
 
   /// Runs a read on a connection. The result is empty if the store has no table for the relation
   /// yet.
-  func found(_ connection: Connection, _ read: Reading) throws -> Found {
+  func found(_ connection: Connection, _ read: Reading) throws -> ReadResult {
     try checkIsCurrent()
     guard
       try store.isReady(relation.owner) || relation.isStored(store.tables, connection)
-    else { return Found() }
+    else { return ReadResult() }
     return try read(connection)
   }
 
   /// Returns a request that runs a read and computes the answer from its result.
   func request<Result>(
     isOneStatement: Bool = false, _ read: @escaping Reading,
-    then: @escaping (Found) throws -> LazyAnswer<Result>
+    then: @escaping (ReadResult) throws -> LazyAnswer<Result>
   ) -> LazyAnswer<Result> {
     .request(self, isOneStatement: isOneStatement, read, then: then)
   }
@@ -102,47 +102,48 @@ struct RelatedObjects: Sendable {
 // The reads that a request can run.
 extension RelatedObjects {
   /// Counts the links.
-  func count(_ connection: Connection) throws -> Found {
-    Found(count: try relation.count(from: zIndex, in: connection))
+  func count(_ connection: Connection) throws -> ReadResult {
+    ReadResult(count: try relation.count(from: zIndex, in: connection))
   }
 
   /// Reads links without their objects.
-  func links(_ connection: Connection, _ page: Relation.Page = .init()) throws -> Found {
+  func links(_ connection: Connection, _ page: Relation.Page = .init()) throws -> ReadResult {
     guard relation.table == nil else {
-      return Found(links: try relation.keys.links(from: zIndex, page, in: connection))
+      return ReadResult(links: try relation.keys.links(from: zIndex, page, in: connection))
     }
     guard let target = try relation.keys.end(from: zIndex, in: connection) else {
       throw MagicError.missingTarget(type: relation.owner.typeName, zIndex: zIndex)
     }
-    return Found(links: target.map { [StoredLink(owner: zIndex, place: .null, target: $0)] } ?? [])
+    return ReadResult(
+      links: target.map { [StoredLink(owner: zIndex, place: .null, target: $0)] } ?? [])
   }
 
   /// Reads links with their objects.
-  func targets(_ connection: Connection, _ page: Relation.Page = .init()) throws -> Found {
+  func targets(_ connection: Connection, _ page: Relation.Page = .init()) throws -> ReadResult {
     try targets(of: links(connection, page).links, connection)
   }
 
   /// Reads the objects of links.
-  func targets(of links: [StoredLink], _ connection: Connection) throws -> Found {
+  func targets(of links: [StoredLink], _ connection: Connection) throws -> ReadResult {
     let loader = GraphLoader(store, connection)
     try loader.load(relation.destination.type, links.map(\.target))
-    return Found(links: links, fetched: .graph(loader.graph))
+    return ReadResult(links: links, fetched: .graph(loader.graph))
   }
 
   /// Reads the objects of links that were read before, and skips objects that were removed since.
-  func present(_ links: [StoredLink], _ connection: Connection) throws -> Found {
+  func present(_ links: [StoredLink], _ connection: Connection) throws -> ReadResult {
     let present = try relation.keys.present(links.map(\.target), in: connection)
     return try targets(of: links.filter { present.contains($0.target) }, connection)
   }
 
   /// Reads the objects without duplicates, in the order of their keys, with a single statement if
   /// they have no eager relations.
-  func objects(_ connection: Connection, _ page: Relation.Page = .init()) throws -> Found {
+  func objects(_ connection: Connection, _ page: Relation.Page = .init()) throws -> ReadResult {
     let loader = GraphLoader(store, connection)
     guard areOneStatement, store.isReady(relation.owner) else {
       try loader.load(
         relation.destination, from: relation.keys.rows(from: .integer(zIndex), page))
-      return Found(fetched: .graph(loader.graph))
+      return ReadResult(fetched: .graph(loader.graph))
     }
     let content = StoreContent(of: store)
     var storages: [ObjectStorage] = []
@@ -150,19 +151,19 @@ extension RelatedObjects {
       storages.append(try relation.destination.storage(of: $0, in: content))
     }
     store.forgetFetched(storages[...], afterRollbackOn: connection)
-    return Found(fetched: .plain(storages))
+    return ReadResult(fetched: .plain(storages))
   }
 }
 
 extension RelatedObjects {
   /// Creates the objects from the result of ``objects(_:_:)``.
-  func objects<Object: MagicObject>(of type: Object.Type, _ found: Found) throws -> [Object] {
+  func objects<Object: MagicObject>(of type: Object.Type, _ found: ReadResult) throws -> [Object] {
     try found.fetched.objects(type, relation.destination, in: store)
   }
 
   /// Creates the objects from the result of ``targets(_:_:)``, with the keys of their links.
   func links<Object: MagicObject>(
-    to type: Object.Type, _ found: Found
+    to type: Object.Type, _ found: ReadResult
   ) throws -> [_MagicLink<Object>] {
     guard case .graph(let graph) = found.fetched else { return [] }
     let objects = try FetchContext(store, graph)
@@ -180,7 +181,7 @@ enum LazyAnswer<Result> {
   case known(Result)
   case request(
     RelatedObjects, isOneStatement: Bool, RelatedObjects.Reading,
-    then: (RelatedObjects.Found) throws -> LazyAnswer)
+    then: (RelatedObjects.ReadResult) throws -> LazyAnswer)
 
   /// Returns the result, blocking the thread until the store has read the data.
   func get() throws -> Result {

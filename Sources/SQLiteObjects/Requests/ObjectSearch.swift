@@ -26,7 +26,7 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
     }
     self.store = store
     plan = try store.plan(Object.self)
-    guard let columns = plan.search?.columns else { throw plan.declaresNoSearch }
+    guard let columns = plan.search?.columns else { throw plan.notSearchedError }
     self.columns = columns
     search = try Search(
       for: pattern,
@@ -61,7 +61,7 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
 
 extension ObjectPlan {
   /// The error for a search in a type that declares no searched properties.
-  var declaresNoSearch: MagicError {
+  var notSearchedError: MagicError {
     .notSearched(type: typeName)
   }
 }

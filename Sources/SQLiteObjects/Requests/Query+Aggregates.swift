@@ -9,7 +9,7 @@ extension Query {
   public func aggregate<Value>(_ aggregate: Aggregate<Object, Value>) -> Request<Value> {
     let rows: Request<[Value]> = rows(TupleLayout(ResultColumn(aggregate)), Groups())
     // The query returns no row if the table doesn't exist yet.
-    return rows.map { [none = aggregate.resultOfNone] in try $0.first ?? none() }
+    return rows.map { [none = aggregate.resultForNoRows] in try $0.first ?? none() }
   }
 
   /// A request for values that are computed from all objects of the query.
@@ -20,7 +20,7 @@ extension Query {
   public func aggregate<each Value>(
     _ aggregates: repeat Aggregate<Object, each Value>
   ) -> Request<(repeat each Value)> {
-    let none = (repeat (each aggregates).resultOfNone)
+    let none = (repeat (each aggregates).resultForNoRows)
     let rows: Request<[(repeat each Value)]> = rows(
       TupleLayout(repeat ResultColumn(each aggregates)), Groups())
     return rows.map { try $0.first ?? (repeat try (each none)()) }

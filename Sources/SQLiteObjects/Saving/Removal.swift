@@ -57,16 +57,17 @@ struct Removal: Sendable {
   ///   - connection: The connection of the transaction.
   ///   - store: The store.
   ///   - mustExist: Whether to throw if none of the rows exists any more.
-  ///   - isAnothers: Whether an outer transaction is open and this deletion has no savepoint.
+  ///   - lacksSavepoint: Whether an outer transaction is open and this deletion has no savepoint.
   /// - Returns: The number of rows that were deleted.
   func delete(
-    on connection: Connection, in store: any ObjectStore, mustExist: Bool, isAnothers: Bool = false
+    on connection: Connection, in store: any ObjectStore, mustExist: Bool,
+    lacksSavepoint: Bool = false
   ) throws -> Int {
     guard generation == store.generation else {
       throw MagicError.restored(type: plan.typeName)
     }
-    let isInsideAnother = isAnothers || connection.isInsideAnother
-    if isInsideAnother {
+    let isInsideOuterTransaction = lacksSavepoint || connection.isInsideOuterTransaction
+    if isInsideOuterTransaction {
       let known = targets.map { ($0.storage, $0.storage.former) }
       connection.afterRollback { _ in
         for (storage, former) in known { storage.restore(former) }
@@ -75,7 +76,7 @@ struct Removal: Sendable {
     let count = try deleteRows(on: connection)
     if mustExist, count == 0 { throw MagicError.notSaved(type: plan.typeName) }
     let identity = store.identity
-    if isInsideAnother {
+    if isInsideOuterTransaction {
       for target in targets { target.storage.removed(from: identity, target.zIndex) }
     } else {
       connection.afterCommit { _ in
@@ -89,14 +90,14 @@ struct Removal: Sendable {
     var count = 0
     do {
       var statement = try connection.statement(plan.texts.deletion)
-      try connection.deletingTogether {
+      try connection.deferringRestrictions {
         for (_, zIndex) in targets {
-          count += try plan.namingRestrictions(of: "\(zIndex)", connection) {
+          count += try plan.namingRestrictingProperties(of: "\(zIndex)", connection) {
             try statement.run(zIndex).rows
           }
         }
       }
-    } catch let error as SQLiteError where error.isOfMissingTable {
+    } catch let error as SQLiteError where error.isMissingTableOrColumn {
       // Another connection has dropped the table.
     }
     return count
@@ -113,20 +114,20 @@ extension Connection {
   /// - Parameter delete: The deletion. The second run must delete what the first one has left.
   /// - Throws: The error of the first attempt if the second one leaves a dangling reference, or any
   ///   other error of `delete`.
-  func deletingTogether<Result>(_ delete: () throws -> Result) throws -> Result {
+  func deferringRestrictions<Result>(_ delete: () throws -> Result) throws -> Result {
     do {
       return try delete()
     } catch let restriction as MagicError {
       // If deferred foreign keys are violated already, violations by this deletion can't be
       // distinguished from them.
-      guard case .restricted = restriction, try !findsDeferredViolations() else {
+      guard case .restricted = restriction, try !checkDeferredViolations() else {
         throw restriction
       }
       return try savepoint {
         _ = try pragma("defer_foreign_keys", " = ON")
         defer { _ = try? pragma("defer_foreign_keys", " = OFF") }
         let result = try delete()
-        if try findsDeferredViolations() { throw restriction }
+        if try checkDeferredViolations() { throw restriction }
         return result
       }
     }
@@ -142,7 +143,7 @@ extension ObjectPlan {
   ///   - connection: The connection.
   ///   - delete: The deletion.
   /// - Throws: ``MagicError/restricted(type:by:)``, or any other error of `delete`.
-  func namingRestrictions<Result>(
+  func namingRestrictingProperties<Result>(
     of keys: @autoclosure () -> SQL, _ connection: Connection, _ delete: () throws -> Result
   ) throws -> Result {
     do {
@@ -167,7 +168,7 @@ extension ObjectPlan {
           "SELECT 1 FROM \(identifier: other) WHERE \(identifier: key.columns[0]) IN (\(keys)) LIMIT 1"
         )
         guard leads != nil else { continue }
-        let property = try tables.property(ofLinks: other) ?? (other, key.columns[0])
+        let property = try tables.property(forLinkTable: other) ?? (other, key.columns[0])
         names.append("\(property.table).\(property.name)")
       }
     }

@@ -14,7 +14,7 @@ final class InsertStatement {
   /// Whether the statement fails for an existing primary value instead of updating the object.
   let mustBeNew: Bool
   /// Whether the statement may update an object for which SQLite doesn't report the key.
-  private let mayKeepKey: Bool
+  private let mayUpdateExisting: Bool
   private let connection: Connection
   // Only one thread uses it, and nothing that runs inside `run`. An exclusivity check would cost as
   // much as a binding.
@@ -36,7 +36,7 @@ final class InsertStatement {
     self.hasKey = hasKey
     self.mustBeNew = mustBeNew
     self.connection = connection
-    mayKeepKey = plan.primary != nil && plan.counting == nil
+    mayUpdateExisting = plan.primary != nil && plan.autoIncrementSlot == nil
     unsafe statement = try connection.statement(
       plan.texts.statement(hasKey: hasKey, rows: rows, insertsOnly: mustBeNew))
   }
@@ -73,12 +73,14 @@ final class InsertStatement {
   ///   key.
   func run(key: Int64?) throws -> Int64? {
     // RETURNING would cost twice as much as the INSERT (benchmark `insert`).
-    if mayKeepKey { connection.forgetLastInsertedRowID() }
+    if mayUpdateExisting { connection.forgetLastInsertedRowID() }
     let change = try unsafe statement.run()
     guard change.rows > 0 else { return nil }
     // An existing object was updated, and nothing was inserted. A node then reports the rowid of an
     // earlier insertion.
-    if mayKeepKey, connection.isRemote && !mustBeNew || change.lastInsertedRowID == 0 { return nil }
+    if mayUpdateExisting, connection.isRemote && !mustBeNew || change.lastInsertedRowID == 0 {
+      return nil
+    }
     return key ?? change.lastInsertedRowID
   }
 }

@@ -8,17 +8,17 @@ extension SaveGraph {
     guard !isPlain, plans.contains(where: \.hasAssets) else { return self }
     var graph = self
     for node in nodes where node.plan.hasAssets {
-      for place in node.late {
+      for place in node.deferred {
         // An asset that isn't written doesn't need to be opened.
-        let slot = late[place].slot
+        let slot = deferred[place].slot
         guard !node.snapshot.isKnown || values.isChanged(slot, in: node) else { continue }
-        graph.late[place].value = try staged(late[place].value, store)
+        graph.deferred[place].value = try staged(deferred[place].value, store)
       }
     }
     return graph
   }
 
-  private func staged(_ value: LateValue, _ store: any ObjectStore) throws -> LateValue {
+  private func staged(_ value: DeferredValue, _ store: any ObjectStore) throws -> DeferredValue {
     switch value {
     case .asset(.file(let path, let pathExtension)):
       let staged = try store.assets.stageOnce(contentsOf: path, extension: pathExtension)
@@ -35,7 +35,7 @@ extension SaveGraph {
   /// given.
   private func copy(
     _ handle: AssetHandle, _ pathExtension: String?, to store: any ObjectStore
-  ) throws -> LateValue {
+  ) throws -> DeferredValue {
     guard let reader = try handle.open() else { return .asset(.empty) }
     let wanted = pathExtension ?? reader.record.fileExtension ?? ""
     let staged = try store.assets.stageOnce(copyOf: reader, extension: wanted)
@@ -60,7 +60,7 @@ extension SaveGraph.Transaction {
       throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
     }
     let value = id.map { Value.text($0.description) } ?? .null
-    settled.append((slot, .stored(value)))
+    assigned.append((slot, .stored(value)))
     if id == present, zIndex != nil, !pending.isContent { return nil }
     // If only the content was replaced, the ID is written too, so that observers of the object are
     // notified.
@@ -77,7 +77,7 @@ extension SaveGraph.Transaction {
 
 extension AssetHandle {
   /// Returns whether this is the asset of an object's property.
-  func isOf(_ storage: ObjectStorage, _ slot: Int) -> Bool {
+  func isAssetOf(_ storage: ObjectStorage, _ slot: Int) -> Bool {
     self.slot == slot && shape.type == storage.shape.type
       && storage.zIndex(in: content.identity) == zIndex
   }

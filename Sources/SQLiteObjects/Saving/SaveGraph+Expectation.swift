@@ -8,7 +8,7 @@ extension SaveGraph.Node {
     guard let originals = storage.originals(in: store) else { return [] }
     let shape = storage.shape
     return try shape.properties.indices.compactMap { slot in
-      guard shape.properties[slot].hasColumn, slot != shape.counting else { return nil }
+      guard shape.properties[slot].hasColumn, slot != shape.autoIncrementSlot else { return nil }
       switch originals[slot] {
       case .stored(let value): return (slot, value)
       case .reference(let zIndex):

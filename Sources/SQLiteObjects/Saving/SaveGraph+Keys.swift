@@ -84,7 +84,7 @@ extension SaveGraph.Transaction {
   }
 
   private func batchSize(_ plan: ObjectPlan) throws -> Int {
-    let isKeyKnown = plan.primary == nil || plan.counting != nil
+    let isKeyKnown = plan.primary == nil || plan.autoIncrementSlot != nil
     let room = connection.maximumParameterCount / (plan.columns.count + 1)
     guard isKeyKnown, !plan.hasAssets, !plan.columns.isEmpty, room > 1,
       try connection.firstRow(

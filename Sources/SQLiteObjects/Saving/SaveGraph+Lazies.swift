@@ -6,7 +6,7 @@ extension SaveGraph.Walk {
   mutating func add(_ lazy: any LazyValue, _ slot: Int, of index: Int) throws {
     let (plan, storage) = (nodes[index].plan, nodes[index].storage)
     let property = plan.properties[slot]
-    let state = try plan.refusing(property) { try lazy.folded() }
+    let state = try plan.namingProperty(property) { try lazy.folded() }
     if state.keys != nil {
       throw MagicError.unresolvedRelation(type: plan.typeName, property: property.name)
     }
@@ -16,7 +16,7 @@ extension SaveGraph.Walk {
       return try add(live, slot, of: index)
     }
     guard let source = state.source else {
-      return late.append((slot, property.missingValue))
+      return deferred.append((slot, property.missingValue))
     }
     let isOwn =
       source.slot == slot && source.shape === storage.shape
@@ -28,12 +28,12 @@ extension SaveGraph.Walk {
       let edits = try edits(of: state, plan, property)
       self.edits.append(.init(slot: slot, collection: lazy, edits: edits))
     }
-    late.append((slot, isOwn ? .untouched : .copy(source)))
+    deferred.append((slot, isOwn ? .untouched : .copy(source)))
   }
 
   private mutating func append(_ lazy: SaveGraph.Lazy, of index: Int) {
     if lazy.state.isChanged, !isChanged(lazy.slot, of: index) {
-      values.noteChange(nodes[index].first + lazy.slot)
+      values.recordChange(nodes[index].first + lazy.slot)
     }
     lazies.append(lazy)
     nodes[index].lazies = nodes[index].lazies.lowerBound..<lazies.count

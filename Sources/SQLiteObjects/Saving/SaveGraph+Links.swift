@@ -9,8 +9,8 @@ extension SaveGraph.Transaction {
   ///   doesn't exist.
   mutating func writeLinks() throws {
     for index in graph.expected.keys.sorted() { try expectUnchangedLinks(index) }
-    for index in nodes.indices where !nodes[index].late.isEmpty { try writeLinks(of: index) }
-    try connection.expectTargets { try changedRelations() }
+    for index in nodes.indices where !nodes[index].deferred.isEmpty { try writeLinks(of: index) }
+    try connection.checkTargetsExist { try changedRelations() }
   }
 
   /// Checks that the links of an object haven't changed since it was fetched or saved.
@@ -46,10 +46,10 @@ extension SaveGraph.Transaction {
 
   private mutating func writeLinks(of index: Int) throws {
     guard let owner = saved[index]?.zIndex else { return }
-    for place in nodes[index].late {
-      let slot = late[place].slot
+    for place in nodes[index].deferred {
+      let slot = deferred[place].slot
       guard nodes[index].plan.properties[slot].isLinked else { continue }
-      switch late[place].value {
+      switch deferred[place].value {
       case .links(let range, let isSet) where isSet || isNew[index]:
         let hasKeys = nodes[index].plan.properties[slot].isDictionary
         let links = try LinkTargets(
@@ -76,7 +76,7 @@ extension SaveGraph.Transaction {
     if !isInserted[index] {
       let node = nodes[index]
       let table = try linkTable(index, slot)
-      if table.arrangement == .dictionary { try refuseUnstorableKeys(links.keys, node, slot) }
+      if table.arrangement == .dictionary { try checkKeysAreStorable(links.keys, node, slot) }
       var base: LinkTargets?
       if !isNew[index] {
         // Another task may have saved these values, or newer ones, since they were read.
@@ -85,7 +85,7 @@ extension SaveGraph.Transaction {
       }
       try connection.write(table, of: owner, from: base, to: links)
     } else if !links.targets.isEmpty {
-      if !links.keys.isEmpty { try refuseUnstorableKeys(links.keys, nodes[index], slot) }
+      if !links.keys.isEmpty { try checkKeysAreStorable(links.keys, nodes[index], slot) }
       try linkInsertion(index, slot).insert(links.targets, keys: links.keys, of: owner)
     }
     // Empty links of a new object aren't recorded, because unknown links of an object that wasn't
@@ -94,7 +94,7 @@ extension SaveGraph.Transaction {
       || nodes[index].storage.zIndex(in: identity) != nil
       || nodes[index].plan.properties[slot].role.isLazy
     {
-      saved[index]?.note(KnownLinks(slot: slot, links: links))
+      saved[index]?.register(KnownLinks(slot: slot, links: links))
     }
   }
 
@@ -132,7 +132,7 @@ extension SaveGraph.Transaction {
     for change in LinkEdit.joined(changes) { try connection.write(table, of: owner, change) }
     if let known = knownLinks(node, edits.slot) {
       let links = try known.applying(changes, table.arrangement)
-      saved[index]?.note(KnownLinks(slot: edits.slot, links: links))
+      saved[index]?.register(KnownLinks(slot: edits.slot, links: links))
     }
   }
 
@@ -153,7 +153,7 @@ extension SaveGraph.Transaction {
     }
   }
 
-  private func refuseUnstorableKeys(
+  private func checkKeysAreStorable(
     _ keys: ArraySlice<Value>, _ node: SaveGraph.Node, _ slot: Int
   ) throws {
     func refuse(_ reason: String) -> MagicError {
@@ -193,7 +193,7 @@ extension SaveGraph.Transaction {
       guard let key = saved[index]?.zIndex else { continue }
       let isChanged =
         !node.edits.isEmpty
-        || late[node.late].contains { slot, _ in
+        || deferred[node.deferred].contains { slot, _ in
           node.plan.properties[slot].isRelation && (isNew[index] || self.isChanged(slot, index))
         }
       if isChanged {

@@ -13,8 +13,10 @@ extension SaveGraph.Transaction {
       if insertsOnly, index < graph.rootCount {
         guard try !isPresent(nodes[index].plan, zIndex) else { throw alreadySaved(index) }
       } else {
-        if let counting = nodes[index].plan.counting, isChanged(counting, index) {
-          try refuseOtherKey(index, zIndex)
+        if let autoIncrementSlot = nodes[index].plan.autoIncrementSlot,
+          isChanged(autoIncrementSlot, index)
+        {
+          try checkKeyIsUnchanged(index, zIndex)
         }
         if try update(index, zIndex) { return }
       }
@@ -25,11 +27,11 @@ extension SaveGraph.Transaction {
 
   /// Throws if the `Int` primary value was changed. It is the key that identifies the object in the
   /// store.
-  private func refuseOtherKey(_ index: Int, _ zIndex: Int64) throws {
+  private func checkKeyIsUnchanged(_ index: Int, _ zIndex: Int64) throws {
     let node = nodes[index]
-    guard key(index) != zIndex, let counting = node.plan.counting else { return }
+    guard key(index) != zIndex, let autoIncrementSlot = node.plan.autoIncrementSlot else { return }
     throw MagicError.unstorableValue(
-      type: node.plan.typeName, property: node.plan.properties[counting].name,
+      type: node.plan.typeName, property: node.plan.properties[autoIncrementSlot].name,
       reason: "the auto-incremented number of a saved object cannot be changed")
   }
 
@@ -45,10 +47,10 @@ extension SaveGraph.Transaction {
     singleCount += 1
     try resolveChanges(index, zIndex)
     guard try update(index, plan, zIndex) else {
-      early.removeAll { $0.node == index }
+      forwardReferences.removeAll { $0.node == index }
       return false
     }
-    saved[index] = SaveGraph.Saved(zIndex: zIndex, settled: settled)
+    saved[index] = SaveGraph.Saved(zIndex: zIndex, assigned: assigned)
     return true
   }
 
@@ -80,8 +82,10 @@ extension SaveGraph.Transaction {
     beginRow()
     changed.removeAll(keepingCapacity: true)
     for slot in nodes[index].plan.columns where isChanged(slot, index) {
-      if let place = nodes[index].late.first(where: { late[$0].slot == slot }) {
-        guard let value = try value(of: late[place].value, slot, index, zIndex) else { continue }
+      if let place = nodes[index].deferred.first(where: { deferred[$0].slot == slot }) {
+        guard let value = try value(of: deferred[place].value, slot, index, zIndex) else {
+          continue
+        }
         resolved.append((slot, value))
       }
       changed.append(slot)
@@ -92,17 +96,17 @@ extension SaveGraph.Transaction {
   /// clearing a full one.
   private mutating func beginRow() {
     if !resolved.isEmpty { resolved.removeAll(keepingCapacity: true) }
-    if !settled.isEmpty { settled.removeAll(keepingCapacity: true) }
+    if !assigned.isEmpty { assigned.removeAll(keepingCapacity: true) }
   }
 
   /// Determines the stored forms of a new object's late values.
   mutating func resolve(_ index: Int) throws {
     beginRow()
-    for place in nodes[index].late {
-      let slot = late[place].slot
+    for place in nodes[index].deferred {
+      let slot = deferred[place].slot
       let property = nodes[index].plan.properties[slot]
-      if property.isStored { try refuseLostValue(late[place].value, slot, index) }
-      guard property.hasColumn, let value = try value(of: late[place].value, slot, index, nil)
+      if property.isStored { try checkValueIsAvailable(deferred[place].value, slot, index) }
+      guard property.hasColumn, let value = try value(of: deferred[place].value, slot, index, nil)
       else { continue }
       resolved.append((slot, value))
     }
@@ -113,20 +117,20 @@ extension SaveGraph.Transaction {
     isNew[index] = true
     singleCount += 1
     let plan = nodes[index].plan
-    if !graph.expected.isEmpty, graph.expected[index] != nil { try refuseUnknownRow(index) }
+    if !graph.expected.isEmpty, graph.expected[index] != nil { try checkRowIsNew(index) }
     let first = nodes[index].first
     try resolve(index)
     let isMatched = index < graph.rootCount && !graph.matching.isEmpty
     if isMatched, let match = try match(index) {
       try overwrite(match.zIndex, plan, first)
-      if let primary = plan.primary { settled.append((primary, .stored(match.primary))) }
-      saved[index] = SaveGraph.Saved(zIndex: match.zIndex, settled: settled)
+      if let primary = plan.primary { assigned.append((primary, .stored(match.primary))) }
+      saved[index] = SaveGraph.Saved(zIndex: match.zIndex, assigned: assigned)
       return
     }
     let key = reservedKey(index)
     let insertion = try insertion(index, hasKey: key != nil, mustBeNew: insertsOnly || isMatched)
     try insertion.bind(values, first, key: key, resolved)
-    saved[index] = SaveGraph.Saved(zIndex: try run(insertion, key, index), settled: settled)
+    saved[index] = SaveGraph.Saved(zIndex: try run(insertion, key, index), assigned: assigned)
     // An object with its own key may have updated an existing row.
     if self.key(index) != nil, !insertion.mustBeNew { isInserted[index] = false }
   }
@@ -217,7 +221,9 @@ extension SaveGraph.Transaction {
 
   /// Throws if an object to insert has a value that was never fetched. The value is in another
   /// store, or was lost when the object was removed from this one.
-  private func refuseLostValue(_ value: SaveGraph.LateValue, _ slot: Int, _ index: Int) throws {
+  private func checkValueIsAvailable(_ value: SaveGraph.DeferredValue, _ slot: Int, _ index: Int)
+    throws
+  {
     switch value {
     case .untouched, .copy:
       let plan = nodes[index].plan
@@ -231,7 +237,7 @@ extension SaveGraph.Transaction {
 
   /// Throws if a new object that must be unchanged has the primary value of an existing row. That
   /// row was never fetched, so it can't be unchanged.
-  private func refuseUnknownRow(_ index: Int) throws {
+  private func checkRowIsNew(_ index: Int) throws {
     guard let other = try existing(index) else { return }
     throw MagicError.conflict(type: nodes[index].plan.typeName, zIndex: other)
   }
@@ -256,7 +262,7 @@ extension SaveGraph.Transaction {
   ///   - index: The index of the object's node.
   ///   - zIndex: The object's z_index, or nil for a new object.
   private mutating func value(
-    of value: SaveGraph.LateValue, _ slot: Int, _ index: Int, _ zIndex: Int64?
+    of value: SaveGraph.DeferredValue, _ slot: Int, _ index: Int, _ zIndex: Int64?
   ) throws -> Value? {
     switch value {
     case .object(.none): return .null
@@ -265,7 +271,7 @@ extension SaveGraph.Transaction {
       if let known = self.zIndex(of: target) { return .integer(known) }
       guard let key = nodes[target].storage.zIndex(in: identity) ?? reservedKey(target)
       else { throw MagicError.notSaved(type: nodes[target].plan.typeName) }
-      early.append((index, slot, target, key))
+      forwardReferences.append((index, slot, target, key))
       return .integer(key)
     case .asset(let pending): return try asset(pending, slot, index, zIndex)
     case .kept(let handle):
@@ -278,7 +284,7 @@ extension SaveGraph.Transaction {
 
   /// Corrects references to objects that got other keys than the reserved ones.
   func correctReferences() throws {
-    for (node, slot, target, key) in early {
+    for (node, slot, target, key) in forwardReferences {
       // An existing object with the same primary value has kept its key. A removed one has got a
       // new key.
       guard let owner = saved[node], let other = saved[target], other.zIndex != key else {

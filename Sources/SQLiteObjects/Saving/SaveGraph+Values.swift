@@ -7,23 +7,23 @@ extension SaveGraph.Walk {
   mutating func addValues(of index: Int) throws {
     let plan = nodes[index].plan
     let isClean = nodes[index].isClean
-    let starts = (late: late.count, links: links.count, edits: edits.count)
+    let starts = (deferred: deferred.count, links: links.count, edits: edits.count)
     nodes[index].lazies = lazies.count..<lazies.count
-    for slot in isClean ? plan.relations : plan.lateSlots {
+    for slot in isClean ? plan.relations : plan.deferredSlots {
       let form = isClean ? nodes[index].storage[slot] : values[nodes[index].first + slot]
       do {
         try add(form, slot, of: index)
-      } catch is Companion.Released {
+      } catch is WeakObjectReference.Released {
         // Another task has set the property since its value was read.
         let storage = nodes[index].storage
         try storage.reading(slot) { form, _ in try add(form, slot, of: index) }
       }
     }
     if isClean {
-      late.removeLast(late.count - starts.late)
+      deferred.removeLast(deferred.count - starts.deferred)
       links.removeLast(links.count - starts.links)
     } else {
-      nodes[index].late = starts.late..<late.count
+      nodes[index].deferred = starts.deferred..<deferred.count
       nodes[index].edits = starts.edits..<edits.count
     }
   }
@@ -32,27 +32,27 @@ extension SaveGraph.Walk {
     let property = nodes[index].plan.properties[slot]
     switch form {
     case .unset:
-      if property.isLinked { late.append((slot, property.missingValue)) }
+      if property.isLinked { deferred.append((slot, property.missingValue)) }
     case .stored(let value):
       if property.role.isAsset {
         if let handle = nodes[index].storage.assetHandle(at: slot) {
-          late.append((slot, .kept(handle)))
+          deferred.append((slot, .kept(handle)))
         } else if !value.isNull {
           // The object was removed, and the content was deleted with it.
-          late.append((slot, .untouched))
+          deferred.append((slot, .untouched))
         }
       } else if property.isLinked {
         // An optional collection that is nil is saved as an empty one.
         addLinks(from: links.count, slot, of: index)
       } else if value.isNull, case .object = property.role.kind, !property.role.isOptional {
-        late.append((slot, .missing))
+        deferred.append((slot, .missing))
       }
     case .data: break
-    case .lazy: late.append((slot, .untouched))
+    case .lazy: deferred.append((slot, .untouched))
     case .reference(let zIndex):
       addObject(try target(zIndex, property, nodes[index].context), slot, of: index)
     case .links:
-      guard let context = nodes[index].context else { return late.append((slot, .untouched)) }
+      guard let context = nodes[index].context else { return deferred.append((slot, .untouched)) }
       let start = links.count
       let known = context.links(of: nodes[index].storage, slot: slot)
       try known.forEach { links.append(($0, try target($1, property, context))) }
@@ -80,26 +80,28 @@ extension SaveGraph.Walk {
   mutating func add(_ live: _LiveValue, _ slot: Int, of index: Int) throws {
     let plan = nodes[index].plan
     let property = plan.properties[slot]
-    try plan.refusing(property) {
+    try plan.namingProperty(property) {
       switch property.role.kind {
       case .column: values[nodes[index].first + slot] = .stored(try plan.stored(live, slot))
       case .object: addObject(try target(live, plan, property), slot, of: index)
       case .links:
         let start = links.count
-        guard try addLinks(of: live, plan, property) else { return late.append((slot, .missing)) }
+        guard try addLinks(of: live, plan, property) else {
+          return deferred.append((slot, .missing))
+        }
         addLinks(from: start, slot, of: index)
-      case .asset: late.append((slot, try lateValue(of: live, slot, nodes[index].storage)))
+      case .asset: deferred.append((slot, try deferredValue(of: live, slot, nodes[index].storage)))
       case .reverse: break
       }
     }
   }
 
-  private func lateValue(
+  private func deferredValue(
     of live: _LiveValue, _ slot: Int, _ storage: ObjectStorage
-  ) throws -> SaveGraph.LateValue {
+  ) throws -> SaveGraph.DeferredValue {
     guard let asset = live.value as? any AssetValue else { return .missing }
     guard let pending = try asset.pending else { return .untouched }
-    guard case .stored(let handle, nil) = pending, handle.isOf(storage, slot) else {
+    guard case .stored(let handle, nil) = pending, handle.isAssetOf(storage, slot) else {
       return .asset(pending)
     }
     return .kept(handle)
@@ -112,13 +114,13 @@ extension SaveGraph.Walk {
 
   /// Adds the target of a to-one relation.
   private mutating func addObject(_ target: SaveGraph.Target, _ slot: Int, of index: Int) {
-    if case .node(let other) = target { noteReference(from: index, to: other) }
-    late.append((slot, .object(target)))
+    if case .node(let other) = target { recordReference(from: index, to: other) }
+    deferred.append((slot, .object(target)))
   }
 
   /// Adds the links of a property: all links from `start` to the end of ``links``.
   private mutating func addLinks(from start: Int, _ slot: Int, of index: Int) {
-    late.append((slot, .links(start..<links.count, isSet: isChanged(slot, of: index))))
+    deferred.append((slot, .links(start..<links.count, isSet: isChanged(slot, of: index))))
   }
 
   /// Adds the objects of a collection.
@@ -133,7 +135,7 @@ extension SaveGraph.Walk {
       }
     }
     if try addLinksInPlace(of: live, property) { return true }
-    try plan.refuseUnresolved(live, property)
+    try plan.checkIsResolved(live, property)
     guard let collection = live.value as? any MagicCollection else { return false }
     try add(collection)
     return true
@@ -162,7 +164,7 @@ extension SaveGraph.Walk {
     _ live: _LiveValue, _ plan: ObjectPlan, _ property: ObjectProperty
   ) throws -> SaveGraph.Target {
     if let target = try targetInPlace(live, property) { return target }
-    try plan.refuseUnresolved(live, property)
+    try plan.checkIsResolved(live, property)
     guard let object = live.value as? any MagicObject else {
       throw MagicError.missingValue(type: plan.typeName, property: property.name)
     }
@@ -192,9 +194,11 @@ extension SaveGraph.Walk {
     switch target.end {
     case .fetched(let zIndex): return try self.target(zIndex, property, nodes[index].context)
     case .other(let live): return try self.target(live, nodes[index].plan, property)
-    case .companion(let companion):
-      guard let owner = nodes[index].context else { throw Companion.Released(companion: companion) }
-      let (context, row) = try owner.context(of: companion)
+    case .weakReference(let weakReference):
+      guard let owner = nodes[index].context else {
+        throw WeakObjectReference.Released(weakReference: weakReference)
+      }
+      let (context, row) = try owner.context(of: weakReference)
       return .node(try add(context.storage(atRow: row), context))
     }
   }
@@ -209,14 +213,14 @@ extension SaveGraph.Walk {
       return .node(try add(try context.storage(type, zIndex: zIndex), context))
     }
     // Only objects that were returned to the program can have changed.
-    return try context.handedOutStorage(type, zIndex: zIndex).map { .node(try add($0, context)) }
+    return try context.instantiatedStorage(type, zIndex: zIndex).map { .node(try add($0, context)) }
       ?? .stored(zIndex)
   }
 }
 
 extension ObjectProperty {
   /// The value of a relation that was never set. An optional relation references no objects then.
-  var missingValue: SaveGraph.LateValue {
+  var missingValue: SaveGraph.DeferredValue {
     guard role.isOptional else { return .missing }
     return isLinked ? .links(0..<0, isSet: false) : .object(.none)
   }

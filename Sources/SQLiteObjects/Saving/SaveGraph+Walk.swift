@@ -15,7 +15,7 @@ extension SaveGraph {
     private(set) var kinds: [Kind] = []
     var nodes: [Node] = []
     let values = SlotCopies(capacity: 16)
-    var late: [(slot: Int, value: LateValue)] = []
+    var deferred: [(slot: Int, value: DeferredValue)] = []
     var links: [(key: Value, target: Target)] = []
     var lazies: [Lazy] = []
     var edits: [Edits] = []
@@ -83,20 +83,20 @@ extension SaveGraph {
         return try layout.withCells(of: object) { try add(kind, $0) }
       }
       let cells = try plan.cells(of: object)
-      guard let index = try FoundCells.with(cells, { try add(kind, $0) }) else {
+      guard let index = try BorrowedCells.with(cells, { try add(kind, $0) }) else {
         throw MagicError.unsuitableType(type: plan.typeName, reason: "it has no stored properties")
       }
       return index
     }
 
     /// Adds an object by its cells. Creates its storage if it has none yet.
-    mutating func add(_ kind: Int, _ cells: FoundCells) throws -> Int {
+    mutating func add(_ kind: Int, _ cells: BorrowedCells) throws -> Int {
       if let key = cells.storageIdentifier {
         if let known = indexes.index(of: key) { return known }
         if let address = cells[0].address { return try add(address.storage, address.context) }
       }
       let plan = kinds[kind].plan
-      if let primary = plan.primary, plan.counting == nil {
+      if let primary = plan.primary, plan.autoIncrementSlot == nil {
         _ = cells[primary].primaryForm(plan.wrappers[primary])
       }
       let storage = ObjectStorage.make(plan.shape)
@@ -176,7 +176,7 @@ extension SaveGraph {
     /// Records that an object references another one by a column. If the target is new, the keys of
     /// its type must be known before rows are written; if the owner is new too, so must the keys of
     /// the owner's type.
-    mutating func noteReference(from index: Int, to target: Int) {
+    mutating func recordReference(from index: Int, to target: Int) {
       guard !nodes[target].snapshot.isKnown else { return }
       kinds[nodes[target].kind].isInReferences = true
       if !nodes[index].snapshot.isKnown { kinds[nodes[index].kind].isInReferences = true }
@@ -197,7 +197,7 @@ extension ObjectPlan {
   }
 
   /// Throws if a relation of a decoded object contains only the keys of its objects.
-  func refuseUnresolved(_ live: _LiveValue, _ property: Property) throws {
+  func checkIsResolved(_ live: _LiveValue, _ property: Property) throws {
     guard live.unresolvedKeys != nil else { return }
     throw MagicError.unresolvedRelation(type: typeName, property: property.name)
   }
@@ -216,11 +216,11 @@ extension ObjectPlan {
 
   /// Returns the stored form of a value.
   func stored(_ live: _LiveValue, _ slot: Int) throws -> Value {
-    try refusing(properties[slot]) { try wrappers[slot].stored(live) }
+    try namingProperty(properties[slot]) { try wrappers[slot].stored(live) }
   }
 
   /// Runs `body`, and names the property in the error if its value can't be stored.
-  func refusing<Result>(
+  func namingProperty<Result>(
     _ property: Property, _ body: () throws -> Result
   ) throws -> Result {
     func refuse(_ reason: String) -> MagicError {

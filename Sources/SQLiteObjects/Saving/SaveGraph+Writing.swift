@@ -7,18 +7,18 @@ extension SaveGraph {
   struct Saved: Sendable {
     let zIndex: Int64
     /// The property values that the store determined, such as the ID of an asset.
-    fileprivate(set) var settled: [(slot: Int, form: _CellValue.Form)]
+    fileprivate(set) var assigned: [(slot: Int, form: _CellValue.Form)]
     /// The links that were written.
     fileprivate(set) var links: [KnownLinks]?
 
-    init(zIndex: Int64, settled: [(slot: Int, form: _CellValue.Form)] = []) {
+    init(zIndex: Int64, assigned: [(slot: Int, form: _CellValue.Form)] = []) {
       self.zIndex = zIndex
-      self.settled = settled
+      self.assigned = assigned
     }
 
-    mutating func settle(_ slot: Int, _ form: _CellValue.Form) { settled.append((slot, form)) }
+    mutating func settle(_ slot: Int, _ form: _CellValue.Form) { assigned.append((slot, form)) }
 
-    mutating func note(_ known: KnownLinks) { links = (links ?? []) + [known] }
+    mutating func register(_ known: KnownLinks) { links = (links ?? []) + [known] }
   }
 
   /// Writes all objects and their links as part of the open transaction. Marks the objects as saved
@@ -35,7 +35,7 @@ extension SaveGraph {
     let saved = try transaction.run()
     // The objects are marked before another write begins, because that write may save the same
     // objects.
-    if connection.isInsideAnother {
+    if connection.isInsideOuterTransaction {
       // The outer transaction may still roll back after the objects are marked.
       let undo = SaveUndo(capacity: nodes.count)
       settle(saved, in: StoreContent(of: store), undo)
@@ -59,7 +59,7 @@ extension SaveGraph {
       }
       let former = nodes[index].storage.saved(
         as: saved.zIndex, in: content, nodes[index].snapshot, values, first: nodes[index].first,
-        settled: saved.settled, links: saved.links)
+        assigned: saved.assigned, links: saved.links)
       undo?.add(nodes[index].storage, former)
     }
   }
@@ -72,19 +72,19 @@ extension SaveGraph {
       let slot = lazy.slot
       // A value that was set during the save remains a pending change.
       if lazy.value.state.number != lazy.state.number {
-        saved.settled.removeAll { $0.slot == slot }
+        saved.assigned.removeAll { $0.slot == slot }
       }
       guard lazy.isOwn else { continue }
       if lazy.state.isChanged { undo?.add(lazy) }
       let known = saved.links?.first { $0.slot == slot }
       let source =
-        node.leaves(lazy.state, in: content)
+        node.leavesInStore(lazy.state, in: content)
         ? source(of: node, slot, saved.zIndex, in: content) : nil
       lazy.value.saved(
         lazy.state,
         known.map {
           LazyLinks(store: content.identity, owner: saved.zIndex, links: $0.links)
-        }, leftAt: source)
+        }, replacedBy: source)
       // The value is shared with another property and now represents that one, so this property
       // can't use it.
       if let source, let other = lazy.value.state.source, !other.isSame(as: source) {
@@ -110,11 +110,11 @@ extension SaveGraph.Node {
   /// Content that was assigned would otherwise leak if the object was fetched, or if the content
   /// references an object of the same cycle. Content that was in the store already may belong to a
   /// store that was closed and opened again.
-  fileprivate func leaves(_ state: LazyState, in content: StoreContent) -> Bool {
+  fileprivate func leavesInStore(_ state: LazyState, in content: StoreContent) -> Bool {
     if let source = state.source { return source.content.identity == content.identity }
     if storage.fetchedZIndex != nil { return true }
-    guard let live = state.live, let ring = context?.ring else { return false }
-    return ring.isReferenced(by: live)
+    guard let live = state.live, let cycle = context?.cycle else { return false }
+    return cycle.isReferenced(by: live)
   }
 }
 
@@ -139,7 +139,7 @@ extension SaveGraph {
     let graph: SaveGraph
     let nodes: [Node]
     let values: SlotCopies
-    var late: [(slot: Int, value: LateValue)]
+    var deferred: [(slot: Int, value: DeferredValue)]
     let insertsOnly: Bool
     /// The results by node; nil for nodes that aren't written.
     var saved: [Saved?]
@@ -149,7 +149,7 @@ extension SaveGraph {
     /// The stored forms of the current object's late values.
     var resolved: ResolvedValues = []
     /// The values of the current object's properties that the store determined.
-    var settled: [(slot: Int, form: _CellValue.Form)] = []
+    var assigned: [(slot: Int, form: _CellValue.Form)] = []
     /// The state of inserting objects, for each element of ``SaveGraph/kinds``.
     var inserts: [InsertState]
     /// The statements that insert links of new objects.
@@ -163,7 +163,7 @@ extension SaveGraph {
     /// The number of rows that were written outside of batches.
     var singleCount = 0
     /// References to objects that weren't written yet, with the keys reserved for them.
-    var early: [(node: Int, slot: Int, target: Int, key: Int64)] = []
+    var forwardReferences: [(node: Int, slot: Int, target: Int, key: Int64)] = []
 
     init(_ store: any ObjectStore, _ connection: Connection, _ graph: SaveGraph) {
       self.store = store
@@ -172,7 +172,7 @@ extension SaveGraph {
       self.graph = graph
       nodes = graph.nodes
       values = graph.values
-      late = graph.late
+      deferred = graph.deferred
       insertsOnly = graph.insertsOnly
       inserts = Array(repeating: InsertState(), count: graph.kinds.count)
       saved = Array(repeating: nil, count: nodes.count)
@@ -188,7 +188,7 @@ extension SaveGraph.Transaction {
   mutating func run() throws -> [SaveGraph.Saved?] {
     let copies = try findCopies()
     try reserveKeys()
-    if late.isEmpty {
+    if deferred.isEmpty {
       for index in nodes.indices { try writeOrBatch(index) }
     } else {
       try writeInOrder()
@@ -204,23 +204,25 @@ extension SaveGraph.Transaction {
   /// Writes the objects in the order in which they were found, but each after the objects that it
   /// references by columns, except in cycles.
   private mutating func writeInOrder() throws {
-    var isMet = Array(repeating: false, count: nodes.count)
+    var isVisited = Array(repeating: false, count: nodes.count)
     // The objects whose targets are being written, each with the index of its next late value. An
     // explicit stack, because a chain of objects can be as long as memory allows.
     var path: [(node: Int, next: Int)] = []
-    for start in nodes.indices where !isMet[start] {
-      isMet[start] = true
-      path.append((start, nodes[start].late.lowerBound))
+    for start in nodes.indices where !isVisited[start] {
+      isVisited[start] = true
+      path.append((start, nodes[start].deferred.lowerBound))
       while let (node, next) = path.last {
-        guard next < nodes[node].late.upperBound else {
+        guard next < nodes[node].deferred.upperBound else {
           path.removeLast()
           try writeOrBatch(node)
           continue
         }
         path[path.count - 1].next += 1
-        guard case .object(.node(let target)) = late[next].value, !isMet[target] else { continue }
-        isMet[target] = true
-        path.append((target, nodes[target].late.lowerBound))
+        guard case .object(.node(let target)) = deferred[next].value, !isVisited[target] else {
+          continue
+        }
+        isVisited[target] = true
+        path.append((target, nodes[target].deferred.lowerBound))
       }
     }
   }
@@ -245,18 +247,18 @@ extension SaveGraph.Transaction {
   /// - Returns: The properties that were assigned another object's relation. They get their own
   ///   copies of it.
   private mutating func findCopies() throws -> [(node: Int, slot: Int)] {
-    guard late.contains(where: \.value.isCopy) else { return [] }
+    guard deferred.contains(where: \.value.isCopy) else { return [] }
     var relations: [(node: Int, slot: Int)] = []
     for index in nodes.indices {
-      for place in nodes[index].late {
-        let (slot, value) = late[place]
+      for place in nodes[index].deferred {
+        let (slot, value) = deferred[place]
         guard value.isCopy, isChanged(slot, index) || isUnknown(index) else { continue }
         if case .asset(.stored(let handle, let pathExtension)) = value {
           let source = try handle.source(in: store.assets, connection)
-          late[place].value = .asset(
+          deferred[place].value = .asset(
             source.map { .found($0, pathExtension: pathExtension) } ?? .empty)
         } else if case .copy(let source) = value {
-          late[place].value = try copy(of: source, for: nodes[index].plan.properties[slot])
+          deferred[place].value = try copy(of: source, for: nodes[index].plan.properties[slot])
           relations.append((index, slot))
         }
       }
@@ -267,7 +269,7 @@ extension SaveGraph.Transaction {
   /// Returns the current targets of another object's lazy relation.
   private func copy(
     of source: LazySource, for property: ObjectPlan.Property
-  ) throws -> SaveGraph.LateValue {
+  ) throws -> SaveGraph.DeferredValue {
     guard source.content.identity == store.identity else {
       throw MagicError.foreignValue(
         type: source.shape.typeName, property: source.shape.properties[source.slot].name)

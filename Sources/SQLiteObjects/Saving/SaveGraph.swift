@@ -12,7 +12,7 @@ struct SaveGraph: Sendable {
   /// The values of the nodes, property by property.
   let values: SlotCopies
   /// The values of the nodes with stored forms that are determined only while the graph is written.
-  var late: [(slot: Int, value: LateValue)]
+  var deferred: [(slot: Int, value: DeferredValue)]
   /// The links that ``late`` values refer to.
   let links: [(key: Value, target: Target)]
   /// The lazy values of the nodes.
@@ -56,10 +56,10 @@ struct SaveGraph: Sendable {
     roots = try walk.addRoots(objects)
     rootCount = walk.nodes.count
     try walk.run()
-    walk.tieRings()
+    walk.joinCycles()
     nodes = walk.nodes
     values = walk.values
-    late = walk.late
+    deferred = walk.deferred
     links = walk.links
     lazies = walk.lazies
     edits = walk.edits
@@ -95,7 +95,7 @@ extension SaveGraph {
     /// The index of the object among the new objects of its type without their own key.
     var ordinal: Int?
     /// The range of the object in ``SaveGraph/late``.
-    var late = 0..<0
+    var deferred = 0..<0
     /// The range of the object in ``SaveGraph/lazies``.
     var lazies = 0..<0
     /// The range of the object in ``SaveGraph/edits``.
@@ -159,7 +159,7 @@ extension SaveGraph {
   }
 
   /// The value of a property with a stored form that is determined only while the graph is written.
-  enum LateValue: Sendable {
+  enum DeferredValue: Sendable {
     /// The target of a to-one relation.
     case object(Target)
     /// A range of ``SaveGraph/links``. Links that were not set are written only for a new object.
@@ -211,7 +211,8 @@ extension SlotCopies {
 
   /// Returns the key that an object already has: its `Int` primary value.
   func key(of plan: ObjectPlan, first: Int) -> Int64? {
-    guard let counting = plan.counting, case .stored(.integer(let key)) = self[first + counting]
+    guard let autoIncrementSlot = plan.autoIncrementSlot,
+      case .stored(.integer(let key)) = self[first + autoIncrementSlot]
     else { return nil }
     return key
   }

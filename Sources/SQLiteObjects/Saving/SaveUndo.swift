@@ -24,7 +24,7 @@ final class SaveUndo {
   init(capacity: Int) { objects.reserveCapacity(capacity) }
 
   /// Records the state of an object before the save.
-  func add(_ storage: ObjectStorage, _ former: consuming ObjectStorage.Former) {
+  func add(_ storage: ObjectStorage, _ former: consuming ObjectStorage.PreviousState) {
     switch former {
     case .new(let isKeyNew):
       objects.append(Object(storage: storage, state: .new(isKeyNew: isKeyNew)))

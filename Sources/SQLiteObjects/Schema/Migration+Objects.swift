@@ -151,8 +151,8 @@ struct ObjectTables {
 
   func drop(_ table: String) throws {
     let own = try links(of: table)
-    try connection.refuseReferrers(of: table, besides: own.map(\.table)) { other, columns in
-      let property = try property(ofLinks: other) ?? (other, columns.joined(separator: ", "))
+    try connection.checkNotReferenced(of: table, excluding: own.map(\.table)) { other, columns in
+      let property = try property(forLinkTable: other) ?? (other, columns.joined(separator: ", "))
       return "“\(property.name)” of “\(property.table)”"
     }
     try SearchTable.remove(of: table, connection)
@@ -236,7 +236,7 @@ struct ObjectTables {
 
   /// Returns the property of a link table, with the table of the property's type. Returns nil for
   /// other tables.
-  func property(ofLinks name: String) throws -> (table: String, name: String)? {
+  func property(forLinkTable name: String) throws -> (table: String, name: String)? {
     for key in try connection.foreignKeys(of: name) where key.columns == ["owner"] {
       let owner = key.referencedTable
       if let link = try links(of: owner).first(where: { isSameName($0.table, name) }) {

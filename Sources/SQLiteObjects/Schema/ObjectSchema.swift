@@ -15,9 +15,9 @@ struct ObjectSchema {
   ///   - plans: The plans of the types.
   ///   - plan: Returns the plan of a type.
   init(
-    reachedFrom plans: [ObjectPlan], _ plan: (any MagicObject.Type) throws -> ObjectPlan
+    reachableFrom plans: [ObjectPlan], _ plan: (any MagicObject.Type) throws -> ObjectPlan
   ) throws {
-    self.plans = try ObjectSchema.reach(plans, plan)
+    self.plans = try ObjectSchema.reachablePlans(plans, plan)
     tables = try self.plans.flatMap { owner in
       let own = ObjectTable(
         definition: try owner.definition(plan), claim: owner.qualifiedName, key: owner.key)
@@ -34,7 +34,7 @@ struct ObjectSchema {
 
   /// Returns the plans of types and of all types that they reference, directly or indirectly, each
   /// once.
-  private static func reach(
+  private static func reachablePlans(
     _ plans: [ObjectPlan], _ plan: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> [ObjectPlan] {
     var reached: [ObjectPlan] = []
@@ -55,7 +55,7 @@ struct ObjectSchema {
     for plan in plans { try MetaTable.register(plan.table, of: plan.typeName, connection) }
     for table in tables {
       let present = try table.columnNames(on: connection)
-      if try table.isUnderFormerName(connection, present), let former = table.formerName {
+      if try table.hasFormerName(connection, present), let former = table.formerName {
         try ObjectTables(connection).renameLink(former, to: table.definition.name)
       }
       try connection.ensure(table.definition)
@@ -99,7 +99,7 @@ struct ObjectSchema {
     var growth = Growth.none
     for table in tables {
       let present = try table.columnNames(on: connection)
-      if try table.isUnderFormerName(connection, present) {
+      if try table.hasFormerName(connection, present) {
         growth = .change
         continue
       }
@@ -123,7 +123,7 @@ struct ObjectSchema {
     }
     if growth == .change || database.isReadOnly { return growth }
     for plan in plans {
-      guard let search = plan.search, try search.isLacking(connection) else { continue }
+      guard let search = plan.search, try search.needsRebuild(connection) else { continue }
       if try !connection.columnNames(of: plan.table).isEmpty { return .change }
     }
     return growth
@@ -149,7 +149,7 @@ struct ObjectTable {
   ///   - connection: The connection.
   ///   - present: The columns of the table with the current name, or an empty set if it doesn't
   ///     exist.
-  func isUnderFormerName(_ connection: Connection, _ present: Set<String>) throws -> Bool {
+  func hasFormerName(_ connection: Connection, _ present: Set<String>) throws -> Bool {
     guard let links, let formerName, !isSameName(formerName, definition.name), present.isEmpty
     else { return false }
     // Checks the owner by the foreign key.

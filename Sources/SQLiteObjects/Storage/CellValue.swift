@@ -47,7 +47,7 @@ package struct RelationTarget: Sendable {
     /// An object of another fetch, or one that the program created. The reference is strong.
     case other(_LiveValue)
     /// An object of the same cycle. The reference is weak.
-    case companion(Companion)
+    case weakReference(WeakObjectReference)
   }
 
   let key: SQLiteCore.Value
@@ -55,7 +55,7 @@ package struct RelationTarget: Sendable {
 }
 
 /// A weak reference to an object of the same reference cycle.
-package final class Companion: Sendable {
+package final class WeakObjectReference: Sendable {
   /// The object's `ObjectGroup`. Its type is `AnyObject` because `ObjectGroup` depends on this
   /// class.
   weak let group: (any AnyObject & Sendable)?
@@ -170,7 +170,7 @@ struct IterativeRelease: ~Copyable {
 
 extension _CellValue.Form {
   /// Whether the value may hold references to other objects.
-  var holdsOthers: Bool {
+  var holdsObjects: Bool {
     switch self {
     case .live, .targets: true
     case .unset, .stored, .data, .reference, .links, .lazy: false

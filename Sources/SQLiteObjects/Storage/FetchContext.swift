@@ -12,32 +12,32 @@ package final class FetchContext: Sendable {
   // The group's arrays, stored again to save an indirection in each access to a property.
   let storages: [ObjectStorage]
   let tables: [FetchedTable]
-  private let heldRing: Mutex<Ring?>
+  private let heldCycle: Mutex<ReferenceCycle?>
 
   /// Creates the context of the result of a ``GraphLoader``.
   convenience init(_ token: any StoreToken, _ graph: FetchedGraph) {
     self.init(of: ObjectGroup(token.identity, graph), in: nil)
   }
 
-  init(of group: ObjectGroup, in ring: Ring?) {
+  init(of group: ObjectGroup, in cycle: ReferenceCycle?) {
     self.group = group
     storages = group.storages
     tables = group.tables
-    heldRing = Mutex(ring)
+    heldCycle = Mutex(cycle)
   }
 
   /// The store that the objects were fetched from, or nil for an object that the program created.
   var store: StoreIdentity? { group.store }
 
   /// The reference cycle that the group belongs to, or nil.
-  var ring: Ring? { heldRing.withLock { $0 } }
+  var cycle: ReferenceCycle? { heldCycle.withLock { $0 } }
 
   /// Replaces the reference cycle that the context holds.
   ///
   /// - Returns: The previous one, which the caller releases.
-  func hold(_ ring: Ring?) -> Ring? {
-    heldRing.withLock { held in
-      defer { held = ring }
+  func hold(_ cycle: ReferenceCycle?) -> ReferenceCycle? {
+    heldCycle.withLock { held in
+      defer { held = cycle }
       return held
     }
   }
@@ -55,12 +55,12 @@ package final class FetchContext: Sendable {
 
   /// Returns the storage of an object if an instance was created from it, else nil. Other objects
   /// can't have changed.
-  func handedOutStorage(_ type: any MagicObject.Type, zIndex: Int64) -> ObjectStorage? {
+  func instantiatedStorage(_ type: any MagicObject.Type, zIndex: Int64) -> ObjectStorage? {
     guard let index = group.tableIndexes[ObjectIdentifier(type)],
       let number = tables[index].numbers[zIndex]
     else { return nil }
     let storage = storages[tables[index].start + number]
-    return storage.isHandedOut ? storage : nil
+    return storage.isInstantiated ? storage : nil
   }
 
   /// Returns the fetched links of a property, in their order.
@@ -73,13 +73,13 @@ package final class FetchContext: Sendable {
 
   /// Returns the context and the row of another object of the same reference cycle.
   ///
-  /// - Throws: ``Companion/Released`` if the reference was replaced since it was read.
+  /// - Throws: ``WeakObjectReference/Released`` if the reference was replaced since it was read.
   func context(
-    of companion: Companion
-  ) throws(Companion.Released) -> (context: FetchContext, row: Int) {
-    let (group, row) = try companion.place()
+    of weakReference: WeakObjectReference
+  ) throws(WeakObjectReference.Released) -> (context: FetchContext, row: Int) {
+    let (group, row) = try weakReference.place()
     if group === self.group { return (self, row) }
-    return (group.context(in: ring?.ring(of: group)), row)
+    return (group.context(in: cycle?.cycle(of: group)), row)
   }
 
   /// Returns the storage at a row.

@@ -22,7 +22,7 @@ struct FetchedRows: Sendable {
   /// Registers a row. The caller appends its storage next.
   ///
   /// - Returns: False if the row is already registered.
-  mutating func note(_ zIndex: Int64) -> Bool { numbers.append(zIndex) }
+  mutating func register(_ zIndex: Int64) -> Bool { numbers.append(zIndex) }
 
   /// Appends the storage of the row that was registered last.
   mutating func append(_ storage: ObjectStorage) { storages.append(storage) }
@@ -53,7 +53,7 @@ struct FetchedLinks: Equatable, Sendable {
   /// Registers an owner. The caller appends its links next.
   ///
   /// - Returns: False if the owner is already registered.
-  mutating func note(_ owner: Int64) -> Bool {
+  mutating func register(_ owner: Int64) -> Bool {
     guard owners.append(owner) else { return false }
     starts.append(targets.count)
     return true

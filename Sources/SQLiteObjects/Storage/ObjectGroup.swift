@@ -4,7 +4,7 @@ import Synchronization
 /// the program created.
 ///
 /// Objects hold their group through a ``FetchContext``. A group doesn't hold a context, and its
-/// storages don't hold other groups of the same reference cycle (see ``Ring``). Cycles of objects
+/// storages don't hold other groups of the same reference cycle (see ``ReferenceCycle``). Cycles of objects
 /// therefore don't leak.
 final class ObjectGroup: Sendable {
   /// A weak reference to an instance of a class.
@@ -16,8 +16,8 @@ final class ObjectGroup: Sendable {
     weak var object: AnyObject?
   }
 
-  private struct WeakRing {
-    weak var ring: Ring?
+  private struct WeakCycle {
+    weak var cycle: ReferenceCycle?
   }
 
   private struct State {
@@ -28,7 +28,7 @@ final class ObjectGroup: Sendable {
     /// The storages that may hold objects of other groups.
     var holders: [ObjectIdentifier: ObjectStorage] = [:]
     /// The reference cycles that the group belongs to or belonged to.
-    var rings: [WeakRing] = []
+    var cycles: [WeakCycle] = []
   }
 
   /// The store that the objects were fetched from, or nil for an object that the program created.
@@ -64,17 +64,17 @@ final class ObjectGroup: Sendable {
   }
 
   /// Whether the group consists of one object that the program created.
-  var isMade: Bool { store == nil }
+  var isCreatedByProgram: Bool { store == nil }
 
   /// Returns whether a property may hold objects of other groups. A lazy property of a fetched
   /// object doesn't: a save leaves its value in the store.
   func isHolding(_ property: ObjectProperty) -> Bool {
-    property.isEager || isMade && property.isRelation
+    property.isEager || isCreatedByProgram && property.isRelation
   }
 
   /// Returns the row of a storage, or nil if the storage isn't in the group.
   func row(of storage: ObjectStorage) -> Int? {
-    guard let zIndex = storage.fetchedZIndex else { return isMade ? 0 : nil }
+    guard let zIndex = storage.fetchedZIndex else { return isCreatedByProgram ? 0 : nil }
     guard let index = tableIndexes[ObjectIdentifier(storage.shape.type)],
       let number = tables[index].numbers[zIndex]
     else { return nil }
@@ -85,89 +85,89 @@ final class ObjectGroup: Sendable {
   func instance(at row: Int) -> AnyObject? { state.withLock { $0.instances[row] }?.object }
 
   /// Records the instance of a class at a row.
-  func note(_ object: AnyObject, at row: Int) {
+  func register(_ object: AnyObject, at row: Int) {
     let instance = Instance(object: object)
     state.withLock { $0.instances[row] = instance }
   }
 
   /// Records that a storage may hold objects of other groups.
-  func note(holder storage: ObjectStorage) {
+  func register(holder storage: ObjectStorage) {
     state.withLock { $0.holders[ObjectIdentifier(storage)] = storage }
   }
 
   /// The storages that may hold objects of other groups.
   var holders: [ObjectStorage] {
-    isMade ? storages : state.withLock { Array($0.holders.values) }
+    isCreatedByProgram ? storages : state.withLock { Array($0.holders.values) }
   }
 
   /// Returns the context that holds the group, and creates it if necessary.
   ///
   /// - Parameter ring: The reference cycle that a new context holds.
-  func context(in ring: Ring?) -> FetchContext {
+  func context(in cycle: ReferenceCycle?) -> FetchContext {
     state.withLock { state in
       if let context = state.context { return context }
-      let context = FetchContext(of: self, in: ring)
+      let context = FetchContext(of: self, in: cycle)
       state.context = context
       return context
     }
   }
 
   /// Records the context that holds the group. Only one exists at any time.
-  func note(_ context: FetchContext) { state.withLock { $0.context = context } }
+  func register(_ context: FetchContext) { state.withLock { $0.context = context } }
 
   /// Records the reference cycle that the group belongs to from now on, or nil for none.
-  func join(_ ring: Ring?) {
-    let former = state.withLock { state -> [Ring] in
-      let former = state.rings.compactMap(\.ring)
-      state.rings = (former + (ring.map { [$0] } ?? [])).map { WeakRing(ring: $0) }
+  func join(_ cycle: ReferenceCycle?) {
+    let former = state.withLock { state -> [ReferenceCycle] in
+      let former = state.cycles.compactMap(\.cycle)
+      state.cycles = (former + (cycle.map { [$0] } ?? [])).map { WeakCycle(cycle: $0) }
       return former
     }
-    for other in former { other.note(ring, of: self) }
+    for other in former { other.register(cycle, of: self) }
   }
 }
 
 /// A reference cycle of groups, formed by references between their objects.
 ///
-/// Storages in these groups reference each other through ``Companion``, which is a weak reference.
+/// Storages in these groups reference each other through ``WeakObjectReference``, which is a weak reference.
 /// The context of each group holds the cycle, and the cycle holds the groups.
-final class Ring: Sendable {
+final class ReferenceCycle: Sendable {
   let members: [ObjectGroup]
   /// The cycles that members have joined later. Storages of other members may still reference those
   /// members.
-  private let joined = Mutex<[ObjectIdentifier: Ring]>([:])
+  private let joined = Mutex<[ObjectIdentifier: ReferenceCycle]>([:])
 
   init(_ members: [ObjectGroup]) {
     self.members = members
   }
 
   /// Returns the cycle that a member belongs to now.
-  func ring(of member: ObjectGroup) -> Ring {
+  func cycle(of member: ObjectGroup) -> ReferenceCycle {
     joined.withLock { $0[ObjectIdentifier(member)] } ?? self
   }
 
-  fileprivate func note(_ ring: Ring?, of member: ObjectGroup) {
+  fileprivate func register(_ cycle: ReferenceCycle?, of member: ObjectGroup) {
     // The previous value is released after the lock.
     _ = joined.withLock { joined in
       let former = joined[ObjectIdentifier(member)]
-      joined[ObjectIdentifier(member)] = ring
+      joined[ObjectIdentifier(member)] = cycle
       return former
     }
   }
 }
 
-extension Companion {
+extension WeakObjectReference {
   /// Returns the object's group and its row there.
   ///
   /// - Throws: ``Released`` if the reference was replaced since it was read, and the object was
   ///   released.
   func place() throws(Released) -> (group: ObjectGroup, row: Int) {
-    guard let group = group as? ObjectGroup else { throw Released(companion: self) }
+    guard let group = group as? ObjectGroup else { throw Released(weakReference: self) }
     return (group, row)
   }
 
   /// The error for a reference that was replaced since it was read, and whose object was released.
   struct Released: Error {
-    let companion: Companion
+    let weakReference: WeakObjectReference
   }
 }
 
@@ -176,7 +176,7 @@ extension ObjectStorage {
   /// if a reference in the form was replaced in the meantime.
   ///
   /// Proof that this terminates: the reader has a context of the owner, which holds the owner's
-  /// cycle. ``RingFinder`` first makes the context hold the new cycle, then replaces the references
+  /// cycle. ``CycleFinder`` first makes the context hold the new cycle, then replaces the references
   /// in the properties, and only then releases the previous cycle. A reference to a released object
   /// is therefore no longer in the property. Each further iteration reads another form, which
   /// another task has stored in between. If an iteration reads the same reference again, that order
@@ -184,14 +184,14 @@ extension ObjectStorage {
   func reading<Result>(
     _ slot: Int, _ body: (_CellValue.Form, _ change: Int) throws -> Result
   ) throws -> Result {
-    var released: Companion?
+    var released: WeakObjectReference?
     while true {
       let (form, change) = self.slot(slot)
       do {
         return try body(form, change)
-      } catch let error as Companion.Released {
-        guard error.companion !== released else { break }
-        released = error.companion
+      } catch let error as WeakObjectReference.Released {
+        guard error.weakReference !== released else { break }
+        released = error.weakReference
       }
     }
     throw MagicError.lostTarget(

@@ -11,7 +11,7 @@ package final class ObjectShape: Sendable {
   /// The slot of the primary property, or nil if the type has none.
   package let primary: Int?
   /// The slot of the primary property if it auto-increments, and therefore is the table's rowid.
-  let counting: Int?
+  let autoIncrementSlot: Int?
   /// Whether the type is a class, so that an object may be an instance of a subclass.
   let isClass: Bool
   /// Whether all properties are plain values in columns.
@@ -21,7 +21,7 @@ package final class ObjectShape: Sendable {
   /// Whether the type has eager or lazy relations.
   let hasRelations: Bool
   /// Whether a value of a property may hold references to other objects.
-  let mayHoldOthers: Bool
+  let mayHoldObjects: Bool
   /// The offset of each property's cell in an object's memory, or nil if unknown. See
   /// ``CellLayout``.
   let cellOffsets: [Int]?
@@ -36,20 +36,20 @@ package final class ObjectShape: Sendable {
   /// - Parameters:
   ///   - type: The type.
   ///   - properties: Its properties in the order in which it encodes them.
-  ///   - mayHoldOthers: Whether a value of a property may hold references to other objects.
+  ///   - mayHoldObjects: Whether a value of a property may hold references to other objects.
   ///   - cellOffsets: The offset of each property's cell in an object's memory, or nil if unknown.
   init(
-    _ type: any MagicObject.Type, _ properties: [ObjectProperty], mayHoldOthers: Bool,
+    _ type: any MagicObject.Type, _ properties: [ObjectProperty], mayHoldObjects: Bool,
     cellOffsets: [Int]?
   ) {
     self.type = type
     self.properties = properties
-    self.mayHoldOthers = mayHoldOthers
+    self.mayHoldObjects = mayHoldObjects
     self.cellOffsets = cellOffsets
     primary = properties.firstIndex { $0.role.isPrimary }
-    counting = properties.firstIndex { $0.role.countsUp }
+    autoIncrementSlot = properties.firstIndex { $0.role.isAutoIncrement }
     table = type.tableName
-    key = counting.map { properties[$0].name } ?? ObjectShape.hiddenKey
+    key = autoIncrementSlot.map { properties[$0].name } ?? ObjectShape.hiddenKey
     isClass = type is AnyObject.Type
     isPlain = properties.allSatisfy(\.isPlainColumn)
     hasRelations = properties.contains(where: \.isRelation)

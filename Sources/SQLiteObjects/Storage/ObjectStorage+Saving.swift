@@ -52,16 +52,18 @@ extension ObjectStorage {
   ///   state is locked.
   func saved(
     as zIndex: Int64, in content: StoreContent, _ snapshot: Snapshot, _ values: SlotCopies,
-    first: Int, settled: [(slot: Int, form: _CellValue.Form)], links: [KnownLinks]?
-  ) -> Former {
+    first: Int, assigned: [(slot: Int, form: _CellValue.Form)], links: [KnownLinks]?
+  ) -> PreviousState {
     let (store, count) = (content.identity, snapshot.changeCount)
-    return withState { state, slots -> Former in
-      if state.content == nil, state.extras == nil, links == nil, settled.isEmpty {
+    return withState { state, slots -> PreviousState in
+      if state.content == nil, state.extras == nil, links == nil, assigned.isEmpty {
         (state.content, state.zIndex) = (content, zIndex)
-        guard let counting = shape.counting, case .unset = slots[counting] else {
+        guard let autoIncrementSlot = shape.autoIncrementSlot,
+          case .unset = slots[autoIncrementSlot]
+        else {
           return .new(isKeyNew: false)
         }
-        slots.fill(.stored(.integer(zIndex)), counting)
+        slots.fill(.stored(.integer(zIndex)), autoIncrementSlot)
         return .new(isKeyNew: true)
       }
       var former = Known(state, changeCount: count)
@@ -80,17 +82,19 @@ extension ObjectStorage {
         state.identify(
           Identity(content, zIndex: zIndex, savedCount: count, links.map { SavedState($0) }), slots)
       }
-      if let known { slots.settleAssets(known, shape, since: count, &former.forms) }
-      if let counting = shape.counting, !slots.isChanged(counting, since: count) {
-        if case .unset = slots[counting] {
+      if let known { slots.assignAssetIDs(known, shape, since: count, &former.forms) }
+      if let autoIncrementSlot = shape.autoIncrementSlot,
+        !slots.isChanged(autoIncrementSlot, since: count)
+      {
+        if case .unset = slots[autoIncrementSlot] {
           former.isKeyNew = true
-          slots.fill(.stored(.integer(zIndex)), counting)
+          slots.fill(.stored(.integer(zIndex)), autoIncrementSlot)
         } else {
-          slots.settle(.stored(.integer(zIndex)), counting, &former.forms)
+          slots.assign(.stored(.integer(zIndex)), autoIncrementSlot, &former.forms)
         }
       }
-      for (slot, form) in settled where !slots.isChanged(slot, since: count) {
-        slots.settle(form, slot, &former.forms)
+      for (slot, form) in assigned where !slots.isChanged(slot, since: count) {
+        slots.assign(form, slot, &former.forms)
       }
       guard let extras = state.extras else { return .known(former) }
       guard unsafe extras.changeCount != count else {
@@ -108,7 +112,7 @@ extension ObjectStorage {
   }
 
   /// The state that a save has replaced.
-  enum Former: Sendable {
+  enum PreviousState: Sendable {
     /// The object was in no store, and nothing was set since its storage was created.
     ///
     /// - Parameter isKeyNew: Whether the save assigned a key to an object that had none.
@@ -142,13 +146,13 @@ extension ObjectStorage {
   }
 
   /// The current identities of the object, for ``restore(_:)`` after a removal is rolled back.
-  var former: Former {
+  var former: PreviousState {
     withState { state, _ in .known(Known(state, changeCount: state.changeCount)) }
   }
 
   /// Restores the state before a save or a removal that was rolled back. A property that was set in
   /// the meantime keeps its value.
-  func restore(_ former: Former) {
+  func restore(_ former: PreviousState) {
     switch former {
     case .known(let known): restore(known)
     case .new(let isKeyNew):
@@ -163,7 +167,9 @@ extension ObjectStorage {
       var undone = Known(state, changeCount: 0)
       let count = former.changeCount
       var forms = former.forms ?? []
-      if former.isKeyNew, let counting = shape.counting { forms.append((counting, .unset)) }
+      if former.isKeyNew, let autoIncrementSlot = shape.autoIncrementSlot {
+        forms.append((autoIncrementSlot, .unset))
+      }
       for (slot, form) in forms where !slots.isChanged(slot, since: count) {
         undone.forms = (undone.forms ?? []) + [(slot, slots.exchange(form, slot))]
       }

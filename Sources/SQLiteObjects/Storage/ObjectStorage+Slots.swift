@@ -77,7 +77,7 @@ extension ObjectStorage {
     func change(of slot: Int) -> Int { unsafe start[checked(slot)].change }
 
     /// Records the number of a property's last change.
-    func note(_ change: Int, of slot: Int) { unsafe start[checked(slot)].change = change }
+    func register(_ change: Int, of slot: Int) { unsafe start[checked(slot)].change = change }
 
     /// Sets the form of a property, and returns the previous form.
     @inline(__always)
@@ -93,7 +93,7 @@ extension ObjectStorage {
     }
 
     /// Sets a value that a store has assigned, and appends the previous form to `former`.
-    func settle(
+    func assign(
       _ form: _CellValue.Form, _ slot: Int, _ former: inout [(slot: Int, form: _CellValue.Form)]?
     ) {
       // Skip a value that is already set.
@@ -103,23 +103,23 @@ extension ObjectStorage {
 
     /// Sets the ids of assets to those in `known`, because they differ between stores. Skips assets
     /// with a change number greater than `count`.
-    func settleAssets(
+    func assignAssetIDs(
       _ known: SlotCopies, _ shape: ObjectShape, since count: Int,
       _ former: inout [(slot: Int, form: _CellValue.Form)]?
     ) {
       for slot in 0..<known.count where shape.properties[slot].role.isAsset {
         guard case .stored = known[slot], case .stored = self[slot], !isChanged(slot, since: count)
         else { continue }
-        settle(known[slot], slot, &former)
+        assign(known[slot], slot, &former)
       }
     }
 
     /// Whether the value of a property may hold references to other objects.
-    var holdsOthers: Bool { (0..<count).contains { self[$0].holdsOthers } }
+    var holdsObjects: Bool { (0..<count).contains { self[$0].holdsObjects } }
 
     /// Moves the values that may hold references to other objects to `held`.
     func takeHolders(_ held: inout [_CellValue.Form]) {
-      for slot in 0..<count where self[slot].holdsOthers { held.append(exchange(.unset, slot)) }
+      for slot in 0..<count where self[slot].holdsObjects { held.append(exchange(.unset, slot)) }
     }
   }
 }
@@ -195,7 +195,7 @@ extension ObjectStorage {
   }
 
   /// The values that may hold references to other objects.
-  var holders: [_CellValue.Form] { (0..<count).map { self[$0] }.filter(\.holdsOthers) }
+  var holders: [_CellValue.Form] { (0..<count).map { self[$0] }.filter(\.holdsObjects) }
 
   /// Returns whether a slot has a value of a type that SQLite doesn't store.
   func isLive(_ place: Int) -> Bool {
@@ -214,7 +214,7 @@ extension ObjectStorage {
 
   /// Marks a slot with a lazy value as changed. Its property doesn't count changes inside the
   /// value.
-  func noteChange(_ place: Int) { unsafe start[checked(place)].change = Slot.lastChange }
+  func recordChange(_ place: Int) { unsafe start[checked(place)].change = Slot.lastChange }
 
   /// Returns the number of the last change of the slot at a position.
   @inline(__always) func change(_ place: Int) -> Int { unsafe start[checked(place)].change }

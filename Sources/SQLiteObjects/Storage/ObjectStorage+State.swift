@@ -111,13 +111,13 @@ extension ObjectStorage {
       guard extras != nil || identity?.savedCount ?? 0 != 0 || identity?.state != nil else {
         return
       }
-      let extras = madeExtras()
+      let extras = ensureExtras()
       unsafe extras.savedCount = identity?.savedCount ?? 0
       unsafe extras.saved = identity?.state
     }
 
     /// Returns the extras, and creates them if necessary.
-    mutating func madeExtras() -> Extras {
+    mutating func ensureExtras() -> Extras {
       if let extras { return extras }
       let made = Extras()
       extras = made
@@ -126,19 +126,19 @@ extension ObjectStorage {
 
     mutating func setOtherIdentities(_ identities: [Identity]?) {
       guard extras != nil || identities != nil else { return }
-      let extras = madeExtras()
+      let extras = ensureExtras()
       unsafe extras.otherIdentities = identities
     }
 
     mutating func setOriginals(_ originals: SlotCopies?) {
       guard extras != nil || originals != nil else { return }
-      let extras = madeExtras()
+      let extras = ensureExtras()
       unsafe extras.originals = originals
     }
 
     /// Returns the cache of an asset's content, and creates it if necessary.
     mutating func assetCache(of slot: Int) -> AssetCache {
-      let extras = madeExtras()
+      let extras = ensureExtras()
       if let cache = unsafe extras.assetCaches?[slot] { return cache }
       let cache = AssetCache()
       unsafe extras.assetCaches = extras.assetCaches ?? [:]
@@ -202,7 +202,7 @@ extension ObjectStorage {
     /// - Parameter slots: The object's values.
     mutating func identify(_ new: Identity, _ slots: Slots) {
       if let content, content.identity != new.store, let other = identity {
-        let extras = madeExtras()
+        let extras = ensureExtras()
         unsafe extras.otherIdentities?.removeAll { $0.store == new.store }
         let state = SavedState(
           other.state?.links, originals: unsafe extras.originals ?? slots.copies)

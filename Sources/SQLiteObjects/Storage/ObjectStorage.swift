@@ -12,7 +12,7 @@ package final class ObjectStorage: @unchecked Sendable {
     let shape: ObjectShape
     let fetchedZIndex: Int64
     let isFetched: Bool
-    let handedOut = Atomic(false)
+    let instantiated = Atomic(false)
     let count: UInt16
     /// The `deinit` of a value may read the object, so no value is released while this is locked. A
     /// function that replaces a value returns it, and no user code runs inside the lock.
@@ -114,10 +114,10 @@ package final class ObjectStorage: @unchecked Sendable {
       unsafe slots.deinitialize(count: Int(head.pointee.count))
       unsafe head.deinitialize(count: 1)
     }
-    let holdsOthers =
-      shape.mayHoldOthers
-      && withState { state, slots in slots.holdsOthers || state.originals != nil }
-    if holdsOthers { IterativeRelease.holder(destroy) { takeHolders() } } else { destroy() }
+    let holdsObjects =
+      shape.mayHoldObjects
+      && withState { state, slots in slots.holdsObjects || state.originals != nil }
+    if holdsObjects { IterativeRelease.holder(destroy) { takeHolders() } } else { destroy() }
   }
 
   /// Removes the values that may hold references to other objects, and returns them.
@@ -151,11 +151,11 @@ package final class ObjectStorage: @unchecked Sendable {
 
   /// Whether an instance was created from a fetched storage. Otherwise the object can't have
   /// changed.
-  var isHandedOut: Bool { unsafe head.pointee.handedOut.load(ordering: .relaxed) }
+  var isInstantiated: Bool { unsafe head.pointee.instantiated.load(ordering: .relaxed) }
 
   /// Records that an instance was created from the storage.
-  func handOut() {
-    if !isHandedOut { unsafe head.pointee.handedOut.store(true, ordering: .relaxed) }
+  func markInstantiated() {
+    if !isInstantiated { unsafe head.pointee.instantiated.store(true, ordering: .relaxed) }
   }
 
   /// Returns the form of a property and the number of its last change.

@@ -30,7 +30,7 @@ public struct _PropertyRole: Sendable {
   package var isPrimary = false
   package var isLazy = false
   /// Whether the value auto-increments.
-  package var countsUp = false
+  package var isAutoIncrement = false
 
   /// The type of a to-many relation if its objects are contiguous in memory, else nil.
   var collection: (any ContiguousObjects.Type)?

@@ -23,13 +23,13 @@ package final class StoreLink: Sendable {
   /// The path of the folder with the store's assets.
   let assetPath: String
   /// The current generation of the store's contents.
-  fileprivate let present: ContentGeneration
+  fileprivate let currentGeneration: ContentGeneration
 
   init(to token: any StoreToken) {
     self.token = token
     identity = token.identity
     assetPath = token.assets.path
-    present = token.database.content
+    currentGeneration = token.database.content
   }
 }
 
@@ -52,7 +52,7 @@ package final class StoreContent: Sendable {
   }
 
   /// Whether the contents were not replaced since.
-  var isCurrent: Bool { generation == link.present.current }
+  var isCurrent: Bool { generation == link.currentGeneration.current }
 }
 
 /// The identity that distinguishes a store from others: the UUID in its database.

@@ -25,7 +25,7 @@ final class ValueBox: Sendable {
   deinit {
     IterativeRelease.forms(
       state.withLock { state in
-        guard case .own(let form) = state, form.holdsOthers else { return [] }
+        guard case .own(let form) = state, form.holdsObjects else { return [] }
         state = .own(.unset)
         return [form]
       })

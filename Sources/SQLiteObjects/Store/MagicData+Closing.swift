@@ -43,28 +43,28 @@ extension MagicData {
 extension Database {
   /// Runs `body` and throws ``MagicError/closed`` in place of every error that means that the store
   /// is closed.
-  package func reportingClosure<Result>(_ body: () throws -> Result) throws -> Result {
+  package func reportingClosedStore<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch {
-      throw namingClosure(error)
+      throw replacingClosedError(error)
     }
   }
 
-  /// The suspending form of ``reportingClosure(_:)``.
-  nonisolated(nonsending) package func reportingClosure<Result: Sendable>(
+  /// The suspending form of ``reportingClosedStore(_:)``.
+  nonisolated(nonsending) package func reportingClosedStore<Result: Sendable>(
     _ body: nonisolated(nonsending) () async throws -> Result
   ) async throws -> Result {
     do {
       return try await body()
     } catch {
-      throw namingClosure(error)
+      throw replacingClosedError(error)
     }
   }
 
   /// Returns ``MagicError/closed`` if `error` means that the database or its asset folder is
   /// closed. Returns any other error unchanged.
-  package func namingClosure(_ error: any Error) -> any Error {
+  package func replacingClosedError(_ error: any Error) -> any Error {
     if wasClosed(error) { return MagicError.closed }
     if isClosed, case AssetError.closed = error { return MagicError.closed }
     return error

@@ -156,7 +156,7 @@ extension MagicData {
   ) throws -> FoundRow {
     let plan = try plan(Object.self)
     guard plan.primary != nil, !plan.needsContext, isReady(plan) else {
-      return FoundRow(plan.shape, nil, isAll: false)
+      return FoundRow(plan.shape, nil, isConclusive: false)
     }
     let value = try plan.stored(primary: primary)
     var found: ObjectStorage?
@@ -165,7 +165,7 @@ extension MagicData {
       let query = try ObjectQuery(self, Object.self, primary: primary)
       found = try query.fetch(connection).firstStorage
     }
-    return FoundRow(plan.shape, found, isAll: true)
+    return FoundRow(plan.shape, found, isConclusive: true)
   }
 
   /// Fetches an object with its related objects. Returns nil if the lookup of its row was
@@ -173,7 +173,7 @@ extension MagicData {
   @usableFromInline func graphObject<Object: MagicObject>(
     _ type: Object.Type, _ row: FoundRow, ifPresent primary: any MagicPrimaryValue
   ) throws -> Object? {
-    if row.isAll { return nil }
+    if row.isConclusive { return nil }
     return try fetch(primaryRequest(type, primary)).first
   }
 
@@ -208,12 +208,12 @@ extension MagicData {
   private let storage: ObjectStorage?
   /// Whether the lookup is conclusive: the row is the whole object, or its absence means that there
   /// is no object.
-  let isAll: Bool
+  let isConclusive: Bool
 
-  init(_ shape: ObjectShape, _ storage: ObjectStorage?, isAll: Bool) {
+  init(_ shape: ObjectShape, _ storage: ObjectStorage?, isConclusive: Bool) {
     self.shape = shape
     self.storage = storage
-    self.isAll = isAll
+    self.isConclusive = isConclusive
   }
 
   @usableFromInline var isPresent: Bool { storage != nil }

@@ -13,7 +13,7 @@ extension MagicData {
   ///   object was fetched or saved, `SQLiteError`.
   public func remove<Object: MagicObject>(_ object: Object) throws {
     let removal = try removal(of: object)
-    try database.reportingClosure {
+    try database.reportingClosedStore {
       try database.withoutTransaction { connection in
         guard !connection.isAutocommit else {
           return _ = try connection.transaction {
@@ -21,7 +21,7 @@ extension MagicData {
           }
         }
         // One statement is atomic, so it needs no savepoint inside a transaction.
-        _ = try removal.delete(on: connection, in: self, mustExist: true, isAnothers: true)
+        _ = try removal.delete(on: connection, in: self, mustExist: true, lacksSavepoint: true)
       }
     }
   }
@@ -82,7 +82,7 @@ extension MagicData {
   nonisolated(nonsending) public func removeAll<Object: MagicObject>(
     _ query: Query<Object>
   ) async throws -> Int {
-    let query = try await making { try ObjectQuery(self, query.parts) }
+    let query = try await preparingQuery { try ObjectQuery(self, query.parts) }
     return try await write { try query.delete($0) }
   }
 

@@ -43,7 +43,7 @@ extension MagicData {
   nonisolated(nonsending) public func fetch<Result>(
     _ request: Request<Result>
   ) async throws -> sending Result {
-    let prepared = try await making { try request.prepare(self) }
+    let prepared = try await preparingQuery { try request.prepare(self) }
     return try await read(prepared.plan, isOneStatement: prepared.isOneStatement) { connection in
       var print: ResultPrint?
       return try prepared.read(connection, &print)
@@ -80,7 +80,7 @@ extension MagicData {
       for row in try await fetch(request) { try body(Handoff(row).take()) }
       return
     }
-    let query = try await making { try rows.query(in: self) }
+    let query = try await preparingQuery { try rows.query(in: self) }
     try await read(query.plan) { try rows.forEach(query, in: self, $0, body) }
   }
 
@@ -108,7 +108,7 @@ extension MagicData {
     _ query: Query<Object>, batch: Int = 500,
     _ body: @escaping @Sendable (Object) throws -> Void
   ) async throws {
-    let query = try await making { try ObjectQuery(self, query.parts) }
+    let query = try await preparingQuery { try ObjectQuery(self, query.parts) }
     try await read(query.plan) { try query.forEach($0, batch, body) }
   }
 }

@@ -213,7 +213,7 @@ extension MagicData {
   /// Runs `body` in a transaction, and retries once if the cached schema is stale.
   func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try retryingAfterSchemaChange {
-      try database.reportingClosure { try database.write { try body($0) } }
+      try database.reportingClosedStore { try database.write { try body($0) } }
     }
   }
 
@@ -222,7 +222,7 @@ extension MagicData {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await retryingAfterSchemaChange {
-      try await database.reportingClosure { try await database.write { try body($0) } }
+      try await database.reportingClosedStore { try await database.write { try body($0) } }
     }
   }
 }

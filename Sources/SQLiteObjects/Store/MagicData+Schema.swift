@@ -10,7 +10,7 @@ extension MagicData {
   /// - Parameter type: A type of objects.
   /// - Returns: The differences in tables, columns, column types, NOT NULL constraints, keys,
   ///   indexes and delete rules. The array is empty if the tables match.
-  ///   `SchemaDifference.isMendedByWriting` indicates whether the next save removes a difference.
+  ///   `SchemaDifference.isResolvedByWriting` indicates whether the next save removes a difference.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func check<Object: MagicObject>(of type: Object.Type) throws -> [SchemaDifference] {
     let plan = try plan(type)
@@ -43,20 +43,20 @@ extension MagicData {
   @discardableResult
   public func migrate(_ migrations: [Migration]) throws -> [String] {
     defer { tables.forget() }
-    return try database.reportingClosure { try database.migrate(migrations) }
+    return try database.reportingClosedStore { try database.migrate(migrations) }
   }
 
   /// The suspending form of ``migrate(_:)``. Also throws `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func migrate(_ migrations: [Migration]) async throws -> [String] {
     defer { tables.forget() }
-    return try await database.reportingClosure { try await database.migrate(migrations) }
+    return try await database.reportingClosedStore { try await database.migrate(migrations) }
   }
 
   private func differences(
     _ plan: ObjectPlan, _ connection: Connection
   ) throws -> [SchemaDifference] {
-    try ObjectSchema(reachedFrom: [plan], self.plan).differences(on: connection)
+    try ObjectSchema(reachableFrom: [plan], self.plan).differences(on: connection)
   }
 }
 
@@ -69,7 +69,7 @@ extension MagicData {
   package func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws {
     let missing = plans.filter { !isReady($0) }
     guard !missing.isEmpty else { return }
-    try ObjectSchema(reachedFrom: missing, plan).ensure(on: connection)
+    try ObjectSchema(reachableFrom: missing, plan).ensure(on: connection)
     connection.afterCommit { [self] _ in tables.markReady(missing) }
   }
 
@@ -100,11 +100,11 @@ extension MagicData {
   /// Creates a query without blocking the thread. The SQL of a query depends on the tables of
   /// relations. If the store hasn't looked up one of these tables yet, `make` runs again on a
   /// thread that may wait for the database.
-  nonisolated(nonsending) package func making<Made: Sendable>(
+  nonisolated(nonsending) package func preparingQuery<Made: Sendable>(
     _ make: @escaping @Sendable () throws -> Made
   ) async throws -> Made {
     do {
-      return try ExpressionSQL.$mayLookAtTables.withValue(false, operation: make)
+      return try ExpressionSQL.$mayInspectTables.withValue(false, operation: make)
     } catch is ExpressionSQL.UnknownTables {
       return try await database.worker.run(make)
     }
@@ -114,7 +114,7 @@ extension MagicData {
   private func inspect(
     _ plan: ObjectPlan, _ connection: Connection
   ) throws -> ObjectSchema.Growth {
-    let growth = try ObjectSchema(reachedFrom: [plan], self.plan)
+    let growth = try ObjectSchema(reachableFrom: [plan], self.plan)
       .growth(for: plan, on: connection, of: database)
     if growth == .none { tables.markReady([plan]) }
     return growth

@@ -25,7 +25,7 @@ extension MagicData {
   ///   if called inside `read(_:)`.
   @discardableResult
   public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-    try database.reportingClosure { try database.write { _ in try body() } }
+    try database.reportingClosedStore { try database.write { _ in try body() } }
   }
 
   /// Runs a closure in one transaction, like ``transaction(_:)``, without blocking the thread.
@@ -44,7 +44,7 @@ extension MagicData {
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     // Not `write`: with group commit, several writes share a transaction and may run again.
-    try await database.reportingClosure {
+    try await database.reportingClosedStore {
       try await database.withoutTransaction { connection in
         try connection.transaction { try body() }
       }
@@ -108,11 +108,11 @@ extension MagicData {
   private func onSnapshot(
     isOneStatement: Bool, _ body: (Connection) throws -> Void
   ) throws {
-    try database.reportingClosure {
+    try database.reportingClosedStore {
       let generation = generation
-      func read(_ connection: Connection) throws { try ofOneContent(connection, body) }
+      func read(_ connection: Connection) throws { try checkingGeneration(connection, body) }
       if isOneStatement { try database.select(read) } else { try database.read { try read($0) } }
-      guard generation == self.generation else { throw SQLiteError.restoredMeanwhile }
+      guard generation == self.generation else { throw SQLiteError.restoredDuringRead }
     }
   }
 
@@ -130,24 +130,24 @@ extension MagicData {
   nonisolated(nonsending) func readOnce<Result: Sendable>(
     isOneStatement: Bool = false, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try await database.reportingClosure {
+    try await database.reportingClosedStore {
       let generation = generation
       let result =
         isOneStatement
-        ? try await database.select { try self.ofOneContent($0, body) }
-        : try await database.read { try self.ofOneContent($0, body) }
-      guard generation == self.generation else { throw SQLiteError.restoredMeanwhile }
+        ? try await database.select { try self.checkingGeneration($0, body) }
+        : try await database.read { try self.checkingGeneration($0, body) }
+      guard generation == self.generation else { throw SQLiteError.restoredDuringRead }
       return result
     }
   }
 
   /// Returns the result of `read`. Throws if the content of the store was replaced since the
   /// outermost access began, because the snapshot may be older than that.
-  private func ofOneContent<Result>(
+  private func checkingGeneration<Result>(
     _ connection: Connection, _ read: (Connection) throws -> Result
   ) throws -> Result {
     let result = try read(connection)
-    guard connection.contentGeneration == generation else { throw SQLiteError.restoredMeanwhile }
+    guard connection.contentGeneration == generation else { throw SQLiteError.restoredDuringRead }
     return result
   }
 
@@ -156,7 +156,7 @@ extension MagicData {
   func retryingAfterSchemaChange<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
-    } catch let error as SQLiteError where error.isOfMissingTable {
+    } catch let error as SQLiteError where error.isMissingTableOrColumn {
       tables.forget()
       return try body()
     }
@@ -168,7 +168,7 @@ extension MagicData {
   ) async throws -> Result {
     do {
       return try await body()
-    } catch let error as SQLiteError where error.isOfMissingTable {
+    } catch let error as SQLiteError where error.isMissingTableOrColumn {
       tables.forget()
       return try await body()
     }
@@ -187,20 +187,20 @@ extension MagicData {
   private func forgetFetched(
     _ storages: ArraySlice<ObjectStorage>, afterEndOn connection: Connection
   ) {
-    connection.afterRollback { [self] in forgetUndone(storages, $0) }
+    connection.afterRollback { [self] in markAsNewIfDeleted(storages, $0) }
   }
 
-  private func forgetUndone(_ storages: ArraySlice<ObjectStorage>, _ connection: Connection) {
+  private func markAsNewIfDeleted(_ storages: ArraySlice<ObjectStorage>, _ connection: Connection) {
     for (index, storage) in zip(storages.indices, storages) {
       guard let zIndex = storage.zIndex(in: identity) else { continue }
       do {
-        let isThere = try connection.uninterrupted {
+        let exists = try connection.uninterrupted {
           try connection.firstRow(
             "SELECT 1 FROM \(identifier: storage.shape.table) WHERE \(identifier: storage.shape.key) = \(zIndex)"
           )
             != nil
         }
-        if !isThere { storage.removed(from: identity, zIndex) }
+        if !exists { storage.removed(from: identity, zIndex) }
       } catch  where connection.isInsideScope {
         // SQLite has rolled back the whole transaction. Try again when the outer scopes have ended.
         return forgetFetched(storages[index...], afterEndOn: connection)

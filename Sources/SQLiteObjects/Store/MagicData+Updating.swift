@@ -27,7 +27,7 @@ extension MagicData {
   public func updateAll<Object: MagicObject>(
     _ query: Query<Object>, set assignments: [Assignment<Object>]
   ) throws -> Int {
-    let update = try MassUpdate<Object>(self, query, assignments)
+    let update = try BulkUpdate<Object>(self, query, assignments)
     return try write { try update.run(on: $0) }
   }
 
@@ -36,13 +36,13 @@ extension MagicData {
   nonisolated(nonsending) public func updateAll<Object: MagicObject>(
     _ query: Query<Object>, set assignments: [Assignment<Object>]
   ) async throws -> Int {
-    let update = try await making { try MassUpdate<Object>(self, query, assignments) }
+    let update = try await preparingQuery { try BulkUpdate<Object>(self, query, assignments) }
     return try await write { try update.run(on: $0) }
   }
 }
 
 /// An UPDATE of many objects, as a Sendable value.
-private struct MassUpdate<Object: MagicObject>: Sendable {
+private struct BulkUpdate<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
   private let plan: ObjectPlan
   /// The statement, or nil if there are no assignments.
@@ -63,7 +63,7 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     var fits: [NumberFit?] = []
     let condition = try query.parts.limitedCondition(in: store)
       .map { try ExpressionSQL.condition($0, on: plan, in: store) }
-    let narrowing = try ExpressionSQL(store).finding(query.parts.filter, plan).narrowing
+    let narrowing = try ExpressionSQL(store).rowStrategy(query.parts.filter, plan).narrowing
     var slots: Set<Int> = []
     for assignment in assignments {
       let slot = try plan.slot(of: assignment)
@@ -77,7 +77,7 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
       if let fit { checks.append(Check(fit, value, in: plan, where: condition)) }
       if case .object = assignment.value { references.append(slot) }
     }
-    sql = columns.isEmpty ? nil : MassUpdate.sql(plan, columns, values, fits, where: condition)
+    sql = columns.isEmpty ? nil : BulkUpdate.sql(plan, columns, values, fits, where: condition)
   }
 
   private static func sql(
@@ -108,7 +108,7 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     guard let sql, try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
     try store.prepareTables([plan], connection)
     let count = try change(sql, connection)
-    try connection.expectTargets {
+    try connection.checkTargetsExist {
       try references.map { (try store.relation(of: plan.shape, $0), owners: nil) }
     }
     return count
@@ -118,13 +118,13 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     do {
       return try connection.executeChange(sql).rows
     } catch {
-      throw try misfit(error, connection) ?? error
+      throw try rangeError(error, connection) ?? error
     }
   }
 
   /// Returns an error that names the number that is out of range, or nil if `error` has another
   /// cause.
-  private func misfit(_ error: any Error, _ connection: Connection) throws -> (any Error)? {
+  private func rangeError(_ error: any Error, _ connection: Connection) throws -> (any Error)? {
     guard let error = error as? SQLiteError, error.message.contains(NumberFit.failure) else {
       return nil
     }
@@ -167,7 +167,7 @@ extension ObjectPlan {
         type: typeName, reason: "only its own properties can be set, not those of related objects")
     }
     guard properties[slot].hasColumn else { throw refuse(slot, "has no column to set") }
-    guard slot != counting else {
+    guard slot != autoIncrementSlot else {
       throw refuse(slot, "is the auto-incremented number of the object, which cannot be changed")
     }
     if properties[slot].role.isAsset {

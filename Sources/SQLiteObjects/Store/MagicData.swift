@@ -133,14 +133,16 @@ extension MagicData {
   public func backup(
     to path: String, progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> AssetBackup {
-    try database.reportingClosure { try assets.backup(to: path, progress: progress) }
+    try database.reportingClosedStore { try assets.backup(to: path, progress: progress) }
   }
 
   /// The suspending form of ``backup(to:progress:)``. Cancelling the task ends the backup.
   nonisolated(nonsending) public func backup(
     to path: String, progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
   ) async throws -> AssetBackup {
-    try await database.reportingClosure { try await assets.backup(to: path, progress: progress) }
+    try await database.reportingClosedStore {
+      try await assets.backup(to: path, progress: progress)
+    }
   }
 }
 

@@ -22,7 +22,7 @@ struct StoreParts: Sendable {
   init(path: String, _ options: Database.Options, minimumFileSize: Int) throws {
     let path = try StorePath.database(at: path)
     try self.init(
-      OlderStore.refusing(path) { check in
+      OlderStore.rejecting(path) { check in
         var options = options.withQueryFunctions
         options.checkBeforeUse = check
         return try Database(path: path, options: options)
@@ -104,8 +104,8 @@ package enum StorePath {
     }
     let isFile = ["sqlite3", "sqlite", "db"].contains { asciiLowercased(path).hasSuffix(".\($0)") }
     var isFolder = false
-    let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-    if isFile || isThere && !isFolder { return path }
+    let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+    if isFile || exists && !isFolder { return path }
     try makeFolder(path)
     return "\(path)/\(fileName)"
   }
@@ -206,7 +206,7 @@ enum OlderStore {
   ///   - path: The path of the file, for the error.
   ///   - open: Opens the database. It must run the given check before the first use.
   /// - Throws: ``MagicError/olderStore(path:tables:)`` or ``SQLiteError``.
-  static func refusing(
+  static func rejecting(
     _ path: String, _ open: (@escaping @Sendable (Connection) throws -> Void) throws -> Database
   ) throws -> Database {
     let found = Mutex<[String]?>(nil)

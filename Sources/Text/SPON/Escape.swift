@@ -11,16 +11,16 @@ struct Escape {
   /// The number of bytes from `&` to `;`.
   let count: Int
   /// Whether the first implementation of SPON also wrote this escape sequence.
-  let isSeeds: Bool
+  let isLegacy: Bool
 
   /// Reads the escape sequence at `start`, or returns nil if there is none.
   init?(_ input: Span<UInt8>, at start: Int, before end: Int) {
     guard input[start] == Byte.ampersand, end - start >= 4 else { return nil }
     switch (input[start + 1], input[start + 2], input[start + 3]) {
     case (UInt8(ascii: "0"), UInt8(ascii: "0"), Byte.semicolon):
-      self.init(scalar: "&", count: 4, isSeeds: false)
+      self.init(scalar: "&", count: 4, isLegacy: false)
     case (UInt8(ascii: "0"), UInt8(ascii: "1"), Byte.semicolon):
-      self.init(scalar: "`", count: 4, isSeeds: true)
+      self.init(scalar: "`", count: 4, isLegacy: true)
     case (UInt8(ascii: "u"), _, _):
       self.init(hexadecimal: input, at: start, before: end)
     default:
@@ -28,10 +28,10 @@ struct Escape {
     }
   }
 
-  private init(scalar: Unicode.Scalar, count: Int, isSeeds: Bool) {
+  private init(scalar: Unicode.Scalar, count: Int, isLegacy: Bool) {
     self.scalar = scalar
     self.count = count
-    self.isSeeds = isSeeds
+    self.isLegacy = isLegacy
   }
 
   private init?(hexadecimal input: Span<UInt8>, at start: Int, before end: Int) {
@@ -44,7 +44,7 @@ struct Escape {
     guard position > start + 2, position < end, input[position] == Byte.semicolon,
       let scalar = Unicode.Scalar(code)
     else { return nil }
-    self.init(scalar: scalar, count: position - start + 1, isSeeds: false)
+    self.init(scalar: scalar, count: position - start + 1, isLegacy: false)
   }
 }
 

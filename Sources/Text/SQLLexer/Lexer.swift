@@ -54,7 +54,7 @@ package struct Lexer: Sendable {
   }
 
   /// Advances past the next token that is neither blank nor a comment. Returns its code and offset.
-  package mutating func nextSolid() -> (code: TokenCode, start: Int) {
+  package mutating func nextSignificant() -> (code: TokenCode, start: Int) {
     while true {
       let start = position
       let code = scan(padded[start], start)
@@ -347,7 +347,7 @@ extension Lexer {
   /// Advances past the next semicolon, or to the end of the text, and returns whether there is a
   /// semicolon. Faster than `next()`, because it classifies only tokens that may contain a
   /// semicolon.
-  package mutating func skipBehindSemicolon() -> Bool {
+  package mutating func skipPastSemicolon() -> Bool {
     var offset = position
     while true {
       let byte = padded[offset]

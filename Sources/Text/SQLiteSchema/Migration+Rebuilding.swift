@@ -171,7 +171,7 @@ extension Migration.Step {
       let folded = Set(columns.map(asciiLowercased))
       guard folded.count == columns.count else { throw rebuild.refuse("a column is named twice") }
       try rebuild.editing { try $0.reorder(columns) }
-      try rebuild.namePlaces()
+      try rebuild.nameColumnsExplicitly()
     }
   }
 
@@ -196,7 +196,7 @@ extension Migration.Step {
     Self(description: description) { connection in
       // Without the full-text index, no trigger of it runs during conversions or prevents dropping
       // a column.
-      try SearchTable.following(table, to: table, connection) {
+      try SearchTable.rebuildingIndex(table, to: table, connection) {
         var rebuild = try TableRebuild(table, connection)
         let before = rebuild.text.text
         try edit(&rebuild)
@@ -300,18 +300,18 @@ extension TableRebuild {
       count += 1
     }
     for column in text.definition.columns where isColumn(column.name) {
-      var isBehindReference = false
+      var isAfterReference = false
       for constraint in column.constraints {
         // DEFERRABLE belongs to the preceding REFERENCES, and would apply to another one.
-        if case .deferrable = constraint.kind, isBehindReference {
+        if case .deferrable = constraint.kind, isAfterReference {
           try editing { try $0.remove(constraint, of: column.name.text) }
           continue
         }
-        isBehindReference = false
+        isAfterReference = false
         guard isMeantOfColumn(constraint) else { continue }
         try editing { try $0.remove(constraint, of: column.name.text) }
         count += 1
-        if case .references = constraint.kind { isBehindReference = true }
+        if case .references = constraint.kind { isAfterReference = true }
       }
     }
     guard count > 0 else { throw refuse("there is no such constraint") }

@@ -59,7 +59,7 @@ extension Command {
           "\(count - inRows) in files, \(inRows) in rows")
       }
     }
-    for (index, name) in try database.migrationsMade().enumerated() {
+    for (index, name) in try database.appliedMigrations().enumerated() {
       try facts.add("migration", name, rows: index + 1, bytes: nil, nil)
     }
     for holder in locks {
@@ -105,7 +105,7 @@ extension Command {
         bytes: pages * (try connection.number("PRAGMA page_size")), nil)
       try addTables(connection, &facts, &session)
     }
-    for (index, name) in try database.migrationsMade().enumerated() {
+    for (index, name) in try database.appliedMigrations().enumerated() {
       try facts.add("migration", name, rows: index + 1, bytes: nil, nil)
     }
     session.endProgress()

@@ -132,7 +132,7 @@ struct Place {
     let database = try openForReading(session)
     defer { try? database.close() }
     do {
-      let made = try database.migrationsMade()
+      let made = try database.appliedMigrations()
       if let known = session.words.values["--migrated-to"], made.last ?? "" != known {
         let last = made.last.map(\.quoted) ?? "none"
         throw ToolError(

@@ -18,7 +18,7 @@ enum Texts {
     lines.split(separator: "\n").map { Text($0) }
   }
 
-  static let meaningless = meaninglessLines.split(separator: "\n").map { line in
+  static let semanticError = semanticErrorLines.split(separator: "\n").map { line in
     let bar = line.firstRange(of: " | ")
     let message = bar.map { line[..<$0.lowerBound] } ?? ""
     return (message: String(message), text: Text(bar.map { line[$0.upperBound...] } ?? line))

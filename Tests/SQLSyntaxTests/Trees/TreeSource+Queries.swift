@@ -39,7 +39,7 @@ extension TreeSource {
     defer { scope = outer }
     let count = operand()
     let offset = maybe { $0.operand() }
-    return SQLLimit(count, offset: offset, offsetStandsFirst: offset != nil && once(in: 2))
+    return SQLLimit(count, offset: offset, isOffsetFirst: offset != nil && once(in: 2))
   }
 
   mutating func with() -> SQLWith {

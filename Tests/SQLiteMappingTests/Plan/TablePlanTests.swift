@@ -52,7 +52,7 @@ import Testing
 
   @Test func `traits become indexes, defaults, delete rules and references`() throws {
     let plan = try plan(
-      .counted("z_index"), .objects,
+      .autoIncremented("z_index"), .objects,
       [
         .unique("a"), .indexed("a", "owner"), .default("a", "x"),
         PropertyTrait(.onDelete(.restrict), ["owner"]),
@@ -75,7 +75,7 @@ import Testing
       .unique("all"), .searched("id"), .searched("owner"), .indexed("missing"),
     ])
   func `a trait that doesn't suit its property throws`(trait: PropertyTrait) throws {
-    #expect(throws: Refusal.self) { try plan(.counted("id"), .objects, [trait]) }
+    #expect(throws: Refusal.self) { try plan(.autoIncremented("id"), .objects, [trait]) }
   }
 
   @Test func `a table lacks the new columns and indexes of its type until it is ensured`() throws {

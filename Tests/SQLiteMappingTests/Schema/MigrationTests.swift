@@ -98,16 +98,16 @@ import Testing
   }
 
   @Test func `the migrations that ran are returned, oldest first`() throws {
-    #expect(try database.migrationsMade() == [])
+    #expect(try database.appliedMigrations() == [])
     try database.migrate(Array(Self.all.prefix(2)))
-    #expect(try database.migrationsMade() == ["leaders", "shout"])
+    #expect(try database.appliedMigrations() == ["leaders", "shout"])
     try database.executeChange("UPDATE magicdata_meta SET value = 99 WHERE key = 'format'")
-    #expect(throws: SQLiteError.self) { try database.migrationsMade() }
+    #expect(throws: SQLiteError.self) { try database.appliedMigrations() }
   }
 
   @Test func `an async call returns the migrations that ran`() async throws {
     try await database.migrate(Self.all)
-    #expect(try await database.migrationsMade() == ["leaders", "shout", "roads"])
+    #expect(try await database.appliedMigrations() == ["leaders", "shout", "roads"])
   }
 
   @Test func `a database that a newer program migrated throws`() throws {

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Counts the instances of a test that haven't been released.
-final class Living: Sendable {
+final class InstanceCounter: Sendable {
   private let counter = Mutex(0)
   var count: Int { counter.withLock { $0 } }
   func add(_ number: Int) { counter.withLock { $0 += number } }
@@ -12,7 +12,7 @@ final class Living: Sendable {
 
 /// A class that counts its instances.
 final class Witness: MagicObject {
-  @TaskLocal static var living: Living?
+  @TaskLocal static var living: InstanceCounter?
 
   @MagicValue var name: String
   @OptionalMagicValue var best: Witness?
@@ -104,7 +104,7 @@ final class Witness: MagicObject {
     first.friends = [first, second]
     second.best = first
     try magic.update(first)
-    let living = Living()
+    let living = InstanceCounter()
     try Witness.$living.withValue(living) {
       var all = try magic.object(of: Witness.self)
       #expect(all[0].friends[1].best === all[0])
@@ -117,7 +117,7 @@ final class Witness: MagicObject {
   }
 
   @Test func `a saved cycle is released when one of its relations is changed`() throws {
-    let living = Living()
+    let living = InstanceCounter()
     try Witness.$living.withValue(living) {
       do {
         let (first, second) = (Witness("1"), Witness("2"))
@@ -146,7 +146,7 @@ final class Witness: MagicObject {
 
   @Test func `relations set between fetched objects don't leak`() throws {
     try magic.update([Witness("1"), Witness("2")])
-    let living = Living()
+    let living = InstanceCounter()
     try Witness.$living.withValue(living) {
       var all = try magic.object(of: Witness.self)
       all[0].friends = [all[1], all[0]]

@@ -154,7 +154,7 @@ import Testing
     let crowd = try #require(try Crowd.withVisitors(size, in: magic))
     let count = try await crowd.visitors.count()
     #expect(count == size)
-    let living = Living()
+    let living = InstanceCounter()
     try await Visitor.$living.withValue(living) {
       var (sum, most) = (0, 0)
       for try await visitor in try crowd.visitors.stream(batch: 1000) {
@@ -206,7 +206,7 @@ struct Guest: MagicObject {
 
 /// A class that counts its instances.
 final class Visitor: MagicObject {
-  @TaskLocal static var living: Living?
+  @TaskLocal static var living: InstanceCounter?
 
   @MagicValue var number: Int
   private let living = Visitor.living

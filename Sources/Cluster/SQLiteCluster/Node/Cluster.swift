@@ -20,7 +20,7 @@ package final class Cluster: Sendable {
     /// The time of the last run of each preparation.
     var done: [Preparation: ContinuousClock.Instant] = [:]
     /// Whether the file for known nodes contains these addresses.
-    var areKept = false
+    var areStored = false
     /// The error of the last attempt to write that file.
     var failure: SQLiteError?
   }
@@ -89,30 +89,30 @@ package final class Cluster: Sendable {
   package func openAtLeader(
     before deadline: ContinuousClock.Instant, _ reasonToEnd: @escaping () -> String? = { nil }
   ) throws(SQLiteError) -> (connection: NodeConnection, database: UInt32) {
-    let questions = LeaderQuestions(options, reasonToEnd)
+    let leaderQueries = LeaderQueries(options, reasonToEnd)
     var pause = Duration.milliseconds(10)
     var failures: [String: String] = [:]
     // Invalid addresses aren't tried again.
-    var misspelled: Set<String> = []
+    var invalidAddresses: Set<String> = []
     while true {
-      questions.keep(only: candidates)
-      for address in candidates where !misspelled.contains(address) {
+      leaderQueries.keep(only: candidates)
+      for address in candidates where !invalidAddresses.contains(address) {
         do throws(SQLiteError) {
-          try questions.ask(address)
+          try leaderQueries.ask(address)
         } catch {
           if error.code == .interrupt { throw error }
-          if error.code == .misuse { misspelled.insert(address) }
+          if error.code == .misuse { invalidAddresses.insert(address) }
           failures[address] = error.message
         }
       }
-      if misspelled.isSuperset(of: candidates) {
+      if invalidAddresses.isSuperset(of: candidates) {
         throw SQLiteError(.misuse, list(of: failures))
       }
       let round = min(deadline, .now + pause * Double.random(in: 0.5...1))
-      while let (address, answer) = try questions.next(before: round) {
+      while let (address, answer) = try leaderQueries.next(before: round) {
         switch answer {
         case .leader(address):
-          guard let connection = questions.take(address) else { continue }
+          guard let connection = leaderQueries.take(address) else { continue }
           do throws(SQLiteError) {
             return try open(connection, deadline)
           } catch {
@@ -124,7 +124,7 @@ package final class Cluster: Sendable {
           // names another leader.
           failures[address] = "names \(other) as the leader, which it is not"
           do throws(SQLiteError) {
-            try questions.ask(other)
+            try leaderQueries.ask(other)
           } catch {
             if error.code == .interrupt { throw error }
           }
@@ -132,7 +132,7 @@ package final class Cluster: Sendable {
         case .failure(let error): failures[address] = error.message
         }
       }
-      for (address, _) in questions.asked where failures[address] == nil {
+      for (address, _) in leaderQueries.asked where failures[address] == nil {
         failures[address] = "no response within the timeout"
       }
       guard ContinuousClock.now < deadline else { throw noLeader(failures) }
@@ -173,7 +173,7 @@ package final class Cluster: Sendable {
     }
     node.reasonToEnd = reasonToEnd
     _ = try? node.leader(before: end)
-    return node.wasSilent
+    return node.timedOut
   }
 
   /// Runs `body` unless the preparation was completed within the last hour.
@@ -202,19 +202,19 @@ package final class Cluster: Sendable {
         known.learned = addresses
         known.voters = nodes.filter { $0.role == .voter }.map(\.address)
       }
-      return !known.areKept || Set(known.learned) != Set(addresses)
+      return !known.areStored || Set(known.learned) != Set(addresses)
     }
     guard isNew, let path = options.knownNodes else { return }
     let result = Result { () throws(SQLiteError) in try KnownNodes(path).write(addresses) }
     known.withLock { known in
       if case .failure(let error) = result { known.failure = error } else { known.failure = nil }
       // If the file can't be written, the next session tries again.
-      known.areKept = known.failure == nil
+      known.areStored = known.failure == nil
     }
   }
 
   /// The error of the last attempt to store the addresses, or nil if it succeeded.
-  var failureToKeep: SQLiteError? { known.withLock { $0.failure } }
+  var knownNodesError: SQLiteError? { known.withLock { $0.failure } }
 
   private func noLeader(_ failures: [String: String]) -> SQLiteError {
     SQLiteError(

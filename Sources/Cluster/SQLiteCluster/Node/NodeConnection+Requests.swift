@@ -26,12 +26,12 @@ public struct ClusterNode: Hashable, Sendable {
 extension NodeConnection {
   /// Requests the address of the leader. Returns nil if the node knows no leader.
   func leader(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> String? {
-    try askForLeader(before: deadline)
+    try requestLeader(before: deadline)
     return try leaderReply(before: deadline)
   }
 
   /// Sends a request for the address of the leader.
-  func askForLeader(before deadline: ContinuousClock.Instant) throws(SQLiteError) {
+  func requestLeader(before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     var request = Request(.leader)
     request.append(0)
     try send(request, before: deadline)
@@ -69,14 +69,14 @@ extension NodeConnection {
     // Each node takes at least three words. The client may query each of them, so limit their
     // number.
     guard count <= UInt64(min(reply.count / 24, 1_000)) else {
-      throw ReplyReader.nonsense("too many nodes")
+      throw ReplyReader.invalidMessage("too many nodes")
     }
     var nodes: [ClusterNode] = []
     for _ in 0..<count {
       let id = try reply.word()
       let address = try reply.text()
       guard let role = ClusterNode.Role(rawValue: try reply.word()) else {
-        throw ReplyReader.nonsense("a node has an unknown role")
+        throw ReplyReader.invalidMessage("a node has an unknown role")
       }
       nodes.append(ClusterNode(id: id, address: address, role: role))
     }

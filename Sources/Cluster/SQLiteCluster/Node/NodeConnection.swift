@@ -19,7 +19,7 @@ package final class NodeConnection {
   private(set) var isBroken = false
   /// Whether the node sent nothing until the deadline. It may be down, or still running a
   /// statement.
-  private(set) var wasSilent = false
+  private(set) var timedOut = false
   /// Whether the node has closed the connection or terminated.
   private(set) var hasClosed = false
   /// Whether a part of the answer has arrived.
@@ -81,7 +81,7 @@ package final class NodeConnection {
     guard !isBroken else { throw NodeConnection.lost(address, "it was already closed") }
     guard start == received.count else {
       isBroken = true
-      throw ReplyReader.nonsense("unexpected data after a response")
+      throw ReplyReader.invalidMessage("unexpected data after a response")
     }
     hasReceived = false
     do {
@@ -107,7 +107,7 @@ package final class NodeConnection {
     }
     guard reply.kind == expected else {
       isBroken = true
-      throw ReplyReader.nonsense("got \(reply.kind) instead of \(expected)")
+      throw ReplyReader.invalidMessage("got \(reply.kind) instead of \(expected)")
     }
     return reply.body
   }
@@ -166,7 +166,7 @@ package final class NodeConnection {
     }
     guard let kind = ReplyKind(rawValue: UInt8(kind & 0xff)) else {
       isBroken = true
-      throw ReplyReader.nonsense("unknown kind \(kind & 0xff)")
+      throw ReplyReader.invalidMessage("unknown kind \(kind & 0xff)")
     }
     let size = 8 + Int(words) * 8
     try fill(size, before: deadline)
@@ -203,7 +203,7 @@ package final class NodeConnection {
           throw broken("the response was incomplete at the timeout")
         }
       } else if ContinuousClock.now >= deadline {
-        wasSilent = true
+        timedOut = true
         throw broken("no response within the timeout")
       } else if let due = suspicion {
         guard ContinuousClock.now >= due else { continue }
@@ -258,7 +258,7 @@ package final class NodeConnection {
 
 extension SQLiteError {
   /// Whether the queried node is no longer the leader, or can't be reached.
-  package var isOfLostLeader: Bool { code == .notLeader || code == .leadershipLost }
+  package var isLeaderLoss: Bool { code == .notLeader || code == .leadershipLost }
 }
 
 extension ResultCode {

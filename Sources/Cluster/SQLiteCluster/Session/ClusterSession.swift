@@ -57,7 +57,7 @@ final class ClusterSession: RemoteSession {
   /// Whether the outermost savepoint began the transaction.
   private var hasBegunBySavepoint = false
   /// Whether the node has loaded the schema in the open transaction.
-  private var knowsSchema = false
+  private var hasLoadedSchema = false
   /// The prepared statements to finalize before the next request.
   private var forgotten: [UInt32] = []
 
@@ -106,7 +106,7 @@ final class ClusterSession: RemoteSession {
   /// Throws if the database has columns that can crash the node when they are read. Only other
   /// programs create such columns.
   private func checkColumnTypes() throws(SQLiteError) {
-    let names = ClusterSession.endingTypes.map { "'\($0)'" }.joined(separator: ", ")
+    let names = ClusterSession.crashingTypes.map { "'\($0)'" }.joined(separator: ", ")
     let found = try node.text(
       """
       SELECT m.name || '.' || c.name || ' ' || c.type FROM sqlite_schema m, pragma_table_info(m.name) c \
@@ -123,7 +123,7 @@ final class ClusterSession: RemoteSession {
 
   /// The column types that a node of version 1.11 converts. It crashes if a column contains other
   /// values.
-  static let endingTypes: Set<String> = ["boolean", "date", "datetime", "timestamp"]
+  static let crashingTypes: Set<String> = ["boolean", "date", "datetime", "timestamp"]
 
   func close() {
     isLost = true
@@ -149,7 +149,7 @@ final class ClusterSession: RemoteSession {
     return (
       ClusterStatement(
         self, text: text, role: role, hasAllColumns: statement.hasAllColumns,
-        staysCompiled: statement.staysCompiled),
+        canStayPrepared: statement.canStayPrepared),
       parsed.end
     )
   }
@@ -184,8 +184,8 @@ final class ClusterSession: RemoteSession {
     } catch {
       if isWork, node.hasClosed { statementAtEnd = sql }
       // Don't send a statement to another node if this node may still be running it.
-      let isBusy = isWork && node.wasSilent && cluster.isBusy(node.address, reasonToEnd)
-      noteFailure(error, sql, mayRunAgain: !isBusy)
+      let isBusy = isWork && node.timedOut && cluster.isBusy(node.address, reasonToEnd)
+      handleFailure(error, sql, mayRunAgain: !isBusy)
       guard isBusy else { throw error }
       throw SQLiteError(
         .leadershipLost,
@@ -203,18 +203,18 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  private func noteFailure(_ error: SQLiteError, _ sql: String, mayRunAgain: Bool) {
-    if node.isBroken || error.isOfLostLeader || error.code == .lockingProtocol {
-      lose(mayRunAgain: mayRunAgain && error.isOfLostLeader)
+  private func handleFailure(_ error: SQLiteError, _ sql: String, mayRunAgain: Bool) {
+    if node.isBroken || error.isLeaderLoss || error.code == .lockingProtocol {
+      lose(mayRunAgain: mayRunAgain && error.isLeaderLoss)
     } else if !isAutocommit, ClusterSession.mayHaveRolledBack(error, sql) {
-      lookAtTransaction()
+      checkTransaction()
     }
   }
 
   private func lose(mayRunAgain: Bool) {
     isLost = true
     self.mayRunAgain = mayRunAgain
-    noteEnd()
+    resetTransaction()
   }
 
   private static func mayHaveRolledBack(_ error: SQLiteError, _ sql: String) -> Bool {
@@ -229,17 +229,17 @@ final class ClusterSession: RemoteSession {
 
   /// Checks whether the node has rolled back the transaction. It does so after some errors without
   /// reporting it. BEGIN fails inside a transaction.
-  private func lookAtTransaction() {
+  private func checkTransaction() {
     do throws(SQLiteError) {
       _ = try node.execute(.sql("BEGIN"), in: database)
       _ = try node.execute(.sql("ROLLBACK"), in: database)
-      noteEnd()
+      resetTransaction()
     } catch {
       if error.code.primary != .error { lose(mayRunAgain: true) }
     }
   }
 
-  private func noteEnd() {
+  private func resetTransaction() {
     isAutocommit = true
     isWriting = false
     hasWritten = false
@@ -247,7 +247,7 @@ final class ClusterSession: RemoteSession {
     savepoints = []
     (marks, isMarked, isFresh) = (0, false, false)
     hasBegunBySavepoint = false
-    knowsSchema = false
+    hasLoadedSchema = false
   }
 
   private func execute(_ sql: String, _ values: [Value] = []) throws(SQLiteError) {
@@ -259,17 +259,17 @@ final class ClusterSession: RemoteSession {
   /// Makes the node's connection load the current schema. The node reads the column names of a
   /// statement before it starts, and would otherwise use an old schema.
   func readSchema(isPart: Bool = false) throws(SQLiteError) {
-    guard !knowsSchema else { return }
+    guard !hasLoadedSchema else { return }
     try requesting(isPart: isPart) { () throws(SQLiteError) in
       _ = try node.numbers("SELECT 1 FROM sqlite_schema LIMIT 0", [], in: database)
     }
     // In a transaction, the schema stays loaded.
-    knowsSchema = !isAutocommit
+    hasLoadedSchema = !isAutocommit
   }
 
   /// Calls ``readSchema(isPart:)`` after a failure. Returns whether the schema may have changed.
-  func learnsSchema() throws(SQLiteError) -> Bool {
-    guard !isLost, !knowsSchema else { return false }
+  func reloadSchema() throws(SQLiteError) -> Bool {
+    guard !isLost, !hasLoadedSchema else { return false }
     try readSchema()
     return true
   }
@@ -308,9 +308,9 @@ final class ClusterSession: RemoteSession {
   func write(
     _ text: String, _ values: [Value], _ target: () throws(SQLiteError) -> NodeConnection.Target
   ) throws(SQLiteError) -> (rowID: Int64, changes: Int64) {
-    let bringsMark = isFresh
-    noteWriting()
-    guard bringsMark else { return try node.execute(try target(), in: database, values) }
+    let opensSavepoint = isFresh
+    recordWrite()
+    guard opensSavepoint else { return try node.execute(try target(), in: database, values) }
     // The node binds the values to the first statement. A newline ends a comment at the end of the
     // text. Otherwise nothing is inserted, because the schema stores the text of a CREATE up to the
     // semicolon.
@@ -323,19 +323,19 @@ final class ClusterSession: RemoteSession {
   }
 
   /// Records that something may be written, even if the statement fails.
-  func noteWriting() {
+  func recordWrite() {
     isFresh = false
     isMarked = false
   }
 
   /// Records a PRAGMA that changes the session.
-  func noteSetting(_ sql: String) {
+  func recordSetting(_ sql: String) {
     if sql.lowercased().contains("defer_foreign_keys") { mayDeferForeignKeys = true }
   }
 
   func setSchemaPragma(_ name: String, _ value: Int32) throws(SQLiteError) {
     try execute("PRAGMA \(name) = \(value)")
-    knowsSchema = false
+    hasLoadedSchema = false
   }
 
   /// Updates the counts of changed rows, and the rowid of the last inserted row.
@@ -346,10 +346,10 @@ final class ClusterSession: RemoteSession {
   }
 
   /// Requests the number of rows that the last statement changed.
-  func askChanges(isInsert: Bool) throws(SQLiteError) {
+  func requestChangeCount(isInsert: Bool) throws(SQLiteError) {
     let numbers = try numbers("SELECT changes(), last_insert_rowid()", [])
     guard let numbers, numbers.count == 2 else {
-      throw ReplyReader.nonsense("expected two numbers")
+      throw ReplyReader.invalidMessage("expected two numbers")
     }
     count((numbers[1], numbers[0]), isInsert: isInsert)
   }
@@ -373,7 +373,7 @@ final class ClusterSession: RemoteSession {
     case .commit: try commit()
     case .rollback:
       try execute("ROLLBACK")
-      noteEnd()
+      resetTransaction()
     case .savepoint(let name): try begin(savepoint: asciiLowercased(name))
     case .release(let name):
       let index = try index(of: name, orRun: "RELEASE")
@@ -485,7 +485,7 @@ final class ClusterSession: RemoteSession {
         // Nothing was written, so the transaction has ended in any case.
         guard isLost, !wasWriting else { throw error }
       }
-      return noteEnd()
+      return resetTransaction()
     }
     let token = Token()
     // The outcome must be determined even if the access was cancelled.
@@ -506,7 +506,7 @@ final class ClusterSession: RemoteSession {
       }
     }
     commitCount += 1
-    noteEnd()
+    resetTransaction()
   }
 }
 
@@ -514,14 +514,16 @@ extension NodeConnection {
   /// Returns the text in the only row of a query, or nil if there is no row.
   func text(_ sql: String, in database: UInt32) throws(SQLiteError) -> String? {
     var reply = try query(.sql(sql), in: database)
-    guard try reply.word() == 1 else { throw ReplyReader.nonsense("expected one column") }
+    guard try reply.word() == 1 else { throw ReplyReader.invalidMessage("expected one column") }
     _ = try reply.text()
     guard case .row(let start) = try reply.types(1) else { return nil }
     guard try reply.type(0, from: start) == .text else {
-      throw ReplyReader.nonsense("expected a text")
+      throw ReplyReader.invalidMessage("expected a text")
     }
     let text = try reply.text()
-    guard case .end = try reply.types(1) else { throw ReplyReader.nonsense("expected one row") }
+    guard case .end = try reply.types(1) else {
+      throw ReplyReader.invalidMessage("expected one row")
+    }
     return text
   }
 
@@ -531,18 +533,20 @@ extension NodeConnection {
   ) throws(SQLiteError) -> [Int64]? {
     var reply = try query(.sql(sql), in: database, values)
     let count = try reply.word()
-    guard count <= UInt64(reply.count / 8) else { throw ReplyReader.nonsense("too many columns") }
+    guard count <= UInt64(reply.count / 8) else {
+      throw ReplyReader.invalidMessage("too many columns")
+    }
     for _ in 0..<count { _ = try reply.text() }
     guard case .row(let start) = try reply.types(Int(count)) else { return nil }
     var numbers: [Int64] = []
     for column in 0..<Int(count) {
       guard try reply.type(column, from: start) == .integer else {
-        throw ReplyReader.nonsense("expected an integer")
+        throw ReplyReader.invalidMessage("expected an integer")
       }
       numbers.append(Int64(bitPattern: try reply.word()))
     }
     guard case .end = try reply.types(Int(count)) else {
-      throw ReplyReader.nonsense("expected one row")
+      throw ReplyReader.invalidMessage("expected one row")
     }
     return numbers
   }

@@ -35,7 +35,7 @@ final class ClusterStatement: RemoteStatement {
   /// Whether the statement returns all columns of a table (`*`).
   private let hasAllColumns: Bool
   /// Whether the node may prepare the statement once for all its runs.
-  private let staysCompiled: Bool
+  private let canStayPrepared: Bool
   private let session: ClusterSession
   private var hasRun = false
   /// The node's number for the prepared statement.
@@ -49,13 +49,14 @@ final class ClusterStatement: RemoteStatement {
   private var isOpen = false
 
   init(
-    _ session: ClusterSession, text: NodeText, role: Role, hasAllColumns: Bool, staysCompiled: Bool
+    _ session: ClusterSession, text: NodeText, role: Role, hasAllColumns: Bool,
+    canStayPrepared: Bool
   ) {
     self.session = session
     self.text = text.sql
     self.role = role
     self.hasAllColumns = hasAllColumns
-    self.staysCompiled = staysCompiled
+    self.canStayPrepared = canStayPrepared
     placeholders = text.placeholders
     parameterCount = text.parameterCount
   }
@@ -72,7 +73,7 @@ final class ClusterStatement: RemoteStatement {
       try runOnce(values)
     } catch {
       // The node may have prepared the statement for an old schema.
-      guard error.code.primary == .error, mayNameTables, try session.learnsSchema() else {
+      guard error.code.primary == .error, mayNameTables, try session.reloadSchema() else {
         throw error
       }
       try runOnce(values)
@@ -98,7 +99,7 @@ final class ClusterStatement: RemoteStatement {
       }
       session.streaming = isOpen ? self : nil
     case .setting:
-      session.noteSetting(text)
+      session.recordSetting(text)
       try session.requesting { () throws(SQLiteError) in
         _ = try session.node.execute(.sql(text), in: session.database, values)
       }
@@ -107,7 +108,7 @@ final class ClusterStatement: RemoteStatement {
       try session.changing { () throws(SQLiteError) in
         try session.requesting(text, isWork: true) { () throws(SQLiteError) in
           if returnsRows {
-            session.noteWriting()
+            session.recordWrite()
             if hasAllColumns { try session.readSchema(isPart: true) }
             try begin(try session.node.query(try target(), in: session.database, values))
             try drain()
@@ -116,14 +117,14 @@ final class ClusterStatement: RemoteStatement {
             if countsRows { session.count(change, isInsert: isInsert) }
           }
         }
-        if returnsRows { try session.askChanges(isInsert: isInsert) }
+        if returnsRows { try session.requestChangeCount(isInsert: isInsert) }
       }
     }
   }
 
   /// Returns the text for the first run, and the prepared statement for later runs.
   private func target() throws(SQLiteError) -> NodeConnection.Target {
-    guard hasRun, staysCompiled else { return .sql(text) }
+    guard hasRun, canStayPrepared else { return .sql(text) }
     if let number { return .statement(number) }
     let number = try session.node.prepare(text, in: session.database)
     self.number = number
@@ -136,33 +137,35 @@ final class ClusterStatement: RemoteStatement {
     var message = message
     columnNames = try ClusterStatement.names(&message)
     columnCount = columnNames.count
-    isOpen = try ClusterStatement.isFollowed(message)
+    isOpen = try ClusterStatement.hasNextMessage(message)
     (self.message, messages) = (message, [])
   }
 
   private static func names(_ message: inout ReplyReader) throws(SQLiteError) -> [String] {
     let count = try message.word()
     // Each name takes at least one word.
-    guard count <= UInt64(message.count / 8) else { throw ReplyReader.nonsense("too many columns") }
+    guard count <= UInt64(message.count / 8) else {
+      throw ReplyReader.invalidMessage("too many columns")
+    }
     var names: [String] = []
     for _ in 0..<count { names.append(try message.text()) }
     return names
   }
 
   /// Returns whether another message follows, according to the last word of this one.
-  private static func isFollowed(_ message: ReplyReader) throws(SQLiteError) -> Bool {
-    guard message.count >= 8 else { throw ReplyReader.nonsense("the rows have no end mark") }
+  private static func hasNextMessage(_ message: ReplyReader) throws(SQLiteError) -> Bool {
+    guard message.count >= 8 else { throw ReplyReader.invalidMessage("the rows have no end mark") }
     switch message.last {
     case 0xee:
       // A node of version 1.11 begins each message with the names, and ends it after the row that
       // fills a page. If the names alone fill the page, it sends such messages endlessly.
       guard message.count > 8 else {
-        throw ReplyReader.nonsense(
+        throw ReplyReader.invalidMessage(
           "it has no rows: the column names fill a page and leave no room")
       }
       return true
     case 0xff: return false
-    default: throw ReplyReader.nonsense("the rows have no end mark")
+    default: throw ReplyReader.invalidMessage("the rows have no end mark")
     }
   }
 
@@ -171,10 +174,10 @@ final class ClusterStatement: RemoteStatement {
       var message = try session.node.reply(.rows)
       let names = try ClusterStatement.names(&message)
       guard names.count == columnCount else {
-        throw ReplyReader.nonsense("the number of columns changes between messages")
+        throw ReplyReader.invalidMessage("the number of columns changes between messages")
       }
       messages.append(message)
-      isOpen = try ClusterStatement.isFollowed(message)
+      isOpen = try ClusterStatement.hasNextMessage(message)
       if !isOpen { session.streaming = nil }
     } catch {
       isOpen = false
@@ -193,7 +196,7 @@ final class ClusterStatement: RemoteStatement {
       room -= messages.last?.count ?? 0
       guard room >= 0 else {
         isOpen = false
-        throw ReplyReader.nonsense("the rows do not end")
+        throw ReplyReader.invalidMessage("the rows do not end")
       }
     }
   }

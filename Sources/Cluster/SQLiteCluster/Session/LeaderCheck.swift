@@ -17,7 +17,7 @@ final class LeaderCheck {
   private var others: [String]
   /// The time at which to request the voters again.
   private var renewal = ContinuousClock.now
-  private let questions: LeaderQuestions
+  private let leaderQueries: LeaderQueries
   /// The time to wait for the first answers before asking the remaining voters: twice the duration
   /// of the last check.
   private var patience = Duration.milliseconds(10)
@@ -26,7 +26,7 @@ final class LeaderCheck {
     self.cluster = cluster
     self.leader = leader
     others = cluster.voters.filter { $0 != leader.address }
-    questions = LeaderQuestions(cluster.options) { [unowned leader] in leader.reasonToEnd() }
+    leaderQueries = LeaderQueries(cluster.options) { [unowned leader] in leader.reasonToEnd() }
   }
 
   /// The number of other voters that form a majority with the leader.
@@ -35,16 +35,16 @@ final class LeaderCheck {
   /// Sends the requests.
   func begin() throws(SQLiteError) {
     // Answers to earlier requests don't prove anything about the present.
-    questions.giveUp()
+    leaderQueries.discardOutstanding()
     if ContinuousClock.now >= renewal {
       let nodes = try leader.nodes(before: .now + cluster.options.attemptTimeout)
       renewal = .now + .seconds(1)
       let voters = nodes.filter { $0.role == .voter && $0.address != leader.address }
         .map(\.address)
       // The check may ask each of them and wait for it.
-      guard voters.count < 64 else { throw ReplyReader.nonsense("too many voters") }
+      guard voters.count < 64 else { throw ReplyReader.invalidMessage("too many voters") }
       if Set(voters) != Set(others) { others = voters }
-      questions.keep(only: voters)
+      leaderQueries.keep(only: voters)
     }
     for address in others.prefix(needed) { ask(address) }
   }
@@ -60,11 +60,11 @@ final class LeaderCheck {
     var pause = patience
     var round = start + pause
     defer {
-      for (address, _) in questions.asked { askLater(address) }
+      for (address, _) in leaderQueries.asked { moveToEnd(address) }
       patience = min(max((.now - start) * 2, .milliseconds(1)), .milliseconds(10))
     }
     while followers.count < needed {
-      if let (address, answer) = try questions.next(before: min(deadline, round)) {
+      if let (address, answer) = try leaderQueries.next(before: min(deadline, round)) {
         switch answer {
         case .leader(leader.address): if others.contains(address) { followers.insert(address) }
         case .leader(address):
@@ -73,7 +73,7 @@ final class LeaderCheck {
           throw NodeConnection.lost(leader.address, "\(address) is the leader now")
         case .leader(let named): ask(named)
         case .none: break
-        case .failure: askLater(address)
+        case .failure: moveToEnd(address)
         }
         continue
       }
@@ -92,14 +92,14 @@ final class LeaderCheck {
 
   private func ask(_ address: String) {
     do throws(SQLiteError) {
-      try questions.ask(address)
+      try leaderQueries.ask(address)
     } catch {
-      askLater(address)
+      moveToEnd(address)
     }
   }
 
   /// Moves a node to the end of the query order.
-  private func askLater(_ address: String) {
+  private func moveToEnd(_ address: String) {
     guard let index = others.firstIndex(of: address) else { return }
     others.append(others.remove(at: index))
   }

@@ -19,7 +19,7 @@ extension SQLStatement {
   /// which would hold the snapshot of its session, so that all later reads would see the old state.
   /// SQLite ends that snapshot only when the statement is reset, and a node of version 1.11 doesn't
   /// reset a statement after its last row.
-  var staysCompiled: Bool {
+  var canStayPrepared: Bool {
     if case .explain = self { return false }
     return !hasAllColumns
   }
@@ -87,7 +87,7 @@ extension SQLColumnDefinition {
   fileprivate func checkType(_ sql: String) throws(SQLiteError) {
     // SQLite removes the quotes around the name.
     guard let type,
-      ClusterSession.endingTypes.contains(
+      ClusterSession.crashingTypes.contains(
         type.text.lowercased().filter { !"\"'`[]".contains($0) })
     else { return }
     throw SQLiteError(

@@ -44,7 +44,7 @@ package struct ReplyReader {
   var last: UInt8? { count > 0 ? bytes[end - 1] : nil }
 
   /// Returns the error for an invalid message.
-  static func nonsense(_ what: String) -> SQLiteError {
+  static func invalidMessage(_ what: String) -> SQLiteError {
     SQLiteError(.lockingProtocol, "the server sent an invalid message: \(what)")
   }
 
@@ -61,7 +61,7 @@ package struct ReplyReader {
   @inline(__always) private static func word(
     _ bytes: RawSpan, _ position: inout Int, _ end: Int
   ) throws(SQLiteError) -> UInt64 {
-    guard end - position >= 8 else { throw nonsense("it ends too early") }
+    guard end - position >= 8 else { throw invalidMessage("it ends too early") }
     defer { position += 8 }
     return UInt64(
       littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
@@ -112,7 +112,7 @@ package struct ReplyReader {
       if ReplyReader.zeros(code) != 0 { return (code, try failure.text()) }
       failure.position = start - 8
     }
-    throw ReplyReader.nonsense("a failure has no code")
+    throw ReplyReader.invalidMessage("a failure has no code")
   }
 
   /// Reads the types of a row's columns, four bits each, or the marker after the last row.
@@ -122,7 +122,7 @@ package struct ReplyReader {
     if first == 0xeeee_eeee_eeee_eeee { return .more }
     if first == .max { return .end }
     let size = (columnCount + 15) / 16 * 8
-    guard end - start >= size else { throw ReplyReader.nonsense("a row ends too early") }
+    guard end - start >= size else { throw ReplyReader.invalidMessage("a row ends too early") }
     position = start + size
     return .row(types: start)
   }
@@ -138,7 +138,7 @@ package struct ReplyReader {
     let byte = unsafe bytes.unsafeLoad(fromByteOffset: start + column / 2, as: UInt8.self)
     let nibble = column & 1 == 0 ? byte & 15 : byte >> 4
     guard let type = ValueType(rawValue: nibble) else {
-      throw nonsense("unknown value type \(nibble)")
+      throw invalidMessage("unknown value type \(nibble)")
     }
     return type
   }
@@ -180,7 +180,7 @@ package struct ReplyReader {
         try carrier.bind(bytes: bytes.extracting(range), asText: true, at: parameter)
       case .blob:
         guard let size = Int(exactly: try word(bytes, &position, end)), size <= end - position
-        else { throw nonsense("a blob is longer than its message") }
+        else { throw invalidMessage("a blob is longer than its message") }
         let range = position..<position + size
         position = min(end, position + (size + 7) / 8 * 8)
         try carrier.bind(bytes: bytes.extracting(range), asText: false, at: parameter)

@@ -28,7 +28,7 @@ extension MagicData {
   ///
   /// The sequence includes all transactions that commit after this call, even if the loop starts
   /// later. Writers never wait for the loop. If more than `limit` bytes of changes are pending,
-  /// they are dropped and the loop receives one `Delta.tooMuch`. Iterate over the sequence only
+  /// they are dropped and the loop receives one `Delta.overflow`. Iterate over the sequence only
   /// once.
   ///
   /// - Parameters:
@@ -62,15 +62,15 @@ private struct ObjectDeltas<Object: MagicObject>: DeltaSource {
   var database: Database { store.database }
 
   func next() async throws -> DeltaQueue.News? {
-    try await database.reportingClosure { try await parts.get().queue.next() }
+    try await database.reportingClosedStore { try await parts.get().queue.next() }
   }
 
   func current() async throws -> sending [ObjectImage<Object>] {
     let (queue, reader) = try parts.get()
-    return try await database.reportingClosure {
+    return try await database.reportingClosedStore {
       try await database.withoutTransaction { connection in
         try connection.transaction(.immediate) {
-          queue.begin(after: connection.takeMoment())
+          queue.begin(after: connection.reserveCommitNumber())
           return try reader.current(connection)
         }
       }
@@ -83,7 +83,7 @@ private struct ObjectDeltas<Object: MagicObject>: DeltaSource {
       reader.tables.contains(asciiLowercased($0.table))
     }
     guard !tables.isEmpty else { return [] }
-    return try await database.reportingClosure {
+    return try await database.reportingClosedStore {
       try await database.read { try reader.deltas(tables, $0) }
     }
   }

@@ -35,7 +35,7 @@ extension MagicData {
   public func patch<Result>(
     assetsTo folder: String? = nil, _ body: () throws -> Result
   ) throws -> Patch {
-    try database.reportingClosure {
+    try database.reportingClosedStore {
       try database.write { try self.patch($0, folder, body) }
     }
   }
@@ -57,7 +57,7 @@ extension MagicData {
     assetsTo folder: String? = nil, _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Patch {
     // Not `write`: if group commit is enabled, writes may share a transaction and run again.
-    try await database.reportingClosure {
+    try await database.reportingClosedStore {
       try await database.withoutTransaction { connection in
         try connection.transaction { try self.patch(connection, folder, body) }
       }
@@ -113,7 +113,7 @@ extension MagicData {
   ///   content; `SQLiteError`; `CancellationError` if the task was cancelled. Nothing is copied in
   ///   these cases.
   nonisolated(nonsending) public func copyAssets(of patch: Patch, to folder: String) async throws {
-    try await database.reportingClosure {
+    try await database.reportingClosedStore {
       try await assets.work { try self.copyAssets(of: patch, to: folder) }
     }
   }
@@ -151,10 +151,10 @@ extension MagicData {
     _ patch: Patch, assetsFrom folder: String? = nil, isIdempotent: Bool = false,
     onConflict: ((PatchConflict) throws -> PatchResolution)? = nil
   ) throws -> PatchReport {
-    try database.reportingClosure {
-      let arriving = try ArrivingAssets(patch.newFiles, from: folder, to: assets)
+    try database.reportingClosedStore {
+      let receivedAssets = try ReceivedAssets(patch.newFiles, from: folder, to: assets)
       return try database.write {
-        try self.apply(patch, arriving, $0, isIdempotent: isIdempotent, onConflict)
+        try self.apply(patch, receivedAssets, $0, isIdempotent: isIdempotent, onConflict)
       }
     }
   }
@@ -181,29 +181,29 @@ extension MagicData {
     _ patch: Patch, assetsFrom folder: String? = nil, isIdempotent: Bool = false,
     onConflict: (@Sendable (PatchConflict) throws -> PatchResolution)? = nil
   ) async throws -> PatchReport {
-    try await database.reportingClosure {
-      let arriving = try await assets.work {
-        try ArrivingAssets(patch.newFiles, from: folder, to: self.assets)
+    try await database.reportingClosedStore {
+      let receivedAssets = try await assets.work {
+        try ReceivedAssets(patch.newFiles, from: folder, to: self.assets)
       }
       // Not `write`: if group commit is enabled, writes may share a transaction and run again.
       return try await database.withoutTransaction { connection in
         try connection.transaction {
-          try self.apply(patch, arriving, connection, isIdempotent: isIdempotent, onConflict)
+          try self.apply(patch, receivedAssets, connection, isIdempotent: isIdempotent, onConflict)
         }
       }
     }
   }
 
   private func apply(
-    _ patch: Patch, _ arriving: ArrivingAssets, _ connection: Connection, isIdempotent: Bool,
+    _ patch: Patch, _ receivedAssets: ReceivedAssets, _ connection: Connection, isIdempotent: Bool,
     _ onConflict: ((PatchConflict) throws -> PatchResolution)?
   ) throws -> PatchReport {
     let patch = patch.filtered { HistoryRecording.holds($0) }
-    let report = try arriving.adopted(patch.assetKeys, in: connection) {
+    let report = try receivedAssets.adopted(patch.assetKeys, in: connection) {
       try HistoryRecording.apply(patch, connection, isIdempotent: isIdempotent, onConflict)
     }
     // No trigger has marked the files of deleted assets.
-    try assets.releaseUnnamed(patch.oldFiles, in: connection)
+    try assets.markUnreferenced(patch.oldFiles, in: connection)
     return report
   }
 }

@@ -70,7 +70,7 @@ extension MagicData {
   public func keepTrail(
     maximumCount: Int? = nil, maximumAge: Duration? = nil
   ) throws -> ObjectTrail {
-    try database.reportingClosure {
+    try database.reportingClosedStore {
       try attachments.value {
         try ObjectTrail(database, TrailBounds(count: maximumCount, age: maximumAge))
       }
@@ -94,7 +94,7 @@ extension MagicData {
   nonisolated(nonsending) public func keepTrail(
     maximumCount: Int? = nil, maximumAge: Duration? = nil
   ) async throws -> ObjectTrail {
-    try await database.reportingClosure {
+    try await database.reportingClosedStore {
       try await assets.work {
         try self.keepTrail(maximumCount: maximumCount, maximumAge: maximumAge)
       }

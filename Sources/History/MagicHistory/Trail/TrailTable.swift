@@ -20,7 +20,7 @@ enum TrailTable {
   }
 
   static func make(_ connection: Connection) throws {
-    if try isThere(connection) { return }
+    if try exists(connection) { return }
     try connection.executeMultipleChanges(
       """
       CREATE TABLE main.magicdata_trail (
@@ -30,7 +30,7 @@ enum TrailTable {
       """)
   }
 
-  private static func isThere(_ connection: Connection) throws -> Bool {
+  private static func exists(_ connection: Connection) throws -> Bool {
     try connection.firstRow("SELECT 1 FROM main.sqlite_schema WHERE name = 'magicdata_trail'")
       != nil
   }
@@ -39,9 +39,9 @@ enum TrailTable {
   static func write(
     _ rows: RecordedRows?, _ bounds: TrailBounds, _ connection: Connection
   ) throws {
-    // `showsOnly` omits tables without a key. They contain no objects.
+    // `isForDisplay` omits tables without a key. They contain no objects.
     let tables = try rows.map { rows in
-      try Patch(HistoryRecording.changes(rows), showsOnly: true).tables
+      try Patch(HistoryRecording.changes(rows), isForDisplay: true).tables
     }
     if let tables, tables.isEmpty { return }
     try make(connection)
@@ -126,7 +126,7 @@ enum TrailTable {
   }
 
   static func prune(before date: Date, _ connection: Connection) throws -> Int {
-    guard try isThere(connection) else { return 0 }
+    guard try exists(connection) else { return 0 }
     return try connection.executeChange(
       "DELETE FROM main.magicdata_trail WHERE date < \(date.timeIntervalSince1970)"
     ).rows
@@ -153,7 +153,7 @@ enum TrailTable {
   static func entries(
     of owner: Owner, limit: Int, _ connection: Connection
   ) throws -> [TrailEntry] {
-    guard try isThere(connection) else { return [] }
+    guard try exists(connection) else { return [] }
     let titles = [owner.title] + owner.links.keys.sorted()
     var entries: [TrailEntry] = []
     var last: Int64?

@@ -82,7 +82,7 @@ final class HistoryLog: Sendable {
         return state.steps
       }
     }
-    guard try HistoryTable.isThere(connection) else { return [] }
+    guard try HistoryTable.exists(connection) else { return [] }
     return try HistoryTable.steps(connection)
   }
 
@@ -222,13 +222,13 @@ func decoded<Content: Decodable>(
 
 /// The table of a history that is stored in the database.
 enum HistoryTable {
-  static func isThere(_ connection: Connection) throws -> Bool {
+  static func exists(_ connection: Connection) throws -> Bool {
     try connection.firstRow("SELECT 1 FROM main.sqlite_schema WHERE name = 'magicdata_history'")
       != nil
   }
 
   static func make(_ connection: Connection) throws {
-    if try isThere(connection) { return }
+    if try exists(connection) { return }
     try connection.executeChange(
       """
       CREATE TABLE main.magicdata_history (

@@ -127,7 +127,7 @@ extension ObjectHistory {
     expecting name: String? = nil,
     resolvingConflicts resolve: ((PatchConflict) throws -> PatchResolution)? = nil
   ) throws -> String? {
-    try database.reportingClosure {
+    try database.reportingClosedStore {
       try database.write { try self.move(isUndoing: true, name, $0, resolve) }
     }
   }
@@ -151,7 +151,7 @@ extension ObjectHistory {
     resolvingConflicts resolve: (@Sendable (PatchConflict) throws -> PatchResolution)? =
       nil
   ) async throws -> String? {
-    try await database.reportingClosure {
+    try await database.reportingClosedStore {
       try await database.withoutTransaction { connection in
         try connection.transaction { try self.move(isUndoing: true, name, connection, resolve) }
       }
@@ -174,7 +174,7 @@ extension ObjectHistory {
     expecting name: String? = nil,
     resolvingConflicts resolve: ((PatchConflict) throws -> PatchResolution)? = nil
   ) throws -> String? {
-    try database.reportingClosure {
+    try database.reportingClosedStore {
       try database.write { try self.move(isUndoing: false, name, $0, resolve) }
     }
   }
@@ -195,7 +195,7 @@ extension ObjectHistory {
     resolvingConflicts resolve: (@Sendable (PatchConflict) throws -> PatchResolution)? =
       nil
   ) async throws -> String? {
-    try await database.reportingClosure {
+    try await database.reportingClosedStore {
       try await database.withoutTransaction { connection in
         try connection.transaction { try self.move(isUndoing: false, name, connection, resolve) }
       }
@@ -206,7 +206,7 @@ extension ObjectHistory {
   ///
   /// - Throws: ``HistoryError/insideGroup(name:)`` if a group is being recorded; `SQLiteError`.
   public func clear() throws {
-    try database.reportingClosure { try database.write { try self.clear($0) } }
+    try database.reportingClosedStore { try database.write { try self.clear($0) } }
   }
 
   /// Removes all groups and deletes the asset files that only they needed. Suspends the task
@@ -215,7 +215,7 @@ extension ObjectHistory {
   /// - Throws: ``HistoryError/insideGroup(name:)`` if a group is being recorded; `SQLiteError`;
   ///   `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func clear() async throws {
-    try await database.reportingClosure { try await database.write { try self.clear($0) } }
+    try await database.reportingClosedStore { try await database.write { try self.clear($0) } }
   }
 
   private func clear(_ connection: Connection) throws {
@@ -333,12 +333,12 @@ enum HistoryRecording {
       try SearchTable(of: table.name, connection).map { ($0, try table.conditions(connection)) }
     }
     for (index, conditions) in indexed {
-      for condition in conditions { try index.takeOut(where: condition, connection) }
+      for condition in conditions { try index.removeFromIndex(where: condition, connection) }
     }
     let report = try connection.applyExactly(
       patch, isIdempotent: isIdempotent, onConflict: resolve)
     for (index, conditions) in indexed {
-      for condition in conditions { try index.putIn(where: condition, connection) }
+      for condition in conditions { try index.addToIndex(where: condition, connection) }
     }
     return report
   }
@@ -376,7 +376,7 @@ extension MagicData {
   ///   closed.
   public func history(limit: Int = 100, keeping: HistoryKeeping = .inMemory) throws -> ObjectHistory
   {
-    let history = try database.reportingClosure {
+    let history = try database.reportingClosedStore {
       try attachments.value { try ObjectHistory(self, limit: limit, keeping: keeping) }
     }
     guard history.keeping == keeping else { throw HistoryError.otherHistory }
@@ -395,7 +395,7 @@ extension MagicData {
   nonisolated(nonsending) public func history(
     limit: Int = 100, keeping: HistoryKeeping = .inMemory
   ) async throws -> ObjectHistory {
-    try await database.reportingClosure {
+    try await database.reportingClosedStore {
       try await assets.work { try self.history(limit: limit, keeping: keeping) }
     }
   }
@@ -424,8 +424,8 @@ extension MagicData {
   ///   the changed rows exceed 256 MB. Nothing is saved in these cases.
   @discardableResult
   public func undoable<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
-    let history = try presentHistory
-    return try database.reportingClosure {
+    let history = try existingHistory
+    return try database.reportingClosedStore {
       try database.write { try history.record(name, $0, body) }
     }
   }
@@ -446,16 +446,16 @@ extension MagicData {
   nonisolated(nonsending) public func undoable<Result: Sendable>(
     _ name: String, _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    let history = try presentHistory
+    let history = try existingHistory
     // Not `write`: if group commit is enabled, writes may share a transaction and run again.
-    return try await database.reportingClosure {
+    return try await database.reportingClosedStore {
       try await database.withoutTransaction { connection in
         try connection.transaction { try history.record(name, connection, body) }
       }
     }
   }
 
-  private var presentHistory: ObjectHistory {
+  private var existingHistory: ObjectHistory {
     get throws {
       guard let history = attachments.present(ObjectHistory.self) else {
         throw HistoryError.noHistory

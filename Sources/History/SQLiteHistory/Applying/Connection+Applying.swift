@@ -41,7 +41,7 @@ extension Connection {
       try application.run()
       // Existing violations of an outer transaction are checked when that transaction commits.
       if !hadViolations {
-        if hasDeferredViolations { try application.noteForeignKeys() }
+        if hasDeferredViolations { try application.recordForeignKeyViolations() }
         if !wasDeferred { _ = try pragma("defer_foreign_keys", " = OFF") }
       }
       return try application.finish()
@@ -63,7 +63,7 @@ extension Connection {
         let application = try PatchApplication(
           patch, on: self, isIdempotent: isIdempotent, isExact: true, onConflict: onConflict)
         try application.run()
-        if checksForeignKeys { try application.checkTouchedForeignKeys() }
+        if checksForeignKeys { try application.checkForeignKeysOfChangedRows() }
         return try application.finish()
       }
     }

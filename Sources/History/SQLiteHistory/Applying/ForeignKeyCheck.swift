@@ -5,7 +5,7 @@ final class ForeignKeyCheck {
   private let connection: Connection
   private var own: [String: [ForeignKey]] = [:]
   /// The foreign keys that reference a table, each with its child table.
-  private var leading: [String: [(child: String, key: ForeignKey)]] = [:]
+  private var incoming: [String: [(child: String, key: ForeignKey)]] = [:]
 
   init(_ connection: Connection) { self.connection = connection }
 
@@ -14,16 +14,16 @@ final class ForeignKeyCheck {
     /// The columns that reference other rows.
     fileprivate var own: Set<Int> = []
     /// The columns that other rows reference.
-    fileprivate var leading: Set<Int> = []
+    fileprivate var incoming: Set<Int> = []
 
     /// Returns whether writing a row of a patch may violate a foreign key.
-    func isTouched(by row: Patch.Row) -> Bool {
+    func mayViolateForeignKey(by row: Patch.Row) -> Bool {
       switch row.kind {
       case .insert: !own.isEmpty
-      case .delete: !leading.isEmpty
+      case .delete: !incoming.isEmpty
       case .update:
         row.new.enumerated().contains { column, value in
-          value != nil && (own.contains(column) || leading.contains(column))
+          value != nil && (own.contains(column) || incoming.contains(column))
         }
       }
     }
@@ -38,15 +38,15 @@ final class ForeignKeyCheck {
     }
     var columns = KeyColumns()
     for key in try keys(of: target.name) { columns.own.formUnion(indexes(key.columns)) }
-    for (_, key) in try keys(leadingTo: target.name) {
-      columns.leading.formUnion(indexes(try parentColumns(key)))
+    for (_, key) in try keys(referencing: target.name) {
+      columns.incoming.formUnion(indexes(try parentColumns(key)))
     }
-    return columns.own.isEmpty && columns.leading.isEmpty ? nil : columns
+    return columns.own.isEmpty && columns.incoming.isEmpty ? nil : columns
   }
 
   /// Returns the child and parent tables of the foreign keys that a row violates.
   func violations(
-    of target: PatchTarget, _ row: Patch.Row, isThere current: [Value]?
+    of target: PatchTarget, _ row: Patch.Row, currentRow current: [Value]?
   ) throws -> [(String, String)] {
     var found: [(String, String)] = []
     let names = target.columns.map(asciiLowercased)
@@ -67,7 +67,7 @@ final class ForeignKeyCheck {
     let values = row.values
     let before = zip(values.old, values.new).map { $0 ?? $1 ?? .null }
     guard row.kind != .insert else { return found }
-    for (child, key) in try keys(leadingTo: target.name) {
+    for (child, key) in try keys(referencing: target.name) {
       let columns = try parentColumns(key)
       let gone = columns.map { value($0, before) ?? .null }
       if gone.contains(where: \.isNull) || gone.count != key.columns.count { continue }
@@ -84,8 +84,8 @@ final class ForeignKeyCheck {
     return keys
   }
 
-  private func keys(leadingTo table: String) throws -> [(child: String, key: ForeignKey)] {
-    if let known = leading[table] { return known }
+  private func keys(referencing table: String) throws -> [(child: String, key: ForeignKey)] {
+    if let known = incoming[table] { return known }
     var keys: [(child: String, key: ForeignKey)] = []
     for child in try connection.tables(referringTo: table) + [table] {
       for key in try self.keys(of: child)
@@ -93,7 +93,7 @@ final class ForeignKeyCheck {
         keys.append((child, key))
       }
     }
-    leading[table] = keys
+    incoming[table] = keys
     return keys
   }
 

@@ -157,10 +157,11 @@ extension PatchApplication {
       let change = try decide(index, row, current)
       waiting.append((place, change))
       guard case .update(let values) = change, let current else { continue }
-      let isParked = try withoutChecks {
-        try targets[index].park(values, current: current, targets[index].key(of: row))
+      let hasTemporaryValues = try withoutChecks {
+        try targets[index].assignTemporaryValues(
+          values, current: current, targets[index].key(of: row))
       }
-      if !isParked { failed.insert(place) }
+      if !hasTemporaryValues { failed.insert(place) }
     }
     guard failed.isEmpty else { return failed }
     var count = Int.max
@@ -198,7 +199,7 @@ extension PatchApplication {
     _ index: Int, _ row: Patch.Row, _ current: [Value]?
   ) throws -> Change {
     if isIdempotent || row.isIndirect, isPresent(row, current) {
-      report.presentCount += 1
+      report.skippedCount += 1
       settle(index, row, current, .none)
       return .none
     }
@@ -210,12 +211,12 @@ extension PatchApplication {
       case (.update, let current?), (.delete, let current?):
         differing(row, current).isEmpty ? nil : .data
       }
-    guard let kind else { return theirs(index, row, current) }
+    guard let kind else { return patchChange(index, row, current) }
     return try resolve(conflict(kind, index, row, current), index)
   }
 
   /// Returns the change that gives the row in the database the values of the patch.
-  private func theirs(_ index: Int, _ row: Patch.Row, _ current: [Value]?) -> Change {
+  private func patchChange(_ index: Int, _ row: Patch.Row, _ current: [Value]?) -> Change {
     switch row.kind {
     case .insert where current == nil: .insert(row.new)
     case .insert, .update: .update(targets[index].values(row.new))
@@ -236,7 +237,7 @@ extension PatchApplication {
     case (.abort, _, _): throw PatchError(reason: .conflicts([conflict]))
     case (.omit, _, _): change = .none
     case (.replace, .data, _), (.replace, .conflict, _):
-      change = theirs(index, conflict.row, conflict.current)
+      change = patchChange(index, conflict.row, conflict.current)
     case (.merge, .data, .update):
       change = try merged(conflict, index, given: [:], resolution)
     case (.set(let given), .data, .update):
@@ -316,7 +317,7 @@ extension PatchApplication {
 // Checks at the end.
 extension PatchApplication {
   /// Records the rows that violate foreign keys as conflicts, at most ten per table.
-  func noteForeignKeys() throws {
+  func recordForeignKeyViolations() throws {
     for target in try connection.existingTables() {
       for row in try connection.rows(
         "SELECT rowid, parent FROM pragma_foreign_key_check(\(target)) LIMIT 10",
@@ -338,15 +339,15 @@ extension PatchApplication {
   }
 
   /// Checks that the parents of all written rows exist, and that deleted rows have no children.
-  func checkTouchedForeignKeys() throws {
+  func checkForeignKeysOfChangedRows() throws {
     let touched = ForeignKeyCheck(connection)
     for target in targets {
       guard let keys = try touched.keys(of: target) else { continue }
       // The closure may have set any column.
-      for row in target.table.rows where onConflict != nil || keys.isTouched(by: row) {
+      for row in target.table.rows where onConflict != nil || keys.mayViolateForeignKey(by: row) {
         let key = target.key(of: row)
         for (table, parent) in try touched.violations(
-          of: target, row, isThere: try target.current(key))
+          of: target, row, currentRow: try target.current(key))
         {
           note(table, key, parent: parent)
         }
@@ -374,12 +375,12 @@ extension PatchTarget {
 
 extension PatchReport {
   /// The current counts of the report, for discarding the entries of a row that failed.
-  fileprivate var mark: Mark { (appliedCount, presentCount, resolved.count, settled.count) }
+  fileprivate var mark: Mark { (appliedCount, skippedCount, resolved.count, settled.count) }
 
   fileprivate typealias Mark = (applied: Int, present: Int, resolved: Int, settled: Int)
 
   fileprivate mutating func rollBack(to mark: Mark) {
-    (appliedCount, presentCount) = (mark.applied, mark.present)
+    (appliedCount, skippedCount) = (mark.applied, mark.present)
     resolved.removeLast(resolved.count - mark.resolved)
     settled.removeLast(settled.count - mark.settled)
   }

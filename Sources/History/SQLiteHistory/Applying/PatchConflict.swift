@@ -100,7 +100,7 @@ public struct PatchReport: Hashable, Sendable {
   /// The number of rows that were inserted, updated or deleted.
   public internal(set) var appliedCount = 0
   /// The number of rows that were skipped because they already had the values of the patch.
-  public internal(set) var presentCount = 0
+  public internal(set) var skippedCount = 0
   /// The conflicts with their resolutions, in the order in which they were encountered.
   public internal(set) var resolved: [Resolved] = []
   /// The rows that were skipped or in conflict, in the order in which they were encountered.

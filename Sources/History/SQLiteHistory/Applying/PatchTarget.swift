@@ -11,15 +11,15 @@ final class PatchTarget {
   let columns: [String]
   let keyColumns: [Int]
   private let connection: Connection
-  private static let mostUpdates = 64
+  private static let maximumUpdateCount = 64
   private let texts: TargetTexts
-  private var select: KeptStatement?
-  private var insert: KeptStatement?
-  private var delete: KeptStatement?
+  private var select: ReusableStatement?
+  private var insert: ReusableStatement?
+  private var delete: ReusableStatement?
   /// The prepared updates for each set of columns, limited in number.
-  private var updates: [[Int]: KeptStatement] = [:]
+  private var updates: [[Int]: ReusableStatement] = [:]
   /// The last used update. Most updates of a patch set the same columns.
-  private var last: (columns: [Int], update: KeptStatement)?
+  private var last: (columns: [Int], update: ReusableStatement)?
   // Buffers for `applyIfExpected`, stored to reuse their memory.
   private var fields = RowFields()
   private var setColumns: [Int] = []
@@ -76,17 +76,17 @@ final class PatchTarget {
   func key(of row: Patch.Row) -> [Value] { table.key(of: row).values }
 
   private func kept(
-    _ statement: inout KeptStatement?, _ sql: @autoclosure () -> String
-  ) throws -> KeptStatement {
+    _ statement: inout ReusableStatement?, _ sql: @autoclosure () -> String
+  ) throws -> ReusableStatement {
     if let statement { return statement }
-    let made = KeptStatement(try connection.statement(SQL(unchecked: sql())))
+    let made = ReusableStatement(try connection.statement(SQL(unchecked: sql())))
     statement = made
     return made
   }
 
-  private func keptUpdate(setting columns: [Int]) throws -> KeptStatement {
+  private func updateStatement(setting columns: [Int]) throws -> ReusableStatement {
     if let last, last.columns == columns { return last.update }
-    if updates.count == Self.mostUpdates { updates = [:] }
+    if updates.count == Self.maximumUpdateCount { updates = [:] }
     let update = try kept(&updates[columns], texts.update(setting: columns))
     last = (columns, update)
     return update
@@ -122,7 +122,7 @@ final class PatchTarget {
   /// Sets columns of the row with a key.
   func update(_ values: [(column: Int, value: Value)], _ key: [Value]) throws {
     guard !values.isEmpty else { return }
-    let update = try keptUpdate(setting: values.map(\.column))
+    let update = try updateStatement(setting: values.map(\.column))
     try update.bind(values.map(\.value) + key)
     try update.statement.run()
   }
@@ -141,7 +141,7 @@ final class PatchTarget {
     let select = try kept(&select, texts.select)
     try select.bind(keyColumns, of: kind == .insert ? fields.new : fields.old, fields.cursor)
     let exists = try select.statement.step()
-    let isExpected = exists == (kind != .insert) && (!exists || select.isAt(fields))
+    let isExpected = exists == (kind != .insert) && (!exists || select.matches(fields))
     if exists { try select.statement.reset() }
     guard isExpected else { return false }
     switch kind {
@@ -157,9 +157,9 @@ final class PatchTarget {
       setColumns.removeAll(keepingCapacity: true)
       for column in columns.indices where fields.new[column].isDefined { setColumns.append(column) }
       guard !setColumns.isEmpty else { return true }
-      let update = try keptUpdate(setting: setColumns)
+      let update = try updateStatement(setting: setColumns)
       try update.bind(setColumns, of: fields.new, fields.cursor)
-      try update.bind(keyColumns, of: fields.old, fields.cursor, behind: setColumns.count)
+      try update.bind(keyColumns, of: fields.old, fields.cursor, after: setColumns.count)
       try update.statement.run()
     }
     return true
@@ -172,7 +172,7 @@ final class PatchTarget {
   ///   - current: The current values of the row.
   ///   - key: The key of the row.
   /// - Returns: Whether the row accepted temporary values.
-  func park(
+  func assignTemporaryValues(
     _ values: [(column: Int, value: Value)], current: [Value], _ key: [Value]
   ) throws -> Bool {
     let unique = try uniqueColumns()
@@ -263,7 +263,7 @@ private struct TargetTexts {
 }
 
 /// A statement that is reused for several rows.
-private final class KeptStatement {
+private final class ReusableStatement {
   var statement: Statement
 
   init(_ statement: consuming Statement) { self.statement = statement }
@@ -285,7 +285,7 @@ private final class KeptStatement {
   ///   - count: The number of parameters that are already bound.
   func bind(
     _ columns: some Collection<Int>, of fields: [Field], _ cursor: FieldCursor,
-    behind count: Int = 0
+    after count: Int = 0
   ) throws {
     let handle = statement.handle
     if count == 0 { handle.beginRow() }
@@ -295,7 +295,7 @@ private final class KeptStatement {
   }
 
   /// Returns whether the current row has the values that the patch expects.
-  func isAt(_ fields: RowFields) -> Bool {
+  func matches(_ fields: RowFields) -> Bool {
     let handle = statement.handle
     for (column, field) in zip(Int32(0)..., fields.old) where field.isDefined {
       guard handle.column(column, is: field, of: fields.cursor) else { return false }

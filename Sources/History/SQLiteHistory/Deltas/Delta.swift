@@ -11,7 +11,7 @@ public enum Delta<Value> {
   case deleted(Value)
   /// All records of the table, to which the following changes apply.
   ///
-  /// It is delivered only with `including: .current`: first, and again after each ``tooMuch`` and
+  /// It is delivered only with `including: .current`: first, and again after each ``overflow`` and
   /// ``replaced``.
   case current([Value])
   /// Changes are missing, because the reader was too slow or a transaction changed more rows than
@@ -20,11 +20,11 @@ public enum Delta<Value> {
   /// The following changes are those after the last missing one. With `including: .current`, the
   /// next element contains the current records. Without it, start a new sequence with `including:
   /// .current` to get the current state.
-  case tooMuch
+  case overflow
   /// Any row may differ, because the table was altered or dropped, the database was restored, or
   /// the transaction had already begun when the sequence was created.
   ///
-  /// The sequence continues as after ``tooMuch``.
+  /// The sequence continues as after ``overflow``.
   case replaced
   /// A changed row can't be decoded as a record.
   case unreadable(UnreadableRow)

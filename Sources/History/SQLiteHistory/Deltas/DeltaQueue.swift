@@ -6,7 +6,7 @@ import Synchronization
 package final class DeltaQueue: Sendable {
   package enum News: Sendable {
     case commit(CommittedChanges)
-    case tooMuch
+    case overflow
     case replaced
   }
 
@@ -16,7 +16,7 @@ package final class DeltaQueue: Sendable {
     /// The event that replaces the dropped commits; nil if nothing was dropped.
     var loss: News?
     /// The sequence number of the last commit that the reader's state includes.
-    var turn: UInt64 = 0
+    var commitNumber: UInt64 = 0
   }
 
   private let state = Awaited(State())
@@ -47,11 +47,11 @@ package final class DeltaQueue: Sendable {
     else { return }
     let isLarge = changes.isIncomplete || changes.recorded.byteCount > limit
     state.change { state in
-      if changes.turn != 0, changes.turn <= state.turn { return }
+      if changes.commitNumber != 0, changes.commitNumber <= state.commitNumber { return }
       if isRebuilt {
         state.drop(.replaced)
       } else if isLarge || state.byteCount + changes.recorded.byteCount > limit {
-        state.drop(.tooMuch)
+        state.drop(.overflow)
       } else {
         state.commits.append(changes)
         // 256 bytes is about the size of a commit without its rows.
@@ -60,11 +60,11 @@ package final class DeltaQueue: Sendable {
     }
   }
 
-  /// Empties the queue after the reader has read the state that includes the commit `turn`. Call it
+  /// Empties the queue after the reader has read the state that includes the commit `commitNumber`. Call it
   /// while no other connection can commit.
-  package func begin(after turn: UInt64) {
+  package func begin(after commitNumber: UInt64) {
     state.withLock { state in
-      state.turn = turn
+      state.commitNumber = commitNumber
       state.commits = []
       state.byteCount = 0
       state.loss = nil

@@ -33,23 +33,23 @@ package struct DeltaSequence<Source: DeltaSource>: AsyncSequence, Sendable {
     fileprivate let source: Source
     fileprivate let includesCurrent: Bool
     /// Whether the next element must contain the current values.
-    fileprivate var lacksCurrent: Bool
+    fileprivate var needsCurrent: Bool
 
     package nonisolated(nonsending) mutating func next() async throws -> [Delta<Source.Value>]? {
       guard source.database.recordsValues else { throw SQLiteError.noPreupdateHook }
       do {
-        if lacksCurrent {
+        if needsCurrent {
           let current = try await source.current()
-          lacksCurrent = false
+          needsCurrent = false
           return [.current(current)]
         }
         while let news = try await source.next() {
           switch news {
-          case .tooMuch:
-            lacksCurrent = includesCurrent
-            return [.tooMuch]
+          case .overflow:
+            needsCurrent = includesCurrent
+            return [.overflow]
           case .replaced:
-            lacksCurrent = includesCurrent
+            needsCurrent = includesCurrent
             return [.replaced]
           case .commit(let changes):
             let deltas = try await source.deltas(changes)
@@ -62,6 +62,6 @@ package struct DeltaSequence<Source: DeltaSource>: AsyncSequence, Sendable {
   }
 
   package func makeAsyncIterator() -> Iterator {
-    Iterator(source: source, includesCurrent: start == .current, lacksCurrent: start == .current)
+    Iterator(source: source, includesCurrent: start == .current, needsCurrent: start == .current)
   }
 }

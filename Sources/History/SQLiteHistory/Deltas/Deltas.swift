@@ -15,7 +15,7 @@ extension Database {
   ///         case .inserted(let town): list.append(town)
   ///         case .updated(_, let town, _): list.replace(town)
   ///         case .deleted(let town): list.remove(town)
-  ///         case .tooMuch, .replaced: break  // .current follows
+  ///         case .overflow, .replaced: break  // .current follows
   ///         case .unreadable(let row): print(row)
   ///         }
   ///       }
@@ -30,7 +30,7 @@ extension Database {
   ///
   /// The sequence includes all transactions that commit after this call, even if the loop starts
   /// later. Writers never wait for the loop. If more than `limit` bytes of changes are pending,
-  /// they are dropped and the loop receives one ``Delta/tooMuch``. Iterate over the sequence only
+  /// they are dropped and the loop receives one ``Delta/overflow``. Iterate over the sequence only
   /// once.
   ///
   /// - Parameters:
@@ -71,7 +71,7 @@ private struct ProcessFeed: RecordFeed {
   func current<Value: Record>(_ type: Value.Type) async throws -> sending [Value] {
     try await database.withoutTransactionGiving { [queue] connection in
       try connection.transaction(.immediate) {
-        queue.begin(after: connection.takeMoment())
+        queue.begin(after: connection.reserveCommitNumber())
         return try connection.objects(of: type)
       }
     }

@@ -197,7 +197,7 @@ public final class ChangeJournal: Sendable {
   ///
   /// The elements are those of `Database.deltas(of:including:limit:)`, which covers only this
   /// process. Pending changes wait in the journal. If a reader is so slow that entries were deleted
-  /// before it has read them, it receives one ``Delta/tooMuch``. After a restore it receives one
+  /// before it has read them, it receives one ``Delta/overflow``. After a restore it receives one
   /// ``Delta/replaced``. With `including: .current`, the records are read from a snapshot, so
   /// writers don't wait.
   ///

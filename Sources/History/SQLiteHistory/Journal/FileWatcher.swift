@@ -27,7 +27,7 @@ final class FileWatcher: Sendable {
       let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
       let name = [UInt8]((parts.last.map(String.init) ?? "").utf8)
       source.setEventHandler {
-        if FileWatcher.takeEvents(descriptor, concerning: name) { body() }
+        if FileWatcher.readEvents(descriptor, concerning: name) { body() }
       }
     #else
       // The log file isn't replaced while any connection has the database open.
@@ -58,7 +58,7 @@ final class FileWatcher: Sendable {
 
   #if os(Linux)
     /// Reads all pending events and returns whether one of them concerns the database.
-    private static func takeEvents(_ descriptor: Int32, concerning name: [UInt8]) -> Bool {
+    private static func readEvents(_ descriptor: Int32, concerning name: [UInt8]) -> Bool {
       var concerns = false
       let header = MemoryLayout<inotify_event>.size
       while true {

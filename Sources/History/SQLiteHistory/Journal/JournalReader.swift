@@ -40,7 +40,7 @@ final class JournalReader: RecordFeed {
         return entry.rows
       }
       if let entry { return .commit(CommittedChanges(recorded: entry)) }
-      let rung = journal.bell.count
+      let ringCount = journal.bell.count
       let mark = state.withLock { $0.mark }
       let found = try await database.read { connection in
         try ChangeJournal.entries(
@@ -56,10 +56,10 @@ final class JournalReader: RecordFeed {
       case .rows(let entries) where !entries.isEmpty:
         state.withLock { $0.waiting = entries }
       case .rows:
-        guard await journal.bell.wait(after: rung) else { return nil }
+        guard await journal.bell.wait(after: ringCount) else { return nil }
       case .lost(let end):
         begin(at: end, generation)
-        return .tooMuch
+        return .overflow
       case .replaced(let end):
         if let end {
           begin(at: end, generation)

@@ -61,14 +61,14 @@ extension Patch {
     static let table = UInt8(ascii: "T")
     static let patchset = UInt8(ascii: "P")
     /// More columns than any table can have (`SQLITE_MAX_COLUMN`).
-    static let mostColumns = 65_536
+    static let maximumColumnCount = 65_536
   }
 }
 
 extension Patch.Table {
   fileprivate init(header cursor: inout FieldCursor) throws(SQLiteError) {
     let count = try cursor.varint()
-    guard count > 0, count <= Patch.Code.mostColumns, count <= cursor.left else {
+    guard count > 0, count <= Patch.Code.maximumColumnCount, count <= cursor.left else {
       throw cursor.damage("a table of \(count) columns")
     }
     var positions: [UInt8] = []

@@ -158,7 +158,7 @@ private struct RebasedTable {
       return Patch.Row(
         .delete, isIndirect: row?.isIndirect ?? false, old: there, new: there.map { _ in nil })
     }
-    try refuseFurtherColumns(of: settled, places, isThere: there != nil)
+    try checkExtraColumns(of: settled, places, isThere: there != nil)
     guard let there else {
       if let column = here.firstIndex(of: nil) { throw missing(column) }
       return Patch.Row(
@@ -171,7 +171,7 @@ private struct RebasedTable {
   }
 
   /// Throws if the rows differ in a column that this patch doesn't contain.
-  private func refuseFurtherColumns(
+  private func checkExtraColumns(
     of settled: PatchReport.Settled, _ places: [Int?], isThere: Bool
   ) throws {
     let new = settled.row.new

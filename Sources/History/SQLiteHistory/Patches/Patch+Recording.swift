@@ -3,7 +3,7 @@ package import SQLiteCore
 extension Patch {
   /// Creates a patch from the recorded changes of one transaction.
   ///
-  /// - Throws: The errors of ``init(_:showsOnly:)``.
+  /// - Throws: The errors of ``init(_:isForDisplay:)``.
   package init(_ recorded: RecordedRows) throws {
     try self.init(recorded.netRows { Patch.holds($0) })
   }
@@ -23,19 +23,19 @@ extension Patch {
   ///
   /// - Parameters:
   ///   - net: The changed rows of each table.
-  ///   - showsOnly: Whether the patch is only for display and is never applied. If true, text that
+  ///   - isForDisplay: Whether the patch is only for display and is never applied. If true, text that
   ///     isn't valid UTF-8 becomes a blob of its bytes, and tables in which a changed row has no
   ///     primary key are omitted.
   /// - Throws: ``PatchError`` with ``PatchError/Reason/noKey(table:)`` or
-  ///   ``PatchError/Reason/notUTF8(table:column:)``, unless `showsOnly` is true; `SQLiteError` if
+  ///   ``PatchError/Reason/notUTF8(table:column:)``, unless `isForDisplay` is true; `SQLiteError` if
   ///   the bytes are damaged.
-  package init(_ net: [NetRows], showsOnly: Bool = false) throws {
+  package init(_ net: [NetRows], isForDisplay: Bool = false) throws {
     self.init(
       tables: try net.compactMap { net in
         let unidentified = PatchError(reason: .noKey(table: net.layout.table))
         do {
-          return try Table(net, showsOnly: showsOnly)
-        } catch let error as PatchError where showsOnly && error == unidentified {
+          return try Table(net, isForDisplay: isForDisplay)
+        } catch let error as PatchError where isForDisplay && error == unidentified {
           return nil
         }
       })
@@ -43,9 +43,9 @@ extension Patch {
 }
 
 extension Patch.Table {
-  fileprivate init(_ net: NetRows, showsOnly: Bool) throws {
+  fileprivate init(_ net: NetRows, isForDisplay: Bool) throws {
     let layout = net.layout
-    var writer = RowWriter(net, showsOnly: showsOnly)
+    var writer = RowWriter(net, isForDisplay: isForDisplay)
     var (index, old, new) = (0, [Field](), [Field]())
     while let row = try net.nextDifference(from: &index, &old, &new) {
       guard row.hasKey else { throw PatchError(reason: .noKey(table: layout.table)) }
@@ -62,7 +62,7 @@ extension Patch.Table {
 private struct RowWriter {
   private let layout: TableLayout
   private let cursor: FieldCursor
-  private let showsOnly: Bool
+  private let isForDisplay: Bool
   /// The table columns that the patch includes.
   let columns: [Int]
   private let isKey: [Bool]
@@ -73,10 +73,10 @@ private struct RowWriter {
   /// The range of the recording to copy next. Adjacent values are copied together.
   private var pending = 0..<0
 
-  init(_ net: NetRows, showsOnly: Bool) {
+  init(_ net: NetRows, isForDisplay: Bool) {
     layout = net.layout
     cursor = net.cursor
-    self.showsOnly = showsOnly
+    self.isForDisplay = isForDisplay
     columns = layout.columns.indices.filter { [layout] in !layout.columns[$0].isGenerated }
     isKey = layout.columns.map { $0.keyPosition > 0 }
   }
@@ -125,7 +125,7 @@ private struct RowWriter {
 
   @inline(__always)
   private mutating func append(_ field: Field, _ column: Int) throws(PatchError) {
-    guard cursor.isExact(field) else { return try appendOther(field, column) }
+    guard cursor.isExact(field) else { return try appendConverted(field, column) }
     if field.start == pending.upperBound {
       pending = pending.lowerBound..<field.content.upperBound
     } else {
@@ -135,12 +135,12 @@ private struct RowWriter {
   }
 
   @inline(never)
-  private mutating func appendOther(_ field: Field, _ column: Int) throws(PatchError) {
+  private mutating func appendConverted(_ field: Field, _ column: Int) throws(PatchError) {
     flush()
     switch field.code {
     case FieldCode.undefined: bytes.append(FieldCode.undefined)
     case FieldCode.text:
-      guard showsOnly else {
+      guard isForDisplay else {
         throw PatchError(
           reason: .notUTF8(table: layout.table, column: layout.columns[column].name))
       }

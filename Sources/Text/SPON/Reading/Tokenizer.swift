@@ -35,7 +35,7 @@ struct Tokenizer {
   var position = 0
   /// The offset and description of the first construct that only the first implementation of SPON
   /// wrote.
-  var seeds: (offset: Int, what: StaticString)?
+  var legacy: (offset: Int, what: StaticString)?
   /// The offset of the first escape sequence that the first implementation didn't write.
   var escape: Int?
   private var open = -1
@@ -77,10 +77,10 @@ struct Tokenizer {
     }
     skipBlanks(input)
     guard position == input.count else { throw unexpected("the end of the text", input) }
-    if let seeds, let escape {
+    if let legacy, let escape {
       throw SPONSyntaxError(
         escape,
-        "the text uses the first form of SPON (\(seeds.what) at byte \(seeds.offset)), in which "
+        "the text uses the first form of SPON (\(legacy.what) at byte \(legacy.offset)), in which "
           + "an escape is ambiguous")
     }
   }
@@ -115,7 +115,7 @@ struct Tokenizer {
       input[position + 1] == Byte.quote
     else { throw unexpected("“=`”", input) }
     position += 1
-    if designator == .described { note(seeds: "the mark “?”") }
+    if designator == .described { note(legacy: "the mark “?”") }
     add(scalar: designator, try readQuoted(input))
   }
 
@@ -128,7 +128,7 @@ struct Tokenizer {
     case Byte.null:
       position += 1
       add(scalar: .null, position..<position)
-    case Byte.openObject: try readSeedsNull(input)
+    case Byte.openObject: try readLegacyNull(input)
     default: try readBareElement(input)
     }
   }
@@ -198,8 +198,8 @@ struct Tokenizer {
     }
   }
 
-  mutating func note(seeds what: StaticString) {
-    if seeds == nil { seeds = (position, what) }
+  mutating func note(legacy what: StaticString) {
+    if legacy == nil { legacy = (position, what) }
   }
 
   mutating func add(scalar designator: Designator, _ range: Range<Int>) {
@@ -215,9 +215,9 @@ struct Tokenizer {
     var index = start
     while let found = input.firstIndex(of: Byte.ampersand, in: index..<end) {
       if let known = Escape(input, at: found, before: end) {
-        if !known.isSeeds, escape == nil { escape = found }
-      } else if seeds == nil {
-        seeds = (found, "a bare “&”")
+        if !known.isLegacy, escape == nil { escape = found }
+      } else if legacy == nil {
+        legacy = (found, "a bare “&”")
       }
       index = found + 1
     }
@@ -243,11 +243,11 @@ extension Tokenizer {
   mutating func readQuotedElement(_ input: Span<UInt8>) throws(SPONSyntaxError) {
     let range = try readQuoted(input)
     guard position < input.count, let designator = Designator(rawValue: input[position]) else {
-      note(seeds: "text without a mark")
+      note(legacy: "text without a mark")
       return add(scalar: .text, range)
     }
     guard designator != .null else { throw unexpected("the mark of quoted text", input) }
-    if designator == .described { note(seeds: "the mark “?”") }
+    if designator == .described { note(legacy: "the mark “?”") }
     position += 1
     add(scalar: designator, range)
   }
@@ -264,11 +264,11 @@ extension Tokenizer {
     case .bool?, .integer?, .float?, .double?:
       guard !range.isEmpty else { throw unexpected("a value", input) }
     case .described?:
-      note(seeds: "the mark “?”")
+      note(legacy: "the mark “?”")
     case .text?, .date?:
       throw unexpected("a back-quote before text or a date", input)
     case .null?, nil:
-      return try readSeedsDescription(from: start, input)
+      return try readLegacyDescription(from: start, input)
     }
     let designator = Designator(rawValue: input[position]) ?? .described
     position += 1
@@ -280,7 +280,7 @@ extension Tokenizer {
   ///
   /// Accepts only spaces, colons and the bytes of unquoted elements before the `?`, so that the
   /// value can't extend past its end.
-  private mutating func readSeedsDescription(
+  private mutating func readLegacyDescription(
     from start: Int, _ input: Span<UInt8>
   ) throws(SPONSyntaxError) {
     if input[start] == Byte.openArray {
@@ -297,17 +297,17 @@ extension Tokenizer {
     guard position < input.count, input[position] == Designator.described.rawValue else {
       throw unexpected("the mark of a value", input)
     }
-    note(seeds: "the mark “?”")
+    note(legacy: "the mark “?”")
     add(scalar: .described, start..<position)
     position += 1
   }
 
   /// Reads `<null>?`, which the first implementation wrote for nil.
-  mutating func readSeedsNull(_ input: Span<UInt8>) throws(SPONSyntaxError) {
+  mutating func readLegacyNull(_ input: Span<UInt8>) throws(SPONSyntaxError) {
     let start = position
     guard matches("<null>?", input) else { throw unexpected("a value or “<null>?”", input) }
     position += 7
-    note(seeds: "“<null>?”")
+    note(legacy: "“<null>?”")
     add(scalar: .null, start..<start)
   }
 }

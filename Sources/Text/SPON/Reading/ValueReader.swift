@@ -268,14 +268,14 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   private mutating func next<Result>(
     _ type: Any.Type, _ read: (ValueReader) throws -> Result
   ) throws -> Result {
-    guard element < end else { throw ended(type) }
+    guard element < end else { throw missingElementError(type) }
     let result = try read(ValueReader(state: reader.state, token: element))
     element = reader.state.document.tokens[element].next
     currentIndex += 1
     return result
   }
 
-  private func ended(_ type: Any.Type) -> DecodingError {
+  private func missingElementError(_ type: Any.Type) -> DecodingError {
     .valueNotFound(
       type,
       DecodingError.Context(
@@ -284,7 +284,7 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   }
 
   mutating func decodeNil() throws -> Bool {
-    guard element < end else { throw ended(Never.self) }
+    guard element < end else { throw missingElementError(Never.self) }
     guard ValueReader(state: reader.state, token: element).isNull else { return false }
     return try next(Never.self) { _ in true }
   }

@@ -26,7 +26,7 @@ struct ValueWriter: Encoder {
 
   private func begin(_ kind: EncodedNode.Kind) {
     if node.kind == kind { return }
-    guard node.kind == .empty else { return state.fail(twoKinds) }
+    guard node.kind == .empty else { return state.fail(encodedTwiceError) }
     guard codingPath.count < state.encoder.maximumDepth else {
       return state.fail(
         invalid((), "the value is nested more than \(state.encoder.maximumDepth) levels deep"))
@@ -35,7 +35,7 @@ struct ValueWriter: Encoder {
     if kind == .object, let type { node.typeName = state.name(of: type) }
   }
 
-  private var twoKinds: EncodingError {
+  private var encodedTwiceError: EncodingError {
     invalid((), "the value is encoded twice, or in two kinds of containers")
   }
 
@@ -105,7 +105,7 @@ extension ValueWriter: SingleValueEncodingContainer {
 
   private func encodeAny<T: Encodable>(_ value: T) throws {
     if let scalar = try scalar(value, isMember: isMember) { return try set(scalar) }
-    guard node.kind == .empty else { throw twoKinds }
+    guard node.kind == .empty else { throw encodedTwiceError }
     var inner = self
     inner.type = T.self
     try inner.encodeItself(value)
@@ -114,7 +114,7 @@ extension ValueWriter: SingleValueEncodingContainer {
   func encode(_ value: UInt128) throws { try encodeAny(value) }
 
   private func set(_ scalar: EncodedNode.Part) throws {
-    guard node.kind == .empty else { throw twoKinds }
+    guard node.kind == .empty else { throw encodedTwiceError }
     node.kind = .scalar
     node.append(scalar)
   }

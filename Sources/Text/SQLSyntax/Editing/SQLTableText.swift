@@ -85,7 +85,7 @@ public struct SQLTableText: Sendable {
   /// Adds a table constraint after the existing ones.
   public mutating func add(_ constraint: SQLTableConstraint) throws {
     let last = definition.constraints.last?.span ?? definition.columns.last?.span ?? .none
-    try apply([SQLEdit(behind(last), ", \(constraint)")])
+    try apply([SQLEdit(endOf(last), ", \(constraint)")])
   }
 
   /// Replaces a table constraint with another one.
@@ -115,7 +115,7 @@ public struct SQLTableText: Sendable {
 
   /// Adds a column after the existing ones.
   public mutating func add(_ column: SQLColumnDefinition) throws {
-    try apply([SQLEdit(behind(definition.columns.last?.span ?? .none), ", \(column)")])
+    try apply([SQLEdit(endOf(definition.columns.last?.span ?? .none), ", \(column)")])
   }
 
   /// Replaces the definition of the column `name` with `column`.
@@ -152,7 +152,7 @@ public struct SQLTableText: Sendable {
     let column = try column(name)
     guard let old = column.type else {
       let text = type.map { " \($0.text)" } ?? ""
-      return try apply([SQLEdit(behind(column.name.span), text)])
+      return try apply([SQLEdit(endOf(column.name.span), text)])
     }
     guard let type else {
       return try apply([
@@ -166,7 +166,7 @@ public struct SQLTableText: Sendable {
   ///
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
   public mutating func add(_ constraint: SQLColumnConstraint, to name: String) throws {
-    try apply([SQLEdit(behind(try column(name).span), " \(constraint)")])
+    try apply([SQLEdit(endOf(try column(name).span), " \(constraint)")])
   }
 
   /// Replaces a constraint of a column with another one.
@@ -217,7 +217,7 @@ public struct SQLTableText: Sendable {
 
   // MARK: Positions
 
-  private func behind(_ span: SQLSpan) -> Range<Int> {
+  private func endOf(_ span: SQLSpan) -> Range<Int> {
     span.range.upperBound..<span.range.upperBound
   }
 

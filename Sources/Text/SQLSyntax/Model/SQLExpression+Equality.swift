@@ -20,7 +20,7 @@ extension SQLExpression.Node: Hashable {
   }
 
   /// The left operand of the operator, or nil if the node has none.
-  var leftSide: SQLExpression? {
+  var leftOperand: SQLExpression? {
     switch self {
     case .binary(let value, _, _), .like(let value, _), .between(let value, _, _, _),
       .in(let value, _, _), .isNull(let value), .notNull(let value, _), .collate(let value, _):

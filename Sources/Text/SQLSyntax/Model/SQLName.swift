@@ -102,7 +102,7 @@ public struct SQLTypeName: Hashable, Sendable {
   public var words: [SQLName] {
     var words: [SQLName] = []
     var tokens = SQLTokens(text)
-    while let token = tokens.nextSolid(), token.kind.isWord || token.kind == .string {
+    while let token = tokens.nextSignificant(), token.kind.isWord || token.kind == .string {
       words.append(SQLName(token, in: tokens.bytes))
     }
     return words
@@ -113,7 +113,7 @@ public struct SQLTypeName: Hashable, Sendable {
     var arguments: [String] = []
     var sign = ""
     var tokens = SQLTokens(text)
-    while let token = tokens.nextSolid() {
+    while let token = tokens.nextSignificant() {
       switch token.code {
       case .minus: sign = "-"
       case .plus: sign = "+"

@@ -203,14 +203,14 @@ public struct SQLLimit: Hashable, Sendable {
   /// The number of rows to skip.
   public var offset: SQLExpression?
   /// A Boolean value that indicates whether the clause is written `LIMIT offset, count`.
-  public var offsetStandsFirst: Bool
+  public var isOffsetFirst: Bool
 
   /// Creates a LIMIT clause that returns at most `count` rows, after skipping `offset` rows.
   public init(
-    _ count: SQLExpression, offset: SQLExpression? = nil, offsetStandsFirst: Bool = false
+    _ count: SQLExpression, offset: SQLExpression? = nil, isOffsetFirst: Bool = false
   ) {
     self.count = count
     self.offset = offset
-    self.offsetStandsFirst = offsetStandsFirst
+    self.isOffsetFirst = isOffsetFirst
   }
 }

@@ -3,7 +3,7 @@ import SQLLexer
 extension Parser {
   /// Parses a statement that begins with WITH.
   @inline(never)
-  mutating func parseBehindWith() throws(Refusal) -> SQLStatement {
+  mutating func parseStatementAfterWith() throws(ParsingFailure) -> SQLStatement {
     let start = start
     let outer = tallest
     let with = try parseWith()
@@ -13,7 +13,7 @@ extension Parser {
     case .update: return .update(try parseUpdate(with))
     case .delete: return .delete(try parseDelete(with))
     default:
-      guard token.code == .select || token.code == .values else { try refuse() }
+      guard token.code == .select || token.code == .values else { try throwSyntaxError() }
       var select = try parseSelect()
       select.with = with
       select.span = span(from: start)
@@ -24,7 +24,7 @@ extension Parser {
   // MARK: INSERT
 
   @inline(never)
-  mutating func parseInsert(_ with: SQLWith?) throws(Refusal) -> SQLInsert {
+  mutating func parseInsert(_ with: SQLWith?) throws(ParsingFailure) -> SQLInsert {
     let isReplace = token.code == .replace
     try advance()
     let conflict = isReplace ? nil : try parseOrConflict()
@@ -40,7 +40,7 @@ extension Parser {
       try expect(.values)
       insert.returning = try parseReturning()
     } else {
-      guard token.code.beginsSelect else { try refuse() }
+      guard token.code.beginsSelect else { try throwSyntaxError() }
       insert.source = .select(try parseSelect())
       try readUpserts(&insert)
     }
@@ -48,11 +48,11 @@ extension Parser {
   }
 
   /// Parses the conflict action of a statement, such as `OR REPLACE`.
-  private mutating func parseOrConflict() throws(Refusal) -> SQLConflict? {
+  private mutating func parseOrConflict() throws(ParsingFailure) -> SQLConflict? {
     try take(.or) ? try parseConflict() : nil
   }
 
-  mutating func parseConflict() throws(Refusal) -> SQLConflict {
+  mutating func parseConflict() throws(ParsingFailure) -> SQLConflict {
     let conflict: SQLConflict
     switch token.code {
     case .rollback: conflict = .rollback
@@ -60,13 +60,13 @@ extension Parser {
     case .fail: conflict = .fail
     case .ignore: conflict = .ignore
     case .replace: conflict = .replace
-    default: try refuse()
+    default: try throwSyntaxError()
     }
     try advance()
     return conflict
   }
 
-  private mutating func readUpserts(_ insert: inout SQLInsert) throws(Refusal) {
+  private mutating func readUpserts(_ insert: inout SQLInsert) throws(ParsingFailure) {
     var isLast = false
     while !isLast, try take(.on) {
       try expect(.conflict)
@@ -84,30 +84,30 @@ extension Parser {
     insert.returning = try parseReturning()
   }
 
-  private mutating func parseUpsertUpdate() throws(Refusal) -> SQLUpsert.Action {
+  private mutating func parseUpsertUpdate() throws(ParsingFailure) -> SQLUpsert.Action {
     try expect(.update)
     try expect(.set)
     let assignments = try parseAssignments()
     return .update(assignments, where: try parseWhere())
   }
 
-  mutating func parseWhere() throws(Refusal) -> SQLExpression? {
+  mutating func parseWhere() throws(ParsingFailure) -> SQLExpression? {
     try take(.where) ? try parseExpression() : nil
   }
 
-  private mutating func parseReturning() throws(Refusal) -> [SQLResultColumn] {
+  private mutating func parseReturning() throws(ParsingFailure) -> [SQLResultColumn] {
     guard token.code == .returning else { return [] }
     let range = token.range
     try advance()
     let columns = try parseResultColumns()
-    if isInTrigger { object("cannot use RETURNING in a trigger", range) }
+    if isInTrigger { recordError("cannot use RETURNING in a trigger", range) }
     return columns
   }
 
   // MARK: UPDATE and DELETE
 
   @inline(never)
-  mutating func parseUpdate(_ with: SQLWith?) throws(Refusal) -> SQLUpdate {
+  mutating func parseUpdate(_ with: SQLWith?) throws(ParsingFailure) -> SQLUpdate {
     try advance()
     let conflict = try parseOrConflict()
     let table = try parseTarget()
@@ -124,7 +124,7 @@ extension Parser {
   }
 
   @inline(never)
-  mutating func parseDelete(_ with: SQLWith?) throws(Refusal) -> SQLDelete {
+  mutating func parseDelete(_ with: SQLWith?) throws(ParsingFailure) -> SQLDelete {
     try advance()
     try expect(.from)
     var delete = SQLDelete(with: with, from: try parseTarget())
@@ -138,7 +138,7 @@ extension Parser {
   }
 
   /// Parses the table of UPDATE or DELETE, with its alias and index hint.
-  private mutating func parseTarget() throws(Refusal) -> SQLTableReference {
+  private mutating func parseTarget() throws(ParsingFailure) -> SQLTableReference {
     guard !isInTrigger else { return try parseTargetInTrigger() }
     var table = SQLTableReference(try parseQualifiedName())
     if try take(.as) { table.alias = try parseName() }
@@ -146,13 +146,13 @@ extension Parser {
     return table
   }
 
-  mutating func parseAssignments() throws(Refusal) -> [SQLAssignment] {
+  mutating func parseAssignments() throws(ParsingFailure) -> [SQLAssignment] {
     var assignments: [SQLAssignment] = []
     repeat { assignments.append(try parseAssignment()) } while try take(.comma)
     return assignments
   }
 
-  private mutating func parseAssignment() throws(Refusal) -> SQLAssignment {
+  private mutating func parseAssignment() throws(ParsingFailure) -> SQLAssignment {
     guard try take(.leftParenthesis) else {
       let name = try parseName()
       try expect(.equal)
@@ -166,24 +166,24 @@ extension Parser {
 
   // MARK: In triggers
 
-  private mutating func parseTargetInTrigger() throws(Refusal) -> SQLTableReference {
+  private mutating func parseTargetInTrigger() throws(ParsingFailure) -> SQLTableReference {
     var table = SQLTableReference(try parseTableInTrigger())
     if grammar.qualifiedTablesInTriggers, try take(.as) { table.alias = try parseName() }
     let range = token.range
     table.indexing = try parseIndexing()
     if let indexing = table.indexing {
       let clause = indexing == .none ? "NOT INDEXED" : "INDEXED BY"
-      object(
+      recordError(
         "the \(clause) clause is not allowed on UPDATE or DELETE statements within triggers",
         range)
     }
     return table
   }
 
-  private mutating func parseTableInTrigger() throws(Refusal) -> SQLQualifiedName {
+  private mutating func parseTableInTrigger() throws(ParsingFailure) -> SQLQualifiedName {
     let table = try parseQualifiedName()
     if table.schema != nil, !grammar.qualifiedTablesInTriggers {
-      object(
+      recordError(
         "qualified table names are not allowed on INSERT, UPDATE, and DELETE statements "
           + "within triggers", table.span.range)
     }

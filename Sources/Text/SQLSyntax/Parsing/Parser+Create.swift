@@ -2,7 +2,7 @@ import SQLLexer
 
 extension Parser {
   @inline(never)
-  mutating func parseCreate() throws(Refusal) -> SQLStatement {
+  mutating func parseCreate() throws(ParsingFailure) -> SQLStatement {
     try advance()
     let isTemporary = token.code == .temp || token.code == .temporary
     if isTemporary { try advance() }
@@ -14,11 +14,11 @@ extension Parser {
       return .createIndex(try parseCreateIndex())
     case .virtual where !isTemporary:
       return .createVirtualTable(try parseCreateVirtualTable())
-    default: try refuse()
+    default: try throwSyntaxError()
     }
   }
 
-  private mutating func parseIfNotExists() throws(Refusal) -> Bool {
+  private mutating func parseIfNotExists() throws(ParsingFailure) -> Bool {
     guard try take(.if) else { return false }
     try expect(.not)
     try expect(.exists)
@@ -27,20 +27,21 @@ extension Parser {
 
   // MARK: Views and indexes
 
-  private mutating func parseCreateView(_ isTemporary: Bool) throws(Refusal) -> SQLCreateView {
+  private mutating func parseCreateView(_ isTemporary: Bool) throws(ParsingFailure) -> SQLCreateView
+  {
     try advance()
     let ifNotExists = try parseIfNotExists()
     let name = try parseQualifiedName()
     let columns = try parseColumnNamesInParentheses()
     try expect(.as)
-    guard token.code.beginsSelect else { try refuse() }
-    keepsColumnTexts = columns.isEmpty
+    guard token.code.beginsSelect else { try throwSyntaxError() }
+    storesColumnTexts = columns.isEmpty
     return SQLCreateView(
       isTemporary: isTemporary, ifNotExists: ifNotExists, name, columns: columns,
       as: try parseSelect())
   }
 
-  private mutating func parseCreateIndex() throws(Refusal) -> SQLCreateIndex {
+  private mutating func parseCreateIndex() throws(ParsingFailure) -> SQLCreateIndex {
     let isUnique = try take(.unique)
     try expect(.index)
     let ifNotExists = try parseIfNotExists()
@@ -57,7 +58,7 @@ extension Parser {
 
   // MARK: Virtual tables
 
-  private mutating func parseCreateVirtualTable() throws(Refusal) -> SQLCreateVirtualTable {
+  private mutating func parseCreateVirtualTable() throws(ParsingFailure) -> SQLCreateVirtualTable {
     try advance()
     try expect(.table)
     let ifNotExists = try parseIfNotExists()
@@ -71,7 +72,7 @@ extension Parser {
 
   /// Parses the arguments of a module, which can contain any tokens, even semicolons, up to the
   /// closing parenthesis.
-  private mutating func parseModuleArguments() throws(Refusal) -> [String] {
+  private mutating func parseModuleArguments() throws(ParsingFailure) -> [String] {
     var arguments: [String] = []
     var depth = 0
     var argument: Range<Int>?
@@ -101,7 +102,7 @@ extension Parser {
 
   private mutating func parseCreateTrigger(
     _ isTemporary: Bool
-  ) throws(Refusal) -> SQLCreateTrigger {
+  ) throws(ParsingFailure) -> SQLCreateTrigger {
     try advance()
     let ifNotExists = try parseIfNotExists()
     let name = try parseQualifiedName()
@@ -121,7 +122,7 @@ extension Parser {
     return trigger
   }
 
-  private mutating func parseTriggerTime() throws(Refusal) -> SQLCreateTrigger.Time? {
+  private mutating func parseTriggerTime() throws(ParsingFailure) -> SQLCreateTrigger.Time? {
     switch token.code {
     case .before:
       try advance()
@@ -137,14 +138,14 @@ extension Parser {
     }
   }
 
-  private mutating func parseTriggerEvent() throws(Refusal) -> SQLCreateTrigger.Event {
+  private mutating func parseTriggerEvent() throws(ParsingFailure) -> SQLCreateTrigger.Event {
     if try take(.delete) { return .delete }
     if try take(.insert) { return .insert }
     try expect(.update)
     return .update(of: try take(.of) ? try parseNames() : [])
   }
 
-  private mutating func parseTriggerBody() throws(Refusal) -> [SQLStatement] {
+  private mutating func parseTriggerBody() throws(ParsingFailure) -> [SQLStatement] {
     try expect(.begin)
     isInTrigger = true
     var body: [SQLStatement] = []
@@ -159,20 +160,20 @@ extension Parser {
     return body
   }
 
-  private mutating func parseTriggerStatement() throws(Refusal) -> SQLStatement {
+  private mutating func parseTriggerStatement() throws(ParsingFailure) -> SQLStatement {
     switch token.code {
     case .update: return .update(try parseUpdate(nil))
     case .insert, .replace: return .insert(try parseInsert(nil))
     case .delete: return .delete(try parseDelete(nil))
     case .select, .values, .with: return .select(try parseSelect())
-    default: try refuse()
+    default: try throwSyntaxError()
     }
   }
 
   // MARK: DROP and ALTER
 
   @inline(never)
-  mutating func parseDrop() throws(Refusal) -> SQLDrop {
+  mutating func parseDrop() throws(ParsingFailure) -> SQLDrop {
     try advance()
     let target: SQLDrop.Target
     switch token.code {
@@ -180,7 +181,7 @@ extension Parser {
     case .index: target = .index
     case .view: target = .view
     case .trigger: target = .trigger
-    default: try refuse()
+    default: try throwSyntaxError()
     }
     try advance()
     let ifExists = try take(.if)
@@ -189,7 +190,7 @@ extension Parser {
   }
 
   @inline(never)
-  mutating func parseAlterTable() throws(Refusal) -> SQLAlterTable {
+  mutating func parseAlterTable() throws(ParsingFailure) -> SQLAlterTable {
     try advance()
     try expect(.table)
     let table = try parseQualifiedName()
@@ -199,12 +200,12 @@ extension Parser {
     case .add: action = try parseAdd()
     case .drop: action = try parseDropFromTable()
     case .alter where grammar.alterConstraints: action = try parseAlterColumn()
-    default: try refuse()
+    default: try throwSyntaxError()
     }
     return SQLAlterTable(table, action)
   }
 
-  private mutating func parseRename() throws(Refusal) -> SQLAlterTable.Action {
+  private mutating func parseRename() throws(ParsingFailure) -> SQLAlterTable.Action {
     try advance()
     if try take(.to) { return .rename(try parseName()) }
     _ = try take(.column)
@@ -213,7 +214,7 @@ extension Parser {
     return .renameColumn(name, to: try parseName())
   }
 
-  private mutating func parseAdd() throws(Refusal) -> SQLAlterTable.Action {
+  private mutating func parseAdd() throws(ParsingFailure) -> SQLAlterTable.Action {
     try advance()
     if grammar.alterConstraints, token.code == .constraint || token.code == .check {
       let name = try take(.constraint) ? try parseName() : nil
@@ -225,7 +226,7 @@ extension Parser {
     return .addColumn(try parseColumnDefinition())
   }
 
-  private mutating func parseDropFromTable() throws(Refusal) -> SQLAlterTable.Action {
+  private mutating func parseDropFromTable() throws(ParsingFailure) -> SQLAlterTable.Action {
     try advance()
     if grammar.alterConstraints, try take(.constraint) {
       return .dropConstraint(try parseName())
@@ -234,7 +235,7 @@ extension Parser {
     return .dropColumn(try parseName())
   }
 
-  private mutating func parseAlterColumn() throws(Refusal) -> SQLAlterTable.Action {
+  private mutating func parseAlterColumn() throws(ParsingFailure) -> SQLAlterTable.Action {
     try advance()
     _ = try take(.column)
     let name = try parseName()

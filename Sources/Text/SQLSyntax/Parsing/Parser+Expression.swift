@@ -1,7 +1,7 @@
 import SQLLexer
 
 /// An operator or a parenthesis with a right operand that isn't parsed yet.
-struct Waiting {
+struct PendingOperator {
   enum Kind: UInt8 {
     case prefix, binary, like, escape, low, high, parenthesis
   }
@@ -42,10 +42,10 @@ enum Power {
 }
 
 extension Parser {
-  mutating func parseOnlyExpression() throws(Refusal) -> SQLExpression {
-    try read(behind: .endOfText)
+  mutating func parseOnlyExpression() throws(ParsingFailure) -> SQLExpression {
+    try read(after: .endOfText)
     let expression = try parseExpression()
-    guard token.code == .endOfText else { try refuse() }
+    guard token.code == .endOfText else { try throwSyntaxError() }
     try throwPending()
     return expression
   }
@@ -54,7 +54,7 @@ extension Parser {
   ///
   /// Operators and parentheses are on an explicit stack, so long chains and nested parentheses
   /// don't recurse. Calls, CASE, IN and queries do.
-  mutating func parseExpression() throws(Refusal) -> SQLExpression {
+  mutating func parseExpression() throws(ParsingFailure) -> SQLExpression {
     let base = stack.count
     let operand = try parseOperand()
     return try parseExpression(from: operand, base)
@@ -63,7 +63,7 @@ extension Parser {
   /// Parses the rest of an expression after its first operand.
   mutating func parseExpression(
     from first: SQLExpression, _ base: Int
-  ) throws(Refusal) -> SQLExpression {
+  ) throws(ParsingFailure) -> SQLExpression {
     var operand = first
     while try readOperators(&operand, base) { operand = try parseOperand() }
     tallest = max(tallest, height)
@@ -71,7 +71,7 @@ extension Parser {
   }
 
   /// Parses an operand. Pushes the prefix operators and parentheses before it on the stack.
-  private mutating func parseOperand() throws(Refusal) -> SQLExpression {
+  private mutating func parseOperand() throws(ParsingFailure) -> SQLExpression {
     while true {
       switch token.code {
       case .leftParenthesis:
@@ -80,7 +80,7 @@ extension Parser {
         if token.code == .select || token.code == .values || token.code == .with {
           return try parseSubquery(from: Int(parenthesis))
         }
-        try wait(Waiting(kind: .parenthesis, power: 0, start: parenthesis))
+        try push(PendingOperator(kind: .parenthesis, power: 0, start: parenthesis))
       case .minus: try pushPrefix(.minus, Power.sign)
       case .plus: try pushPrefix(.plus, Power.sign)
       case .tilde: try pushPrefix(.bitNot, Power.sign)
@@ -90,34 +90,35 @@ extension Parser {
     }
   }
 
-  private mutating func parseSubquery(from start: Int) throws(Refusal) -> SQLExpression {
+  private mutating func parseSubquery(from start: Int) throws(ParsingFailure) -> SQLExpression {
     try enter(1)
     let query = try parseSelect()
     level -= 1
     try expect(.rightParenthesis)
-    try heighten()
+    try increaseHeight()
     return SQLExpression(.subquery(query), span: span(from: start))
   }
 
   @inline(never)
   private mutating func pushPrefix(
     _ operation: SQLUnaryOperator, _ power: UInt8
-  ) throws(Refusal) {
-    try wait(
-      Waiting(kind: .prefix, power: power, operation: operation.rawValue, start: token.start))
+  ) throws(ParsingFailure) {
+    try push(
+      PendingOperator(
+        kind: .prefix, power: power, operation: operation.rawValue, start: token.start))
     try advance()
   }
 
-  private mutating func wait(_ waiting: Waiting) throws(Refusal) {
-    stack.append(waiting)
-    if level + stack.count > Parser.maximumLevel { try refuseDepth() }
+  private mutating func push(_ pendingOperator: PendingOperator) throws(ParsingFailure) {
+    stack.append(pendingOperator)
+    if level + stack.count > Parser.maximumLevel { try throwTooDeep() }
   }
 
   /// Increases the height of the last parsed expression by one level.
   @inline(__always)
-  mutating func heighten() throws(Refusal) {
+  mutating func increaseHeight() throws(ParsingFailure) {
     height += 1
-    if height > Parser.maximumHeight { try refuseHeight() }
+    if height > Parser.maximumHeight { try throwTooHigh() }
   }
 
   // MARK: Operators
@@ -125,7 +126,7 @@ extension Parser {
   /// Parses the operators after `operand`. Returns whether one of them requires another operand.
   private mutating func readOperators(
     _ operand: inout SQLExpression, _ base: Int
-  ) throws(Refusal) -> Bool {
+  ) throws(ParsingFailure) -> Bool {
     while true {
       switch token.code {
       case .or: return try pushBinary(.or, Power.or, &operand, base)
@@ -173,18 +174,18 @@ extension Parser {
   @inline(never)
   private mutating func pushBinary(
     _ operation: SQLBinaryOperator, _ power: UInt8, _ operand: inout SQLExpression, _ base: Int
-  ) throws(Refusal) -> Bool {
+  ) throws(ParsingFailure) -> Bool {
     try reduce(&operand, power, base)
     try advance()
-    try waitBehind(operand, operation, power)
+    try pushOperator(operand, operation, power)
     return true
   }
 
-  private mutating func waitBehind(
+  private mutating func pushOperator(
     _ operand: SQLExpression, _ operation: SQLBinaryOperator, _ power: UInt8
-  ) throws(Refusal) {
-    try wait(
-      Waiting(
+  ) throws(ParsingFailure) {
+    try push(
+      PendingOperator(
         kind: .binary, power: power, operation: operation.rawValue, start: operand.span.start,
         height: Int32(height), value: operand))
   }
@@ -192,7 +193,7 @@ extension Parser {
   @inline(never)
   private mutating func readIs(
     _ operand: inout SQLExpression, _ base: Int
-  ) throws(Refusal) -> Bool {
+  ) throws(ParsingFailure) -> Bool {
     try reduce(&operand, Power.equality, base)
     try advance()
     let isNegated = try take(.not)
@@ -201,7 +202,7 @@ extension Parser {
       try expect(.from)
       operation = isNegated ? .isNotDistinctFrom : .isDistinctFrom
     }
-    try waitBehind(operand, operation, Power.equality)
+    try pushOperator(operand, operation, Power.equality)
     return true
   }
 
@@ -209,20 +210,20 @@ extension Parser {
   @inline(never)
   private mutating func readAnd(
     _ operand: inout SQLExpression, _ base: Int
-  ) throws(Refusal) -> Bool {
+  ) throws(ParsingFailure) -> Bool {
     try reduce(&operand, Power.not, base)
     guard stack.count > base, stack[stack.count - 1].kind == .low else {
       return try pushBinary(.and, Power.and, &operand, base)
     }
     stack[stack.count - 1].power = Power.equality
-    return try keepSecond(operand, as: .high)
+    return try storeSecondOperand(operand, as: .high)
   }
 
   /// Consumes the keyword before the third operand of BETWEEN or LIKE, and stores the second
   /// operand.
-  private mutating func keepSecond(
-    _ operand: SQLExpression, as kind: Waiting.Kind
-  ) throws(Refusal) -> Bool {
+  private mutating func storeSecondOperand(
+    _ operand: SQLExpression, as kind: PendingOperator.Kind
+  ) throws(ParsingFailure) -> Bool {
     try advance()
     let top = stack.count - 1
     stack[top].kind = kind
@@ -234,13 +235,13 @@ extension Parser {
   @inline(never)
   private mutating func pushLike(
     isNegated: Bool, from first: SQLExpression, _ base: Int
-  ) throws(Refusal) -> Bool {
+  ) throws(ParsingFailure) -> Bool {
     var operand = first
     try reduce(&operand, Power.equality, base)
     let operation = UInt8(token.code.rawValue)
     try advance()
-    try wait(
-      Waiting(
+    try push(
+      PendingOperator(
         kind: .like, power: Power.equality, operation: operation, isNegated: isNegated,
         start: operand.span.start, height: Int32(height), value: operand))
     return true
@@ -250,24 +251,24 @@ extension Parser {
   @inline(never)
   private mutating func pushEscape(
     _ first: SQLExpression, _ base: Int
-  ) throws(Refusal) -> Bool {
+  ) throws(ParsingFailure) -> Bool {
     var operand = first
     while stack.count > base, let top = stack.last, top.power > 0, top.kind != .like {
       operand = try combine(top, operand)
     }
-    guard stack.count > base, stack[stack.count - 1].kind == .like else { try refuse() }
-    return try keepSecond(operand, as: .escape)
+    guard stack.count > base, stack[stack.count - 1].kind == .like else { try throwSyntaxError() }
+    return try storeSecondOperand(operand, as: .escape)
   }
 
   @inline(never)
   private mutating func pushBetween(
     isNegated: Bool, from first: SQLExpression, _ base: Int
-  ) throws(Refusal) -> Bool {
+  ) throws(ParsingFailure) -> Bool {
     var operand = first
     try reduce(&operand, Power.equality, base)
     try advance()
-    try wait(
-      Waiting(
+    try push(
+      PendingOperator(
         kind: .low, power: 0, isNegated: isNegated, start: operand.span.start,
         height: Int32(height), value: operand))
     return true
@@ -277,7 +278,7 @@ extension Parser {
   @inline(never)
   private mutating func readNot(
     _ operand: inout SQLExpression, _ base: Int
-  ) throws(Refusal) -> Bool {
+  ) throws(ParsingFailure) -> Bool {
     try reduce(&operand, Power.equality, base)
     try advance()
     switch token.code {
@@ -287,10 +288,10 @@ extension Parser {
     case .in: try readIn(isNegated: true, &operand, base)
     case .null:
       try advance()
-      try heighten()
+      try increaseHeight()
       operand = SQLExpression(
         .notNull(operand, isOneWord: false), span: span(from: operand.span.range.lowerBound))
-    default: try refuse()
+    default: try throwSyntaxError()
     }
     return false
   }
@@ -298,11 +299,11 @@ extension Parser {
   @inline(never)
   private mutating func readNullTest(
     _ operand: inout SQLExpression, _ base: Int
-  ) throws(Refusal) {
+  ) throws(ParsingFailure) {
     try reduce(&operand, Power.equality, base)
     let isNull = token.code == .isnull
     try advance()
-    try heighten()
+    try increaseHeight()
     operand = SQLExpression(
       isNull ? .isNull(operand) : .notNull(operand, isOneWord: true),
       span: span(from: operand.span.range.lowerBound))
@@ -311,11 +312,11 @@ extension Parser {
   @inline(never)
   private mutating func readCollate(
     _ operand: inout SQLExpression, _ base: Int
-  ) throws(Refusal) {
+  ) throws(ParsingFailure) {
     try reduce(&operand, Power.collate, base)
     var names: [SQLName] = []
     while try take(.collate) { names.append(try parseIdentifierOrText()) }
-    try heighten()
+    try increaseHeight()
     operand = SQLExpression(
       .collate(operand, names), span: span(from: operand.span.range.lowerBound))
   }
@@ -323,7 +324,7 @@ extension Parser {
   /// Completes the operators with at least the precedence of IN, which another file parses.
   mutating func reduceForIn(
     _ operand: inout SQLExpression, _ base: Int
-  ) throws(Refusal) {
+  ) throws(ParsingFailure) {
     try reduce(&operand, Power.equality, base)
   }
 
@@ -333,10 +334,10 @@ extension Parser {
   @inline(never)
   private mutating func closeParenthesis(
     _ operand: inout SQLExpression, _ base: Int
-  ) throws(Refusal) -> Bool {
+  ) throws(ParsingFailure) -> Bool {
     try reduce(&operand, Power.or, base)
     guard stack.count > base else { return false }
-    guard stack[stack.count - 1].kind == .parenthesis else { try refuse() }
+    guard stack[stack.count - 1].kind == .parenthesis else { try throwSyntaxError() }
     try advance()
     guard let parenthesis = stack.popLast() else { return false }
     let span = span(from: Int(parenthesis.start))
@@ -344,7 +345,7 @@ extension Parser {
       operand = SQLExpression(.parenthesized(operand), span: span)
     } else {
       height = max(height, Int(parenthesis.height))
-      try heighten()
+      try increaseHeight()
       operand = SQLExpression(.row(parenthesis.row + [operand]), span: span)
     }
     return true
@@ -355,7 +356,7 @@ extension Parser {
   @inline(never)
   private mutating func pushRow(
     _ operand: inout SQLExpression, _ base: Int
-  ) throws(Refusal) -> Bool {
+  ) throws(ParsingFailure) -> Bool {
     try finish(&operand, base, isComma: true)
     guard stack.count > base else { return false }
     try advance()
@@ -369,17 +370,17 @@ extension Parser {
   @inline(never)
   private mutating func finish(
     _ operand: inout SQLExpression, _ base: Int, isComma: Bool = false
-  ) throws(Refusal) {
+  ) throws(ParsingFailure) {
     try reduce(&operand, Power.or, base)
     guard stack.count > base else { return }
-    guard isComma, stack[stack.count - 1].kind == .parenthesis else { try refuse() }
+    guard isComma, stack[stack.count - 1].kind == .parenthesis else { try throwSyntaxError() }
   }
 
   /// Completes the operators on the stack that have at least the precedence `power`.
   @inline(__always)
   private mutating func reduce(
     _ operand: inout SQLExpression, _ power: UInt8, _ base: Int
-  ) throws(Refusal) {
+  ) throws(ParsingFailure) {
     while stack.count > base, stack[stack.count - 1].power >= power {
       operand = try combine(stack[stack.count - 1], operand)
     }
@@ -387,43 +388,44 @@ extension Parser {
 
   /// Removes the top of the stack, and combines it with its right operand.
   private mutating func combine(
-    _ waiting: Waiting, _ right: SQLExpression
-  ) throws(Refusal) -> SQLExpression {
+    _ pendingOperator: PendingOperator, _ right: SQLExpression
+  ) throws(ParsingFailure) -> SQLExpression {
     stack.removeLast()
-    height = max(height, Int(waiting.height))
-    try heighten()
-    let span = SQLSpan(Int(waiting.start)..<right.span.range.upperBound)
-    guard let left = waiting.value else {
-      let operation = SQLUnaryOperator(rawValue: waiting.operation) ?? .not
+    height = max(height, Int(pendingOperator.height))
+    try increaseHeight()
+    let span = SQLSpan(Int(pendingOperator.start)..<right.span.range.upperBound)
+    guard let left = pendingOperator.value else {
+      let operation = SQLUnaryOperator(rawValue: pendingOperator.operation) ?? .not
       return SQLExpression(.unary(operation, right), span: span)
     }
-    if waiting.kind == .binary {
-      let operation = SQLBinaryOperator(rawValue: waiting.operation) ?? .and
+    if pendingOperator.kind == .binary {
+      let operation = SQLBinaryOperator(rawValue: pendingOperator.operation) ?? .and
       return SQLExpression(.binary(left, operation, right), span: span)
     }
-    return SQLExpression(Parser.pattern(waiting, left, right), span: span)
+    return SQLExpression(Parser.pattern(pendingOperator, left, right), span: span)
   }
 
   @inline(never)
   private static func pattern(
-    _ waiting: Waiting, _ left: SQLExpression, _ right: SQLExpression
+    _ pendingOperator: PendingOperator, _ left: SQLExpression, _ right: SQLExpression
   ) -> SQLExpression.Node {
-    guard waiting.kind != .high else {
+    guard pendingOperator.kind != .high else {
       return .between(
-        left, isNegated: waiting.isNegated, low: waiting.second ?? right, high: right)
+        left, isNegated: pendingOperator.isNegated, low: pendingOperator.second ?? right,
+        high: right)
     }
     var operation = SQLLike.Operator.like
-    switch waiting.operation {
+    switch pendingOperator.operation {
     case SQLToken.Code.glob.rawValue: operation = .glob
     case SQLToken.Code.regexp.rawValue: operation = .regexp
     case SQLToken.Code.match.rawValue: operation = .match
     default: break
     }
-    let isEscaped = waiting.kind == .escape
+    let isEscaped = pendingOperator.kind == .escape
     return .like(
       left,
       SQLLike(
-        operation, isNegated: waiting.isNegated, pattern: waiting.second ?? right,
+        operation, isNegated: pendingOperator.isNegated, pattern: pendingOperator.second ?? right,
         escape: isEscaped ? right : nil))
   }
 }

@@ -3,10 +3,10 @@ import SQLLexer
 extension Parser {
   /// Parses the tables after FROM: `seltablist`.
   @inline(never)
-  mutating func parseFrom() throws(Refusal) -> SQLFrom {
+  mutating func parseFrom() throws(ParsingFailure) -> SQLFrom {
     try enter(1)
     let first = try parseSource()
-    if token.code == .on || token.code == .using { try refuseConstraint() }
+    if token.code == .on || token.code == .using { try parseMisplacedConstraint() }
     var from = SQLFrom(first)
     while let operation = try parseJoinOperator() {
       from.joins.append(try parseJoin(operation))
@@ -17,19 +17,19 @@ extension Parser {
 
   /// Parses ON or USING after the first table. Both are an error, reported after the clause.
   @inline(never)
-  private mutating func refuseConstraint() throws(Refusal) {
+  private mutating func parseMisplacedConstraint() throws(ParsingFailure) {
     let word = token.code.keyword
     let range = token.range
     _ = try parseConstraint()
-    object("a JOIN clause is required before \(word)", range)
+    recordError("a JOIN clause is required before \(word)", range)
   }
 
-  private mutating func parseJoin(_ operation: SQLJoin.Operator) throws(Refusal) -> SQLJoin {
+  private mutating func parseJoin(_ operation: SQLJoin.Operator) throws(ParsingFailure) -> SQLJoin {
     let source = try parseSource()
     return SQLJoin(operation, source, try parseConstraint())
   }
 
-  private mutating func parseConstraint() throws(Refusal) -> SQLJoin.Constraint? {
+  private mutating func parseConstraint() throws(ParsingFailure) -> SQLJoin.Constraint? {
     switch token.code {
     case .on:
       try advance()
@@ -44,7 +44,7 @@ extension Parser {
     }
   }
 
-  private mutating func parseJoinOperator() throws(Refusal) -> SQLJoin.Operator? {
+  private mutating func parseJoinOperator() throws(ParsingFailure) -> SQLJoin.Operator? {
     switch token.code {
     case .comma:
       try advance()
@@ -59,25 +59,25 @@ extension Parser {
   /// Parses up to three keywords before JOIN. The grammar accepts any names after the first
   /// keyword.
   @inline(never)
-  private mutating func parseJoinWords() throws(Refusal) -> SQLJoin.Operator {
+  private mutating func parseJoinWords() throws(ParsingFailure) -> SQLJoin.Operator {
     let start = start
     var texts = [tokens.text(of: token)]
     try advance()
     while texts.count < 3, token.code != .join {
-      guard token.code.isName else { try refuse() }
+      guard token.code.isName else { try throwSyntaxError() }
       texts.append(tokens.text(of: token))
       try advance()
     }
     let end = previousEnd
     try expect(.join)
     let words = texts.compactMap { SQLJoin.Word(rawValue: $0.uppercased()) }
-    if words.count < texts.count || !Parser.makesSense(Set(words)) {
-      object("unknown join type: \(texts.joined(separator: " "))", start..<end)
+    if words.count < texts.count || !Parser.isValid(Set(words)) {
+      recordError("unknown join type: \(texts.joined(separator: " "))", start..<end)
     }
     return .join(words)
   }
 
-  private static func makesSense(_ words: Set<SQLJoin.Word>) -> Bool {
+  private static func isValid(_ words: Set<SQLJoin.Word>) -> Bool {
     let isOuter = !words.isDisjoint(with: [.left, .right, .full])
     if words.contains(.outer), !isOuter { return false }
     return !isOuter || words.isDisjoint(with: [.inner, .cross])
@@ -85,7 +85,7 @@ extension Parser {
 
   // MARK: Table sources
 
-  private mutating func parseSource() throws(Refusal) -> SQLTableSource {
+  private mutating func parseSource() throws(ParsingFailure) -> SQLTableSource {
     if token.code == .leftParenthesis { return try parseSourceInParentheses() }
     let name = try parseQualifiedName()
     if try take(.leftParenthesis) {
@@ -101,7 +101,7 @@ extension Parser {
   }
 
   @inline(never)
-  private mutating func parseSourceInParentheses() throws(Refusal) -> SQLTableSource {
+  private mutating func parseSourceInParentheses() throws(ParsingFailure) -> SQLTableSource {
     try enter(2)
     try advance()
     if token.code.beginsSelect {
@@ -118,7 +118,7 @@ extension Parser {
   }
 
   /// Parses INDEXED BY or NOT INDEXED, or returns nil if there is neither.
-  mutating func parseIndexing() throws(Refusal) -> SQLTableReference.Indexing? {
+  mutating func parseIndexing() throws(ParsingFailure) -> SQLTableReference.Indexing? {
     switch token.code {
     case .indexed:
       try advance()
@@ -135,7 +135,7 @@ extension Parser {
   // MARK: Windows
 
   @inline(never)
-  mutating func parseNamedWindows() throws(Refusal) -> [SQLNamedWindow] {
+  mutating func parseNamedWindows() throws(ParsingFailure) -> [SQLNamedWindow] {
     try advance()
     var windows: [SQLNamedWindow] = []
     repeat {
@@ -148,14 +148,14 @@ extension Parser {
   }
 
   /// Parses the rest of a window after OVER.
-  mutating func parseOver() throws(Refusal) -> SQLOver {
+  mutating func parseOver() throws(ParsingFailure) -> SQLOver {
     if try take(.leftParenthesis) { return .window(try parseWindow()) }
     return .name(try parseName())
   }
 
   /// Parses the rest of a window after its opening parenthesis.
   @inline(never)
-  private mutating func parseWindow() throws(Refusal) -> SQLWindow {
+  private mutating func parseWindow() throws(ParsingFailure) -> SQLWindow {
     var window = SQLWindow()
     if token.code.isName, !token.code.beginsWindowClause { window.base = try parseName() }
     if try take(.partition) {
@@ -168,7 +168,7 @@ extension Parser {
     return window
   }
 
-  private mutating func parseFrame() throws(Refusal) -> SQLFrame {
+  private mutating func parseFrame() throws(ParsingFailure) -> SQLFrame {
     let range = token.range
     let unit: SQLFrame.Unit =
       switch token.code {
@@ -186,13 +186,13 @@ extension Parser {
       frame = SQLFrame(unit, try parseBound(unboundedEnd: .preceding))
     }
     if try take(.exclude) { frame.exclusion = try parseExclusion() }
-    if !frame.makesSense { object("unsupported frame specification", range) }
+    if !frame.isValid { recordError("unsupported frame specification", range) }
     return frame
   }
 
   private mutating func parseBound(
     unboundedEnd: SQLToken.Code
-  ) throws(Refusal) -> SQLFrame.Bound {
+  ) throws(ParsingFailure) -> SQLFrame.Bound {
     if try take(.unbounded) {
       try expect(unboundedEnd)
       return unboundedEnd == .preceding ? .unboundedPreceding : .unboundedFollowing
@@ -207,7 +207,7 @@ extension Parser {
     return .following(count)
   }
 
-  private mutating func parseExclusion() throws(Refusal) -> SQLFrame.Exclusion {
+  private mutating func parseExclusion() throws(ParsingFailure) -> SQLFrame.Exclusion {
     if try take(.no) {
       try expect(.others)
       return .noOthers
@@ -224,7 +224,7 @@ extension Parser {
 
 extension SQLFrame {
   /// Whether the first bound can precede the second one.
-  fileprivate var makesSense: Bool {
+  fileprivate var isValid: Bool {
     switch (start, end ?? .currentRow) {
     case (.currentRow, .preceding), (.following, .preceding), (.following, .currentRow): false
     default: true

@@ -2,37 +2,37 @@ import SQLLexer
 
 extension Parser {
   /// Parses a name at a position where only a name is allowed: `nm` in SQLite's grammar.
-  mutating func parseName() throws(Refusal) -> SQLName {
-    guard token.code.isName else { try refuse() }
+  mutating func parseName() throws(ParsingFailure) -> SQLName {
+    guard token.code.isName else { try throwSyntaxError() }
     let name = takeName()
     try advance()
     return name
   }
 
   /// Parses a name or a string, but not a join keyword: `ids` in SQLite's grammar.
-  mutating func parseIdentifierOrText() throws(Refusal) -> SQLName {
-    guard token.code.isIdentifierOrText else { try refuse() }
+  mutating func parseIdentifierOrText() throws(ParsingFailure) -> SQLName {
+    guard token.code.isIdentifierOrText else { try throwSyntaxError() }
     let name = takeName()
     try advance()
     return name
   }
 
   /// Parses `name` or `schema.name`.
-  mutating func parseQualifiedName() throws(Refusal) -> SQLQualifiedName {
+  mutating func parseQualifiedName() throws(ParsingFailure) -> SQLQualifiedName {
     let name = try parseName()
     guard try take(.dot) else { return SQLQualifiedName(name) }
     return SQLQualifiedName(schema: name, try parseName())
   }
 
   /// Parses names that are separated by commas: `idlist`.
-  mutating func parseNames() throws(Refusal) -> [SQLName] {
+  mutating func parseNames() throws(ParsingFailure) -> [SQLName] {
     var names: [SQLName] = []
     repeat { names.append(try parseName()) } while try take(.comma)
     return names
   }
 
   /// Parses names in parentheses. Returns an empty array if there is no parenthesis: `idlist_opt`.
-  mutating func parseNamesInParentheses() throws(Refusal) -> [SQLName] {
+  mutating func parseNamesInParentheses() throws(ParsingFailure) -> [SQLName] {
     guard try take(.leftParenthesis) else { return [] }
     let names = try parseNames()
     try expect(.rightParenthesis)
@@ -41,7 +41,7 @@ extension Parser {
 
   /// Parses column names in parentheses. Returns an empty array if there is no parenthesis:
   /// `eidlist_opt`.
-  mutating func parseColumnNamesInParentheses() throws(Refusal) -> [SQLName] {
+  mutating func parseColumnNamesInParentheses() throws(ParsingFailure) -> [SQLName] {
     guard token.code == .leftParenthesis else { return [] }
     return try parseColumnNames()
   }
@@ -50,7 +50,7 @@ extension Parser {
   ///
   /// The grammar accepts COLLATE, ASC and DESC after a name, because old versions of SQLite wrote
   /// them into schemas. In a new statement, they are an error.
-  mutating func parseColumnNames() throws(Refusal) -> [SQLName] {
+  mutating func parseColumnNames() throws(ParsingFailure) -> [SQLName] {
     try expect(.leftParenthesis)
     var names: [SQLName] = []
     repeat {
@@ -66,7 +66,7 @@ extension Parser {
         isPlain = false
       }
       if !isPlain, !grammar.readsStoredSchema {
-        object("syntax error after column name \"\(tokens.text(range))\"", range)
+        recordError("syntax error after column name \"\(tokens.text(range))\"", range)
       }
       names.append(name)
     } while try take(.comma)
@@ -75,7 +75,7 @@ extension Parser {
   }
 
   /// Parses the words and numbers of a type, or returns nil if there are none: `typetoken`.
-  mutating func parseTypeName() throws(Refusal) -> SQLTypeName? {
+  mutating func parseTypeName() throws(ParsingFailure) -> SQLTypeName? {
     guard token.code.isIdentifierOrText else { return nil }
     let start = start
     repeat { try advance() } while token.code.isIdentifierOrText
@@ -88,14 +88,14 @@ extension Parser {
     return SQLTypeName(tokens.text(range), span: SQLSpan(range))
   }
 
-  private mutating func skipSignedNumber() throws(Refusal) {
+  private mutating func skipSignedNumber() throws(ParsingFailure) {
     if token.code == .plus || token.code == .minus { try advance() }
-    guard token.code == .integer || token.code == .real else { try refuse() }
+    guard token.code == .integer || token.code == .real else { try throwSyntaxError() }
     try advance()
   }
 
   /// Parses `AS name`, or a name without AS. Returns nil if there is neither.
-  mutating func parseAlias() throws(Refusal) -> SQLName? {
+  mutating func parseAlias() throws(ParsingFailure) -> SQLName? {
     if try take(.as) { return try parseName() }
     guard token.code.isIdentifierOrText else { return nil }
     return try parseIdentifierOrText()

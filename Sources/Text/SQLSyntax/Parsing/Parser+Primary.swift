@@ -2,7 +2,7 @@ import SQLLexer
 
 extension Parser {
   /// Parses a value, a column, a call, CASE, CAST, EXISTS or RAISE.
-  mutating func parsePrimary() throws(Refusal) -> SQLExpression {
+  mutating func parsePrimary() throws(ParsingFailure) -> SQLExpression {
     height = 1
     switch token.code {
     case .integer, .real: return try parseNumber()
@@ -19,12 +19,12 @@ extension Parser {
     case .raise: return try parseRaise()
     default:
       guard token.code.isIdentifier || token.code.isJoinWord || token.code == .indexed else {
-        try refuse()
+        try throwSyntaxError()
       }
       let code = token.code
       let name = takeName()
       try advance()
-      return try parseBehindName(name, code)
+      return try parseAfterName(name, code)
     }
   }
 
@@ -34,16 +34,16 @@ extension Parser {
 
   /// Parses the rest of an expression that begins with a name: a call, a qualified column, or
   /// nothing.
-  mutating func parseBehindName(
+  mutating func parseAfterName(
     _ name: SQLName, _ code: SQLToken.Code
-  ) throws(Refusal) -> SQLExpression {
+  ) throws(ParsingFailure) -> SQLExpression {
     switch token.code {
     case .dot:
       try advance()
       return try parseQualified(name)
     case .leftParenthesis:
       guard code != .string, !code.isJoinWord || grammar.joinWordsNameFunctions else {
-        try refuse()
+        try throwSyntaxError()
       }
       return try parseCall(name)
     default: return SQLExpression(.column(name), span: name.span)
@@ -51,7 +51,7 @@ extension Parser {
   }
 
   /// Parses the rest of a qualified column after `name.`.
-  mutating func parseQualified(_ name: SQLName) throws(Refusal) -> SQLExpression {
+  mutating func parseQualified(_ name: SQLName) throws(ParsingFailure) -> SQLExpression {
     let second = try parseName()
     guard token.code == .dot else {
       return SQLExpression(
@@ -68,19 +68,19 @@ extension Parser {
   // MARK: Values
 
   @inline(never)
-  private mutating func parseNumber() throws(Refusal) -> SQLExpression {
+  private mutating func parseNumber() throws(ParsingFailure) -> SQLExpression {
     let token = token
     let text = tokens.text(of: token)
     try advance()
-    if grammar.digitSeparators, !separatorsStandBetweenDigits(token.range) {
-      object("unrecognized token: \"\(text)\"", token.range, .unrecognizedToken)
+    if grammar.digitSeparators, !hasValidSeparators(token.range) {
+      recordError("unrecognized token: \"\(text)\"", token.range, .unrecognizedToken)
     }
     return SQLExpression(
       .literal(token.code == .integer ? .integer(text) : .real(text)),
       span: SQLSpan(token.range))
   }
 
-  private func separatorsStandBetweenDigits(_ range: Range<Int>) -> Bool {
+  private func hasValidSeparators(_ range: Range<Int>) -> Bool {
     let isHex = tokens[range.lowerBound + 1] | 0x20 == UInt8(ascii: "x")
     for offset in range where tokens[offset] == UInt8(ascii: "_") {
       let before = tokens[offset - 1]
@@ -92,7 +92,7 @@ extension Parser {
   }
 
   @inline(never)
-  private mutating func parseText() throws(Refusal) -> SQLExpression {
+  private mutating func parseText() throws(ParsingFailure) -> SQLExpression {
     let name = takeName()
     try advance()
     if token.code == .dot {
@@ -103,7 +103,7 @@ extension Parser {
   }
 
   @inline(never)
-  private mutating func parseBlob() throws(Refusal) -> SQLExpression {
+  private mutating func parseBlob() throws(ParsingFailure) -> SQLExpression {
     let range = token.range
     let digits = tokens.text((range.lowerBound + 2)..<(range.upperBound - 1))
     try advance()
@@ -113,25 +113,25 @@ extension Parser {
   @inline(never)
   private mutating func parseKeywordValue(
     _ value: SQLLiteral
-  ) throws(Refusal) -> SQLExpression {
+  ) throws(ParsingFailure) -> SQLExpression {
     let span = SQLSpan(token.range)
     try advance()
     return SQLExpression(.literal(value), span: span)
   }
 
   @inline(never)
-  private mutating func parseParameter() throws(Refusal) -> SQLExpression {
+  private mutating func parseParameter() throws(ParsingFailure) -> SQLExpression {
     let token = token
     let text = tokens.text(of: token)
     try advance()
     let range = token.range
     if tokens[range.lowerBound] == UInt8(ascii: "#"), isDigit(tokens[range.lowerBound + 1]) {
-      object("near \"\(text)\": syntax error", range, .syntax)
+      recordError("near \"\(text)\": syntax error", range, .syntax)
     }
     if tokens[range.lowerBound] == UInt8(ascii: "?"), range.count > 1 {
       let number = Int(text.dropFirst()) ?? .max
       if number < 1 || number > grammar.maximumParameterNumber {
-        object(
+        recordError(
           "variable number must be between ?1 and ?\(grammar.maximumParameterNumber)", range)
       }
     }
@@ -141,7 +141,7 @@ extension Parser {
   // MARK: Expressions that begin with a keyword
 
   @inline(never)
-  private mutating func parseCase() throws(Refusal) -> SQLExpression {
+  private mutating func parseCase() throws(ParsingFailure) -> SQLExpression {
     let start = start
     try advance()
     var height = 0
@@ -159,7 +159,7 @@ extension Parser {
     if try take(.else) { otherwise = try parsePart(4, &height) }
     try expect(.end)
     self.height = height
-    try heighten()
+    try increaseHeight()
     return SQLExpression(
       .case(SQLCase(base, branches: branches, otherwise: otherwise)), span: span(from: start))
   }
@@ -167,7 +167,7 @@ extension Parser {
   /// Parses a nested expression at a depth of `levels`, and sets `height` to at least its height.
   private mutating func parsePart(
     _ levels: Int, _ height: inout Int
-  ) throws(Refusal) -> SQLExpression {
+  ) throws(ParsingFailure) -> SQLExpression {
     try enter(levels)
     let part = try parseExpression()
     level -= levels
@@ -176,7 +176,7 @@ extension Parser {
   }
 
   @inline(never)
-  private mutating func parseCast() throws(Refusal) -> SQLExpression {
+  private mutating func parseCast() throws(ParsingFailure) -> SQLExpression {
     let start = start
     try advance()
     try expect(.leftParenthesis)
@@ -185,12 +185,12 @@ extension Parser {
     try expect(.as)
     let type = try parseTypeName() ?? SQLTypeName("")
     try expect(.rightParenthesis)
-    try heighten()
+    try increaseHeight()
     return SQLExpression(.cast(value, type), span: span(from: start))
   }
 
   @inline(never)
-  private mutating func parseExists() throws(Refusal) -> SQLExpression {
+  private mutating func parseExists() throws(ParsingFailure) -> SQLExpression {
     let start = start
     try advance()
     try expect(.leftParenthesis)
@@ -198,12 +198,12 @@ extension Parser {
     let query = try parseSelect()
     level -= 2
     try expect(.rightParenthesis)
-    try heighten()
+    try increaseHeight()
     return SQLExpression(.exists(query), span: span(from: start))
   }
 
   @inline(never)
-  private mutating func parseRaise() throws(Refusal) -> SQLExpression {
+  private mutating func parseRaise() throws(ParsingFailure) -> SQLExpression {
     let start = start
     try advance()
     try expect(.leftParenthesis)
@@ -213,7 +213,7 @@ extension Parser {
     case .rollback: action = .rollback
     case .abort: action = .abort
     case .fail: action = .fail
-    default: try refuse()
+    default: try throwSyntaxError()
     }
     try advance()
     var message: SQLExpression?
@@ -226,7 +226,7 @@ extension Parser {
     return SQLExpression(.raise(SQLRaise(action, message: message)), span: span(from: start))
   }
 
-  private mutating func parseRaiseMessage() throws(Refusal) -> SQLExpression {
+  private mutating func parseRaiseMessage() throws(ParsingFailure) -> SQLExpression {
     if grammar.raiseTakesExpression {
       var height = 0
       return try parsePart(4, &height)
@@ -241,20 +241,20 @@ extension Parser {
   @inline(never)
   mutating func readIn(
     isNegated: Bool, _ operand: inout SQLExpression, _ base: Int
-  ) throws(Refusal) {
+  ) throws(ParsingFailure) {
     if !isNegated { try reduceForIn(&operand, base) }
     try advance()
     let leftHeight = height
     height = 0
     let set = try parseInSet()
     height = max(height, leftHeight)
-    try heighten()
+    try increaseHeight()
     operand = SQLExpression(
       .in(operand, isNegated: isNegated, set),
       span: span(from: operand.span.range.lowerBound))
   }
 
-  private mutating func parseInSet() throws(Refusal) -> SQLInSet {
+  private mutating func parseInSet() throws(ParsingFailure) -> SQLInSet {
     if try take(.leftParenthesis) {
       let set: SQLInSet
       try enter(3)
@@ -278,13 +278,13 @@ extension Parser {
 
   /// Parses expressions up to a closing parenthesis. Returns an empty array if the parenthesis is
   /// the current token.
-  mutating func parseExpressions() throws(Refusal) -> [SQLExpression] {
+  mutating func parseExpressions() throws(ParsingFailure) -> [SQLExpression] {
     if token.code == .rightParenthesis { return [] }
     return try parseExpressionList()
   }
 
   /// Parses one or more expressions that are separated by commas.
-  mutating func parseExpressionList() throws(Refusal) -> [SQLExpression] {
+  mutating func parseExpressionList() throws(ParsingFailure) -> [SQLExpression] {
     var expressions: [SQLExpression] = []
     var height = 0
     repeat {
@@ -298,7 +298,7 @@ extension Parser {
   // MARK: Calls
 
   @inline(never)
-  private mutating func parseCall(_ name: SQLName) throws(Refusal) -> SQLExpression {
+  private mutating func parseCall(_ name: SQLName) throws(ParsingFailure) -> SQLExpression {
     try enter(3)
     try advance()
     var call = SQLFunctionCall(name)
@@ -320,14 +320,14 @@ extension Parser {
     try expect(.rightParenthesis)
     let height = height
     if token.code == .filter || token.code == .over || isWithin() {
-      try parseBehindCall(&call)
+      try parseAfterCall(&call)
     }
     self.height = height
-    try heighten()
+    try increaseHeight()
     return SQLExpression(.call(call), span: span(from: name.span.range.lowerBound))
   }
 
-  mutating func parseQuantifier() throws(Refusal) -> SQLQuantifier? {
+  mutating func parseQuantifier() throws(ParsingFailure) -> SQLQuantifier? {
     switch token.code {
     case .distinct:
       try advance()
@@ -345,7 +345,7 @@ extension Parser {
   }
 
   @inline(never)
-  private mutating func parseBehindCall(_ call: inout SQLFunctionCall) throws(Refusal) {
+  private mutating func parseAfterCall(_ call: inout SQLFunctionCall) throws(ParsingFailure) {
     try enter(3)
     if isWithin() {
       try advance()

@@ -2,7 +2,7 @@ import SQLLexer
 
 extension Parser {
   /// Parses a query that begins with SELECT, VALUES or WITH.
-  mutating func parseSelect() throws(Refusal) -> SQLSelect {
+  mutating func parseSelect() throws(ParsingFailure) -> SQLSelect {
     let start = start
     try enter(2)
     let outer = tallest
@@ -15,7 +15,7 @@ extension Parser {
     while token.code == .union || token.code == .except || token.code == .intersect {
       try readCompound(&select, &misplaced)
     }
-    if let misplaced { object(misplaced, start..<start) }
+    if let misplaced { recordError(misplaced, start..<start) }
     height = tallest
     tallest = outer
     level -= 2
@@ -23,7 +23,7 @@ extension Parser {
     return select
   }
 
-  private mutating func readOrderAndLimit(_ select: inout SQLSelect) throws(Refusal) {
+  private mutating func readOrderAndLimit(_ select: inout SQLSelect) throws(ParsingFailure) {
     if case .values = select.compounds.last?.body ?? select.body { return }
     if token.code == .order { select.orderBy = try parseOrderBy() }
     if token.code == .limit { select.limit = try parseLimit() }
@@ -34,7 +34,7 @@ extension Parser {
   @inline(never)
   private mutating func readCompound(
     _ select: inout SQLSelect, _ misplaced: inout String?
-  ) throws(Refusal) {
+  ) throws(ParsingFailure) {
     var operation = SQLCompound.Operator.union
     switch token.code {
     case .except: operation = .except
@@ -53,14 +53,14 @@ extension Parser {
     try readOrderAndLimit(&select)
   }
 
-  private mutating func parseBody() throws(Refusal) -> SQLSelectBody {
+  private mutating func parseBody() throws(ParsingFailure) -> SQLSelectBody {
     if token.code == .values { return .values(try parseValues()) }
-    guard token.code == .select else { try refuse() }
+    guard token.code == .select else { try throwSyntaxError() }
     return .select(try parseCore())
   }
 
   @inline(never)
-  private mutating func parseValues() throws(Refusal) -> [[SQLExpression]] {
+  private mutating func parseValues() throws(ParsingFailure) -> [[SQLExpression]] {
     try advance()
     var rows: [[SQLExpression]] = []
     repeat {
@@ -72,7 +72,7 @@ extension Parser {
   }
 
   @inline(never)
-  private mutating func parseCore() throws(Refusal) -> SQLSelectCore {
+  private mutating func parseCore() throws(ParsingFailure) -> SQLSelectCore {
     try enter(1)
     try advance()
     let quantifier = try parseQuantifier()
@@ -86,7 +86,7 @@ extension Parser {
     return core
   }
 
-  private mutating func parseGroupBy() throws(Refusal) -> [SQLExpression] {
+  private mutating func parseGroupBy() throws(ParsingFailure) -> [SQLExpression] {
     try advance()
     try expect(.by)
     return try parseExpressionList()
@@ -95,7 +95,7 @@ extension Parser {
   // MARK: Result columns
 
   /// Parses the result columns of a query or a RETURNING clause.
-  mutating func parseResultColumns() throws(Refusal) -> [SQLResultColumn] {
+  mutating func parseResultColumns() throws(ParsingFailure) -> [SQLResultColumn] {
     var columns: [SQLResultColumn] = []
     repeat {
       let start = start
@@ -106,7 +106,7 @@ extension Parser {
     return columns
   }
 
-  private mutating func parseResultColumn() throws(Refusal) -> SQLResultColumn {
+  private mutating func parseResultColumn() throws(ParsingFailure) -> SQLResultColumn {
     if try take(.star) { return SQLResultColumn(.all) }
     let expression: SQLExpression
     if token.code.isName, !token.code.beginsForm {
@@ -122,7 +122,7 @@ extension Parser {
       } else if code == .string {
         operand = SQLExpression(.literal(.string(name.text)), span: name.span)
       } else {
-        operand = try parseBehindName(name, code)
+        operand = try parseAfterName(name, code)
       }
       expression = try parseExpression(from: operand, stack.count)
     } else {
@@ -130,7 +130,7 @@ extension Parser {
     }
     let end = previousEnd
     var column = SQLResultColumn(expression, as: try parseAlias())
-    if keepsColumnTexts, column.alias == nil {
+    if storesColumnTexts, column.alias == nil {
       column.written.text = tokens.text(expression.span.range.lowerBound..<end)
     }
     return column
@@ -139,21 +139,21 @@ extension Parser {
   // MARK: WITH
 
   @inline(never)
-  mutating func parseWith() throws(Refusal) -> SQLWith {
+  mutating func parseWith() throws(ParsingFailure) -> SQLWith {
     try advance()
     var with = SQLWith(isRecursive: try take(.recursive), [])
     var names: Set<[UInt8]> = []
     repeat {
       let table = try parseCommonTable()
       if !names.insert(table.name.text.utf8.map(lowercased)).inserted {
-        object("duplicate WITH table name: \(table.name.text)", table.name.span.range)
+        recordError("duplicate WITH table name: \(table.name.text)", table.name.span.range)
       }
       with.tables.append(table)
     } while try take(.comma)
     return with
   }
 
-  private mutating func parseCommonTable() throws(Refusal) -> SQLCommonTable {
+  private mutating func parseCommonTable() throws(ParsingFailure) -> SQLCommonTable {
     let name = try parseName()
     let columns = try parseColumnNamesInParentheses()
     try expect(.as)
@@ -167,7 +167,7 @@ extension Parser {
     }
     try expect(.leftParenthesis)
     try enter(2)
-    guard token.code.beginsSelect else { try refuse() }
+    guard token.code.beginsSelect else { try throwSyntaxError() }
     let select = try parseSelect()
     level -= 2
     try expect(.rightParenthesis)
@@ -176,14 +176,14 @@ extension Parser {
 
   // MARK: ORDER BY and LIMIT
 
-  mutating func parseOrderBy() throws(Refusal) -> [SQLOrderTerm] {
+  mutating func parseOrderBy() throws(ParsingFailure) -> [SQLOrderTerm] {
     try expect(.order)
     try expect(.by)
     return try parseOrderTerms()
   }
 
   /// Parses expressions with sort directions: `sortlist`.
-  mutating func parseOrderTerms() throws(Refusal) -> [SQLOrderTerm] {
+  mutating func parseOrderTerms() throws(ParsingFailure) -> [SQLOrderTerm] {
     var terms: [SQLOrderTerm] = []
     var height = 0
     repeat {
@@ -197,23 +197,23 @@ extension Parser {
     return terms
   }
 
-  mutating func parseDirection() throws(Refusal) -> SQLOrderTerm.Direction? {
+  mutating func parseDirection() throws(ParsingFailure) -> SQLOrderTerm.Direction? {
     if try take(.asc) { return .ascending }
     return try take(.desc) ? .descending : nil
   }
 
-  private mutating func parseNulls() throws(Refusal) -> SQLOrderTerm.Nulls {
+  private mutating func parseNulls() throws(ParsingFailure) -> SQLOrderTerm.Nulls {
     if try take(.first) { return .first }
     try expect(.last)
     return .last
   }
 
-  mutating func parseLimit() throws(Refusal) -> SQLLimit {
+  mutating func parseLimit() throws(ParsingFailure) -> SQLLimit {
     try expect(.limit)
     let first = try parseExpression()
     if try take(.offset) { return SQLLimit(first, offset: try parseExpression()) }
     guard try take(.comma) else { return SQLLimit(first) }
-    return SQLLimit(try parseExpression(), offset: first, offsetStandsFirst: true)
+    return SQLLimit(try parseExpression(), offset: first, isOffsetFirst: true)
   }
 }
 

@@ -2,8 +2,8 @@ import SQLLexer
 
 extension Parser {
   /// Parses the next statement up to its semicolon. Skips semicolons before it.
-  mutating func parseNextStatement() throws(Refusal) -> SQLParsedStatement {
-    try read(behind: .endOfText)
+  mutating func parseNextStatement() throws(ParsingFailure) -> SQLParsedStatement {
+    try read(after: .endOfText)
     while token.code == .semicolon { try advance() }
     guard token.code != .endOfText else {
       return SQLParsedStatement(
@@ -11,21 +11,21 @@ extension Parser {
     }
     let start = start
     let statement = try parseStatement()
-    guard token.code == .semicolon || token.code == .endOfText else { try refuse() }
+    guard token.code == .semicolon || token.code == .endOfText else { try throwSyntaxError() }
     try throwPending()
     return SQLParsedStatement(
       statement: statement, span: span(from: start),
       end: token.code == .semicolon ? tokens.position : self.start)
   }
 
-  mutating func parseOnlyStatement() throws(Refusal) -> SQLStatement {
-    guard let statement = try parseNextStatement().statement else { try refuse() }
+  mutating func parseOnlyStatement() throws(ParsingFailure) -> SQLStatement {
+    guard let statement = try parseNextStatement().statement else { try throwSyntaxError() }
     while token.code == .semicolon { try advance() }
-    guard token.code == .endOfText else { try refuse() }
+    guard token.code == .endOfText else { try throwSyntaxError() }
     return statement
   }
 
-  private mutating func parseStatement() throws(Refusal) -> SQLStatement {
+  private mutating func parseStatement() throws(ParsingFailure) -> SQLStatement {
     guard try take(.explain) else { return try parseCommand() }
     var isQueryPlan = false
     if try take(.query) {
@@ -35,10 +35,10 @@ extension Parser {
     return .explain(try parseCommand(), isQueryPlan: isQueryPlan)
   }
 
-  private mutating func parseCommand() throws(Refusal) -> SQLStatement {
+  private mutating func parseCommand() throws(ParsingFailure) -> SQLStatement {
     switch token.code {
     case .select, .values: return .select(try parseSelect())
-    case .with: return try parseBehindWith()
+    case .with: return try parseStatementAfterWith()
     case .insert, .replace: return .insert(try parseInsert(nil))
     case .update: return .update(try parseUpdate(nil))
     case .delete: return .delete(try parseDelete(nil))
@@ -54,7 +54,7 @@ extension Parser {
   // MARK: Transactions
 
   @inline(never)
-  private mutating func parseTransaction() throws(Refusal) -> SQLStatement {
+  private mutating func parseTransaction() throws(ParsingFailure) -> SQLStatement {
     switch token.code {
     case .begin:
       try advance()
@@ -71,11 +71,11 @@ extension Parser {
       try advance()
       _ = try take(.savepoint)
       return .release(try parseName())
-    default: try refuse()
+    default: try throwSyntaxError()
     }
   }
 
-  private mutating func parseRollback() throws(Refusal) -> SQLStatement {
+  private mutating func parseRollback() throws(ParsingFailure) -> SQLStatement {
     try advance()
     let name = try parseTransactionName()
     guard try take(.to) else { return .rollback(name: name) }
@@ -83,14 +83,14 @@ extension Parser {
     return .rollbackTo(savepoint: try parseName(), transaction: name)
   }
 
-  private mutating func parseTransactionMode() throws(Refusal) -> SQLTransactionMode? {
+  private mutating func parseTransactionMode() throws(ParsingFailure) -> SQLTransactionMode? {
     if try take(.deferred) { return .deferred }
     if try take(.immediate) { return .immediate }
     return try take(.exclusive) ? .exclusive : nil
   }
 
   /// Parses TRANSACTION and the name after it. SQLite ignores both.
-  private mutating func parseTransactionName() throws(Refusal) -> SQLName? {
+  private mutating func parseTransactionName() throws(ParsingFailure) -> SQLName? {
     guard try take(.transaction), token.code.isName else { return nil }
     return try parseName()
   }
@@ -98,7 +98,7 @@ extension Parser {
   // MARK: Maintenance
 
   @inline(never)
-  private mutating func parseMaintenance() throws(Refusal) -> SQLStatement {
+  private mutating func parseMaintenance() throws(ParsingFailure) -> SQLStatement {
     let code = token.code
     try advance()
     switch code {
@@ -113,7 +113,7 @@ extension Parser {
     }
   }
 
-  private mutating func parseAttach() throws(Refusal) -> SQLStatement {
+  private mutating func parseAttach() throws(ParsingFailure) -> SQLStatement {
     _ = try take(.database)
     let file = try parseExpression()
     try expect(.as)
@@ -121,7 +121,7 @@ extension Parser {
     return .attach(file, as: schema, key: try take(.key) ? try parseExpression() : nil)
   }
 
-  private mutating func parseVacuum() throws(Refusal) -> SQLStatement {
+  private mutating func parseVacuum() throws(ParsingFailure) -> SQLStatement {
     let schema = token.code.isName ? try parseName() : nil
     return .vacuum(schema, into: try take(.into) ? try parseExpression() : nil)
   }
@@ -129,7 +129,7 @@ extension Parser {
   // MARK: PRAGMA
 
   @inline(never)
-  private mutating func parsePragma() throws(Refusal) -> SQLPragma {
+  private mutating func parsePragma() throws(ParsingFailure) -> SQLPragma {
     try advance()
     let name = try parseQualifiedName()
     if try take(.equal) { return SQLPragma(name, try parsePragmaValue()) }
@@ -139,7 +139,7 @@ extension Parser {
     return SQLPragma(name, value, isCall: true)
   }
 
-  private mutating func parsePragmaValue() throws(Refusal) -> SQLPragma.Value {
+  private mutating func parsePragmaValue() throws(ParsingFailure) -> SQLPragma.Value {
     var sign = ""
     switch token.code {
     case .on, .delete, .default:
@@ -152,7 +152,7 @@ extension Parser {
     case .integer, .real: break
     default: return .name(try parseName())
     }
-    guard token.code == .integer || token.code == .real else { try refuse() }
+    guard token.code == .integer || token.code == .real else { try throwSyntaxError() }
     let number = sign + tokens.text(of: token)
     try advance()
     return .number(number)

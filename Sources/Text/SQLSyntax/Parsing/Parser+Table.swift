@@ -1,7 +1,7 @@
 import SQLLexer
 
 extension Parser {
-  mutating func parseCreateTable(_ isTemporary: Bool) throws(Refusal) -> SQLCreateTable {
+  mutating func parseCreateTable(_ isTemporary: Bool) throws(ParsingFailure) -> SQLCreateTable {
     try advance()
     var ifNotExists = false
     if try take(.if) {
@@ -11,21 +11,21 @@ extension Parser {
     }
     let name = try parseQualifiedName()
     if isTemporary, let schema = name.schema, !schema.matches("temp") {
-      object("temporary table name must be unqualified", schema.span.range)
+      recordError("temporary table name must be unqualified", schema.span.range)
     }
     let body: SQLCreateTable.Body
     if try take(.as) {
-      guard token.code.beginsSelect else { try refuse() }
-      keepsColumnTexts = true
+      guard token.code.beginsSelect else { try throwSyntaxError() }
+      storesColumnTexts = true
       body = .select(try parseSelect())
     } else {
-      guard token.code == .leftParenthesis else { try refuse() }
+      guard token.code == .leftParenthesis else { try throwSyntaxError() }
       body = .definition(try parseTableDefinition())
     }
     return SQLCreateTable(isTemporary: isTemporary, ifNotExists: ifNotExists, name, body)
   }
 
-  private mutating func parseTableDefinition() throws(Refusal) -> SQLTableDefinition {
+  private mutating func parseTableDefinition() throws(ParsingFailure) -> SQLTableDefinition {
     let start = start
     try advance()
     var table = SQLTableDefinition([])
@@ -42,7 +42,7 @@ extension Parser {
     return table
   }
 
-  private mutating func parseTableOptions() throws(Refusal) -> [SQLTableOption] {
+  private mutating func parseTableOptions() throws(ParsingFailure) -> [SQLTableOption] {
     var options: [SQLTableOption] = []
     if token.code.isName { try readTableOption(&options) }
     while try take(.comma) { try readTableOption(&options) }
@@ -51,22 +51,22 @@ extension Parser {
 
   private mutating func readTableOption(
     _ options: inout [SQLTableOption]
-  ) throws(Refusal) {
+  ) throws(ParsingFailure) {
     let isWithout = try take(.without)
-    guard token.code.isName else { try refuse() }
+    guard token.code.isName else { try throwSyntaxError() }
     let text = tokens.text(of: token)
     let range = token.range
     try advance()
     if SQLName(text, quoting: .none).matches(isWithout ? "rowid" : "strict") {
       options.append(isWithout ? .withoutRowID : .strict)
     } else {
-      object("unknown table option: \(text)", range)
+      recordError("unknown table option: \(text)", range)
     }
   }
 
   // MARK: Columns
 
-  mutating func parseColumnDefinition() throws(Refusal) -> SQLColumnDefinition {
+  mutating func parseColumnDefinition() throws(ParsingFailure) -> SQLColumnDefinition {
     let start = start
     var column = SQLColumnDefinition(try parseName(), try parseTypeName())
     var generated: Int?
@@ -88,7 +88,7 @@ extension Parser {
     var words: [Range<Int>] = []
     var ahead = tokens
     ahead.position = range.lowerBound
-    while let token = ahead.nextSolid(), token.range.upperBound <= range.upperBound {
+    while let token = ahead.nextSignificant(), token.range.upperBound <= range.upperBound {
       words.append(token.range)
     }
     guard words.count > 1,
@@ -104,7 +104,7 @@ extension Parser {
   /// Parses a column constraint, or returns nil if the current token doesn't begin one.
   private mutating func parseColumnConstraint(
     generatedAt generated: Int?
-  ) throws(Refusal) -> SQLColumnConstraint? {
+  ) throws(ParsingFailure) -> SQLColumnConstraint? {
     let start = generated ?? start
     guard try take(.constraint) else {
       guard let kind = try parseColumnConstraintKind(isLong: generated != nil) else { return nil }
@@ -117,7 +117,7 @@ extension Parser {
 
   private mutating func parseColumnConstraintKind(
     isLong: Bool
-  ) throws(Refusal) -> SQLColumnConstraint.Kind? {
+  ) throws(ParsingFailure) -> SQLColumnConstraint.Kind? {
     switch token.code {
     case .null:
       try advance()
@@ -143,14 +143,14 @@ extension Parser {
     }
   }
 
-  private mutating func parseNotConstraint() throws(Refusal) -> SQLColumnConstraint.Kind {
+  private mutating func parseNotConstraint() throws(ParsingFailure) -> SQLColumnConstraint.Kind {
     try advance()
     if try take(.null) { return .notNull(try parseOnConflict()) }
     try expect(.deferrable)
     return .deferrable(SQLDeferral(isNegated: true, initially: try parseInitially()))
   }
 
-  private mutating func parsePrimaryKey() throws(Refusal) -> SQLColumnConstraint.Kind {
+  private mutating func parsePrimaryKey() throws(ParsingFailure) -> SQLColumnConstraint.Kind {
     try advance()
     try expect(.key)
     let direction = try parseDirection()
@@ -160,7 +160,7 @@ extension Parser {
 
   private mutating func parseGenerated(
     isLong: Bool
-  ) throws(Refusal) -> SQLColumnConstraint.Kind {
+  ) throws(ParsingFailure) -> SQLColumnConstraint.Kind {
     var isLong = isLong
     if try take(.generated) {
       try expect(.always)
@@ -176,14 +176,14 @@ extension Parser {
     return .generated(value, storage: storage, isShort: !isLong)
   }
 
-  private mutating func parseExpressionInParentheses() throws(Refusal) -> SQLExpression {
+  private mutating func parseExpressionInParentheses() throws(ParsingFailure) -> SQLExpression {
     try expect(.leftParenthesis)
     let expression = try parseExpression()
     try expect(.rightParenthesis)
     return expression
   }
 
-  mutating func parseOnConflict() throws(Refusal) -> SQLConflict? {
+  mutating func parseOnConflict() throws(ParsingFailure) -> SQLConflict? {
     guard try take(.on) else { return nil }
     try expect(.conflict)
     return try parseConflict()
@@ -192,7 +192,7 @@ extension Parser {
   // MARK: DEFAULT
 
   @inline(never)
-  private mutating func parseDefault() throws(Refusal) -> SQLDefault {
+  private mutating func parseDefault() throws(ParsingFailure) -> SQLDefault {
     try advance()
     let start = start
     var value = SQLDefault(try parseDefaultValue())
@@ -200,7 +200,7 @@ extension Parser {
     return value
   }
 
-  private mutating func parseDefaultValue() throws(Refusal) -> SQLExpression {
+  private mutating func parseDefaultValue() throws(ParsingFailure) -> SQLExpression {
     let start = start
     switch token.code {
     case .leftParenthesis:
@@ -209,11 +209,11 @@ extension Parser {
     case .plus, .minus:
       let operation = token.code == .plus ? SQLUnaryOperator.plus : .minus
       try advance()
-      guard token.code.isLiteral else { try refuse() }
+      guard token.code.isLiteral else { try throwSyntaxError() }
       return SQLExpression(.unary(operation, try parseLiteral()), span: span(from: start))
     default:
       if token.code.isLiteral { return try parseLiteral() }
-      guard token.code.isIdentifier || token.code == .indexed else { try refuse() }
+      guard token.code.isIdentifier || token.code == .indexed else { try throwSyntaxError() }
       let name = takeName()
       try advance()
       return SQLExpression(.column(name), span: name.span)
@@ -221,7 +221,7 @@ extension Parser {
   }
 
   /// Parses a literal. A dot after a string doesn't make it a qualified name.
-  private mutating func parseLiteral() throws(Refusal) -> SQLExpression {
+  private mutating func parseLiteral() throws(ParsingFailure) -> SQLExpression {
     guard token.code == .string else { return try parsePrimary() }
     let name = takeName()
     try advance()
@@ -231,7 +231,7 @@ extension Parser {
   // MARK: Foreign keys
 
   @inline(never)
-  private mutating func parseReference() throws(Refusal) -> SQLReference {
+  private mutating func parseReference() throws(ParsingFailure) -> SQLReference {
     try expect(.references)
     let table = try parseName()
     var reference = SQLReference(table, columns: try parseColumnNamesInParentheses())
@@ -239,11 +239,11 @@ extension Parser {
     return reference
   }
 
-  private mutating func parseReferenceClause() throws(Refusal) -> SQLReference.Clause? {
+  private mutating func parseReferenceClause() throws(ParsingFailure) -> SQLReference.Clause? {
     if try take(.match) { return .match(try parseName()) }
     guard try take(.on) else { return nil }
     let event = token.code
-    guard event == .insert || event == .update || event == .delete else { try refuse() }
+    guard event == .insert || event == .update || event == .delete else { try throwSyntaxError() }
     try advance()
     let action = try parseReferenceAction()
     switch event {
@@ -253,7 +253,7 @@ extension Parser {
     }
   }
 
-  private mutating func parseReferenceAction() throws(Refusal) -> SQLReference.Action {
+  private mutating func parseReferenceAction() throws(ParsingFailure) -> SQLReference.Action {
     if try take(.set) {
       if try take(.null) { return .setNull }
       try expect(.default)
@@ -266,7 +266,7 @@ extension Parser {
     return .noAction
   }
 
-  private mutating func parseInitially() throws(Refusal) -> SQLDeferral.Initially? {
+  private mutating func parseInitially() throws(ParsingFailure) -> SQLDeferral.Initially? {
     guard try take(.initially) else { return nil }
     if try take(.deferred) { return .deferred }
     try expect(.immediate)
@@ -275,16 +275,16 @@ extension Parser {
 
   // MARK: Table constraints
 
-  private mutating func parseTableConstraints() throws(Refusal) -> [SQLTableConstraint] {
+  private mutating func parseTableConstraints() throws(ParsingFailure) -> [SQLTableConstraint] {
     var constraints: [SQLTableConstraint] = []
     repeat {
       constraints.append(try parseTableConstraint())
-      if try take(.comma), !token.code.beginsTableConstraint { try refuse() }
+      if try take(.comma), !token.code.beginsTableConstraint { try throwSyntaxError() }
     } while token.code.beginsTableConstraint
     return constraints
   }
 
-  private mutating func parseTableConstraint() throws(Refusal) -> SQLTableConstraint {
+  private mutating func parseTableConstraint() throws(ParsingFailure) -> SQLTableConstraint {
     let start = start
     let name = try take(.constraint) ? try parseName() : nil
     let kind = try parseTableConstraintKind(isNamed: name != nil)
@@ -292,29 +292,29 @@ extension Parser {
   }
 
   /// Parses a text that consists of one table constraint.
-  mutating func parseOnlyTableConstraint() throws(Refusal) -> SQLTableConstraint {
-    try read(behind: .endOfText)
+  mutating func parseOnlyTableConstraint() throws(ParsingFailure) -> SQLTableConstraint {
+    try read(after: .endOfText)
     let constraint = try parseTableConstraint()
-    guard token.code == .endOfText else { try refuse() }
+    guard token.code == .endOfText else { try throwSyntaxError() }
     try throwPending()
     return constraint
   }
 
   /// Parses a text that consists of one or more column constraints.
-  mutating func parseOnlyColumnConstraints() throws(Refusal) -> [SQLColumnConstraint] {
-    try read(behind: .endOfText)
+  mutating func parseOnlyColumnConstraints() throws(ParsingFailure) -> [SQLColumnConstraint] {
+    try read(after: .endOfText)
     var constraints: [SQLColumnConstraint] = []
     while let constraint = try parseColumnConstraint(generatedAt: nil) {
       constraints.append(constraint)
     }
-    guard token.code == .endOfText, !constraints.isEmpty else { try refuse() }
+    guard token.code == .endOfText, !constraints.isEmpty else { try throwSyntaxError() }
     try throwPending()
     return constraints
   }
 
   private mutating func parseTableConstraintKind(
     isNamed: Bool
-  ) throws(Refusal) -> SQLTableConstraint.Kind {
+  ) throws(ParsingFailure) -> SQLTableConstraint.Kind {
     switch token.code {
     case .primary:
       try advance()
@@ -336,21 +336,21 @@ extension Parser {
       return .check(condition, conflict)
     case .foreign: return try parseForeignKey()
     default:
-      guard isNamed else { try refuse() }
+      guard isNamed else { try throwSyntaxError() }
       return .nameOnly
     }
   }
 
   /// Parses the rest of a CHECK constraint of a table after CHECK.
-  mutating func parseTableCheck() throws(Refusal) -> (SQLExpression, SQLConflict?) {
+  mutating func parseTableCheck() throws(ParsingFailure) -> (SQLExpression, SQLConflict?) {
     let condition = try parseExpressionInParentheses()
     return (condition, try parseOnConflict())
   }
 
-  private mutating func parseForeignKey() throws(Refusal) -> SQLTableConstraint.Kind {
+  private mutating func parseForeignKey() throws(ParsingFailure) -> SQLTableConstraint.Kind {
     try advance()
     try expect(.key)
-    guard token.code == .leftParenthesis else { try refuse() }
+    guard token.code == .leftParenthesis else { try throwSyntaxError() }
     let columns = try parseColumnNames()
     let reference = try parseReference()
     var deferral: SQLDeferral?

@@ -2,7 +2,7 @@ import SQLLexer
 
 /// An error without content. ``Parser/error`` stores the details, so throwing costs no more than a
 /// return.
-struct Refusal: Error {}
+struct ParsingFailure: Error {}
 
 /// A recursive descent parser with one method for each rule of SQLite's grammar.
 ///
@@ -26,10 +26,10 @@ struct Parser {
   /// The height of the tallest expression in the current query.
   var tallest = 0
   /// The operators and parentheses with a right operand that isn't parsed yet.
-  var stack: [Waiting] = []
+  var stack: [PendingOperator] = []
   /// Whether to store the source text of result columns, which become the column names of a view or
   /// table.
-  var keepsColumnTexts = false
+  var storesColumnTexts = false
   var isInTrigger = false
 
   static let maximumLevel = 100
@@ -48,8 +48,8 @@ struct Parser {
   }
 
   /// Runs `rule` and throws the error that it recorded.
-  mutating func reporting<Result>(
-    _ rule: (inout Parser) throws(Refusal) -> Result
+  mutating func throwingRecordedError<Result>(
+    _ rule: (inout Parser) throws(ParsingFailure) -> Result
   ) throws(SQLSyntaxError) -> Result {
     do {
       return try rule(&self)
@@ -61,30 +61,30 @@ struct Parser {
   // MARK: Tokens
 
   /// Consumes the current token and reads the next one.
-  mutating func advance() throws(Refusal) {
+  mutating func advance() throws(ParsingFailure) {
     if pending != nil { try throwPending() }
     let last = token.code
     previousEnd = Int(token.start &+ token.length)
-    try read(behind: last)
+    try read(after: last)
   }
 
   /// Reads the next token that is neither blank nor a comment. `last` is the code of the token
   /// before it.
-  mutating func read(behind last: SQLToken.Code) throws(Refusal) {
+  mutating func read(after last: SQLToken.Code) throws(ParsingFailure) {
     repeat { token = tokens.token() } while token.code == .blank || token.code == .comment
     if token.code.rawValue <= SQLToken.Code.illegal.rawValue {
-      if token.code == .illegal { try refuseToken() }
+      if token.code == .illegal { try throwUnrecognizedToken() }
       token = SQLToken(.endOfText, Int(token.start), Int(token.start))
     } else if token.code.rawValue >= SQLToken.Code.window.rawValue,
       token.code.rawValue <= SQLToken.Code.within.rawValue
     {
-      token = word(token, behind: last)
+      token = word(token, after: last)
     }
   }
 
   /// Returns WINDOW, OVER or FILTER as a keyword if the adjacent tokens require it, and as an
   /// identifier otherwise.
-  private func word(_ word: SQLToken, behind last: SQLToken.Code) -> SQLToken {
+  private func word(_ word: SQLToken, after last: SQLToken.Code) -> SQLToken {
     var isKeyword = true
     switch word.code {
     case .window:
@@ -118,7 +118,7 @@ struct Parser {
 
   /// Consumes the current token if it is `code`, and returns whether it was.
   @inline(__always)
-  mutating func take(_ code: SQLToken.Code) throws(Refusal) -> Bool {
+  mutating func take(_ code: SQLToken.Code) throws(ParsingFailure) -> Bool {
     guard token.code == code else { return false }
     try advance()
     return true
@@ -126,8 +126,8 @@ struct Parser {
 
   /// Consumes the current token, and throws if it isn't `code`.
   @inline(__always)
-  mutating func expect(_ code: SQLToken.Code) throws(Refusal) {
-    guard token.code == code else { try refuse() }
+  mutating func expect(_ code: SQLToken.Code) throws(ParsingFailure) {
+    guard token.code == code else { try throwSyntaxError() }
     try advance()
   }
 
@@ -140,15 +140,15 @@ struct Parser {
 
   /// Throws a syntax error at the current token.
   @inline(never)
-  mutating func refuse() throws(Refusal) -> Never {
+  mutating func throwSyntaxError() throws(ParsingFailure) -> Never {
     if token.code == .endOfText {
       try fail(SQLSyntaxError(.incomplete, "incomplete input", offset: start, length: 0))
     }
-    try refuse(token)
+    try throwSyntaxError(token)
   }
 
   @inline(never)
-  mutating func refuse(_ token: SQLToken) throws(Refusal) -> Never {
+  mutating func throwSyntaxError(_ token: SQLToken) throws(ParsingFailure) -> Never {
     try fail(
       SQLSyntaxError(
         .syntax, "near \"\(tokens.text(of: token))\": syntax error",
@@ -156,7 +156,7 @@ struct Parser {
   }
 
   @inline(never)
-  private mutating func refuseToken() throws(Refusal) -> Never {
+  private mutating func throwUnrecognizedToken() throws(ParsingFailure) -> Never {
     try fail(
       SQLSyntaxError(
         .unrecognizedToken, "unrecognized token: \"\(tokens.text(of: token))\"",
@@ -164,14 +164,14 @@ struct Parser {
   }
 
   @inline(never)
-  mutating func fail(_ error: SQLSyntaxError) throws(Refusal) -> Never {
+  mutating func fail(_ error: SQLSyntaxError) throws(ParsingFailure) -> Never {
     self.error = error
-    throw Refusal()
+    throw ParsingFailure()
   }
 
   /// Throws the pending error of a complete clause, if there is one.
   @inline(never)
-  mutating func throwPending() throws(Refusal) {
+  mutating func throwPending() throws(ParsingFailure) {
     if let pending { try fail(pending) }
   }
 
@@ -180,7 +180,7 @@ struct Parser {
   ///
   /// If two such errors occur before one token, the later one is thrown, as in SQLite.
   @inline(never)
-  mutating func object(
+  mutating func recordError(
     _ message: String, _ range: Range<Int>, _ kind: SQLSyntaxError.Kind = .structure
   ) {
     pending = SQLSyntaxError(kind, message, offset: range.lowerBound, length: range.count)
@@ -188,20 +188,20 @@ struct Parser {
 
   /// Increases the depth by `levels`. The caller decreases it after the rule.
   @inline(__always)
-  mutating func enter(_ levels: Int) throws(Refusal) {
+  mutating func enter(_ levels: Int) throws(ParsingFailure) {
     level += levels
-    if level + stack.count > Parser.maximumLevel { try refuseDepth() }
+    if level + stack.count > Parser.maximumLevel { try throwTooDeep() }
   }
 
   @inline(never)
-  mutating func refuseDepth() throws(Refusal) -> Never {
+  mutating func throwTooDeep() throws(ParsingFailure) -> Never {
     try fail(
       SQLSyntaxError(
         .tooDeep, "parser stack overflow", offset: start, length: token.range.count))
   }
 
   @inline(never)
-  mutating func refuseHeight() throws(Refusal) -> Never {
+  mutating func throwTooHigh() throws(ParsingFailure) -> Never {
     try fail(
       SQLSyntaxError(
         .tooDeep, "Expression tree is too large (maximum depth \(Parser.maximumHeight))",
@@ -212,6 +212,6 @@ struct Parser {
 extension SQLTokens {
   /// Returns the code of the next token that is neither blank nor a comment.
   mutating func nextCode() -> SQLToken.Code {
-    nextSolid()?.code ?? .endOfText
+    nextSignificant()?.code ?? .endOfText
   }
 }

@@ -19,7 +19,9 @@ extension SQLStatement {
   /// - Complexity: O(*n*) in the length of the text.
   public init(parsing sql: String, grammar: SQLGrammar = SQLGrammar()) throws(SQLSyntaxError) {
     var parser = try Parser(SQLTokens(sql, grammar: grammar), grammar)
-    self = try parser.reporting { (parser) throws(Refusal) in try parser.parseOnlyStatement() }
+    self = try parser.throwingRecordedError { (parser) throws(ParsingFailure) in
+      try parser.parseOnlyStatement()
+    }
   }
 
   /// Parses the first statement at or after `offset`, like `sqlite3_prepare_v2`.
@@ -36,7 +38,9 @@ extension SQLStatement {
     in bytes: [UInt8], from offset: Int = 0, grammar: SQLGrammar = SQLGrammar()
   ) throws(SQLSyntaxError) -> SQLParsedStatement {
     var parser = try Parser(SQLTokens(bytes: bytes, grammar: grammar), from: offset, grammar)
-    return try parser.reporting { (parser) throws(Refusal) in try parser.parseNextStatement() }
+    return try parser.throwingRecordedError { (parser) throws(ParsingFailure) in
+      try parser.parseNextStatement()
+    }
   }
 }
 
@@ -49,7 +53,9 @@ extension SQLExpression {
   /// - Throws: ``SQLSyntaxError`` if the text isn't a single valid expression.
   public init(parsing sql: String, grammar: SQLGrammar = SQLGrammar()) throws(SQLSyntaxError) {
     var parser = try Parser(SQLTokens(sql, grammar: grammar), grammar)
-    self = try parser.reporting { (parser) throws(Refusal) in try parser.parseOnlyExpression() }
+    self = try parser.throwingRecordedError { (parser) throws(ParsingFailure) in
+      try parser.parseOnlyExpression()
+    }
   }
 }
 
@@ -62,7 +68,7 @@ extension SQLTableConstraint {
   /// - Throws: ``SQLSyntaxError`` if the text isn't a single valid table constraint.
   public init(parsing sql: String, grammar: SQLGrammar = SQLGrammar()) throws(SQLSyntaxError) {
     var parser = try Parser(SQLTokens(sql, grammar: grammar), grammar)
-    self = try parser.reporting { (parser) throws(Refusal) in
+    self = try parser.throwingRecordedError { (parser) throws(ParsingFailure) in
       try parser.parseOnlyTableConstraint()
     }
   }
@@ -81,7 +87,7 @@ extension SQLColumnConstraint {
     parsing sql: String, grammar: SQLGrammar = SQLGrammar()
   ) throws(SQLSyntaxError) -> [SQLColumnConstraint] {
     var parser = try Parser(SQLTokens(sql, grammar: grammar), grammar)
-    return try parser.reporting { (parser) throws(Refusal) in
+    return try parser.throwingRecordedError { (parser) throws(ParsingFailure) in
       try parser.parseOnlyColumnConstraints()
     }
   }

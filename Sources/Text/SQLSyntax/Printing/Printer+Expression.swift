@@ -46,7 +46,7 @@ extension SQLExpression.Node {
   fileprivate var powerAtLeft: UInt8 {
     var least = power
     var node = self
-    while let left = node.leftSide?.node, left.isBare(before: node.power) {
+    while let left = node.leftOperand?.node, left.isBare(before: node.power) {
       least = min(least, left.power)
       node = left
     }
@@ -122,17 +122,17 @@ extension SQLBinaryOperator {
 extension Printer {
   /// Writes an expression. A loop writes the left operands, because chains can be long.
   mutating func expression(_ expression: SQLExpression) {
-    guard expression.node.leftSide != nil else { return leaf(expression.node) }
+    guard expression.node.leftOperand != nil else { return leaf(expression.node) }
     var operators: [SQLExpression.Node] = []
     var first = expression
-    while let left = first.node.leftSide {
+    while let left = first.node.leftOperand {
       let power = first.node.power
       operators.append(first.node)
       first = left
       if !left.node.isBare(before: power) { break }
     }
     operand(first, isBare: first.node.isBare(before: operators.last?.power ?? 0))
-    for node in operators.reversed() { behindLeftSide(node) }
+    for node in operators.reversed() { writeAfterLeftOperand(node) }
   }
 
   /// Writes an operand, in parentheses unless `isBare` is true.
@@ -146,11 +146,11 @@ extension Printer {
 
   /// Writes the right operand of an operator. A prefix operator needs no parentheses after any
   /// operator.
-  private mutating func rightSide(_ value: SQLExpression, above power: UInt8) {
+  private mutating func rightOperand(_ value: SQLExpression, above power: UInt8) {
     operand(value, isBare: value.node.powerAtLeft > power || value.node.isPrefix)
   }
 
-  private mutating func behindLeftSide(_ node: SQLExpression.Node) {
+  private mutating func writeAfterLeftOperand(_ node: SQLExpression.Node) {
     switch node {
     case .binary(_, let operation, let value):
       write(operation.spaced)
@@ -158,7 +158,7 @@ extension Printer {
       if operation == .is, case .unary(.not, _) = value.node {
         operand(value, isBare: false)
       } else {
-        rightSide(value, above: operation.power)
+        rightOperand(value, above: operation.power)
       }
     case .like(_, let like): self.like(like)
     case .between(_, let isNegated, let low, let high):
@@ -166,7 +166,7 @@ extension Printer {
       write(" BETWEEN ")
       operand(low, isBare: low.node.powerAtLeft >= Power.not)
       write(" AND ")
-      rightSide(high, above: Power.equality)
+      rightOperand(high, above: Power.equality)
     case .in(_, let isNegated, let set):
       if isNegated { write(" NOT") }
       write(" IN ")
@@ -187,14 +187,14 @@ extension Printer {
     write(like.operator.rawValue)
     write(" ")
     guard let escape = like.escape else {
-      return rightSide(like.pattern, above: Power.equality)
+      return rightOperand(like.pattern, above: Power.equality)
     }
     let pattern = like.pattern.node
     operand(
       like.pattern,
       isBare: (pattern.powerAtLeft > Power.equality || pattern.isPrefix) && !pattern.endsInLike)
     write(" ESCAPE ")
-    rightSide(escape, above: Power.equality)
+    rightOperand(escape, above: Power.equality)
   }
 
   private mutating func inSet(_ set: SQLInSet) {

@@ -108,7 +108,7 @@ extension Printer {
     guard let limit else { return }
     clause()
     write("LIMIT ")
-    if limit.offsetStandsFirst, let offset = limit.offset {
+    if limit.isOffsetFirst, let offset = limit.offset {
       expression(offset)
       write(", ")
       expression(limit.count)

@@ -79,11 +79,11 @@ private struct Differ {
     _ name: (Object) -> SQLQualifiedName, _ statement: (Object) -> SQLStatement
   ) {
     let kept = Dictionary(
-      new.map { (folded(name($0).name), meaning(statement($0).printed())) },
+      new.map { (folded(name($0).name), normalizedTokens(statement($0).printed())) },
       uniquingKeysWith: { $1 })
     for object in old {
       let own = name(object).name
-      if kept[folded(own)] == meaning(statement(object).printed()) { continue }
+      if kept[folded(own)] == normalizedTokens(statement(object).printed()) { continue }
       add(
         .drop, own, .drop(SQLDrop(target, SQLQualifiedName(own))),
         "\(folded(target.rawValue)) \(own) is dropped")
@@ -95,11 +95,11 @@ private struct Differ {
     _ statement: (Object) -> SQLStatement
   ) {
     let present = Dictionary(
-      old.map { (folded(name($0).name), meaning(statement($0).printed())) },
+      old.map { (folded(name($0).name), normalizedTokens(statement($0).printed())) },
       uniquingKeysWith: { $1 })
     for object in new {
       let own = name(object).name
-      if present[folded(own)] == meaning(statement(object).printed()) { continue }
+      if present[folded(own)] == normalizedTokens(statement(object).printed()) { continue }
       add(.create, own, statement(object), "\(target) \(own) is made")
     }
   }
@@ -119,8 +119,8 @@ private struct Differ {
       }
       if let from = present.definition, let to = table.definition {
         compare(present.name.name, from, to)
-      } else if meaning(SQLStatement.createTable(present).printed())
-        != meaning(SQLStatement.createTable(table).printed())
+      } else if normalizedTokens(SQLStatement.createTable(present).printed())
+        != normalizedTokens(SQLStatement.createTable(table).printed())
       {
         let drop = SQLStatement.drop(SQLDrop(.table, SQLQualifiedName(present.name.name)))
         add(.drop, name, drop, "table \(name) is dropped")
@@ -144,7 +144,7 @@ private struct Differ {
     }
     for column in kept {
       guard let other = new.columns.first(where: { $0.name.matches(column.name) }),
-        meaning(column.description) != meaning(other.description)
+        normalizedTokens(column.description) != normalizedTokens(other.description)
       else { continue }
       let text = "column \(column.name) of \(table) becomes \(other)"
       add(.changeColumn(column.name.text), table, nil, text)
@@ -165,16 +165,18 @@ private struct Differ {
     _ table: SQLName, _ old: [SQLTableConstraint], _ new: [SQLTableConstraint]
   ) {
     // The same constraint may occur twice.
-    var left = new.map { meaning($0.description) }
+    var left = new.map { normalizedTokens($0.description) }
     for constraint in old {
-      if let place = left.firstIndex(of: meaning(constraint.description)) {
+      if let place = left.firstIndex(of: normalizedTokens(constraint.description)) {
         left.remove(at: place)
       } else {
         add(.dropConstraint, table, nil, "\(table) loses \(constraint)")
       }
     }
     for constraint in new {
-      guard let place = left.firstIndex(of: meaning(constraint.description)) else { continue }
+      guard let place = left.firstIndex(of: normalizedTokens(constraint.description)) else {
+        continue
+      }
       left.remove(at: place)
       add(.addConstraint, table, nil, "\(table) gets \(constraint)")
     }
@@ -189,9 +191,12 @@ private struct Differ {
       || definition.references.contains { reference in
         reference.columns.contains { column.name.matches($0) }
       }
-      || definition.constraints.contains { meaning($0.description).contains(folded(column.name)) }
+      || definition.constraints.contains {
+        normalizedTokens($0.description).contains(folded(column.name))
+      }
       || definition.columns.contains {
-        !$0.name.matches(column.name) && meaning($0.description).contains(folded(column.name))
+        !$0.name.matches(column.name)
+          && normalizedTokens($0.description).contains(folded(column.name))
       }
     let statement = SQLStatement.alterTable(
       SQLAlterTable(SQLQualifiedName(table), .dropColumn(column.name)))
@@ -236,10 +241,10 @@ private func folded(_ text: String) -> String {
 
 /// Returns the tokens of a text without blanks, comments, quotation marks and the case of letters.
 /// Strings are unchanged.
-private func meaning(_ sql: String) -> [String] {
+private func normalizedTokens(_ sql: String) -> [String] {
   var words: [String] = []
   var tokens = SQLTokens(sql)
-  while let token = tokens.nextSolid() {
+  while let token = tokens.nextSignificant() {
     switch token.kind {
     case .identifier: words.append(folded(tokens.name(token)))
     case .string: words.append(tokens.text(of: token))

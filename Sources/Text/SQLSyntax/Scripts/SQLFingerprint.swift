@@ -42,16 +42,16 @@ private struct Writer {
   /// Whether the current values are in a row of VALUES.
   private var isInRow = false
   /// Whether the last token closed a row of VALUES.
-  private var isBehindRow = false
+  private var isAfterRow = false
 
   init(_ tokens: SQLTokens) { self.tokens = tokens }
 
   mutating func write() -> String {
-    while let token = tokens.nextSolid() {
+    while let token = tokens.nextSignificant() {
       switch token.code {
       case .unread: return text
-      case .comma where last == .parameter && isInList && skipsValue(): continue
-      case .comma where isBehindRow && skipsRow(): continue
+      case .comma where last == .parameter && isInList && skipValue(): continue
+      case .comma where isAfterRow && skipRow(): continue
       case .minus where isSign(), .plus where isSign(): continue
       default: append(token)
       }
@@ -61,18 +61,18 @@ private struct Writer {
   }
 
   /// Skips another value of a list, and returns whether there was one.
-  private mutating func skipsValue() -> Bool {
+  private mutating func skipValue() -> Bool {
     var ahead = tokens
-    guard Writer.takesValue(&ahead) else { return false }
+    guard Writer.consumeValue(&ahead) else { return false }
     tokens = ahead
     return true
   }
 
   /// Skips another row of VALUES, and returns whether there was one that contains only values.
-  private mutating func skipsRow() -> Bool {
+  private mutating func skipRow() -> Bool {
     var ahead = tokens
-    guard ahead.nextSolid()?.code == .leftParenthesis else { return false }
-    while Writer.takesValue(&ahead), let mark = ahead.nextSolid() {
+    guard ahead.nextSignificant()?.code == .leftParenthesis else { return false }
+    while Writer.consumeValue(&ahead), let mark = ahead.nextSignificant() {
       if mark.code == .rightParenthesis {
         tokens = ahead
         return true
@@ -82,9 +82,9 @@ private struct Writer {
     return false
   }
 
-  private static func takesValue(_ ahead: inout SQLTokens) -> Bool {
-    var token = ahead.nextSolid()
-    if token?.code == .minus || token?.code == .plus { token = ahead.nextSolid() }
+  private static func consumeValue(_ ahead: inout SQLTokens) -> Bool {
+    var token = ahead.nextSignificant()
+    if token?.code == .minus || token?.code == .plus { token = ahead.nextSignificant() }
     return token.map { $0.isValue || $0.code == .null } ?? false
   }
 
@@ -94,12 +94,12 @@ private struct Writer {
     case .parameter, .identifier, .rightParenthesis, .null, .end: return false
     default:
       var ahead = tokens
-      return ahead.nextSolid()?.isValue ?? false
+      return ahead.nextSignificant()?.isValue ?? false
     }
   }
 
   private mutating func append(_ token: SQLToken) {
-    let code = token.isValue || token.code == .null && !isTest ? .parameter : token.code
+    let code = token.isValue || token.code == .null && !expectsNullKeyword ? .parameter : token.code
     note(code)
     if needsBlank(before: code) { text += " " }
     switch code {
@@ -112,10 +112,10 @@ private struct Writer {
   }
 
   /// Whether a following NULL is part of `IS NULL`, `NOT NULL` or `SET NULL`, and not a value.
-  private var isTest: Bool { last == .is || last == .not || last == .set }
+  private var expectsNullKeyword: Bool { last == .is || last == .not || last == .set }
 
   private mutating func note(_ code: SQLToken.Code) {
-    isBehindRow = code == .rightParenthesis && isInRow
+    isAfterRow = code == .rightParenthesis && isInRow
     if code == .leftParenthesis {
       isInList = last == .in
       isInRow = last == .values

@@ -41,8 +41,8 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
   ///
   /// - Complexity: O(*n*) in the length of the statement.
   public mutating func next() -> Part? {
-    var first = tokens.solidToken()
-    while first.code == .semicolon { first = tokens.solidToken() }
+    var first = tokens.significantToken()
+    while first.code == .semicolon { first = tokens.significantToken() }
     guard first.code != .endOfText, first.code != .unread else { return nil }
     let (kind, isEnded) = skipStatement(first)
     let end = tokens.position
@@ -56,11 +56,11 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
     switch first.code {
     case .with:
       let verb = skipCommonTables()
-      let isEnded = verb.code == .semicolon || tokens.lexer.skipBehindSemicolon()
+      let isEnded = verb.code == .semicolon || tokens.lexer.skipPastSemicolon()
       return (SQLKind(verb.code), isEnded)
     case .create: return (.schema, skipCreate())
     case .explain: return (.explanation, skipExplained())
-    default: return (SQLKind(first.code), tokens.lexer.skipBehindSemicolon())
+    default: return (SQLKind(first.code), tokens.lexer.skipPastSemicolon())
     }
   }
 
@@ -68,41 +68,41 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
   /// keyword that follows a closing parenthesis.
   private mutating func skipCommonTables() -> SQLToken {
     var depth = 0
-    var isBehindParenthesis = false
+    var isAfterParenthesis = false
     while true {
-      let token = tokens.solidToken()
+      let token = tokens.significantToken()
       switch token.code {
       case .endOfText, .unread: return token
       case .semicolon where depth == 0: return token
       case .leftParenthesis: depth += 1
       case .rightParenthesis: depth -= 1
       default:
-        if depth == 0, isBehindParenthesis, SQLKind(token.code) != .unknown { return token }
+        if depth == 0, isAfterParenthesis, SQLKind(token.code) != .unknown { return token }
       }
-      isBehindParenthesis = token.code == .rightParenthesis
+      isAfterParenthesis = token.code == .rightParenthesis
     }
   }
 
   private mutating func skipExplained() -> Bool {
     let position = tokens.position
-    var token = tokens.solidToken()
-    if token.code == .query { token = tokens.solidToken() }
-    if token.code == .plan { token = tokens.solidToken() }
+    var token = tokens.significantToken()
+    if token.code == .query { token = tokens.significantToken() }
+    if token.code == .plan { token = tokens.significantToken() }
     if token.code == .create { return skipCreate() }
     tokens.position = position
-    return tokens.lexer.skipBehindSemicolon()
+    return tokens.lexer.skipPastSemicolon()
   }
 
   private mutating func skipCreate() -> Bool {
     let position = tokens.position
-    var token = tokens.solidToken()
-    if token.code == .temp || token.code == .temporary { token = tokens.solidToken() }
+    var token = tokens.significantToken()
+    if token.code == .temp || token.code == .temporary { token = tokens.significantToken() }
     switch token.code {
     case .trigger: return skipTrigger()
     case .virtual: return skipVirtualTable()
     default:
       tokens.position = position
-      return tokens.lexer.skipBehindSemicolon()
+      return tokens.lexer.skipPastSemicolon()
     }
   }
 
@@ -110,14 +110,14 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
   /// semicolon.
   private mutating func skipTrigger() -> Bool {
     repeat {
-      guard tokens.lexer.skipBehindSemicolon() else { return false }
+      guard tokens.lexer.skipPastSemicolon() else { return false }
     } while !takeEnd()
-    return tokens.lexer.skipBehindSemicolon()
+    return tokens.lexer.skipPastSemicolon()
   }
 
   private mutating func takeEnd() -> Bool {
     let position = tokens.position
-    if tokens.solidToken().code == .end { return true }
+    if tokens.significantToken().code == .end { return true }
     tokens.position = position
     return false
   }
@@ -125,7 +125,7 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
   private mutating func skipVirtualTable() -> Bool {
     var depth = 0
     while true {
-      switch tokens.solidToken().code {
+      switch tokens.significantToken().code {
       case .endOfText, .unread: return false
       case .leftParenthesis: depth += 1
       case .rightParenthesis: depth -= 1
@@ -139,7 +139,7 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
 extension SQLTokens {
   /// Returns the next token that is neither blank nor a comment. At the end of the text, returns an
   /// empty token.
-  mutating func solidToken() -> SQLToken {
+  mutating func significantToken() -> SQLToken {
     while true {
       let token = token()
       if token.code != .blank, token.code != .comment { return token }

@@ -46,7 +46,7 @@ public struct SQLTokens: Sequence, IteratorProtocol, Sendable {
   }
 
   /// Returns the next token that is neither blank nor a comment, or nil at the end of the text.
-  public mutating func nextSolid() -> SQLToken? {
+  public mutating func nextSignificant() -> SQLToken? {
     while let token = next() {
       if token.code != .blank, token.code != .comment { return token }
     }

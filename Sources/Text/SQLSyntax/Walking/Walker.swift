@@ -47,28 +47,28 @@ struct Walker {
   mutating func expression(_ expression: inout SQLExpression) throws {
     var chain: [SQLExpression] = []
     var current = expression
-    while let left = current.node.leftSide {
+    while let left = current.node.leftOperand {
       chain.append(current)
       current = left
     }
     try parts(&current.node)
-    try tell(&current)
+    try passToBody(&current)
     while var next = chain.popLast() {
-      if rewrites { next.node.replaceLeftSide(by: current) }
-      try partsBesideLeftSide(&next.node)
-      try tell(&next)
+      if rewrites { next.node.replaceLeftOperand(by: current) }
+      try partsExceptLeftOperand(&next.node)
+      try passToBody(&next)
       current = next
     }
     if rewrites { expression = current }
   }
 
-  private mutating func tell(_ expression: inout SQLExpression) throws {
+  private mutating func passToBody(_ expression: inout SQLExpression) throws {
     var part = SQLPart.expression(expression)
     try body(&part)
     if rewrites, case .expression(let changed) = part { expression = changed }
   }
 
-  private mutating func partsBesideLeftSide(_ node: inout SQLExpression.Node) throws {
+  private mutating func partsExceptLeftOperand(_ node: inout SQLExpression.Node) throws {
     switch node {
     case .binary(let left, let operation, var right):
       try expression(&right)
@@ -194,7 +194,7 @@ struct Walker {
 }
 
 extension SQLExpression.Node {
-  fileprivate mutating func replaceLeftSide(by value: SQLExpression) {
+  fileprivate mutating func replaceLeftOperand(by value: SQLExpression) {
     switch self {
     case .binary(_, let operation, let right): self = .binary(value, operation, right)
     case .like(_, let like): self = .like(value, like)

@@ -156,7 +156,7 @@ extension CodableStore {
     for name in try sources.names() {
       guard let from = try sources.entry(name) else { continue }
       let to = try CollectionCatalog(connection: target).add(
-        name, keys: from.keys, isFilledNext: true)
+        name, keys: from.keys, createsIndexLater: true)
       var insert = try target.statement(
         "INSERT INTO \(identifier: to.table) (position, key, item) VALUES (?, ?, ?)")
       try source.forEachRow("SELECT position, key, item FROM \(identifier: from.table)") { row in

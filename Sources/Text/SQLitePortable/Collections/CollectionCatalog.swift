@@ -55,9 +55,9 @@ struct CollectionCatalog {
 
   /// Creates a collection.
   ///
-  /// - Parameter isFilledNext: Whether the caller fills the table next and creates its index
+  /// - Parameter createsIndexLater: Whether the caller fills the table next and creates its index
   ///   afterwards.
-  func add(_ name: String, keys: String, isFilledNext: Bool = false) throws -> Entry {
+  func add(_ name: String, keys: String, createsIndexLater: Bool = false) throws -> Entry {
     try make()
     let table = try freeTable(for: name)
     try connection.executeChange(
@@ -66,7 +66,7 @@ struct CollectionCatalog {
         position INTEGER PRIMARY KEY AUTOINCREMENT, key, item NOT NULL
       )
       """)
-    if !isFilledNext { try makeIndex(table) }
+    if !createsIndexLater { try makeIndex(table) }
     try connection.executeChange(
       "INSERT INTO magicdata_collections (name, place, keys) VALUES (\(name), \(table), \(keys))")
     return Entry(table: table, keys: keys)

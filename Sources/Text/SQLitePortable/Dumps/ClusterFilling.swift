@@ -70,7 +70,8 @@ struct ClusterFilling {
     var tables: [Step] = []
     var virtual: [Step] = []
     var others: [Step] = []
-    for entry in try SchemaObject.all(in: connection) where !SchemaObject.isOwn(entry.object.name) {
+    for entry in try SchemaObject.all(in: connection)
+    where !SchemaObject.isInternal(entry.object.name) {
       var step = Step(object: entry.object)
       let name = step.name
       switch step.object.kind {
@@ -143,7 +144,7 @@ struct ClusterFilling {
         }
         return Position(step: found.1, rows: found.2)
       }
-      if let other = names.first(where: { !SchemaObject.isOwn($0) }) {
+      if let other = names.first(where: { !SchemaObject.isInternal($0) }) {
         throw SQLiteError(
           .misuse,
           "only an empty cluster database can be restored, but this one has the table \(other)"
@@ -192,9 +193,9 @@ struct ClusterFilling {
   private func make(_ step: Step, at position: Position) throws {
     // An interrupted run may have created the object without copying any rows.
     try change(from: position, to: position) { connection in
-      let isThere = try connection.firstRow(
+      let exists = try connection.firstRow(
         "SELECT 1 FROM sqlite_schema WHERE name = \(step.name) AND type = \(step.object.kind.type)")
-      guard isThere == nil else { return }
+      guard exists == nil else { return }
       try Self.make(step, connection)
     }
   }
@@ -203,7 +204,7 @@ struct ClusterFilling {
     do {
       try connection.executeChange(SQL(unchecked: step.sql))
       if step.isRebuilt { try rebuild(step, connection) }
-    } catch let error as SQLiteError where !error.mayPass {
+    } catch let error as SQLiteError where !error.isUnrelatedToData {
       throw DumpError.schema(name: step.name, reason: error.message)
     }
   }
@@ -281,7 +282,7 @@ struct ClusterFilling {
         }
         try insert.run()
       } catch {
-        if error.mayPass { throw error }
+        if error.isUnrelatedToData { throw error }
         throw DumpError.value(table: step.name, reason: error.message)
       }
       index += count
@@ -313,7 +314,7 @@ struct ClusterFilling {
 
 extension SQLiteError {
   /// Whether the error is caused by the node, a lock or the deadline, and not by the copied data.
-  fileprivate var mayPass: Bool {
+  fileprivate var isUnrelatedToData: Bool {
     switch code.primary {
     case .interrupt, .busy, .inputOutput: true
     default: false

@@ -124,7 +124,7 @@ struct DumpReader {
     guard try Self.type(of: object.name, connection) == nil else {
       throw DumpError.schema(name: object.name, reason: "it already exists")
     }
-    let isMade: Bool
+    let isCreated: Bool
     do throws(SQLiteError) {
       switch object.kind {
       case .statistics:
@@ -143,7 +143,7 @@ struct DumpReader {
       default:
         try connection.executeChange(SQL(unchecked: object.sql))
       }
-      isMade = try Self.type(of: object.name, connection) == object.kind.type
+      isCreated = try Self.type(of: object.name, connection) == object.kind.type
     } catch {
       // A slow function may not notice the interruption. The next statement then fails, which isn't
       // the one to report.
@@ -152,7 +152,7 @@ struct DumpReader {
       }
       throw DumpError.schema(name: object.name, reason: error.message)
     }
-    guard isMade else {
+    guard isCreated else {
       throw DumpError.schema(name: object.name, reason: "its SQL creates something else")
     }
   }

@@ -62,7 +62,7 @@ struct DumpWriter {
     guard try connection.tableExists("sqlite_sequence") else { return }
     let sequences = try connection.rows(
       "SELECT name, seq FROM sqlite_sequence", as: String.self, Int64?.self)
-    for (table, value) in sequences where !SchemaObject.isOwn(table, in: connection) {
+    for (table, value) in sequences where !SchemaObject.isInternal(table, in: connection) {
       try write(.sequence(table: table, value: value ?? 0))
     }
   }

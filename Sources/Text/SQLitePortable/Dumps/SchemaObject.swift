@@ -21,7 +21,7 @@ struct SchemaObject {
       ORDER BY s.rowid
       """, as: String.self, String.self, String.self, String?.self
     ).compactMap { type, name, sql, tableType in
-      guard !isOwn(name, in: connection), var kind = DumpObject.Kind(rawValue: type) else {
+      guard !isInternal(name, in: connection), var kind = DumpObject.Kind(rawValue: type) else {
         return nil
       }
       if tableType == "virtual" { kind = .virtualTable }
@@ -36,11 +36,11 @@ struct SchemaObject {
 
   /// Returns whether a table belongs to the cluster that contains the database, or to an unfinished
   /// copy to it, and not to the content of the database.
-  static func isOwn(_ name: String, in connection: Connection) -> Bool {
-    connection.isRemote && isOwn(name)
+  static func isInternal(_ name: String, in connection: Connection) -> Bool {
+    connection.isRemote && isInternal(name)
   }
 
-  static func isOwn(_ name: String) -> Bool {
+  static func isInternal(_ name: String) -> Bool {
     [Connection.tokenTable, progressTable].contains(name.lowercased())
   }
 

@@ -17,20 +17,21 @@ public struct SchemaPlan: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A plan that is thrown so that the tried migrations are rolled back.
-private struct Trial: Error {
+private struct DryRunResult: Error {
   let plan: SchemaPlan
 }
 
 extension Connection {
-  fileprivate func tryOut(_ migrations: [Migration]) throws -> SchemaPlan {
-    func ownTablesLeftOut() throws -> SQLSchema {
+  fileprivate func dryRun(_ migrations: [Migration]) throws -> SchemaPlan {
+    func modelWithoutInternalTables() throws -> SQLSchema {
       var schema = try schemaModel()
       schema.tables.removeAll { $0.name.name.matches("magicdata_meta") }
       return schema
     }
-    let before = try ownTablesLeftOut()
-    let steps = try makePending(of: migrations)
-    throw Trial(plan: SchemaPlan(steps: steps, changes: before.changes(to: try ownTablesLeftOut())))
+    let before = try modelWithoutInternalTables()
+    let steps = try runPending(of: migrations)
+    throw DryRunResult(
+      plan: SchemaPlan(steps: steps, changes: before.changes(to: try modelWithoutInternalTables())))
   }
 }
 
@@ -48,8 +49,8 @@ extension Database {
   /// - Throws: The errors of `migrate(_:)`.
   public func schemaPlan(of migrations: [Migration]) throws -> SchemaPlan {
     do {
-      return try write { try $0.tryOut(migrations) }
-    } catch let trial as Trial {
+      return try write { try $0.dryRun(migrations) }
+    } catch let trial as DryRunResult {
       return trial.plan
     }
   }
@@ -60,8 +61,8 @@ extension Database {
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func schemaPlan(of migrations: [Migration]) async throws -> SchemaPlan {
     do {
-      return try await write { try $0.tryOut(migrations) }
-    } catch let trial as Trial {
+      return try await write { try $0.dryRun(migrations) }
+    } catch let trial as DryRunResult {
       return trial.plan
     }
   }

@@ -70,7 +70,7 @@ extension TableRebuild {
     do {
       try edit(&text)
     } catch let refusal as SQLTableText.Refusal {
-      throw refuse(refusal.words)
+      throw refuse(refusal.message)
     } catch let error as SQLSyntaxError {
       throw refuse("its SQL would be invalid: \(error.message)")
     }
@@ -78,7 +78,7 @@ extension TableRebuild {
 }
 
 extension SQLTableText.Refusal {
-  fileprivate var words: String {
+  fileprivate var message: String {
     switch self {
     case .noTable: "its SQL does not create a table"
     case .noColumn(let name): "there is no column “\(name)”"

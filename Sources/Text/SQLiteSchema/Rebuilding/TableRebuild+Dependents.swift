@@ -6,7 +6,7 @@ extension TableRebuild {
   ///
   /// SQLite compiles a trigger as part of a statement that fires it, together with all other
   /// triggers for the same table and event. The error can therefore be in another one of them.
-  func dependentFaults() throws -> [String: String] {
+  func dependentErrors() throws -> [String: String] {
     var faults: [String: String] = [:]
     let schema = try connection.schemaModel()
     func check(_ name: String, _ sql: SQL) throws(SQLiteError) {
@@ -56,7 +56,7 @@ extension TableRebuild {
   /// columns in their previous order.
   ///
   /// - Throws: ``RebuildError`` if that isn't possible.
-  mutating func namePlaces() throws {
+  mutating func nameColumnsExplicitly() throws {
     var grammar = SQLGrammar.linked
     grammar.readsStoredSchema = true
     let objects = try connection.rows(
@@ -64,12 +64,12 @@ extension TableRebuild {
       as: String.self, String.self, String.self)
     var obstacles: [String] = []
     for (kind, name, sql) in objects {
-      var places = Places(
+      var places = ColumnOrderUses(
         table: self.name, columns: old.columns.filter { $0.generated == nil }, all: old.columns)
       do {
-        try places.look(at: try SQLStatement(parsing: sql, grammar: grammar))
+        try places.inspect(at: try SQLStatement(parsing: sql, grammar: grammar))
       } catch {
-        if places.mayBeNamed(in: sql) {
+        if places.mayUseTable(in: sql) {
           obstacles.append("the SQL of the \(kind) “\(name)” cannot be parsed")
         }
         continue
@@ -88,7 +88,7 @@ extension TableRebuild {
 }
 
 /// The positions in a statement that depend on the order of a table's columns.
-private struct Places {
+private struct ColumnOrderUses {
   let table: String
   /// The columns to which INSERT assigns values.
   let columns: [SQLColumnDefinition]
@@ -104,7 +104,7 @@ private struct Places {
   }
 
   /// Returns whether a token of a text contains the name of the table.
-  func mayBeNamed(in sql: String) -> Bool {
+  func mayUseTable(in sql: String) -> Bool {
     let tokens = SQLTokens(sql)
     return tokens.contains { token in
       asciiLowercased(tokens.text(of: token)).contains(asciiLowercased(table))
@@ -115,9 +115,9 @@ private struct Places {
     name.name.matches(table) && (name.schema?.matches("main") ?? true)
   }
 
-  mutating func look(at statement: SQLStatement) throws {
+  mutating func inspect(at statement: SQLStatement) throws {
     if case .createTrigger(let trigger) = statement {
-      for case .insert(let insert) in trigger.body { look(at: insert) }
+      for case .insert(let insert) in trigger.body { inspect(at: insert) }
     }
     var selects: [SQLSelect] = []
     statement.forEachPart { part in if case .select(let select) = part { selects.append(select) } }
@@ -127,12 +127,12 @@ private struct Places {
     }
     for select in selects {
       for body in [select.body] + select.compounds.map(\.body) {
-        if case .select(let core) = body { look(at: core, isShadowed: isShadowed) }
+        if case .select(let core) = body { inspect(at: core, isShadowed: isShadowed) }
       }
     }
   }
 
-  private mutating func look(at insert: SQLInsert) {
+  private mutating func inspect(at insert: SQLInsert) {
     guard isTable(insert.table), insert.columns.isEmpty, case .select = insert.source else {
       return
     }
@@ -141,7 +141,7 @@ private struct Places {
     edits.append(SQLEdit(end..<end, " (\(list))"))
   }
 
-  private mutating func look(at core: SQLSelectCore, isShadowed: Bool) {
+  private mutating func inspect(at core: SQLSelectCore, isShadowed: Bool) {
     guard let from = core.from else { return }
     var sources: [SQLTableReference] = []
     Self.tables(of: from, &sources)

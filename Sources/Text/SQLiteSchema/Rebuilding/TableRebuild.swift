@@ -81,22 +81,22 @@ struct TableRebuild {
   /// - Throws: ``RebuildError`` if rows, views or triggers don't fit the new table. The caller must
   ///   then roll back.
   func run() throws {
-    let before = try dependentFaults()
+    let before = try dependentErrors()
     try connection.withoutForeignKeys {
-      let belongings = try Belongings(of: name, connection)
+      let dependents = try TableDependents(of: name, connection)
       try makeScratch()
       try copyRows()
       try checkConversions()
-      try drop(belongings)
+      try drop(dependents)
       // Rename the old table before dropping it. On a server, delete rules would otherwise delete
       // rows that reference the table.
-      try connection.putTable(name, inPlaceOf: outgoing, sql: try sql(of: oldText, named: outgoing))
-      try connection.putTable(scratch, inPlaceOf: name, sql: text.text)
+      try connection.renameTable(name, to: outgoing, sql: try sql(of: oldText, named: outgoing))
+      try connection.renameTable(scratch, to: name, sql: text.text)
       try connection.executeChange("DROP TABLE main.\(identifier: outgoing)")
-      try restore(belongings)
+      try restore(dependents)
     }
     for object in rewritten { try connection.setSQL(object.sql, of: object.kind, object.name) }
-    let after = try dependentFaults()
+    let after = try dependentErrors()
     let broken = after.filter { before[$0.key] == nil }.map { "\($0.key) would fail: \($0.value)" }
     guard broken.isEmpty else { throw RebuildError(name, broken.sorted()) }
   }
@@ -108,7 +108,7 @@ struct TableRebuild {
       try connection.executeChange(SQL(unchecked: sql))
     } catch {
       guard error.code.primary == .error else { throw error }
-      throw refuse(words(of: error))
+      throw refuse(message(of: error))
     }
   }
 
@@ -132,7 +132,7 @@ struct TableRebuild {
   }
 
   /// Returns SQLite's message with the actual name of the table.
-  private func words(of error: SQLiteError) -> String {
+  private func message(of error: SQLiteError) -> String {
     error.message.replacing(scratch, with: name)
   }
 
@@ -171,14 +171,14 @@ struct TableRebuild {
       try connection.executeChange(copy)
     } catch {
       guard error.code.primary == .constraint else { throw error }
-      let rowIDs = try rowsRefused(by: copy)
-      throw refuse("\(words(of: error))\(Self.list(rowIDs))", rowIDs: Array(rowIDs.prefix(10)))
+      let rowIDs = try rejectedRows(by: copy)
+      throw refuse("\(message(of: error))\(Self.list(rowIDs))", rowIDs: Array(rowIDs.prefix(10)))
     }
   }
 
   /// Copies row by row, and returns the rowids of the first rows that fail. The new table then
   /// contains some rows.
-  private func rowsRefused(by copy: SQL) throws -> [Int64] {
+  private func rejectedRows(by copy: SQL) throws -> [Int64] {
     guard !old.isWithoutRowID, let rowID = try rowID(of: name, old) else { return [] }
     struct Enough: Error {}
     var refused: [Int64] = []

@@ -1,7 +1,7 @@
 extension Texts {
   /// Statements that the grammar accepts but SQLite rejects: its message and the statement. If
   /// SQLite reports an offset, it is marked.
-  static let meaninglessLines = #"""
+  static let semanticErrorLines = #"""
     unknown table option: foo | CREATE TABLE t(a) foo
     unknown table option: foo | CREATE TABLE t(a) WITHOUT foo
     unknown table option: "strict" | CREATE TABLE t(a) "strict"

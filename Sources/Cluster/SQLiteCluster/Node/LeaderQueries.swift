@@ -2,7 +2,7 @@ import SQLiteCore
 
 /// Queries several nodes for the leader at the same time, so that a silent node doesn't delay the
 /// others.
-final class LeaderQuestions {
+final class LeaderQueries {
   /// The answer of a node.
   enum Answer {
     /// The address of the leader, which may be the node itself.
@@ -48,11 +48,11 @@ final class LeaderQuestions {
       }
       connection.reasonToEnd = reasonToEnd
       connections[address] = connection
-      try connection.askForLeader(before: end)
+      try connection.requestLeader(before: end)
       asked.append((address, end))
     } catch {
       forget(address)
-      noteSilence(of: address, until: end)
+      recordSilence(of: address, until: end)
       throw error
     }
   }
@@ -80,7 +80,7 @@ final class LeaderQuestions {
           throw NodeConnection.lost(address, "no response within the timeout")
         } catch {
           forget(address)
-          noteSilence(of: address, until: end)
+          recordSilence(of: address, until: end)
           if error.code == .interrupt { throw error }
           return (address, .failure(error))
         }
@@ -93,7 +93,7 @@ final class LeaderQuestions {
   }
 
   /// Discards outstanding answers, which would be outdated for a later request.
-  func giveUp() {
+  func discardOutstanding() {
     for (address, _) in asked { connections[address] = nil }
     asked = []
   }
@@ -117,7 +117,7 @@ final class LeaderQuestions {
 
   /// Doubles the waiting time for a node that was silent until the end. A node that fails
   /// immediately doesn't count.
-  private func noteSilence(of address: String, until end: ContinuousClock.Instant) {
+  private func recordSilence(of address: String, until end: ContinuousClock.Instant) {
     guard ContinuousClock.now >= end else { return }
     patience[address] = min((patience[address] ?? .milliseconds(200)) * 2, options.attemptTimeout)
   }
@@ -127,26 +127,26 @@ final class LeaderQuestions {
 final class SuccessorSearch {
   private let cluster: Cluster
   private let leader: String
-  private let questions: LeaderQuestions
+  private let leaderQueries: LeaderQueries
 
   init(_ cluster: Cluster, of leader: String) {
     self.cluster = cluster
     self.leader = leader
-    questions = LeaderQuestions(cluster.options)
+    leaderQueries = LeaderQueries(cluster.options)
   }
 
   /// Returns the address of another node that says that it leads, if it answers within 10 ms. The
   /// next call reads later answers, because the known leader may answer in the meantime.
   func successor() -> String? {
     let end = ContinuousClock.now + .milliseconds(10)
-    for address in cluster.candidates where address != leader { try? questions.ask(address) }
-    while let (address, answer) = try? questions.next(before: end) {
+    for address in cluster.candidates where address != leader { try? leaderQueries.ask(address) }
+    while let (address, answer) = try? leaderQueries.next(before: end) {
       guard case .leader(let named) = answer, named != leader else { continue }
       if named == address {
         cluster.note(leader: named)
         return named
       }
-      try? questions.ask(named)
+      try? leaderQueries.ask(named)
     }
     return nil
   }

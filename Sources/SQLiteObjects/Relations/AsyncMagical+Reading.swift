@@ -10,7 +10,7 @@ extension AsyncMagical {
     let state = try folded()
     switch state.content {
     case .set(let live):
-      let asset = (live.value as? any AssetValue)?.handedOut
+      let asset = (live.value as? any AssetValue)?.sharingContent
       guard let value = asset as? Element ?? live.value as? Element else { break }
       return .value(value)
     case .stored(let source): return .source(try source.objects, state)
@@ -54,7 +54,7 @@ extension AsyncMagical {
 
   /// Creates the value from the result of a read.
   private func value(
-    of found: RelatedObjects.Found, _ objects: RelatedObjects, _ state: LazyState
+    of found: RelatedObjects.ReadResult, _ objects: RelatedObjects, _ state: LazyState
   ) throws -> Element {
     func object<Object: MagicObject>(_ type: Object.Type) throws -> Any? {
       try objects.links(to: type, found).first?.object
@@ -310,7 +310,7 @@ extension AsyncMagical where Element: MagicCollection {
   }
 
   func items(
-    of found: RelatedObjects.Found, _ objects: RelatedObjects
+    of found: RelatedObjects.ReadResult, _ objects: RelatedObjects
   ) throws -> [Element.MagicItem] {
     try objects.links(to: Element.Target.self, found).map { try Element.magicItem(of: $0) }
   }

@@ -28,7 +28,7 @@ extension AssetStore {
     // Only one process copies to the folder at a time.
     let gate = try target.locked()
     // Each file gets its name only when it is complete.
-    let pending = try naming(target.path) { () throws(SystemFailure) in
+    let pending = try addingPath(target.path) { () throws(SystemFailure) in
       try PendingFile(target.path(of: "contents"), operations)
     }
     defer { withExtendedLifetime((gate, pending)) {} }
@@ -55,7 +55,7 @@ extension AssetStore {
 
 /// Files that were received from another copy of a store, before the rows that reference them are
 /// applied.
-package final class ArrivingAssets: Sendable {
+package final class ReceivedAssets: Sendable {
   private let store: AssetStore
   private let path: String?
   /// The received content in pending files, by the names that rows use. `deinit` removes the files
@@ -79,7 +79,7 @@ package final class ArrivingAssets: Sendable {
     let known = try store.known(names)
     for name in names where !known.contains(name) {
       // A missing file is an error only if a row needs it.
-      if let content = try arrive(name) { contents.withLock { $0[name] = content } }
+      if let content = try copyIn(name) { contents.withLock { $0[name] = content } }
     }
   }
 
@@ -89,7 +89,7 @@ package final class ArrivingAssets: Sendable {
 
   /// Copies a file into the store as a pending file with a new name. Returns nil if the folder
   /// doesn't contain it.
-  private func arrive(_ name: AssetFileName) throws -> Content? {
+  private func copyIn(_ name: AssetFileName) throws -> Content? {
     guard let path, let folder = try Folder.existing(path: path, store.operations),
       let file = try folder.file(name.text)
     else { return nil }
@@ -147,7 +147,7 @@ package final class ArrivingAssets: Sendable {
       return connection.afterCommit { _ in opener.settle(name) }
     }
     let come = contents.withLock { $0.removeValue(forKey: name) }
-    guard let content = try come ?? arrive(name) else {
+    guard let content = try come ?? copyIn(name) else {
       throw AssetError.missingFile(row.id, path: source(of: row))
     }
     do {

@@ -2,7 +2,7 @@ import SQLSyntax
 import SQLiteCore
 
 /// The objects and data that belong to a table in addition to its rows, and are dropped with it.
-struct Belongings {
+struct TableDependents {
   /// The indexes, in the order in which they were created.
   fileprivate let indexes: [TableRebuild.SchemaObject]
   /// The triggers, in the order in which they were created. Those created later run first.
@@ -46,14 +46,14 @@ struct Belongings {
 
 extension TableRebuild {
   /// Drops the indexes, triggers and statistics of the table.
-  func drop(_ belongings: Belongings) throws {
-    for index in belongings.indexes {
+  func drop(_ dependents: TableDependents) throws {
+    for index in dependents.indexes {
       try connection.executeChange("DROP INDEX main.\(identifier: index.name)")
     }
-    for trigger in belongings.triggers {
+    for trigger in dependents.triggers {
       try connection.executeChange("DROP TRIGGER main.\(identifier: trigger.name)")
     }
-    for trigger in belongings.temporaryTriggers {
+    for trigger in dependents.temporaryTriggers {
       try connection.executeChange("DROP TRIGGER temp.\(identifier: trigger.name)")
     }
     for statistics in ["sqlite_stat1", "sqlite_stat3", "sqlite_stat4"]
@@ -64,9 +64,9 @@ extension TableRebuild {
   }
 
   /// Creates the indexes, triggers and statistics of the old table again.
-  func restore(_ belongings: Belongings) throws {
-    try restoreSequence(belongings.sequence)
-    for index in belongings.indexes where !droppedIndexes.contains(index.name) {
+  func restore(_ dependents: TableDependents) throws {
+    try restoreSequence(dependents.sequence)
+    for index in dependents.indexes where !droppedIndexes.contains(index.name) {
       do throws(SQLiteError) {
         try connection.executeChange(SQL(unchecked: index.sql))
       } catch {
@@ -74,7 +74,7 @@ extension TableRebuild {
         throw refuse("the index “\(index.name)” would fail: \(error.message)")
       }
     }
-    for trigger in belongings.triggers {
+    for trigger in dependents.triggers {
       do throws(SQLiteError) {
         try connection.executeChange(SQL(unchecked: trigger.sql))
       } catch {
@@ -82,7 +82,7 @@ extension TableRebuild {
         throw refuse("the trigger “\(trigger.name)” would fail: \(error.message)")
       }
     }
-    for trigger in belongings.temporaryTriggers {
+    for trigger in dependents.temporaryTriggers {
       // SQLite stores the text without TEMP.
       let start = "CREATE TRIGGER "
       guard trigger.sql.hasPrefix(start) else {
@@ -92,8 +92,8 @@ extension TableRebuild {
         SQL(unchecked: "CREATE TEMP TRIGGER \(trigger.sql.dropFirst(start.count))"))
     }
     // Statistics remain valid for an index with the same name and columns.
-    let same = belongings.allIndexes.intersection(try connection.existingIndexes(of: name))
-    for statistic in belongings.statistics
+    let same = dependents.allIndexes.intersection(try connection.existingIndexes(of: name))
+    for statistic in dependents.statistics
     where statistic.index == nil || same.contains(where: { $0.name == statistic.index }) {
       try connection.executeChange(
         "INSERT INTO main.sqlite_stat1 (tbl, idx, stat) VALUES (\(name), \(statistic.index), \(statistic.text))"

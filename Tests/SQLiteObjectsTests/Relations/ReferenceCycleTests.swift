@@ -78,7 +78,7 @@ private struct WeakReferences {
   var count: Int { objects.count { $0.object != nil } }
 }
 
-@Suite struct RingTests {
+@Suite struct ReferenceCycleTests {
   @Test(arguments: Tie.allCases)
   fileprivate func `a saved cycle is released, and its store is closed`(tie: Tie) throws {
     var references = WeakReferences()
@@ -414,9 +414,9 @@ private struct WeakReferences {
     (a.one, b.one) = (b, a)
     try magic.update(a)
     let (storage, slot, _) = try #require(a.$one.cell.address)
-    let lost = Companion(ObjectGroup(of: .make(storage.shape)), row: 0)
+    let lost = WeakObjectReference(ObjectGroup(of: .make(storage.shape)), row: 0)
     storage.replace(
-      slot, .targets([RelationTarget(key: .null, end: .companion(lost))]), since: .max)
+      slot, .targets([RelationTarget(key: .null, end: .weakReference(lost))]), since: .max)
     #expect(throws: MagicError.lostTarget(type: "Knot", property: "one", zIndex: Int64(a.id))) {
       try magic.update(a)
     }

@@ -1,14 +1,16 @@
 extension SaveGraph.Walk {
   /// Finds the reference cycles that the relations of the objects may have closed or opened.
-  func tieRings() {
+  func joinCycles() {
     if kinds.allSatisfy(\.plan.relations.isEmpty) { return }
     // Fetched objects are held as a group. Without any of them, only some relations can be part of
     // a cycle.
-    let isFetched = nodes.indices.contains { !(nodes[$0].context?.group.isMade ?? true) }
-    let ringProperties = isFetched ? nil : kinds.map(\.plan).ringProperties
+    let isFetched = nodes.indices.contains {
+      !(nodes[$0].context?.group.isCreatedByProgram ?? true)
+    }
+    let cycleProperties = isFetched ? nil : kinds.map(\.plan).cycleProperties
     let candidates = kinds.map { kind in
       kind.plan.relations.filter {
-        ringProperties?.contains(PropertyKey(type: kind.id, slot: $0)) ?? true
+        cycleProperties?.contains(PropertyKey(type: kind.id, slot: $0)) ?? true
       }
     }
     var changed: [(ObjectStorage, FetchContext, slots: [Int])] = []
@@ -16,20 +18,20 @@ extension SaveGraph.Walk {
       guard !candidates[nodes[index].kind].isEmpty, let context = nodes[index].context else {
         continue
       }
-      let isInRing = context.ring != nil
+      let isInCycle = context.cycle != nil
       let slots = candidates[nodes[index].kind].filter {
         context.group.isHolding(nodes[index].plan.properties[$0])
           && (!nodes[index].snapshot.isKnown || isChanged($0, of: index))
-          && (isInRing || references($0, from: index))
+          && (isInCycle || references($0, from: index))
       }
       if !slots.isEmpty { changed.append((nodes[index].storage, context, slots)) }
     }
-    if !changed.isEmpty { RingFinder.tie(changed, through: ringProperties) }
+    if !changed.isEmpty { CycleFinder.updateCycles(changed, through: cycleProperties) }
   }
 
   /// Returns whether a relation references objects that are saved in the same graph.
   private func references(_ slot: Int, from index: Int) -> Bool {
-    late[nodes[index].late].contains { entry in
+    deferred[nodes[index].deferred].contains { entry in
       guard entry.slot == slot else { return false }
       switch entry.value {
       case .object(.node): return true
@@ -42,7 +44,7 @@ extension SaveGraph.Walk {
 
 extension [ObjectPlan] {
   /// The relations through which objects of these types can reference each other in a cycle.
-  fileprivate var ringProperties: Set<PropertyKey> {
+  fileprivate var cycleProperties: Set<PropertyKey> {
     /// The types that each type references, directly or indirectly.
     var reached: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
     let known = Set(map(\.id))

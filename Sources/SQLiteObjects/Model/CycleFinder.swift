@@ -3,12 +3,12 @@ import Synchronization
 /// A search for reference cycles of objects. It makes the references within a cycle weak, so that
 /// the objects are released together when the program has no reference to any of them.
 ///
-/// Groups that reference each other in a cycle become members of a ``Ring``, and their references
-/// to each other become ``Companion``s, which are weak. References of a group that has left its
+/// Groups that reference each other in a cycle become members of a ``ReferenceCycle``, and their references
+/// to each other become ``WeakObjectReference``s, which are weak. References of a group that has left its
 /// cycle become strong again. The members of a cycle are a strongly connected component of the
 /// graph of groups. Tarjan's algorithm finds these components. It is implemented without recursion,
 /// because a chain of objects can be as long as memory permits.
-struct RingFinder {
+struct CycleFinder {
   /// An object that a property references, and its context.
   private typealias Target = (target: RelationTarget, context: FetchContext?)
 
@@ -28,12 +28,12 @@ struct RingFinder {
     let context: FetchContext
     let relations: [Relation]
     /// The contexts of the groups that the search has yet to visit from this one.
-    var ahead: [FetchContext]
+    var unvisited: [FetchContext]
     /// The lowest index of a visit that is known to be reachable from this one.
     var lowest: Int
     var component: Int?
     /// Whether the group references itself.
-    var isOwnTarget = false
+    var referencesItself = false
   }
 
   /// The relations that can be part of a cycle, or nil for all.
@@ -46,7 +46,7 @@ struct RingFinder {
 
   /// Serializes searches, because a search must not find a cycle that another one has only partly
   /// created.
-  private static let gate = Mutex(())
+  private static let searchLock = Mutex(())
 
   /// Finds the cycles that changes of relations have closed or opened, and updates the references
   /// in them.
@@ -55,17 +55,17 @@ struct RingFinder {
   ///   - changed: The objects with changed relations, their contexts, and the slots of these
   ///     relations.
   ///   - properties: The relations that can be part of a cycle, or nil for all.
-  static func tie(
+  static func updateCycles(
     _ changed: [(storage: ObjectStorage, context: FetchContext, slots: [Int])],
     through properties: Set<PropertyKey>?
   ) {
     // Everything is released after the search, because the `deinit` of an object may save other
     // objects.
-    var finder = RingFinder(properties)
-    var released: [Ring] = []
-    gate.withLock { _ in
+    var finder = CycleFinder(properties)
+    var released: [ReferenceCycle] = []
+    searchLock.withLock { _ in
       for (storage, context, slots) in changed {
-        if context.ring != nil { finder.search(from: context) }
+        if context.cycle != nil { finder.search(from: context) }
         // A relation closes a cycle if its owner can be reached from its target.
         for slot in slots {
           for (_, target) in relation(storage, slot, context)?.targets ?? [] {
@@ -73,7 +73,7 @@ struct RingFinder {
           }
         }
       }
-      released = finder.tie()
+      released = finder.updateCycles()
     }
     withExtendedLifetime((finder, released)) {}
   }
@@ -87,10 +87,10 @@ struct RingFinder {
       let targets: [RelationTarget]
       switch form {
       case .targets(let known): targets = known
-      case .live(let live): targets = RingFinder.targets(of: live)
+      case .live(let live): targets = CycleFinder.targets(of: live)
       case .unset, .stored, .data, .reference, .links, .lazy: return nil
       }
-      let found = try targets.map { ($0, try RingFinder.context(of: $0, context)) }
+      let found = try targets.map { ($0, try CycleFinder.context(of: $0, context)) }
       guard found.contains(where: { $0.1 != nil }) else { return nil }
       return Relation(storage: storage, slot: slot, change: change, targets: found)
     }
@@ -112,11 +112,11 @@ struct RingFinder {
   /// owner's fetch.
   private static func context(
     of target: RelationTarget, _ owner: FetchContext
-  ) throws(Companion.Released) -> FetchContext? {
+  ) throws(WeakObjectReference.Released) -> FetchContext? {
     switch target.end {
     case .fetched: return nil
     case .other(let live): return live.address?.context
-    case .companion(let companion): return try owner.context(of: companion).context
+    case .weakReference(let weakReference): return try owner.context(of: weakReference).context
     }
   }
 
@@ -127,7 +127,9 @@ struct RingFinder {
       for (slot, property) in storage.shape.properties.enumerated()
       where context.group.isHolding(property) {
         if let properties, !properties.contains(PropertyKey(type: type, slot: slot)) { continue }
-        if let relation = RingFinder.relation(storage, slot, context) { relations.append(relation) }
+        if let relation = CycleFinder.relation(storage, slot, context) {
+          relations.append(relation)
+        }
       }
     }
     let index = visits.count
@@ -135,7 +137,7 @@ struct RingFinder {
     visits.append(
       Visit(
         context: context, relations: relations,
-        ahead: relations.flatMap { $0.targets.compactMap(\.context) }, lowest: index))
+        unvisited: relations.flatMap { $0.targets.compactMap(\.context) }, lowest: index))
     return index
   }
 
@@ -146,9 +148,9 @@ struct RingFinder {
     // The visits with unknown components.
     var open = path
     while let current = path.last {
-      if let next = visits[current].ahead.popLast() {
+      if let next = visits[current].unvisited.popLast() {
         if let known = indexes[ObjectIdentifier(next.group)] {
-          if known == current { visits[current].isOwnTarget = true }
+          if known == current { visits[current].referencesItself = true }
           if visits[known].component == nil {
             visits[current].lowest = min(visits[current].lowest, known)
           }
@@ -179,36 +181,39 @@ struct RingFinder {
   ///
   /// - Returns: The cycles that were replaced. The caller holds them until the end, because they
   ///   hold objects that properties may still reference.
-  private func tie() -> [Ring] {
-    var released: [Ring] = []
-    let rings = components.map { members in
-      members.count > 1 || visits[members[0]].isOwnTarget
-        ? Ring(members.map { visits[$0].context.group }) : nil
+  private func updateCycles() -> [ReferenceCycle] {
+    var released: [ReferenceCycle] = []
+    let cycles = components.map { members in
+      members.count > 1 || visits[members[0]].referencesItself
+        ? ReferenceCycle(members.map { visits[$0].context.group }) : nil
     }
     for visit in visits {
-      let ring = visit.component.flatMap { rings[$0] }
-      guard ring != nil || visit.context.ring != nil else { continue }
-      visit.context.group.note(visit.context)
-      if let former = visit.context.hold(ring) { released.append(former) }
-      visit.context.group.join(ring)
+      let cycle = visit.component.flatMap { cycles[$0] }
+      guard cycle != nil || visit.context.cycle != nil else { continue }
+      visit.context.group.register(visit.context)
+      if let former = visit.context.hold(cycle) { released.append(former) }
+      visit.context.group.join(cycle)
     }
     for visit in visits {
-      for relation in visit.relations where !relation.isLazy { rewrite(relation, of: visit, rings) }
+      for relation in visit.relations where !relation.isLazy {
+        rewrite(relation, of: visit, cycles)
+      }
     }
     return released
   }
 
-  private func rewrite(_ relation: Relation, of owner: Visit, _ rings: [Ring?]) {
-    let ring = owner.component.flatMap { rings[$0] }
+  private func rewrite(_ relation: Relation, of owner: Visit, _ cycles: [ReferenceCycle?]) {
+    let cycle = owner.component.flatMap { cycles[$0] }
     var isChanged = false
     let targets = relation.targets.map { target, context -> RelationTarget in
       guard let context, let index = indexes[ObjectIdentifier(context.group)] else { return target }
-      let isMember = ring != nil && visits[index].component == owner.component
+      let isMember = cycle != nil && visits[index].component == owner.component
       let end: RelationTarget.End? =
         switch target.end {
-        case .other(let live) where isMember: companion(live, context.group)
-        case .companion(let companion) where !isMember: owner.context.live(of: companion)
-        case .fetched, .other, .companion: nil
+        case .other(let live) where isMember: weakReference(live, context.group)
+        case .weakReference(let weakReference) where !isMember:
+          owner.context.live(of: weakReference)
+        case .fetched, .other, .weakReference: nil
         }
       guard let end else { return target }
       isChanged = true
@@ -218,19 +223,19 @@ struct RingFinder {
     relation.storage.replace(relation.slot, .targets(targets), since: relation.change)
   }
 
-  private func companion(_ live: _LiveValue, _ group: ObjectGroup) -> RelationTarget.End? {
+  private func weakReference(_ live: _LiveValue, _ group: ObjectGroup) -> RelationTarget.End? {
     guard let storage = live.address?.storage, let row = group.row(of: storage) else { return nil }
-    if storage.shape.isClass { group.note(live.value as AnyObject, at: row) }
-    return .companion(Companion(group, row: row))
+    if storage.shape.isClass { group.register(live.value as AnyObject, at: row) }
+    return .weakReference(WeakObjectReference(group, row: row))
   }
 }
 
-extension Ring {
+extension ReferenceCycle {
   /// Returns whether a value references an object of the cycle.
   func isReferenced(by live: _LiveValue) -> Bool {
-    RingFinder.targets(of: live).contains { target in
+    CycleFinder.targets(of: live).contains { target in
       guard case .other(let object) = target.end else { return false }
-      return object.address?.context?.ring === self
+      return object.address?.context?.cycle === self
     }
   }
 }
@@ -238,8 +243,8 @@ extension Ring {
 extension FetchContext {
   /// Returns a strong reference to the object of a weak one, or nil if the weak one was replaced in
   /// the meantime.
-  fileprivate func live(of companion: Companion) -> RelationTarget.End? {
-    guard let (context, row) = try? context(of: companion) else { return nil }
+  fileprivate func live(of weakReference: WeakObjectReference) -> RelationTarget.End? {
+    guard let (context, row) = try? context(of: weakReference) else { return nil }
     return (try? context.live(at: row)).map { .other($0) }
   }
 }
@@ -261,8 +266,8 @@ extension RelationTarget {
     switch end {
     case .fetched(let zIndex): return zIndex
     case .other(let live): return (live.value as? any MagicObject)?.zIndex(in: store)
-    case .companion(let companion):
-      guard let (group, row) = try? companion.place() else { return nil }
+    case .weakReference(let weakReference):
+      guard let (group, row) = try? weakReference.place() else { return nil }
       return group.storages[row].zIndex(in: store)
     }
   }

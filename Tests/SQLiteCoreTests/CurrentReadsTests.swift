@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Tests of work that waits for the reads that are running when it is requested.
-@Suite(.everyEngine) final class PresentReadsTests: Sendable {
+@Suite(.everyEngine) final class CurrentReadsTests: Sendable {
   let path: String
   let database: Database
   private let log = Mutex<[String]>([])
@@ -32,9 +32,9 @@ import Testing
   }
 
   @Test func `the work isn't run if no read is running`() throws {
-    #expect(database.afterPresentReads { _ in self.record("work") } == false)
+    #expect(database.afterCurrentReads { _ in self.record("work") } == false)
     try database.write { _ in
-      #expect(database.afterPresentReads { _ in self.record("work") } == false)
+      #expect(database.afterCurrentReads { _ in self.record("work") } == false)
     }
     try database.withoutTransaction { _ in }
     #expect(log.withLock { $0 } == [])
@@ -45,7 +45,7 @@ import Testing
       self.onAnotherThread { [self] in
         try database.read { _ in
           #expect(
-            database.afterPresentReads { connection in
+            database.afterCurrentReads { connection in
               self.record("work")
               #expect(throws: Never.self) { try connection.executeChange("DELETE FROM note") }
             })
@@ -66,7 +66,7 @@ import Testing
     let ended = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       try? database.read { _ in
-        #expect(database.afterPresentReads { _ in self.record("work") })
+        #expect(database.afterCurrentReads { _ in self.record("work") })
         begun.signal()
         end.wait()
       }

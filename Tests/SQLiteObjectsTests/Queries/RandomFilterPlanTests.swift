@@ -38,7 +38,7 @@ private struct FindLabel: MagicObject {
 
 /// Random filters with conditions that match few rows or many, so that statements start at any of
 /// the conditions.
-@Suite struct RandomFindingTests {
+@Suite struct RandomFilterPlanTests {
   private struct Node: Hashable {
     let id: Int
     let name: String

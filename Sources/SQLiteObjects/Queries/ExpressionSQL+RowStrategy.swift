@@ -36,12 +36,12 @@ extension ExpressionSQL {
   /// The strategy by which a statement finds its rows.
   ///
   /// A class, because copying a struct would add 10 KiB of machine code.
-  final class Finding {
+  final class RowStrategy {
     /// The terms of the filter, which must all be true.
     let terms: [QueryNode]
     /// The indexes of the terms that a database index serves. Terms on the rows themselves come
     /// first, because their rows are the fastest to count.
-    var sought: [Int] = []
+    var indexedTerms: [Int] = []
     /// The indexes of the terms that no database index serves.
     var rest: [Int] = []
     /// The part of the rows to read, if an index has them in this order and the first matches
@@ -76,54 +76,57 @@ extension ExpressionSQL {
   ///   - filter: The filter, or nil if all rows are read.
   ///   - plan: The type of the rows.
   ///   - window: The part of the rows that is read, or nil for all.
-  ///   - isOfRelation: Whether the first term of the filter selects the objects of a relation.
-  func finding(
-    _ filter: QueryNode?, _ plan: ObjectPlan, _ window: Window? = nil, isOfRelation: Bool = false
-  ) throws -> Finding {
+  ///   - hasRelationTerm: Whether the first term of the filter selects the objects of a relation.
+  func rowStrategy(
+    _ filter: QueryNode?, _ plan: ObjectPlan, _ window: Window? = nil, hasRelationTerm: Bool = false
+  ) throws -> RowStrategy {
     let stream = window.flatMap { $0.isInOrderOfIndex(of: plan) ? $0 : nil }
-    if let filter, stream == nil, !isOfRelation, case .comparing = filter, !filter.isOfOthers {
+    if let filter, stream == nil, !hasRelationTerm, case .comparing = filter, !filter.readsOtherRows
+    {
       // Fast path for the most frequent filter, a single comparison (benchmark `query`).
-      let finding = Finding([], nil)
-      finding.visited =
-        plan.isOfOneRow(filter) ? .one : try isIndexed(filter, plan) ? .few : .all
-      finding.narrowing = finding.visited
-      return finding
+      let rowStrategy = RowStrategy([], nil)
+      rowStrategy.visited =
+        plan.matchesAtMostOneRow(filter) ? .one : try isIndexed(filter, plan) ? .few : .all
+      rowStrategy.narrowing = rowStrategy.visited
+      return rowStrategy
     }
-    let finding = Finding(filter?.terms ?? [], stream)
-    var (isOfOneRow, isOfOthers, isOwn) = (false, false, false)
+    let rowStrategy = RowStrategy(filter?.terms ?? [], stream)
+    var (matchesAtMostOneRow, readsOtherRows, isOwn) = (false, false, false)
     // Writing a deeper filter throws.
     if let filter, filter.depth <= QueryNode.greatestLevel {
-      for (index, term) in finding.terms.enumerated() {
-        let isOther = term.isOfOthers
-        isOfOthers = isOfOthers || isOther
-        if try isOfRelation && index == 0 || isSought(term, plan) {
-          finding.sought.insert(index, at: isOther ? finding.sought.count : 0)
-          isOfOneRow = isOfOneRow || plan.isOfOneRow(term)
+      for (index, term) in rowStrategy.terms.enumerated() {
+        let isOther = term.readsOtherRows
+        readsOtherRows = readsOtherRows || isOther
+        if try hasRelationTerm && index == 0 || isServedByIndex(term, plan) {
+          rowStrategy.indexedTerms.insert(index, at: isOther ? rowStrategy.indexedTerms.count : 0)
+          matchesAtMostOneRow = matchesAtMostOneRow || plan.matchesAtMostOneRow(term)
           isOwn = isOwn || !isOther
         } else {
-          finding.rest.append(index)
-          if finding.probed == nil { finding.probed = try probed(term, plan) }
+          rowStrategy.rest.append(index)
+          if rowStrategy.probed == nil { rowStrategy.probed = try probed(term, plan) }
         }
       }
     }
     // If all conditions are on the rows themselves and one index covers two of them, there is
     // nothing to choose.
     let isContested =
-      isOfOthers || plan.hasSeparateIndexes(finding.sought.map { finding.terms[$0] })
+      readsOtherRows
+      || plan.hasSeparateIndexes(rowStrategy.indexedTerms.map { rowStrategy.terms[$0] })
     let hasChoice: Bool
-    if finding.sought.isEmpty {
+    if rowStrategy.indexedTerms.isEmpty {
       // The first rows are read in a subquery, which lacks some names that SQL of the user may use.
-      hasChoice = stream != nil ? filter?.hasLiteral == false : finding.probed != nil
+      hasChoice = stream != nil ? filter?.hasLiteral == false : rowStrategy.probed != nil
     } else {
-      hasChoice = stream != nil || finding.terms.count > 1
-      finding.probed = nil
+      hasChoice = stream != nil || rowStrategy.terms.count > 1
+      rowStrategy.probed = nil
     }
-    finding.scans = stream == nil && !(finding.rest.isEmpty && isOfOthers)
-    finding.compares =
-      !isOfOneRow && isContested && hasChoice && level <= ExpressionSQL.choiceLevel
-    finding.visited = isOfOneRow ? .one : isOwn || stream != nil ? .few : .all
-    finding.narrowing = finding.sought.isEmpty ? finding.visited : max(finding.visited, .few)
-    return finding
+    rowStrategy.scans = stream == nil && !(rowStrategy.rest.isEmpty && readsOtherRows)
+    rowStrategy.compares =
+      !matchesAtMostOneRow && isContested && hasChoice && level <= ExpressionSQL.choiceLevel
+    rowStrategy.visited = matchesAtMostOneRow ? .one : isOwn || stream != nil ? .few : .all
+    rowStrategy.narrowing =
+      rowStrategy.indexedTerms.isEmpty ? rowStrategy.visited : max(rowStrategy.visited, .few)
+    return rowStrategy
   }
 }
 
@@ -131,8 +134,8 @@ extension ExpressionSQL {
 extension ExpressionSQL {
   /// Returns whether a statement can start with the rows that match a term, because an index finds
   /// them.
-  private func isSought(_ term: QueryNode, _ plan: ObjectPlan) throws -> Bool {
-    guard let query = term.soughtRelation else { return try isIndexed(term, plan) }
+  private func isServedByIndex(_ term: QueryNode, _ plan: ObjectPlan) throws -> Bool {
+    guard let query = term.requiredRelation else { return try isIndexed(term, plan) }
     guard let filter = query.filter, let first = query.route.first,
       let end = try destination(of: query.route, plan)
     else { return false }
@@ -158,7 +161,7 @@ extension ExpressionSQL {
   /// Returns whether an index finds the rows for which a condition is true.
   private func isIndexed(_ node: QueryNode, _ plan: ObjectPlan) throws -> Bool {
     switch node {
-    case .comparing, .isIn: try node.soughtColumn.map { try isIndexed($0[...], plan) } ?? false
+    case .comparing, .isIn: try node.equalityColumn.map { try isIndexed($0[...], plan) } ?? false
     case .all(let list): try list.conditions.contains { try isIndexed($0, plan) }
     case .any(let list): try list.conditions.allSatisfy { try isIndexed($0, plan) }
     case .related(let query, _):
@@ -207,8 +210,8 @@ extension ExpressionSQL.Window {
 
 extension ObjectPlan {
   /// Returns whether at most one row can match a condition.
-  fileprivate func isOfOneRow(_ term: QueryNode) -> Bool {
-    guard case .comparing = term, let slots = term.soughtColumn, slots.count <= 1 else {
+  fileprivate func matchesAtMostOneRow(_ term: QueryNode) -> Bool {
+    guard case .comparing = term, let slots = term.equalityColumn, slots.count <= 1 else {
       return false
     }
     return slots.allSatisfy(unique.contains)
@@ -219,7 +222,7 @@ extension ObjectPlan {
   /// Returns whether terms compare several columns, and no index starts with two of them.
   fileprivate func hasSeparateIndexes(_ terms: [QueryNode]) -> Bool {
     if terms.count < 2 { return false }
-    let names = Set(terms.compactMap { $0.soughtColumn?.first.map { properties[$0].name } })
+    let names = Set(terms.compactMap { $0.equalityColumn?.first.map { properties[$0].name } })
     return names.count > 1
       && !rows.indexes.contains { index in
         index.columns.count > 1 && index.columns.prefix(2).allSatisfy(names.contains)
@@ -235,7 +238,7 @@ extension QueryNode {
 
   /// The column that must be equal to a value, or to one of several values, for the condition to be
   /// true.
-  var soughtColumn: [Int]? {
+  var equalityColumn: [Int]? {
     switch self {
     case .comparing(.column(let slots), .equal, .value(let value), _):
       value.isNull ? nil : slots
@@ -246,12 +249,12 @@ extension QueryNode {
   }
 
   /// The relation that must have a matching object for the condition to be true.
-  var soughtRelation: RelatedQuery? {
+  var requiredRelation: RelatedQuery? {
     switch self {
     case .related(let query, _):
       if case .exists = query.answer { query } else { nil }
     case .comparing(.related(let query, _), let comparison, .value(let value), _):
-      if case .aggregate(let form) = query.answer, form.holdsForNone(comparison, value) == false {
+      if case .aggregate(let form) = query.answer, form.holdsForNoRows(comparison, value) == false {
         query
       } else {
         nil
@@ -261,7 +264,7 @@ extension QueryNode {
   }
 
   /// Whether the node reads rows of other objects.
-  fileprivate var isOfOthers: Bool {
+  fileprivate var readsOtherRows: Bool {
     containsPart { node in
       switch node {
       case .related: true
@@ -303,5 +306,5 @@ extension QueryNode {
   }
 
   /// Whether the condition compares the key of the row with a value.
-  var isOfKey: Bool { soughtColumn == [] }
+  var comparesKey: Bool { equalityColumn == [] }
 }

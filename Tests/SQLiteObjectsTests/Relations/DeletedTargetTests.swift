@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 /// Fetched objects whose targets another process has deleted.
-@Suite(.everyEngine) struct VanishedTargetTests {
+@Suite(.everyEngine) struct DeletedTargetTests {
   let folder: TestFolder
   let magic: MagicData
   let tree: Tree
@@ -27,7 +27,7 @@ import TestSupport
       return
     }
     await #expect(processExitsWith: .success) { [path = path as String] in
-      try VanishedTargetTests.removeLeaves(path)
+      try DeletedTargetTests.removeLeaves(path)
     }
   }
 

@@ -58,7 +58,7 @@ private struct SelfNamed: Record {
 }
 
 /// Tests that full-text indexes stay correct under SQL, migrations and changes by other programs.
-@Suite struct SearchUpkeepTests {
+@Suite struct SearchIndexMaintenanceTests {
   private let folder: TestFolder
 
   init() throws {
@@ -242,7 +242,7 @@ private struct SelfNamed: Record {
       """)
     let found = try database.read { try $0.check(of: Memo.self) }
     #expect(found.map(\.kind) == [.searchIndex])
-    #expect(found.map(\.isMendedByWriting) == [true])
+    #expect(found.map(\.isResolvedByWriting) == [true])
     try database.write { try $0.prepare(Memo.self) }
     #expect(try database.read { try $0.check(of: Memo.self) } == [])
     let sql = try database.rows(
@@ -293,7 +293,7 @@ private struct SelfNamed: Record {
       try database.write { try $0.check(of: Memo.self) },
     ] {
       #expect(found.map(\.kind) == [.searchName])
-      #expect(found.map(\.isMendedByWriting) == [false])
+      #expect(found.map(\.isResolvedByWriting) == [false])
     }
     let unfound = #expect(throws: SQLiteError.self) {
       try database.read { try $0.fetch(Memo.all.search(.all(of: "milk"))) }
