@@ -9,7 +9,7 @@ import SQLiteRelations
 import Testing
 import TestSupport
 
-/// Tests that each row of the tables in the guide “Coming from the older systems” has an example,
+/// Tests that each row of the tables in the guide “Coming from the older libraries” has an example,
 /// which these tests run.
 @Suite struct ComingFromTheSeedsTests {
   struct Row: CustomTestStringConvertible {
