@@ -176,7 +176,7 @@ import TestSupport
     let copy = fixture.folder.path + "/copy.sqlite3"
     let dump = fixture.run("dump", fixture.store, text)
     #expect(dump.status == 0)
-    #expect(dump.errors.contains("3 files of assets are not in the text"))
+    #expect(dump.errors.contains("3 asset files are not in the text"))
     #expect(fixture.run("dump", fixture.store, text).status == 1)
     #expect(fixture.run("dump", "--replace", fixture.store, text).status == 0)
     #expect(fixture.run("restore", text, copy).status == 0)
@@ -198,7 +198,7 @@ import TestSupport
     #expect(fixture.run("dump", fixture.store, text).status == 0)
     let restored = fixture.run("restore", text, copy)
     #expect(restored.status == 0)
-    #expect(restored.errors.contains("3 files of assets are not in the text"))
+    #expect(restored.errors.contains("3 asset files are not in the text"))
     let check = fixture.run("check", copy)
     #expect(check.status == 3)
     #expect(fixture.run("restore", "--help").output.contains("`check` therefore reports them"))

@@ -181,7 +181,7 @@ struct ClusterTaskTests {
       }
     }
     #expect(runs == 4)
-    #expect(error?.message.contains("begun 4 times") == true, "\(error as Any)")
+    #expect(error?.message.contains("started 4 times") == true, "\(error as Any)")
     #expect(try database.rows("SELECT count(*) FROM t", as: Int.self).first == 0)
   }
 

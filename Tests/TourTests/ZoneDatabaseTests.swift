@@ -43,15 +43,15 @@ import Tour
   }
 
   @Test(arguments: [
-    ("iso3166.tab", "AD\tAndorra\nAD\tAgain\n", 2, "country AD a second time"),
+    ("iso3166.tab", "AD\tAndorra\nAD\tAgain\n", 2, "country AD is listed twice"),
     ("iso3166.tab", "AD Andorra\n", 1, "1 columns instead of 2 (code, name)"),
     ("iso3166.tab", "\n# é\r\nA\tAndorra", 3, "bad country code \"A\", not two capital letters"),
     (
-      "zone1970.tab", "AD\t+4230+00131\tA\nDE\t+4230+00131\tA\n", 2, "zone A a second time"
+      "zone1970.tab", "AD\t+4230+00131\tA\nDE\t+4230+00131\tA\n", 2, "zone A is listed twice"
     ),
     (
       "zone1970.tab", "\r\n\r\nAD,FR\t+4230+00131\tA\r\n", 3,
-      "unknown country FR, not in iso3166.tab"
+      "unknown country FR: not in iso3166.tab"
     ),
     (
       "zone1970.tab", "# here\nAD\t+4260+00131\tA\n", 2,

@@ -69,7 +69,7 @@ import Tour
     let error = try #require(throws: ZoneDatabaseError.self) {
       try ZoneFolder(path: path).zoneFile("Bad")
     }
-    #expect(error.description.hasSuffix("/Bad: not a TZif file, its first bytes are not \"TZif\""))
+    #expect(error.description.hasSuffix("/Bad: not a TZif file: its first bytes are not \"TZif\""))
   }
 
   @Test func `the error of a missing file names the Debian package`() throws {

@@ -35,7 +35,7 @@ import Tour
   }
 
   @Test func `a country that is listed twice throws`() {
-    #expect(throws: LineProblem("country AD twice")) {
+    #expect(throws: LineProblem("country AD is listed twice")) {
       try ZoneLine(columns: ["AD,ES,AD", "+4230+00131", "Europe/Andorra"])
     }
   }

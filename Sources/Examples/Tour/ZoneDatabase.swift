@@ -17,7 +17,7 @@ package struct ZoneDatabase: Sendable {
     countries = try folder.tabFile("iso3166.tab").entries { columns throws(LineProblem) in
       let country = try CountryLine(columns: columns)
       guard codes.insert(country.code).inserted else {
-        throw LineProblem("country \(country.code) a second time")
+        throw LineProblem("country \(country.code) is listed twice")
       }
       return country
     }
@@ -25,10 +25,10 @@ package struct ZoneDatabase: Sendable {
     zones = try folder.tabFile("zone1970.tab").entries { columns throws(LineProblem) in
       let zone = try ZoneLine(columns: columns)
       if let unknown = zone.countries.first(where: { !codes.contains($0) }) {
-        throw LineProblem("unknown country \(unknown), not in iso3166.tab")
+        throw LineProblem("unknown country \(unknown): not in iso3166.tab")
       }
       guard names.insert(zone.name).inserted else {
-        throw LineProblem("zone \(zone.name) a second time")
+        throw LineProblem("zone \(zone.name) is listed twice")
       }
       return zone
     }
@@ -56,8 +56,8 @@ package enum ZoneDatabaseError: Error, Hashable, CustomStringConvertible {
     switch self {
     case .missing(let path):
       """
-      \(path) is missing: the Debian package tzdata brings the time zone database \
-      (apt-get install tzdata), --zoneinfo FOLDER names another place
+      \(path) is missing; install the time zone database, such as the Debian package tzdata \
+      (apt-get install tzdata), or pass its folder as --zoneinfo FOLDER
       """
     case .unreadable(let path, let reason): "\(path) cannot be read: \(reason)"
     case .damagedLine(let path, let line, let problem): "\(path):\(line): \(problem)"
@@ -91,7 +91,7 @@ package struct ZoneFolder: Sendable {
     }
     let bytes = try Self.bytes(of: target)
     guard bytes.starts(with: "TZif".utf8) else {
-      throw .damagedFile(path: path, problem: "not a TZif file, its first bytes are not \"TZif\"")
+      throw .damagedFile(path: path, problem: "not a TZif file: its first bytes are not \"TZif\"")
     }
     return bytes
   }

@@ -26,7 +26,7 @@ package struct ZoneLine: Hashable, Sendable {
     var seen: Set<String> = []
     for code in codes {
       guard CountryLine.isCode(code) else { throw CountryLine.badCode(code) }
-      guard seen.insert(code).inserted else { throw LineProblem("country \(code) twice") }
+      guard seen.insert(code).inserted else { throw LineProblem("country \(code) is listed twice") }
     }
     return codes
   }

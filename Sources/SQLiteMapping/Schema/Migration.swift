@@ -302,7 +302,9 @@ extension Connection {
   /// Returns the migrations that have not run on this database yet.
   func pendingMigrations(of migrations: [Migration]) throws -> [Migration] {
     let names = migrations.map(\.name)
-    guard !names.contains("") else { throw SQLiteError(.misuse, "a migration has no name") }
+    guard !names.contains("") else {
+      throw SQLiteError(.misuse, "a migration has no name; give it one")
+    }
     guard Set(names).count == names.count else {
       throw SQLiteError(.misuse, "two migrations have the same name; rename one of them")
     }

@@ -128,7 +128,7 @@ extension _LiveValue {
   /// - Throws: `SQLiteError` or an encoding error if the value isn't of the type or can't be stored.
   func stored<Value: Codable>(as type: Value.Type) throws -> SQLiteCore.Value {
     guard let value = value as? Value else {
-      throw SQLiteError(.mismatch, "the value of the property does not have its type")
+      throw SQLiteError(.mismatch, "the property contains a value of another type")
     }
     return try Storage.stored(value)
   }

@@ -229,7 +229,7 @@ extension ExpressionSQL {
     guard let path else {
       throw MagicError.unsuitableType(
         type: rows.plan.typeName,
-        reason: "a key path in a filter does not lead to a collection of objects")
+        reason: "a key path in a filter does not reference a collection of objects")
     }
     return path
   }

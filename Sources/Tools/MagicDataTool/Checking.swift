@@ -120,7 +120,9 @@ extension Command {
     }
     session.endProgress()
     try report.writer.finish()
-    if left > 0 { try session.note("\(left) faults cannot be repaired: see `magicdata check`") }
+    if left > 0 {
+      try session.note("\(left) faults cannot be repaired; list them with `magicdata check`")
+    }
     return left > 0 || (report.count > 0 && !applies) ? .found : .done
   }
 

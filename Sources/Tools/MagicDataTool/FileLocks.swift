@@ -90,7 +90,7 @@ struct FileLocks {
       case (_, true): "has it open"
       case (0x4000_0000, false): "waits to write"
       case (0x4000_0001, false): "writes"
-      default: isWrite ? "writes, nobody reads" : "has it open"
+      default: isWrite ? "writes, no readers" : "has it open"
       }
     }
   #endif

@@ -150,7 +150,7 @@ extension Command {
     let schemas = objects.map { SQLSchema($0) }
     for schema in schemas {
       for unread in schema.unread {
-        try session.note("\(unread.name) takes no part, its text is not understood")
+        try session.note("\(unread.name) is ignored: its SQL cannot be parsed")
       }
     }
     let changes = schemas[0].changes(to: schemas[1])

@@ -75,7 +75,7 @@ extension Command {
       ).first, count > 0
     else { return }
     try session.note(
-      "\(count) files of assets are not in the text: `magicdata backup` copies them")
+      "\(count) asset files are not in the text; copy them with `magicdata backup`")
   }
 
   static let restore = Command(

@@ -41,7 +41,7 @@ import Testing
     let error = #expect(throws: SQLiteError.self) {
       try database.migrate([Migration("first", .sql("CREATE TABLE a (b)")), Migration("")])
     }
-    #expect(error?.message == "a migration has no name")
+    #expect(error?.message == "a migration has no name; give it one")
     #expect(try !database.read { try $0.tableExists("a") })
   }
 
