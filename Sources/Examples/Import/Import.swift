@@ -1,7 +1,7 @@
 import Foundation
 import MagicData
 
-/// A line of the file: when a station measured which temperature.
+/// A line of the file: a temperature measured by a station.
 struct Reading: Record {
   static let primaryKeyType = PrimaryKeyType.autoIncrement
   static let traits: [PropertyTrait] = [.indexed("station", "takenAt")]
@@ -11,7 +11,7 @@ struct Reading: Record {
   var takenAt: Date
   var celsius: Double
 
-  /// Reads "station,seconds since 1970,degrees".
+  /// Parses a line in the form "station,seconds since 1970,degrees Celsius".
   init(line: Substring) throws(RefusedLine) {
     let fields = line.split(separator: ",", omittingEmptySubsequences: false)
     guard fields.count == 3 else { throw .fields }
@@ -24,7 +24,7 @@ struct Reading: Record {
   }
 }
 
-/// The reason why a line is no reading.
+/// The reason why a line is invalid.
 enum RefusedLine: String, Error {
   case fields = "not three fields"
   case station = "no station"
@@ -32,7 +32,7 @@ enum RefusedLine: String, Error {
   case temperature = "a temperature that is not a number"
 }
 
-/// The lines of a file, read a piece at a time.
+/// Reads the lines of a file in chunks, without loading the whole file.
 struct LineReader {
   private let file: FileHandle
   private var piece = Data()[...]
@@ -41,11 +41,11 @@ struct LineReader {
     file = try FileHandle(forReadingFrom: URL(filePath: path))
   }
 
-  /// Returns the next line without its end, or nil after the last one.
+  /// Returns the next line without its line feed, or nil at the end of the file.
   mutating func next() throws -> Substring? {
     var end = piece.firstIndex(of: UInt8(ascii: "\n"))
     while end == nil, let more = try file.read(upToCount: 1 << 18), !more.isEmpty {
-      // The last line of a piece goes on in the next one.
+      // A line can continue in the next chunk.
       piece = Data(piece) + more
       end = piece.firstIndex(of: UInt8(ascii: "\n"))
     }
@@ -56,7 +56,8 @@ struct LineReader {
   }
 }
 
-/// Reads a file of comma-separated values into a table; without a file, one of its own with some wrong lines.
+/// Imports a file of comma-separated values into a table. Without a file, generates one that
+/// contains some invalid lines.
 @main struct Import {
   static func main() async throws {
     var words = Array(CommandLine.arguments.dropFirst())
@@ -75,7 +76,7 @@ struct LineReader {
     defer { try? FileManager.default.removeItem(atPath: own) }
     let database = try words.count > 1 ? Database(path: words[1]) : Database.temporary()
 
-    // Control-C cancels the task: batches that are committed stay, the one that runs is undone.
+    // Control-C cancels the task. Committed batches remain; the current one is rolled back.
     signal(SIGINT, SIG_IGN)
     let task = Task { try await load(path, into: database) }
     let interruption = DispatchSource.makeSignalSource(signal: SIGINT)
@@ -102,7 +103,9 @@ struct LineReader {
     exit(2)
   }
 
-  /// Stores the lines of a file in batches, and returns the numbers of those that were refused.
+  /// Inserts the lines of a file in batches.
+  ///
+  /// - Returns: The numbers of the invalid lines, by reason.
   private static func load(
     _ path: String, into database: Database
   ) async throws -> [RefusedLine: [Int]] {
@@ -130,7 +133,7 @@ struct LineReader {
     return refused
   }
 
-  /// Writes a file of so many lines, one in 50,000 of them wrong.
+  /// Generates a file with `rows` lines. One in 50,000 is invalid.
   private static func write(_ rows: Int, to path: String) throws {
     guard FileManager.default.createFile(atPath: path, contents: nil) else {
       throw CocoaError(.fileWriteUnknown)

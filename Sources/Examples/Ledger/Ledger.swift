@@ -1,7 +1,7 @@
 import Foundation
 import MagicData
 
-/// An account and the cents on it.
+/// An account with its balance in cents.
 struct Account: Record {
   static let primaryKeyType = PrimaryKeyType.autoIncrement
   static let traits: [PropertyTrait] = [.unique("name")]
@@ -11,7 +11,7 @@ struct Account: Record {
   var cents: Int
 }
 
-/// Cents that went from one account to another.
+/// A transfer of money between two accounts.
 struct Transfer: Record {
   static let primaryKeyType = PrimaryKeyType.autoIncrement
   static let traits: [PropertyTrait] = [.indexed("source"), .indexed("target")]
@@ -23,30 +23,32 @@ struct Transfer: Record {
   var madeAt: Date
 }
 
-/// A transfer of more than there is.
+/// The error of a transfer that exceeds the balance of the source account.
 struct NotEnoughError: Error {
   var account: String
   var cents: Int
 }
 
-/// Accounts in a database, between which any number of tasks may move money.
+/// The accounts in a database. Any number of tasks can transfer money between them concurrently.
 struct Accounts {
   let database: Database
 
-  /// Moves money, and returns the transfer as it was stored. Each call is durable when it returns; calls that
-  /// wait at the same time share one commit.
+  /// Transfers money and returns the stored transfer.
   ///
-  /// - Throws: ``NotEnoughError``, by which nothing is changed.
+  /// The transfer is durable when the call returns. Concurrent calls share one commit.
+  ///
+  /// - Throws: ``NotEnoughError`` if the balance of `source` is too low. Nothing is changed then.
   func move(_ cents: Int, from source: Int, to target: Int) async throws -> Transfer {
     try await database.writeInGroup { connection in
-      // The closure may run again in another transaction: its only effects are on the connection.
+      // The closure can run again in another transaction, so it has no effects outside the
+      // connection.
       var payer = try connection.object(of: Account.self, primary: source)
       guard payer.cents >= cents else {
         throw NotEnoughError(account: payer.name, cents: payer.cents)
       }
       payer.cents -= cents
       try connection.updateExisting(payer)
-      // Fetched after the change, as both may be one account.
+      // Fetched after the first update, because source and target can be the same account.
       var payee = try connection.object(of: Account.self, primary: target)
       payee.cents += cents
       try connection.updateExisting(payee)
@@ -55,8 +57,10 @@ struct Accounts {
     }
   }
 
-  /// Returns the sum of all accounts, and the names of those whose transfers do not add up to their balance, in one
-  /// snapshot.
+  /// Returns the total of all balances, and the names of the accounts with a balance that doesn't
+  /// match their transfers. Reads both from one snapshot.
+  ///
+  /// - Parameter start: The initial balance of each account, in cents.
   func audit(start: Int) throws -> (sum: Int, wrong: [String]) {
     try database.read { connection in
       let sum = try connection.firstRow("SELECT sum(cents) FROM Account", as: Int.self) ?? 0
@@ -71,7 +75,7 @@ struct Accounts {
   }
 }
 
-/// A hundred tasks that move money between ten accounts at once.
+/// Runs 100 concurrent tasks that transfer money between ten accounts, then audits the accounts.
 @main struct Ledger {
   static func main() async throws {
     let start = 100_000

@@ -1,7 +1,7 @@
 import Foundation
 import MagicData
 
-/// A note with its tags and a file.
+/// A note with tags and an optional attachment.
 struct Note: MagicObject {
   static var traits: [PropertyTrait] { [.searched(\Self.$title, \Self.$text)] }
 
@@ -22,7 +22,8 @@ struct Note: MagicObject {
   }
 }
 
-/// A word that notes have in common. Its name is its key: two notes that name it share it.
+/// A tag that any number of notes share. Its name is its primary value, so equal names refer to the
+/// same tag.
 struct Tag: MagicObject {
   @PrimaryMagicValue var name: String
   @ReverseMagicValue(\Note.$tags) var notes: AsyncReverseMagicSet<Note>
@@ -32,12 +33,13 @@ struct Tag: MagicObject {
   init(_ name: String) { self.name = name }
 }
 
-/// A mistake on the command line.
+/// An invalid command line.
 struct UsageError: Error, CustomStringConvertible {
   var description: String
 }
 
-/// Notes in a store: `Notes FOLDER COMMAND …`, or without anything a demonstration in a store that goes away.
+/// A program that keeps notes in a store: `Notes FOLDER COMMAND …`. Without arguments, runs a
+/// demonstration in a temporary store.
 @main struct Notes {
   static let help = """
     usage: Notes FOLDER add TITLE TEXT [TAG …]   keep a note
@@ -71,7 +73,7 @@ struct UsageError: Error, CustomStringConvertible {
     switch (command, words.count) {
     case ("add", 2...):
       let note = Note(words[0], words[1], tags: MagicalSet(words[2...].map(Tag.init)))
-      // Tags that are in the store are these, and stay.
+      // Tags that already exist in the store are reused.
       try await magic.update(note)
       print("kept as \(note.id)")
     case ("find", 1...):

@@ -1,16 +1,20 @@
 import Terminal
 
-/// The arguments of the command line.
+/// The parsed arguments of the command line.
 package struct Arguments: Hashable, Sendable {
-  /// The folder to keep the store in; without it, a temporary one.
+  /// The folder of the store, or nil for a temporary one.
   package private(set) var store: String?
-  /// The addresses of a cluster's nodes, which keep the store instead of a folder; empty without one.
+  /// The addresses of the nodes of the cluster that stores the data. Empty if it is stored in a
+  /// folder.
   package private(set) var cluster: [String]
   /// The folder of the time zone database.
   package private(set) var zoneinfo: String
   package private(set) var wantsHelp = false
 
-  /// Reads `words`, the command line without the program's name.
+  /// Parses the command line, without the program name.
+  ///
+  /// - Throws: `UsageError` if an argument is unknown, repeated, incomplete or contradicts another
+  ///   one.
   package init(_ words: some Sequence<String>) throws(UsageError) {
     var values: [String: String] = [:]
     var words = words.makeIterator()
@@ -55,7 +59,7 @@ package struct Arguments: Hashable, Sendable {
     """
 }
 
-/// A command line that the tour does not understand.
+/// An invalid command line.
 package struct UsageError: Error, Hashable, CustomStringConvertible {
   package let description: String
 

@@ -1,15 +1,16 @@
-/// How many zones lie in each band of 15 degrees of latitude, the north first.
+/// A chart of the number of zones in each band of 15 degrees of latitude, from north to south.
 package struct LatitudeChart {
-  /// The bands from the first to the last with zones: their southern edge in degrees, and how many zones.
+  /// The bands from the northernmost to the southernmost one with zones, each with its southern
+  /// edge in degrees and its number of zones.
   package private(set) var bands: [(south: Int, count: Int)] = []
 
   private static let height = 15
 
-  /// Counts latitudes; what lies outside -90 to 90 degrees is no latitude and is left out.
+  /// Counts the latitudes in each band. Ignores values outside -90...90.
   package init(_ latitudes: [Double]) {
     var counts: [Int: Int] = [:]
     for latitude in latitudes where (-90...90).contains(latitude) {
-      // The pole belongs to the band below it.
+      // The North Pole is counted in the band below it.
       let south = min(Int((latitude / Double(Self.height)).rounded(.down)) * Self.height, 75)
       counts[south, default: 0] += 1
     }
@@ -17,15 +18,17 @@ package struct LatitudeChart {
     bands = stride(from: last, through: first, by: -Self.height).map { ($0, counts[$0] ?? 0) }
   }
 
-  /// A line for each band, its zones in figures.
+  /// The chart with a line for each band and its number of zones.
   package var text: String {
     "zones by latitude\n" + bands.map { "\(Self.label($0.south))  \($0.count)\n" }.joined()
   }
 
-  /// A line for each band, its zones as a bar, in eighths of a column.
+  /// Returns the chart with a bar for each band. Bars are drawn in eighths of a column.
+  ///
+  /// - Parameter columns: The width of the terminal.
   package func bars(columns: Int) -> String {
     let most = max(bands.map(\.count).max() ?? 0, 1)
-    // Beside the labels and the figures.
+    // The width that labels and numbers leave.
     let room = max(8, min(columns, 100) - 24) * 8
     return "zones by latitude\n"
       + bands.map { band in
@@ -36,7 +39,7 @@ package struct LatitudeChart {
       }.joined()
   }
 
-  /// `15° N to 30° N`, padded.
+  /// Returns the padded label of a band, such as `15° N to 30° N`.
   private static func label(_ south: Int) -> String {
     func degrees(_ latitude: Int) -> String {
       let number = "\(abs(latitude))°"

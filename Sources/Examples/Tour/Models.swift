@@ -1,12 +1,12 @@
 package import Essentials
 package import MagicData
 
-/// A country of ISO 3166.
+/// A country of the ISO 3166 standard.
 package struct Country: MagicObject {
-  /// Two letters.
+  /// The two-letter ISO 3166-1 code.
   @PrimaryMagicValue package var code: String
   @MagicValue package var name: String
-  /// The zones that name this country.
+  /// The time zones that this country uses.
   @ReverseMagicValue(\Zone.$countries) package var zones: AsyncReverseMagicSet<Zone>
 
   package init() {}
@@ -20,12 +20,12 @@ package struct Country: MagicObject {
 /// A time zone of the IANA database.
 package struct Zone: MagicObject {
   @PrimaryMagicValue package var name: String
-  /// In degrees, positive in the north.
+  /// The latitude in degrees, positive in the north.
   @MagicValue package var latitude: Double
-  /// In degrees, positive in the east.
+  /// The longitude in degrees, positive in the east.
   @MagicValue package var longitude: Double
   @OptionalMagicValue package var comments: String?
-  /// The country with the most people of the zone first.
+  /// The countries that use the zone, the one with its most populous city first.
   @MagicValue package var countries: [Country]
   /// The compiled TZif file.
   @MagicValue package var file: AsyncMagical<MagicAsset<Data>>

@@ -1,6 +1,7 @@
 package import Terminal
 
-/// The steps of the tour: each is shown while it runs, on a terminal only, and then reported.
+/// Runs the steps of the tour and collects a report. On a terminal, also shows the step that is
+/// running.
 package struct Steps {
   package private(set) var report = Report()
   private let output: Output
@@ -10,9 +11,15 @@ package struct Steps {
     self.output = output
   }
 
-  /// Runs `body` as one step, and reports what `count` and `detail` make of its result.
+  /// Runs `body` as one step, and adds its duration and result to the report.
   ///
-  /// A step that throws is not reported.
+  /// A step that throws isn't added.
+  ///
+  /// - Parameters:
+  ///   - name: The description of the step.
+  ///   - body: The operation.
+  ///   - count: Returns the number to report for the result, or nil for no number.
+  ///   - detail: Returns the text to report for the result.
   package mutating func run<Result>(
     _ name: String, _ body: () async throws -> Result,
     count: (Result) -> Int? = { _ in nil }, detail: (Result) -> String = { _ in "" }
@@ -32,14 +39,14 @@ package struct Steps {
     return result
   }
 
-  /// Replaces what the terminal's last line shows: carriage return, erase to the line's end.
+  /// Replaces the last line of the terminal: returns to its start and erases it.
   private func show(_ text: String) throws(OutputError) {
     guard output.isTerminal else { return }
     try output.write("\r\u{1B}[K\(text)")
   }
 }
 
-/// The report of the tour, a line for each step: its count, its time and its result.
+/// The report of the tour: a line for each step with its count, duration and result.
 package struct Report: Hashable, Sendable {
   private struct Line: Hashable {
     let cells: [String]
@@ -50,7 +57,7 @@ package struct Report: Hashable, Sendable {
 
   package init() {}
 
-  /// Adds a line. Control characters in `step` and `detail` are shown as escapes.
+  /// Adds a line. Escapes control characters in `step` and `detail`.
   package mutating func add(
     _ step: String, count: Int? = nil, took duration: Duration? = nil, detail: String = ""
   ) {
@@ -60,7 +67,7 @@ package struct Report: Hashable, Sendable {
         cells: [step.visible, count.map(String.init) ?? "", milliseconds], detail: detail.visible))
   }
 
-  /// The lines, their columns aligned; each ends in a line feed, none in a space.
+  /// The report in aligned columns. Each line ends in a line feed, without trailing spaces.
   package var text: String {
     let widths = (0..<3).map { column in lines.map(\.cells[column].count).max() ?? 0 }
     return lines.map { line in

@@ -1,7 +1,7 @@
 package import Essentials
 package import MagicData
 
-/// The tour's work with a store.
+/// The operations that the tour performs on a store.
 package struct StoreTour {
   package let magic: MagicData
 
@@ -9,9 +9,9 @@ package struct StoreTour {
     self.magic = magic
   }
 
-  /// Saves all countries and zones with their files, in one transaction.
+  /// Saves all countries and zones, including the zone files.
   ///
-  /// - Returns: The objects.
+  /// - Returns: The saved objects.
   package func save(
     _ database: ZoneDatabase
   ) async throws -> (countries: [Country], zones: [Zone]) {
@@ -21,15 +21,16 @@ package struct StoreTour {
       try Zone(
         line, countries: line.countries.compactMap { byCode[$0] }, file: database.file(of: line))
     }
-    // The zones lead to their countries; countries without a zone are saved beside them.
+    // Saving the zones also saves their countries. The second save adds the countries without a
+    // zone.
     try await magic.update(zones)
     try await magic.update(countries)
     return (countries, zones)
   }
 
-  /// The low level: SQL with bound values, typed rows, a transaction that is rolled back.
+  /// Counts the zones south of a latitude with the SQL functions, in three different ways.
   ///
-  /// - Returns: How many zones lie south of the equator, as each of three ways says.
+  /// - Returns: The result of each way.
   package func count(southOf latitude: Double) throws -> [Int] {
     let database = magic.database
     try database.executeChange(
@@ -44,9 +45,9 @@ package struct StoreTour {
     return [change.rows, rows.count, typed.count]
   }
 
-  /// Deletes all zones in a transaction, and undoes it.
+  /// Deletes all zones in a transaction and rolls it back.
   ///
-  /// - Returns: How many zones there were in between, and how many there are after.
+  /// - Returns: The number of zones inside the transaction, and after it.
   package func deleteAndUndo() throws -> (between: Int, after: Int) {
     var between = 0
     _ = try magic.database.write { connection in
@@ -57,7 +58,9 @@ package struct StoreTour {
     return (between, try magic.count(of: Zone.self))
   }
 
-  /// Changes an object, and finds the change under its primary value.
+  /// Changes the comment of a zone, fetches the zone again and restores the previous comment.
+  ///
+  /// - Returns: The changed comment, as fetched.
   package func comment(on name: String) async throws -> String? {
     let zone = try await magic.object(of: Zone.self, primary: name)
     let before = zone.comments
@@ -69,32 +72,32 @@ package struct StoreTour {
     return found
   }
 
-  /// The zones north of a latitude.
+  /// Returns the zones north of a latitude.
   package func zones(northOf latitude: Double) async throws -> [Zone] {
     try await magic.objects(of: Zone.self, where: \.$latitude > latitude)
   }
 
-  /// The zones of a country, by the reverse of the zones' relation.
+  /// Returns the zones of a country, using the reverse relation.
   package func zones(of code: String) async throws -> [Zone] {
     try await magic.object(of: Country.self, primary: code).zones.get()
   }
 
-  /// The countries of a zone.
+  /// Returns the countries of a zone.
   package func countries(of name: String) async throws -> [Country] {
     try await magic.object(of: Zone.self, primary: name).countries
   }
 
-  /// The content of a zone's file, read when it is asked for.
+  /// Returns the content of a zone's file, which is loaded on demand.
   package func file(of name: String) async throws -> Data? {
     try await magic.object(of: Zone.self, primary: name).file.get().get()
   }
 
-  /// The latitude of each zone, without its object.
+  /// Returns the latitudes of all zones without creating objects.
   package func latitudes() async throws -> [Double] {
     try await magic.fetch(Zone.all.values(\.$latitude))
   }
 
-  /// The number of pairs of a zone and a country.
+  /// Returns the number of pairs of a zone and a country that uses it.
   package func pairCount() async throws -> Int {
     try await magic.object(of: Zone.self).reduce(0) { $0 + $1.countries.count }
   }

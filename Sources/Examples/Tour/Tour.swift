@@ -3,14 +3,16 @@ import MagicData
 import Platform
 package import Terminal
 
-/// The program that `swift run Tour` runs.
+/// A sample program that saves the world's time zones in a store and queries them (`swift run
+/// Tour`).
 @main package struct Tour {
   static func main() async {
     exit(
       await run(CommandLine.arguments.dropFirst(), output: .standard, errors: .standardError))
   }
 
-  /// Runs the tour and returns the exit status: 0, 1 after a failure, 2 for a wrong command line.
+  /// Runs the tour and returns the exit status: 0 on success, 1 after a failure, 2 for an invalid
+  /// command line.
   package static func run(
     _ words: some Sequence<String>, output: Output, errors: Output
   ) async -> Int32 {
@@ -151,18 +153,19 @@ package import Terminal
   }
 
   private static func complain(_ message: String, on errors: Output, status: Int32) -> Int32 {
-    // If even this cannot be written, the exit status says it.
+    // If this write fails too, the exit status is the only report.
     try? errors.write("Tour: \(message)".visible + "\n")
     return status
   }
 }
 
-/// The zone and the country that the tour looks at more closely.
+/// The zone and the country that the tour shows in detail.
 struct Example {
   let zone: String
   let country: String
 
-  /// Takes known ones if they are there, else what comes first; nil if there is nothing.
+  /// Selects Europe/Zurich and Canada if they exist, otherwise the first zone and its first
+  /// country. Returns nil if there are no zones or the first one has no country.
   init?(_ database: ZoneDatabase) {
     let zones = database.zones
     guard let zone = zones.first(where: { $0.name == "Europe/Zurich" }) ?? zones.first,

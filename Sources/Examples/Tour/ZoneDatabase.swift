@@ -1,16 +1,18 @@
 package import Essentials
 import Terminal
 
-/// The IANA time zone database in a folder: its countries, its zones and each zone's file.
+/// The IANA time zone database in a folder: its countries, its zones and the file of each zone.
 package struct ZoneDatabase: Sendable {
-  /// Where Unix systems keep the database.
+  /// The folder of the database on most Unix systems.
   package static let usualFolder = "/usr/share/zoneinfo"
 
   package let countries: [CountryLine]
   package let zones: [ZoneLine]
   private let folder: ZoneFolder
 
-  /// Reads `iso3166.tab` and `zone1970.tab` in `path`, and refuses the first damaged line.
+  /// Reads `iso3166.tab` and `zone1970.tab` in the folder at `path`.
+  ///
+  /// - Throws: `ZoneDatabaseError` if a table can't be read or contains an invalid line.
   package init(folder path: String = usualFolder) throws(ZoneDatabaseError) {
     folder = ZoneFolder(path: path)
     var codes: Set<String> = []
@@ -34,18 +36,18 @@ package struct ZoneDatabase: Sendable {
     }
   }
 
-  /// How many times a country keeps a zone.
+  /// The number of pairs of a zone and a country that uses it.
   package var pairCount: Int {
     zones.reduce(0) { $0 + $1.countries.count }
   }
 
-  /// Reads the compiled form of `zone` (TZif, RFC 9636).
+  /// Reads the compiled file of a zone (TZif, RFC 9636).
   package func file(of zone: ZoneLine) throws(ZoneDatabaseError) -> Data {
     try folder.zoneFile(zone.name)
   }
 }
 
-/// Why the time zone database could not be read.
+/// An error while reading the time zone database.
 package enum ZoneDatabaseError: Error, Hashable, CustomStringConvertible {
   case missing(path: String)
   case unreadable(path: String, reason: String)
@@ -66,7 +68,7 @@ package enum ZoneDatabaseError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// The folder of a time zone database, out of which no zone's name leads.
+/// The folder of a time zone database. Doesn't read zone files outside the folder.
 package struct ZoneFolder: Sendable {
   private let url: URL
 
@@ -74,13 +76,13 @@ package struct ZoneFolder: Sendable {
     url = URL(filePath: path, directoryHint: .isDirectory)
   }
 
-  /// Reads the table called `name`.
+  /// Reads the table with that file name.
   package func tabFile(_ name: String) throws(ZoneDatabaseError) -> TabFile {
     let file = url.appending(path: name, directoryHint: .notDirectory)
     return TabFile(path: Self.path(of: file), bytes: try Self.bytes(of: file))
   }
 
-  /// Reads the zone file called `name`, also through symbolic links that stay in the folder.
+  /// Reads a zone file. Follows symbolic links if their target is inside the folder.
   package func zoneFile(_ name: String) throws(ZoneDatabaseError) -> Data {
     let folder = url.resolvingSymlinksInPath()
     let file = folder.appending(path: name, directoryHint: .notDirectory)
@@ -109,7 +111,7 @@ package struct ZoneFolder: Sendable {
   private static func bytes(of url: URL) throws(ZoneDatabaseError) -> Data {
     let path = Self.path(of: url)
     do {
-      // Reading a named pipe would wait for its writer for ever.
+      // Reading a named pipe without a writer would block forever.
       let type = try FileManager.default.attributesOfItem(
         atPath: Self.path(of: url.resolvingSymlinksInPath()))[.type]
       guard type as? FileAttributeType == .typeRegular else {
@@ -126,9 +128,9 @@ package struct ZoneFolder: Sendable {
   }
 }
 
-/// A text file of tab-separated columns, in which `#` begins a comment line.
+/// A text file with tab-separated columns.
 ///
-/// Lines may end in LF or CRLF, and empty lines are skipped.
+/// Lines end in LF or CRLF. Empty lines and lines that start with `#` are skipped.
 package struct TabFile {
   package let path: String
   private let bytes: Data
@@ -138,7 +140,10 @@ package struct TabFile {
     self.bytes = bytes
   }
 
-  /// Returns what `read` makes of the columns of each line, and names the line it refuses.
+  /// Converts the columns of each line to an entry with `read`.
+  ///
+  /// - Throws: `ZoneDatabaseError.damagedLine` with the line number if a line is invalid or `read`
+  ///   throws.
   package func entries<Entry>(
     _ read: ([String]) throws(LineProblem) -> Entry
   ) throws(ZoneDatabaseError) -> [Entry] {

@@ -1,10 +1,11 @@
 import Terminal
 
-/// A line of `zone1970.tab`: a time zone, where it is, and the countries that keep it.
+/// A line of `zone1970.tab`: a time zone, its coordinates and the countries that use it.
 package struct ZoneLine: Hashable, Sendable {
-  /// The zone's name and, below the database's folder, its file: `Europe/Berlin`.
+  /// The name of the zone, such as `Europe/Berlin`. Also the path of its file in the database's
+  /// folder.
   package let name: String
-  /// Country codes; the country of the most populous city comes first.
+  /// The country codes, the country with the most populous city first.
   package let countries: [String]
   package let coordinates: Coordinates
   package let comments: String?
@@ -31,7 +32,7 @@ package struct ZoneLine: Hashable, Sendable {
     return codes
   }
 
-  /// Refuses every name that is not a plain path below a folder.
+  /// Throws an error unless the name is a plain relative path that stays below its folder.
   private static func check(name: String) throws(LineProblem) {
     guard !name.isEmpty else { throw LineProblem("empty zone name") }
     guard name.utf8.allSatisfy(isNameByte) else {
@@ -88,7 +89,7 @@ package struct CountryLine: Hashable, Sendable {
   }
 }
 
-/// A point on the globe, in degrees: north and east are positive.
+/// A point on the globe in degrees. North and east are positive.
 package struct Coordinates: Hashable, Sendable {
   package let latitude: Double
   package let longitude: Double
@@ -98,7 +99,9 @@ package struct Coordinates: Hashable, Sendable {
     self.longitude = longitude
   }
 
-  /// Reads ISO 6709 text, `±DDMM±DDDMM` or `±DDMMSS±DDDMMSS`.
+  /// Parses ISO 6709 coordinates in the form `±DDMM±DDDMM` or `±DDMMSS±DDDMMSS`.
+  ///
+  /// - Throws: `LineProblem` if the text has another form or is out of range.
   package init(_ text: String) throws(LineProblem) {
     let bytes = Array(text.utf8)
     guard bytes.count == 11 || bytes.count == 15 else { throw Self.wrongForm(text) }
@@ -137,7 +140,7 @@ package struct Coordinates: Hashable, Sendable {
   }
 }
 
-/// The error in one line of a file, without the line's number.
+/// A problem with a line of a file. Doesn't include the line number.
 package struct LineProblem: Error, Hashable, CustomStringConvertible {
   package let description: String
 

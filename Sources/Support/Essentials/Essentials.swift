@@ -1,4 +1,4 @@
-// The part of Foundation that the library uses: the small one where there is one.
+// The part of Foundation that the library uses: FoundationEssentials where it exists.
 #if canImport(FoundationEssentials)
   @_exported public import FoundationEssentials
 #else

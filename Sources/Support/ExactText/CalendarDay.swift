@@ -1,4 +1,4 @@
-/// A day of the proleptic Gregorian calendar, which SQLite uses too.
+/// A day of the proleptic Gregorian calendar, like SQLite's dates.
 package struct CalendarDay: Hashable, Sendable {
   package let year: Int
   package let month: Int
@@ -10,10 +10,11 @@ package struct CalendarDay: Hashable, Sendable {
     self.day = day
   }
 
-  /// Makes the day that is `days` after 2001-01-01.
+  /// Creates the day that is `days` days after 2001-01-01.
   ///
-  /// The arithmetic counts years from March, so that the leap day is the last of its year, and in
-  /// cycles of 400 years, starting one cycle early so that nothing is negative from year 0 on.
+  /// Years start in March, so that the leap day is the last day of a year. Days are counted in
+  /// cycles of 400 years. The count starts one cycle early, so that no number is negative from year
+  /// 0 on.
   package init(daysSinceReference days: Int) {
     let shifted = UInt64(days + Self.referenceDay + Self.daysPerCycle)
     let cycle = shifted / 146_097
@@ -27,7 +28,7 @@ package struct CalendarDay: Hashable, Sendable {
     year = Int(yearOfCycle + cycle * 400) - 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// The number of days from 2001-01-01 to this day, which must exist.
+  /// The number of days from 2001-01-01 to this day. The day must exist in the calendar.
   package var daysSinceReference: Int {
     let yearFromMarch = year + 400 - (month <= 2 ? 1 : 0)
     let cycle = yearFromMarch / 400
@@ -38,7 +39,7 @@ package struct CalendarDay: Hashable, Sendable {
     return cycle * Self.daysPerCycle + dayOfCycle - Self.daysPerCycle - Self.referenceDay
   }
 
-  /// The number of days in a month from 1 to 12.
+  /// Returns the number of days in a month. `month` must be in 1...12.
   package static func days(inMonth month: Int, of year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -48,6 +49,6 @@ package struct CalendarDay: Hashable, Sendable {
   }
 
   private static let daysPerCycle = 146_097
-  /// 2001-01-01, counted from 0000-03-01.
+  /// The number of days from 0000-03-01 to 2001-01-01.
   private static let referenceDay = 730_791
 }

@@ -1,25 +1,28 @@
-/// A text that is no date.
+/// The error for a text that isn't a date.
 package struct DateTextError: Error {
   /// The reason, such as `not a date: there is no hour 24`.
   package let reason: String
 }
 
 extension DateText {
-  /// The forms of text that are read as dates.
+  /// A syntax of dates.
   package enum Grammar {
-    /// The forms of SQLite's date functions: a date alone, or with a time to the minute, the second or a
-    /// fraction of it; then perhaps a zone, `Z` or `+HH:MM` or `-HH:MM`, also after one space.
+    /// The date formats of SQLite's date functions: a date, optionally followed by a time with
+    /// minutes, seconds or fractions of seconds, and then optionally by a zone (`Z`, `+HH:MM` or
+    /// `-HH:MM`), which one space can precede.
     case sqlite
-    /// A date with a time to the second at least; the colon of a zone may be left out, and so may the
-    /// zone after its space.
+    /// The date format of SPON: a date and a time that includes seconds. The zone can be written
+    /// without a colon, and a trailing space without a zone is accepted.
     case spon
   }
 
-  /// Returns the seconds since 2001-01-01 of the date that UTF-8 `text` names: of the nearest one, if
-  /// the fraction has more digits than a `Double` holds. Without a zone the time is UTC.
+  /// Parses a date and returns it in seconds since 2001-01-01, rounded to the nearest `Double`.
   ///
-  /// February 30 and 24:00 are refused, there are no leap seconds, and neither a time alone nor `now` nor
-  /// a Julian day is a date. A zone or rounding may lead out of ``DateRange``.
+  /// A date without a zone is in UTC. Rounding or a zone can move the result out of ``DateRange``.
+  ///
+  /// - Throws: `DateTextError` if the text doesn't match `grammar` or the date doesn't exist.
+  ///   February 30, 24:00 and leap seconds are errors, and so are a time without a date, `now` and
+  ///   Julian days.
   package static func seconds(
     from text: Span<UInt8>, as grammar: Grammar = .sqlite
   ) throws(DateTextError) -> Double {
@@ -65,7 +68,8 @@ extension DateText {
     return CalendarDay(year: year, month: month, day: day)
   }
 
-  /// Reads the digits after a point, if one stands here, and returns where they are.
+  /// Reads a decimal point and the digits after it, and returns the range of the digits. Returns an
+  /// empty range if there is no decimal point.
   private static func readFraction(
     _ text: Span<UInt8>, at offset: inout Int
   ) throws(DateTextError) -> Range<Int> {
@@ -77,7 +81,7 @@ extension DateText {
     return start..<offset
   }
 
-  /// Reads a zone and returns how many seconds it is ahead of UTC.
+  /// Reads a zone and returns its offset from UTC in seconds, positive in the east.
   private static func readZone(
     _ text: Span<UInt8>, at offset: inout Int, as grammar: Grammar
   ) throws(DateTextError) -> Int {
@@ -110,7 +114,7 @@ extension DateText {
     offset += 1
   }
 
-  /// Reads two digits.
+  /// Reads a two-digit number in `lowest...highest`.
   private static func readNumber(
     _ text: Span<UInt8>, at offset: inout Int, from lowest: Int = 0, to highest: Int,
     _ name: StaticString

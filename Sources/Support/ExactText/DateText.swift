@@ -1,20 +1,22 @@
-/// Dates as text: `YYYY-MM-DD HH:MM:SS[.fraction]` in UTC.
+/// Dates as text in the form `YYYY-MM-DD HH:MM:SS[.fraction]`, in UTC.
 ///
-/// A date is a `Double` of seconds since 2001-01-01 00:00:00; the fraction has as few digits as reading
-/// that very double back needs, none for a whole second and seldom more than seven nowadays. The
-/// texts sort as the dates do.
+/// A date is a `Double` that counts the seconds since 2001-01-01 00:00:00. Its text has the fewest
+/// fraction digits that are parsed as exactly the same double: none for whole seconds, and rarely
+/// more than seven for current dates. The texts sort in the order of the dates.
 package enum DateText {
-  /// The longest text in bytes, for seconds of a magnitude of 1e-280 at least.
+  /// The maximum length of a text in bytes, for seconds that are 0 or have a magnitude of at least
+  /// 1e-280.
   package static let maximumLength = 320
 
-  /// Appends the text of `seconds`, ``maximumLength`` bytes at most, to `output`.
+  /// Appends the text of `seconds` to `output`, which must have capacity for ``length(ofSeconds:)``
+  /// bytes.
   ///
-  /// - Precondition: `seconds` lies in ``DateRange``, and is 0 or of a magnitude of 1e-280 at least.
+  /// - Precondition: `seconds` is in ``DateRange``, and is 0 or has a magnitude of at least 1e-280.
   package static func append(
     seconds: Double, separator: UInt8 = UInt8(ascii: " "), to output: inout OutputSpan<UInt8>
   ) {
     let floor = seconds.rounded(.down)
-    // Counted from the start of the range, so that everything is unsigned.
+    // Counted from the start of the range, so that the numbers are unsigned.
     let sinceStart = UInt64(floor - DateRange.start)
     let startDay = Int(DateRange.start) / 86_400
     let day = CalendarDay(daysSinceReference: Int(sinceStart / 86_400) + startDay)
@@ -37,9 +39,9 @@ package enum DateText {
     }
   }
 
-  /// Returns the text of `seconds`, followed by `zone` if there is one.
+  /// Returns the text of `seconds`, followed by `zone` unless that is nil.
   ///
-  /// - Precondition: As for ``append(seconds:separator:to:)``.
+  /// - Precondition: `seconds` is in ``DateRange``, and is 0 or has a magnitude of at least 1e-280.
   package static func text(
     ofSeconds seconds: Double, separator: UInt8 = UInt8(ascii: " "), zone: UInt8? = nil
   ) -> String {
@@ -51,9 +53,9 @@ package enum DateText {
     }
   }
 
-  /// The greatest length in bytes that the text of `seconds` may have, without a zone.
+  /// Returns an upper bound of the length in bytes of the text of `seconds`, without a zone.
   package static func length(ofSeconds seconds: Double) -> Int {
-    // Point and digits of a magnitude from 1 on take at most 17 bytes after the second.
+    // From a magnitude of 1 on, the decimal point and the fraction need at most 17 bytes.
     seconds.magnitude >= 1 ? 39 : maximumLength
   }
 
@@ -63,14 +65,14 @@ package enum DateText {
   }
 }
 
-/// The dates that can be written as text: the years 0000 to 9999, in UTC.
+/// The range of dates that have a text: the years 0000 to 9999 in UTC.
 package enum DateRange {
-  /// 0000-01-01 00:00:00, in seconds since 2001-01-01 00:00:00.
+  /// The lower bound, 0000-01-01 00:00:00, in seconds since 2001-01-01 00:00:00.
   package static let start = -63_145_526_400.0
-  /// 10000-01-01 00:00:00, the first moment beyond.
+  /// The exclusive upper bound, 10000-01-01 00:00:00.
   package static let end = 252_423_993_600.0
 
-  /// Returns whether the range contains that date; false for NaN.
+  /// Returns whether the range contains a date. Returns false for NaN.
   package static func contains(_ seconds: Double) -> Bool {
     seconds >= start && seconds < end
   }

@@ -1,15 +1,17 @@
-/// Conversions between a `Double` of seconds and decimal seconds that lose nothing.
+/// Lossless conversions between seconds as a `Double` and as decimal digits.
 package enum ExactSeconds {
-  /// Appends the digits that follow the point in `seconds`, counted up from the whole second below.
+  /// Appends the fraction digits of `seconds`, counted from the next lower whole second.
   ///
-  /// They are the fewest digits that ``nearest(_:fraction:)`` reads back as `seconds`, and of these
-  /// the closest. Different seconds never get the same digits, so the texts sort as the numbers do.
+  /// Of the shortest fractions that ``nearest(_:fraction:)`` converts back to `seconds`, it appends
+  /// the closest one. Different numbers never have the same digits, so the texts sort like the
+  /// numbers.
   ///
-  /// - Precondition: `seconds` is not whole, and its magnitude is below 2^52.
+  /// - Precondition: `seconds` isn't a whole number, and its magnitude is less than 2^52.
   package static func appendFraction(of seconds: Double, to text: inout OutputSpan<UInt8>) {
     guard seconds.magnitude >= 1 else { return appendSmallFraction(of: seconds, to: &text) }
     // Fixed-point long division. The unit is 2^-(bits + 1) seconds, half the distance between two
-    // doubles, so a remainder closer than `reach` to either end names no other double.
+    // adjacent doubles. A remainder closer than `reach` to either end therefore identifies this
+    // double.
     let bits = UInt64(52 - Int(seconds.exponent))
     let one: UInt64 = 1 << (bits + 1)
     var remainder = (seconds.significandBitPattern & ((1 << bits) - 1)) << 1
@@ -32,14 +34,14 @@ package enum ExactSeconds {
     }
   }
 
-  /// Returns the double nearest to `whole + numerator / denominator`, ties to even.
+  /// Returns the double nearest to `whole + numerator / denominator`. Rounds ties to even.
   ///
   /// - Parameters:
-  ///   - whole: A number of magnitude below 2^52.
-  ///   - numerator: A number below the denominator.
-  ///   - denominator: A power of ten, at most 10^19.
-  /// - Returns: The double, or nil for a long fraction between -1 and 1, which needs more digits
-  ///   than this arithmetic has.
+  ///   - whole: The whole seconds. The magnitude must be less than 2^52.
+  ///   - numerator: The numerator of the fraction. It must be less than the denominator.
+  ///   - denominator: A power of ten up to 10^19.
+  /// - Returns: The double, or nil if the result is between -1 and 1 and the fraction needs more
+  ///   digits than this arithmetic supports.
   package static func nearest(
     _ whole: Int64, _ numerator: UInt64, over denominator: UInt64
   ) -> Double? {
@@ -48,7 +50,7 @@ package enum ExactSeconds {
     let part = whole < 0 ? denominator - numerator : numerator
     let sign: Double = whole < 0 ? -1 : 1
     guard magnitude > 0 else {
-      // Both are exact below 2^53 and 10^22, so the one rounding is that of the division.
+      // Both numbers are exact (below 2^53 and 10^22), so only the division rounds.
       return part < 1 << 53 ? sign * (Double(part) / Double(denominator)) : nil
     }
     let bits = UInt64(magnitude.leadingZeroBitCount) - 11
@@ -63,7 +65,8 @@ package enum ExactSeconds {
     return sign * Double(significand) * Double(bitPattern: (1_023 - bits) << 52)
   }
 
-  /// Returns the double nearest to `whole` and the decimal digits after its point, ties to even.
+  /// Returns the double nearest to `whole` plus the fraction with these decimal digits. Rounds ties
+  /// to even.
   package static func nearest(_ whole: Int64, fraction digits: Span<UInt8>) -> Double? {
     var count = digits.count
     while count > 0, digits[count - 1] == UInt8(ascii: "0") { count -= 1 }
@@ -79,7 +82,8 @@ package enum ExactSeconds {
     return nearestOfLong(whole, digits: digits.extracting(first: count))
   }
 
-  /// Writes a fraction between -1 and 1 from the shortest digits that Swift itself prints.
+  /// Appends the fraction digits of a number between -1 and 1, using the shortest digits that Swift
+  /// prints.
   private static func appendSmallFraction(of seconds: Double, to text: inout OutputSpan<UInt8>) {
     var digits: [UInt8] = []
     var count = 0
@@ -92,7 +96,7 @@ package enum ExactSeconds {
     if parts.count > 1, let exponent = Int(parts[1]) { count -= exponent }
     digits = Array(digits.drop { $0 == UInt8(ascii: "0") })
     let leading = count - digits.count
-    // A negative second counts up from the one below: the ten's complement.
+    // The fraction of a negative number counts from the next lower second: the ten's complement.
     for index in 0..<count {
       let digit = index < leading ? UInt8(ascii: "0") : digits[index - leading]
       let complement = index == count - 1 ? 10 + 2 * UInt8(ascii: "0") : 9 + 2 * UInt8(ascii: "0")
@@ -100,7 +104,7 @@ package enum ExactSeconds {
     }
   }
 
-  /// Uses the C library, which rounds any number of digits correctly.
+  /// Converts a fraction of any length. Uses the C library, which rounds correctly.
   private static func nearestOfLong(_ whole: Int64, digits: Span<UInt8>) -> Double? {
     var text = whole < 0 ? "-\(-whole - 1)." : "\(whole)."
     for index in 0..<digits.count {

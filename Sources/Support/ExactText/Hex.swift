@@ -1,11 +1,11 @@
 /// Hexadecimal digits as ASCII bytes.
 package enum Hex {
-  /// The upper-case digit of a value below 16.
+  /// Returns the uppercase digit of a value less than 16.
   @inlinable package static func uppercase(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
   }
 
-  /// The value of a digit of either case, nil for another byte.
+  /// Returns the value of an uppercase or lowercase digit, or nil for any other byte.
   @inline(__always) @inlinable package static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -15,17 +15,17 @@ package enum Hex {
     }
   }
 
-  /// The lower-case digit of a value below 16.
+  /// Returns the lowercase digit of a value less than 16.
   @inlinable package static func lowercase(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
   }
 
-  /// Returns two upper-case digits for each byte.
+  /// Returns the bytes as text, with two uppercase digits per byte.
   package static func uppercaseText(of bytes: [UInt8]) -> String {
     text(of: bytes, uppercase)
   }
 
-  /// Returns two lower-case digits for each byte.
+  /// Returns the bytes as text, with two lowercase digits per byte.
   package static func lowercaseText(of bytes: [UInt8]) -> String {
     text(of: bytes, lowercase)
   }
@@ -43,12 +43,13 @@ package enum Hex {
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-  /// All the lower-case hexadecimal digits, leading zeros included; 128 bits at most.
+  /// The integer in lowercase hexadecimal digits, including leading zeros. Supports up to 128 bits.
   package var hexadecimal: String {
     Hex.text(of: UInt128(truncatingIfNeeded: self), digits: Self.bitWidth / 4)
   }
 
-  /// Makes the integer from exactly the digits that ``hexadecimal`` gives, or nil.
+  /// Creates an integer from the digits that ``hexadecimal`` returns. Returns nil if the number of
+  /// digits is different or a digit is uppercase or invalid.
   package init?(hexadecimal digits: Substring) {
     guard let bits = Hex.bits(of: digits.utf8, digits: Self.bitWidth / 4) else { return nil }
     self.init(truncatingIfNeeded: bits)

@@ -1,4 +1,4 @@
-/// JSON that is being written.
+/// A writer for JSON text.
 package struct JSONText {
   package var bytes: [UInt8] = []
 

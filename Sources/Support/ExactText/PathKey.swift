@@ -1,15 +1,15 @@
-/// A step of a coding path that is no key of a type's own.
+/// An element of a coding path that isn't a key declared by a type, such as an array index.
 package struct PathKey: CodingKey {
   package let stringValue: String
   package let intValue: Int?
 
-  /// Creates the step to the member of that name.
+  /// Creates the key of a member with that name.
   package init(_ name: String) {
     stringValue = name
     intValue = nil
   }
 
-  /// Creates the step to an element of a list.
+  /// Creates the key of an array element.
   package init(index: Int) {
     stringValue = "Index \(index)"
     intValue = index

@@ -1,6 +1,6 @@
-/// Names as the key strategies of Foundation's coders convert them.
+/// Conversions between camel case and snake case, like the key strategies of Foundation's coders.
 package enum SnakeCase {
-  /// `someURLValue` as `some_url_value`.
+  /// Returns the key in snake case: `some_url_value` for `someURLValue`.
   package static func snakeCase(of key: String) -> String {
     let scalars = Array(key.unicodeScalars)
     var result = String.UnicodeScalarView()
@@ -18,7 +18,8 @@ package enum SnakeCase {
     return String(result)
   }
 
-  /// `some_url_value` as `someUrlValue`; underscores at both ends stay.
+  /// Returns the key in camel case: `someUrlValue` for `some_url_value`. Keeps leading and trailing
+  /// underscores.
   package static func camelCase(of key: String) -> String {
     let leading = key.prefix { $0 == "_" }
     guard leading.count < key.count else { return key }

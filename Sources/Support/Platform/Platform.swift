@@ -1,4 +1,4 @@
-// The C library of the platform, and the calls of it that Swift cannot import.
+// The platform's C library, and the functions of it that Swift can't import.
 @_exported public import CPlatform
 #if canImport(Glibc)
   @_exported public import Glibc

@@ -1,55 +1,65 @@
 import Platform
 
-/// The calls into the file system that stores of files make, one C call each.
+/// The file system functions that the library uses. Each requirement is a single C call.
 ///
-/// ``SystemFileOperations`` makes them. A test wraps those to fail, to cut short or to record
-/// any one of them. ``Descriptor`` and its users above repeat a call (`EINTR`, short reads and writes)
-/// or try another one, so that such a test reaches that code, too.
+/// ``SystemFileOperations`` is the implementation. Tests wrap it to inject failures and short
+/// writes or to record calls. Retries (`EINTR`, short reads and writes) and fallbacks are
+/// implemented above this protocol, in ``Descriptor`` and its users, so that the tests cover them
+/// too.
 package protocol FileOperations: Sendable {
-  /// Opens `path` from the working directory (`open`).
+  /// Opens a file or folder at a path relative to the working directory (`open`).
   func open(path: String, _ flags: Int32) throws(SystemFailure) -> Int32
-  /// Makes a folder at `path` from the working directory (`mkdir`).
+  /// Creates a folder at a path relative to the working directory (`mkdir`).
   func makeFolder(path: String) throws(SystemFailure)
-  /// Opens, or with `O_CREAT` makes, an entry of a folder (`openat`).
+  /// Opens an entry of a folder. Creates it if `flags` contains `O_CREAT` (`openat`).
   func open(_ name: String, in folder: Int32, _ flags: Int32) throws(SystemFailure) -> Int32
-  /// Makes a folder in a folder (`mkdirat`).
+  /// Creates a folder inside a folder (`mkdirat`).
   func makeFolder(_ name: String, in folder: Int32) throws(SystemFailure)
-  /// Gives an entry another folder and name, never over another entry (`renameat2`, `renameatx_np`).
+  /// Moves an entry to another folder and name. Fails if that name exists (`renameat2`,
+  /// `renameatx_np`).
   func move(
     _ name: String, from folder: Int32, to other: Int32, as newName: String
   ) throws(SystemFailure)
-  /// Gives an entry a second folder and name (`linkat`).
+  /// Creates a hard link to an entry (`linkat`).
   func link(
     _ name: String, from folder: Int32, to other: Int32, as newName: String
   ) throws(SystemFailure)
-  /// Gives an entry another name, in place of the file that has it (`renameat`).
+  /// Renames the entry `newName` to `name`, replacing an existing file (`renameat`).
   func replace(_ name: String, by newName: String, in folder: Int32) throws(SystemFailure)
   /// Removes a file from a folder (`unlinkat`).
   func remove(_ name: String, in folder: Int32) throws(SystemFailure)
   /// Removes an empty folder from a folder (`unlinkat` with `AT_REMOVEDIR`).
   func removeFolder(_ name: String, in folder: Int32) throws(SystemFailure)
-  /// The names in a folder that are UTF-8, without `.` and `..` (`readdir`).
+  /// Returns the names of the entries of a folder, without `.`, `..` and names that aren't valid
+  /// UTF-8 (`readdir`).
   func names(in folder: Int32) throws(SystemFailure) -> [String]
-  /// The kind, size and permissions of an open file (`fstat`).
+  /// Returns the type, size and permissions of an open file (`fstat`).
   func status(of file: Int32) throws(SystemFailure) -> FileStatus
-  /// Reads up to `count` bytes that begin at `offset`; none at the end (`pread`).
+  /// Reads up to `count` bytes starting at `offset`. Returns an empty array at the end of the file
+  /// (`pread`).
   func read(_ count: Int, at offset: Int, of file: Int32) throws(SystemFailure) -> [UInt8]
-  /// Appends bytes and returns how many (`write`).
+  /// Writes bytes at the file's current position and returns the number of written bytes, which can
+  /// be less than all (`write`).
   func write(_ bytes: RawSpan, to file: Int32) throws(SystemFailure) -> Int
-  /// Makes an entry that shares the content of an open file (`FICLONE`, `fclonefileat`), or none.
+  /// Creates a copy-on-write clone of an open file. Fails if the file system doesn't support clones
+  /// (`FICLONE`, `fclonefileat`).
   func clone(_ source: Int32, as name: String, in folder: Int32) throws(SystemFailure)
-  /// Makes the content of a file or of a folder last (`fsync`).
+  /// Flushes the content of a file or folder to the disk (`fsync`).
   ///
-  /// On Darwin `fsync` leaves it in the drive's cache. Several files need that emptied only once,
-  /// with the last of them (`F_FULLFSYNC`).
+  /// On Darwin, `fsync` doesn't flush the drive's cache. When you sync several files, pass true for
+  /// `emptyingDriveCache` only for the last one (`F_FULLFSYNC`).
   func sync(_ file: Int32, emptyingDriveCache: Bool) throws(SystemFailure)
-  /// Lets the system begin to write the content of a file to the disk, if it can (`sync_file_range`).
+  /// Starts writing the content of a file to the disk without waiting, if the system supports it
+  /// (`sync_file_range`).
   func beginSync(of file: Int32)
-  /// Makes everything written to the file system of a folder last (`syncfs`, on Linux only).
+  /// Flushes everything that was written to the file system that contains a folder. Fails with
+  /// `ENOSYS` on systems other than Linux (`syncfs`).
   func syncFileSystem(of folder: Int32) throws(SystemFailure)
-  /// Locks a file or folder for this open descriptor alone (`flock`).
+  /// Locks a file or folder exclusively for this open file description (`flock`).
+  ///
+  /// - Throws: `SystemFailure` with `EWOULDBLOCK` if it is already locked and `waiting` is false.
   func lock(_ file: Int32, waiting: Bool) throws(SystemFailure)
-  /// Gives a descriptor back (`close`).
+  /// Closes a descriptor (`close`).
   func close(_ file: Int32)
 }
 
@@ -57,11 +67,11 @@ extension FileOperations {
   package func beginSync(of file: Int32) {}
 }
 
-/// A C call that failed.
+/// A failed C call.
 package struct SystemFailure: Error, Hashable {
-  /// The C function's name.
+  /// The name of the C function.
   package let call: String
-  /// The error number, such as `EIO`.
+  /// The error number (`errno`), such as `EIO`.
   package let number: Int32
 
   package init(_ call: String, _ number: Int32) {
@@ -70,18 +80,20 @@ package struct SystemFailure: Error, Hashable {
   }
 }
 
-/// The kind, size and permissions of an open file.
+/// The type, size, permissions and identity of an open file.
 package struct FileStatus: Hashable, Sendable {
   package let isRegularFile: Bool
   package let size: Int
-  /// The permission bits.
+  /// The permission bits of the mode.
   package let permissions: Int
-  /// The device and the number on it: equal for two names of one file.
+  /// The device of the file. Two names refer to the same file if `device` and `number` (the inode)
+  /// are equal.
   package let device: UInt64
   package let number: UInt64
 }
 
-/// An open file descriptor, closed when its owner goes. Calls that a signal interrupts are repeated.
+/// An open file descriptor that is closed when the instance is deinitialized. Retries calls that a
+/// signal interrupts.
 package final class Descriptor: Sendable {
   package let number: Int32
   private let operations: any FileOperations
@@ -95,12 +107,12 @@ package final class Descriptor: Sendable {
     operations.close(number)
   }
 
-  /// The kind, size and permissions (`fstat`).
+  /// Returns the type, size and permissions of the file (`fstat`).
   package func status() throws(SystemFailure) -> FileStatus {
     try retrying { () throws(SystemFailure) in try operations.status(of: number) }
   }
 
-  /// Reads `count` bytes that begin at `offset`, fewer only at the end of the file.
+  /// Reads `count` bytes starting at `offset`. Returns fewer bytes only at the end of the file.
   package func read(_ count: Int, at offset: Int) throws(SystemFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {
@@ -116,7 +128,7 @@ package final class Descriptor: Sendable {
     return bytes
   }
 
-  /// Appends all of `bytes`.
+  /// Writes all of `bytes` at the file's current position.
   package func write(_ bytes: RawSpan) throws(SystemFailure) {
     var written = 0
     while written < bytes.byteCount {
@@ -127,10 +139,10 @@ package final class Descriptor: Sendable {
     }
   }
 
-  /// Lets the system begin to write the content to the disk.
+  /// Starts writing the content to the disk without waiting, if the system supports it.
   package func beginSync() { operations.beginSync(of: number) }
 
-  /// Makes the content last through a power cut.
+  /// Flushes the content to the disk, so that it survives a power failure.
   package func sync(emptyingDriveCache: Bool = true) throws(SystemFailure) {
     try retrying { () throws(SystemFailure) in
       try operations.sync(number, emptyingDriveCache: emptyingDriveCache)
@@ -138,7 +150,7 @@ package final class Descriptor: Sendable {
   }
 }
 
-/// Repeats a C call that a signal interrupted.
+/// Repeats a C call until no signal interrupts it (`EINTR`).
 package func retrying<Result>(
   _ call: () throws(SystemFailure) -> Result
 ) throws(SystemFailure) -> Result {

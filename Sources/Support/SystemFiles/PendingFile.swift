@@ -1,12 +1,14 @@
 import Platform
 
-/// A file or folder that appears at a path when it is complete, or not at all.
+/// A file or folder that is created atomically: it appears at its path once its content is
+/// complete.
 ///
-/// The content is prepared in a folder next to that path, `<name>.pending-<16 hexadecimal digits>`, which is locked
-/// while it is in use (`flock`). The lock ends with the process. Before another content is prepared in the same
-/// place, folders of such a name that nobody has locked are therefore removed.
+/// The content is prepared in a folder next to the path, `<name>.pending-<16 hexadecimal digits>`.
+/// The process locks this folder while it is in use (`flock`), and the system releases the lock
+/// when the process ends. Each new instance first removes the unlocked folders that ended processes
+/// left in the same parent folder.
 package final class PendingFile {
-  /// The path at which to prepare the content.
+  /// The path where the caller creates the content.
   package let contentPath: String
 
   private static let working = SystemFileOperations.workingFolder
@@ -16,10 +18,14 @@ package final class PendingFile {
   private let parent: String
   private let folderPath: String
   private let operations: any FileOperations
-  /// The locked folder.
+  /// The locked folder that contains the content.
   private let folder: Descriptor
 
-  /// Begins a file or folder that is to appear at `path`, whose folder must exist.
+  /// Prepares a file or folder that ``publish(replacing:)`` moves to `path`. The parent folder must
+  /// exist.
+  ///
+  /// - Throws: `SystemFailure` if the last component of the path isn't a file name, or the pending
+  ///   folder can't be created or locked.
   package init(
     _ path: String, _ operations: any FileOperations = SystemFileOperations()
   ) throws(SystemFailure) {
@@ -29,7 +35,7 @@ package final class PendingFile {
     self.parent = parent
     self.operations = operations
     PendingFile.removeAbandoned(beside: path, operations)
-    // A name may have 255 bytes.
+    // Truncated, because a file name can have at most 255 bytes.
     let start = "\(parent)/\(String(decoding: name.utf8.prefix(200), as: UTF8.self))"
     while true {
       let folderPath = start + PendingFile.suffix()
@@ -56,7 +62,7 @@ package final class PendingFile {
     PendingFile.removeFolder(folderPath, folder, operations)
   }
 
-  /// Makes the content a file, open for writing.
+  /// Creates the content as an empty file and opens it for writing.
   package func makeFile() throws(SystemFailure) -> Descriptor {
     let number = try retrying { () throws(SystemFailure) in
       try operations.open(
@@ -65,10 +71,11 @@ package final class PendingFile {
     return Descriptor(number, operations)
   }
 
-  /// Syncs the content and gives it its path. If the content is a database, it must be closed.
+  /// Syncs the content and moves it to its path. If the content is a database, close it first.
   ///
-  /// - Parameter replacing: Whether a file at the path is replaced, or an empty folder if the content is a folder.
-  ///   Otherwise that is the error `EEXIST`.
+  /// - Parameter replacing: Whether to replace an existing file, or an empty folder if the content
+  ///   is a folder.
+  /// - Throws: `SystemFailure`, with `EEXIST` if the path exists and `replacing` is false.
   package func publish(replacing: Bool) throws(SystemFailure) {
     let content = try retrying { () throws(SystemFailure) in
       try operations.open(
@@ -82,7 +89,7 @@ package final class PendingFile {
         try takeFreePath()
       }
     }
-    // The content is complete, whether or not its name survives a power cut.
+    // Ignored: the content is complete, only its name might not survive a power failure.
     try? syncParent()
   }
 
@@ -92,7 +99,7 @@ package final class PendingFile {
         contentPath, from: PendingFile.working, to: PendingFile.working, as: path)
     } catch {
       guard [EINVAL, ENOSYS, ENOTSUP].contains(error.number) else { throw error }
-      // The first name is removed together with the folder.
+      // The original name is removed together with the pending folder.
       try operations.link(
         contentPath, from: PendingFile.working, to: PendingFile.working, as: path)
     }
@@ -107,9 +114,9 @@ package final class PendingFile {
 extension PendingFile {
   private static let mark = ".pending-"
 
-  /// The folder that a path is in, and the name there.
+  /// Splits a path into its parent folder and its last component.
   private static func split(_ path: String) -> (parent: String, name: Substring) {
-    // By bytes: a slash with an accent behind it is one character.
+    // Searches bytes, because a slash followed by a combining mark is a different `Character`.
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path[...]) }
     let parent = slash == path.startIndex ? "/" : String(path[..<slash])
     return (parent, path[path.utf8.index(after: slash)...])
@@ -120,7 +127,7 @@ extension PendingFile {
     return mark + String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 
-  /// Returns whether a name is one that this type gives to folders.
+  /// Returns whether a name has the form of a pending folder's name.
   private static func isPending(_ name: String) -> Bool {
     let end = name.utf8.suffix(mark.utf8.count + 16)
     return end.count < name.utf8.count && end.starts(with: mark.utf8)
@@ -130,10 +137,11 @@ extension PendingFile {
       }
   }
 
-  /// Opens and locks a folder, or returns nil if another process has locked or removed it.
+  /// Opens and locks a folder. Returns nil if another process has locked or removed it.
   ///
-  /// - Parameter isNew: Whether the folder is returned without a lock where the file system has no locks. Nobody
-  ///   can lock and remove it there.
+  /// - Parameter isNew: Whether this process has just created the folder. Such a folder is returned
+  ///   unlocked if the file system doesn't support locks, because without locks no other process
+  ///   removes it.
   private static func lock(
     _ path: String, _ operations: any FileOperations, isNew: Bool = false
   ) throws(SystemFailure) -> Descriptor? {
@@ -157,15 +165,14 @@ extension PendingFile {
       guard error.number != EWOULDBLOCK else { return nil }
       guard isNew else { throw error }
     }
-    // The previous holder of the lock may have removed the folder.
+    // A previous holder of the lock could have removed the folder before this process locked it.
     guard let present = try opened() else { return nil }
     let (own, other) = (try folder.status(), try present.status())
     return own.device == other.device && own.number == other.number ? folder : nil
   }
 
-  /// Removes the folders that processes which have ended left in the folder of a path.
-  ///
-  /// Failures don't matter: the next call tries again.
+  /// Removes pending folders of ended processes next to `path`. Ignores failures, because the next
+  /// call tries again.
   package static func removeAbandoned(
     beside path: String, _ operations: any FileOperations = SystemFileOperations()
   ) {

@@ -1,12 +1,13 @@
 import Platform
 
-/// The operating system's own calls.
+/// The file operations of the operating system.
 ///
-/// Files are made with 0600 and folders with 0700, less what the umask takes.
+/// New files have the mode 0600 and new folders 0700, restricted by the umask.
 package struct SystemFileOperations: FileOperations {
   package init() {}
 
-  /// The number by which the calls take the working folder, and so any path for a name.
+  /// The descriptor that represents the working directory (`AT_FDCWD`). With it, a name can be any
+  /// path.
   package static let workingFolder = AT_FDCWD
 
   package func open(path: String, _ flags: Int32) throws(SystemFailure) -> Int32 {
@@ -82,7 +83,7 @@ package struct SystemFileOperations: FileOperations {
   }
 
   package func names(in folder: Int32) throws(SystemFailure) -> [String] {
-    // A descriptor of its own: one made by dup would share the position in the listing.
+    // A separate descriptor, because one created by `dup` would share its read position.
     let own = try open(".", in: folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     guard let listing = unsafe fdopendir(own) else {
       let failure = SystemFailure("fdopendir", errno)
@@ -92,7 +93,7 @@ package struct SystemFileOperations: FileOperations {
     defer { unsafe closedir(listing) }
     var names: [String] = []
     while true {
-      // The end and a failure both give NULL.
+      // `readdir` returns NULL both at the end and on failure.
       errno = 0
       guard let entry = unsafe readdir(listing) else { break }
       guard let name = unsafe nameOfEntry(entry) else { continue }
@@ -107,7 +108,7 @@ package struct SystemFileOperations: FileOperations {
   ) throws(SystemFailure) {
     #if canImport(Darwin)
       try check(unsafe fclonefileat(source, folder, name, 0), "fclonefileat")
-      // The copy has the permissions of the source.
+      // The clone has the permissions of the source.
       try check(unsafe fchmodat(folder, name, 0o600, AT_SYMLINK_NOFOLLOW), "fchmodat")
     #else
       let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
@@ -124,7 +125,7 @@ package struct SystemFileOperations: FileOperations {
 
   package func sync(_ file: Int32, emptyingDriveCache: Bool) throws(SystemFailure) {
     #if canImport(Darwin)
-      // Not every file system knows F_FULLFSYNC.
+      // Not every file system supports F_FULLFSYNC.
       if emptyingDriveCache, fcntl(file, F_FULLFSYNC) == 0 { return }
     #endif
     try check(fsync(file), "fsync")
@@ -155,12 +156,12 @@ package struct SystemFileOperations: FileOperations {
   }
 
   package func close(_ file: Int32) {
-    // A failure loses nothing: content that must last was synced before, and errors of that were thrown.
+    // Safe to ignore: durable content was synced before, and a failed sync throws.
     systemClose(file)
   }
 }
 
-/// Throws for -1, the failure of most C calls.
+/// Returns the result of a C call, or throws `SystemFailure` if it is -1.
 @discardableResult
 private func check<Result: SignedInteger>(
   _ result: Result, _ call: String
@@ -169,7 +170,7 @@ private func check<Result: SignedInteger>(
   return result
 }
 
-// The methods above hide the C functions of the same names.
+// These functions call C functions that methods above shadow.
 private func systemOpen(_ path: String, _ flags: Int32) -> Int32 {
   unsafe open(path, flags | O_CLOEXEC)
 }
@@ -182,10 +183,11 @@ private func systemClose(_ file: Int32) {
   _ = close(file)
 }
 
-/// The name in an entry, or nil if it is not UTF-8 and so none of the store's.
+/// Returns the name of a directory entry, or nil if it isn't valid UTF-8. The library only creates
+/// UTF-8 names.
 private func nameOfEntry(_ entry: UnsafeMutablePointer<dirent>) -> String? {
   guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { return nil }
-  // By address: copying the structure could read past the end of a short entry.
+  // Read through a pointer: copying the structure could read past the end of a short entry.
   let name = unsafe (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self)
   return unsafe String(validatingCString: name)
 }

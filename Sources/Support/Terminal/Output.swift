@@ -1,11 +1,11 @@
 import CTerminal
 import Platform
 
-/// A destination of text.
+/// A destination of text, such as the standard output.
 package struct Output {
-  /// Whether somebody watches, and escape sequences are understood.
+  /// Whether the destination is a terminal, which supports escape sequences.
   package let isTerminal: Bool
-  /// The columns of the terminal, or nil if they are not known.
+  /// The width of the terminal in columns, or nil if it is unknown.
   package let columns: Int?
   private let send: (String) throws(OutputError) -> Void
 
@@ -17,7 +17,8 @@ package struct Output {
     self.send = send
   }
 
-  /// Writes to an open file descriptor, at once and without a buffer.
+  /// Creates an output that writes to a file descriptor immediately, without a buffer. The
+  /// descriptor must stay open.
   package init(descriptor: Int32) {
     let columns = Int(cterminal_columns(descriptor))
     self.init(isTerminal: isatty(descriptor) == 1, columns: columns > 0 ? columns : nil) {
@@ -54,12 +55,12 @@ private func systemWrite(
   unsafe write(descriptor, bytes, count)
 }
 
-/// A failure to write, such as a full disk.
+/// A failed write, for example because the disk is full.
 package struct OutputError: Error, Hashable, CustomStringConvertible {
-  /// The system's `errno`.
+  /// The error number (`errno`).
   package let code: Int32
 
-  /// Whether nobody reads the pipe any more.
+  /// Whether the reader has closed the pipe.
   package var isClosedPipe: Bool { code == EPIPE }
 
   package init(code: Int32) {
@@ -71,7 +72,7 @@ package struct OutputError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// Returns the system's words for an `errno`.
+/// Returns the operating system's message for an error number (`strerror`).
 package func systemMessage(for code: Int32) -> String {
   unsafe String(cString: strerror(code))
 }

@@ -1,5 +1,6 @@
 extension String {
-  /// The text with each control character, line ends included, replaced by its escape (`\u{1B}`).
+  /// The text with each control character, including line ends, replaced by an escape such as
+  /// `\u{1B}`.
   package var visible: String {
     guard unicodeScalars.contains(where: \.isControl) else { return self }
     var text = ""
@@ -13,7 +14,8 @@ extension String {
     return text
   }
 
-  /// The text in quotation marks for a message: visible, and cut after 60 scalars.
+  /// The text in quotation marks for a message, with escaped control characters and truncated after
+  /// 60 scalars.
   package var quoted: String {
     let start = unicodeScalars.prefix(60)
     let isCut = start.endIndex < unicodeScalars.endIndex
@@ -22,8 +24,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal may act on the scalar instead of showing it: control characters (general category
-  /// Cc), and the characters that reorder or break lines.
+  /// Whether a terminal can interpret the scalar instead of showing it: control characters (general
+  /// category Cc), line and paragraph separators, and characters that change the text direction.
   package var isControl: Bool {
     switch value {
     case ..<0x20, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
@@ -33,14 +35,15 @@ extension Unicode.Scalar {
 }
 
 extension StringProtocol {
-  /// The columns that a terminal takes to show the text, which has no control characters.
+  /// The number of terminal columns that the text occupies. The text must not contain control
+  /// characters.
   package var terminalWidth: Int { reduce(0) { $0 + $1.terminalWidth } }
 
-  /// The beginning of the text that fits into some columns, `…` at its end if that is not all of it.
+  /// Returns the text, truncated to a number of terminal columns. A truncated text ends in `…`.
   package func cut(to columns: Int) -> String {
     var width = 0
     var end = startIndex
-    // The last place that leaves a column for the mark.
+    // The last index that leaves a column for the ellipsis.
     var last = startIndex
     while end < endIndex {
       width += self[end].terminalWidth
@@ -53,22 +56,23 @@ extension StringProtocol {
 }
 
 extension Character {
-  /// The columns that a terminal takes: 2 for the wide characters of East Asia and for pictures, 0 for marks that
-  /// stand alone.
+  /// The number of terminal columns that the character occupies: 2 for wide East Asian characters
+  /// and emoji, 0 for marks without a base character, otherwise 1.
   package var terminalWidth: Int {
     guard let first = unicodeScalars.first else { return 0 }
     switch first.properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format: return 0
     default: break
     }
-    // A picture, or a sign that the second scalar makes one.
+    // An emoji, or a symbol with an emoji variation selector.
     if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
     return first.isWide ? 2 : 1
   }
 }
 
 extension Unicode.Scalar {
-  /// Whether the scalar is wide by Unicode's annex 11 (East Asian Width W or F), pictures apart.
+  /// Whether the scalar is wide or fullwidth according to Unicode Annex 11 (East Asian Width W or
+  /// F). Doesn't include emoji.
   fileprivate var isWide: Bool {
     switch value {
     case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF,

@@ -104,7 +104,7 @@ extension Command {
 
     var left = findings.count { Connection.index(namedIn: $0) == nil }
     if applies {
-      // Opening the store moves and removes files of assets.
+      // Opening the store moves or removes pending asset files.
       let opened = try place.openForWriting(session)
       if !indexes.isEmpty {
         try opened.database.write { connection in
@@ -171,10 +171,10 @@ extension Command {
   }
 }
 
-/// The rows of what was found.
+/// The result rows of `check` and `repair`.
 private struct Report {
   var writer: ResultWriter
-  /// How many faults are among them.
+  /// The number of rows that report a fault.
   private(set) var count = 0
 
   init(writer: ResultWriter) { self.writer = writer }
@@ -186,7 +186,8 @@ private struct Report {
 }
 
 extension UpkeepPlan {
-  /// The files, each with what would happen to it.
+  /// The names of the files that recovery or a sweep would move or remove, each with a description
+  /// of that step.
   fileprivate var steps: [(name: String, step: String)] {
     [
       (moved, "move it into place, its row is committed"),
@@ -204,14 +205,15 @@ extension AssetProgress {
 }
 
 extension Connection {
-  /// What SQLite finds wrong, a thousand findings at most.
+  /// Returns the faults that SQLite finds in the file, at most 1,000.
   fileprivate func integrityFindings(isQuick: Bool) throws -> [String] {
     let findings = try rows(
       isQuick ? "PRAGMA quick_check(1000)" : "PRAGMA integrity_check(1000)", as: String.self)
     return findings == ["ok"] ? [] : findings
   }
 
-  /// Foreign keys that lead nowhere: the table, the one that it leads to, how many rows, the first of them.
+  /// Returns the violated foreign keys, each with its table, the referenced table, the number of
+  /// violating rows and the smallest rowid among them.
   fileprivate func brokenReferences() throws -> [(String, String, Int, Int64?)] {
     try rows(
       """
@@ -220,7 +222,8 @@ extension Connection {
       """, as: String.self, String.self, Int.self, Int64?.self)
   }
 
-  /// The index that a finding names as not fitting its table, or nil.
+  /// Returns the name of the index that doesn't match its table according to `finding`, or nil if
+  /// the finding is about something else.
   fileprivate static func index(namedIn finding: String) -> String? {
     for words in [
       " missing from index ", "wrong # of entries in index ", "non-unique entry in index ",

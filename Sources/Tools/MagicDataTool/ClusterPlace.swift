@@ -2,9 +2,9 @@ import MagicData
 import SQLiteCluster
 import Terminal
 
-/// A database of a cluster, which the user names instead of a path.
+/// A database in a cluster, which the user selects with `--cluster` and `--name` instead of a path.
 enum ClusterPlace {
-  /// The options by which it is named.
+  /// The options that select the database.
   static let options: Set<String> = ["--cluster", "--name"]
   static let explanation = """
 
@@ -12,12 +12,16 @@ enum ClusterPlace {
     --name NAME     the database's name there
     """
 
-  /// Opens the database of the cluster that the command line names; nil if it names none.
+  /// Opens the cluster database that the command line selects, or returns nil if it contains a path
+  /// instead.
   ///
   /// - Parameters:
-  ///   - session: The run.
-  ///   - operands: How many operands the command takes beside a path, which is left out.
-  /// - Throws: `ToolError` for a wrong command line.
+  ///   - session: The current run. If the user interrupts it, the statements of the database are
+  ///     interrupted too.
+  ///   - operands: The number of operands that the command requires in addition to the path. With
+  ///     `--cluster`, the path is omitted.
+  /// - Throws: `ToolError` if the number of operands is wrong or only one of the two options is
+  ///   present.
   static func open(_ session: Session, operands: Int) throws -> Database? {
     let values = session.words.values
     let isNamed = values["--cluster"] != nil

@@ -1,9 +1,9 @@
-/// One of the commands that the tool knows.
+/// A command of the tool, such as `query`.
 struct Command: Sendable {
   let name: String
-  /// What it does, in half a line.
+  /// The description in the list of commands.
   let summary: String
-  /// What stands behind its name, and the explanation of it.
+  /// The arguments, in the notation of the help.
   let usage: String
   let explanation: String
   var flags: Set<String> = []
@@ -12,14 +12,14 @@ struct Command: Sendable {
   var takesParameters = false
   let run: @Sendable (inout Session) throws -> Ending
 
-  /// What `--help` prints.
+  /// The output of `magicdata COMMAND --help`.
   var help: String { "Usage: magicdata \(name) \(usage)\n\n\(explanation)\n" }
 
   static let all: [Command] = [
     .info, .check, .repair, .backup, .dump, .restore, .import, .query, .schema, .sweep, .watch,
   ]
 
-  /// What `magicdata --help` prints.
+  /// The output of `magicdata --help`.
   static let help = """
     Usage: magicdata COMMAND [OPTIONS] PATH …
 
@@ -39,28 +39,28 @@ struct Command: Sendable {
 }
 
 extension String {
-  /// The text with spaces behind it up to a number of characters.
+  /// Returns the text, padded with trailing spaces to a number of characters.
   fileprivate func padded(to count: Int) -> String {
     self + String(repeating: " ", count: max(0, count - self.count))
   }
 }
 
-/// How a command ended: the exit status.
+/// The outcome of a command. The raw value is the exit status.
 enum Ending: Int32 {
   case done = 0
   case failed = 1
   case usage = 2
-  /// Faults, differences or work to do were found.
+  /// The command found faults, differences or work to do.
   case found = 3
-  /// A newer program has made or migrated the store.
+  /// A newer program created or migrated the store.
   case newer = 4
-  /// Others have the database locked.
+  /// Another connection has locked the database.
   case busy = 5
   case interrupted = 130
   case closedPipe = 141
 }
 
-/// A failure that the tool itself has found.
+/// A failure that the tool itself detects.
 struct ToolError: Error {
   let ending: Ending
   let message: String

@@ -1,30 +1,31 @@
 import Essentials
 import Platform
 
-/// Who holds locks on a database file and on the index of its log.
+/// Finds the processes that hold locks on a database file or on the index of its write-ahead log.
 struct FileLocks {
-  /// A process that has the database open.
+  /// Another process that has the database open.
   struct Holder {
     let process: Int
     let program: String
-    /// What its locks are for.
+    /// The purposes of its locks, such as "reads".
     let uses: [String]
   }
 
-  /// The size of a file in bytes, or nil if there is none.
+  /// Returns the size of a file in bytes, or nil if the file doesn't exist.
   static func size(of path: String) -> Int? {
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     return attributes?[.size].flatMap { ($0 as? any BinaryInteger).map { Int(clamping: $0) } }
   }
 
-  /// Finds other processes with locks on a database, as Linux lists them; none on other systems.
+  /// Returns the other processes that hold locks on a database. Always empty on systems other than
+  /// Linux.
   ///
-  /// The list is read from `/proc/locks`: to open and close the file itself would give up the locks of this
-  /// process.
+  /// Reads `/proc/locks`, because opening and closing the database file would release this
+  /// process's own locks (POSIX).
   static func holders(of path: String) -> [Holder] {
     #if os(Linux)
-      // It comes in pieces, and a lock that is given up between two of them hides another one: so it is read
-      // several times.
+      // The kernel returns the list in several pieces. If a lock is released between two of them,
+      // another lock can be missing. Reading the list five times makes that unlikely.
       let list = (0..<5).map { _ in text(of: "/proc/locks") }.joined(separator: "\n")
       let files = [(path, false), (path + "-shm", true)].compactMap { path, isIndex in
         inode(of: path).map { (inode: $0, isIndex: isIndex) }
@@ -53,8 +54,9 @@ struct FileLocks {
   }
 
   #if os(Linux)
-    /// The text of a file whose size Linux does not tell, and which it gives in pieces that end where it likes
-    /// (`FileManager.contents` stops at the first one that is short); empty if there is none.
+    /// Returns the text of a file in `/proc`, or an empty text if the file can't be opened. Linux
+    /// reports no size for these files and returns short reads, at which `FileManager.contents`
+    /// stops.
     private static func text(of path: String) -> String {
       guard let file = unsafe fopen(path, "re") else { return "" }
       defer { unsafe fclose(file) }
@@ -66,11 +68,11 @@ struct FileLocks {
       return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What `/proc/locks` calls a file: device and number of the inode.
+    /// Returns a file's identifier in `/proc/locks`: the device and the inode number.
     private static func inode(of path: String) -> Substring? {
       var status = stat()
       guard unsafe stat(path, &status) == 0 else { return nil }
-      // The way in which Linux packs the number of a device (`makedev`).
+      // Linux packs the device number like this (`makedev`).
       let device = UInt64(status.st_dev)
       let major = (device >> 8) & 0xfff | (device >> 32) & 0xffff_f000
       let minor = device & 0xff | (device >> 12) & 0xffff_ff00
@@ -80,7 +82,8 @@ struct FileLocks {
       return "\(digits(major)):\(digits(minor)):\(status.st_ino)"
     }
 
-    /// What the lock on a byte is for (SQLite's `os.h` and `walIndex` layouts).
+    /// Returns the purpose of a lock on a byte of the database file or of the log's index (the
+    /// constants in SQLite's `os.h` and `wal.c`).
     private static func name(of byte: Int, isWrite: Bool, isIndex: Bool) -> String {
       switch (byte, isIndex) {
       case (120, true): "writes"

@@ -72,7 +72,7 @@ extension Command {
     return .done
   }
 
-  /// The tables and indexes of a database.
+  /// Adds a row for each table and index.
   private static func addTables(
     _ connection: Connection, _ facts: inout Facts, _ session: inout Session
   ) throws {
@@ -124,7 +124,7 @@ extension ClusterNode.Role {
   }
 }
 
-/// The rows that `info` writes.
+/// The result rows of `info`.
 private struct Facts {
   var writer: ResultWriter
 
@@ -138,12 +138,13 @@ private struct Facts {
 }
 
 extension Connection {
-  /// The number in the first column of the first row.
+  /// Returns the integer in the first column of the first row, or 0 if there is no row.
   fileprivate func number(_ sql: SQL) throws -> Int {
     try firstRow(sql, as: Int.self) ?? 0
   }
 
-  /// The bytes of the pages of each table and index; empty if this SQLite cannot tell.
+  /// Returns the total page size of each table and index in bytes. Empty if SQLite was built
+  /// without `dbstat`.
   fileprivate func pageSizes() throws -> [String: Int] {
     guard Capabilities.has("ENABLE_DBSTAT_VTAB") else { return [:] }
     let rows = try rows(
@@ -151,7 +152,7 @@ extension Connection {
     return Dictionary(rows, uniquingKeysWith: { $1 })
   }
 
-  /// The types that tables belong to, by the names of the tables in small letters.
+  /// Returns the name of the Swift type of each table, by lowercase table name.
   fileprivate func typesOfTables() throws -> [String: String] {
     guard try tableExists("magicdata_meta") else { return [:] }
     let rows = try rows(

@@ -6,12 +6,15 @@ import SQLiteMapping
 import SQLiteObjects
 import Terminal
 
-/// A store, or a database file, that the user has named.
+/// The location of a store or database file that the user specified.
 struct Place {
   /// The path of the database file.
   let path: String
 
-  /// Finds what is at a path, which must be there.
+  /// Locates the database at a path: the file itself, or the database file inside the folder of a
+  /// store.
+  ///
+  /// - Throws: `ToolError` if `path` doesn't exist, isn't valid, or is a folder without a database.
   init(_ path: String) throws {
     switch try Self.kind(of: path) {
     case .missing: throw ToolError.failed("\(path) is missing")
@@ -30,7 +33,9 @@ struct Place {
     case missing, file, folder
   }
 
-  /// What stands at a path.
+  /// Returns what exists at a path: a file, a folder or nothing.
+  ///
+  /// - Throws: `ToolError` if the path is empty or contains a NUL character.
   static func kind(of path: String) throws -> Kind {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw ToolError.usage("a path is empty or contains a NUL character")
@@ -44,10 +49,11 @@ struct Place {
 
   // MARK: Reading
 
-  /// Opens the database; nothing in it or beside it is changed.
+  /// Opens the database read-only. Changes neither the database nor the files next to it.
   func openForReading(_ session: Session) throws -> Database {
     var options = Database.Options.readOnly.withQueryFunctions
-    // One that reads, so that numbers which each connection counts for itself are always the same one's.
+    // A single reader, because counters such as `total_changes()` differ from connection to
+    // connection.
     options.maximumReaderCount = 1
     do {
       let database = try Database(path: path, options: options)
@@ -62,9 +68,10 @@ struct Place {
     }
   }
 
-  /// Opens the assets of a database that is open for reading; nil if it has none.
+  /// Opens the assets of a read-only database, or returns nil if the database has no assets.
   ///
-  /// - Throws: `ToolError` if the folder of the files is missing, and there should be files in it.
+  /// - Throws: `ToolError` if a row references an asset file and the folder of the files is
+  ///   missing.
   func assets(of database: Database) throws -> AssetStore? {
     guard try Self.isStore(database), let path = database.path else { return nil }
     let folder = StorePath.assets(of: path)
@@ -78,14 +85,14 @@ struct Place {
     return try AssetStore(database, folder: folder)
   }
 
-  /// Whether a database belongs to a store of objects or of assets.
+  /// Returns whether the database is part of a store with assets.
   static func isStore(_ database: Database) throws -> Bool {
     try database.read { try $0.tableExists("magicdata_asset_store") }
   }
 
   // MARK: Writing
 
-  /// A store or a database that is open for writing.
+  /// A store or plain database that is open for writing.
   enum Opened {
     case store(MagicData)
     case database(Database)
@@ -98,7 +105,8 @@ struct Place {
     }
   }
 
-  /// For writing, in the journal mode that the file has: another program may have made it.
+  /// The options for writing. They keep the file's journal mode, because another program may have
+  /// created the file.
   private static var keepingOptions: Database.Options {
     var options = Database.Options(mode: .readWrite)
     options.journalMode = .delete
@@ -107,7 +115,9 @@ struct Place {
     return options
   }
 
-  /// Opens the store for writing, unless a newer program has made or migrated it.
+  /// Opens the store or database for writing.
+  ///
+  /// - Throws: `ToolError` with the exit status 4 if a newer program created or migrated it.
   func openForWriting(_ session: Session) throws -> Opened {
     let isStore = try checkIsNotNewer(session)
     var options = Self.keepingOptions
@@ -125,8 +135,10 @@ struct Place {
     return opened
   }
 
-  /// - Returns: Whether it is a store.
-  /// - Throws: `ToolError` if a newer program has made or migrated it.
+  /// Checks that this version of the library can write to the database.
+  ///
+  /// - Returns: Whether the database is part of a store.
+  /// - Throws: `ToolError` with the exit status 4 if a newer program created or migrated it.
   @discardableResult
   func checkIsNotNewer(_ session: Session) throws -> Bool {
     let database = try openForReading(session)
@@ -144,7 +156,8 @@ struct Place {
     return try Self.isStore(database)
   }
 
-  /// Has SQLite undo the transaction that a crash has left in a rollback journal.
+  /// Rolls back the transaction that a crash left in a rollback journal. SQLite does this when it
+  /// first reads the file.
   func undoWhatWasCutOff() throws {
     let database = try Database(path: path, options: Self.keepingOptions)
     _ = try database.read { try $0.existingTables() }

@@ -41,15 +41,15 @@ extension Command {
     if session.output.isTerminal {
       try session.output.write(words + "\n")
     } else {
-      // In a pipe the output is the rows alone.
+      // The output contains only rows, so that another program can read it.
       try session.note(words)
     }
     return .done
   }
 
-  /// Runs a statement and writes its rows.
+  /// Runs a statement and writes its rows to the output.
   ///
-  /// - Returns: How many rows it has changed.
+  /// - Returns: The number of rows that the statement changed.
   private static func run(
     _ sql: String, _ connection: Connection, _ session: Session
   ) throws -> Int {
@@ -60,7 +60,7 @@ extension Command {
     }
     var statement = try connection.statement(sql, withArgs: arguments)
     let count = statement.columnCount
-    // Statements that change no rows leave SQLite's number as it was.
+    // `numberOfRowsModified` keeps its previous value after a statement that changes no rows.
     let before = connection.totalChanges
     func changed() -> Int {
       connection.totalChanges == before ? 0 : connection.numberOfRowsModified
@@ -77,7 +77,7 @@ extension Command {
         do {
           values.append(try statement.value(at: column))
         } catch {
-          // Text that is not UTF-8 is shown as the bytes that it is made of.
+          // Text that isn't valid UTF-8 is shown as a blob.
           values.append(.blob(statement.blob(at: column)))
         }
       }
@@ -87,14 +87,15 @@ extension Command {
     return changed()
   }
 
-  /// Throws unless a statement only reads.
+  /// Throws an error if the statement writes to the database.
   private static func refuseWriting(
     _ sql: SQL, _ arguments: [String: (any Bindable)?], _ connection: Connection
   ) throws {
     do {
       if try isReadOnly(sql, arguments, connection) { return }
     } catch {
-      // What fires a trigger of full-text search does not compile on a connection that only reads.
+      // A statement that fires a full-text search trigger doesn't compile on a read-only
+      // connection.
       _ = try connection.trustSearch()
       guard (try? isReadOnly(sql, arguments, connection)) == false else { throw error }
     }
@@ -107,7 +108,8 @@ extension Command {
     try connection.statement(sql, withArgs: arguments).isReadOnly
   }
 
-  /// The value that a word on the command line stands for.
+  /// Returns the value of an SQL parameter: a number if `word` is spelled as SQLite prints it,
+  /// otherwise the text.
   private static func value(of word: String) -> any Bindable {
     if let integer = Int64(word), "\(integer)" == word { return integer }
     if let real = Double(word), real.isFinite, "\(real)" == word { return real }
@@ -163,7 +165,7 @@ extension Command {
 }
 
 extension Session {
-  /// Writes a statement; on a terminal, its control characters as escapes, line feeds apart.
+  /// Writes a statement. On a terminal, escapes its control characters except line feeds.
   fileprivate func writeSQL(_ sql: String) throws {
     let text =
       output.isTerminal

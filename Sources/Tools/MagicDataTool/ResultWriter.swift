@@ -3,10 +3,10 @@ import MagicData
 import SQLitePortable
 import Terminal
 
-/// Writes rows as a table for people, or as CSV or lines of JSON for programs.
+/// Writes rows as a table for people, or as CSV or JSON lines for programs.
 ///
-/// As CSV (RFC 4180, lines end in a line feed) NULL is nothing, an empty text is `""`, and a blob is `x'…'`. As
-/// JSON a value is what it is in a dump.
+/// CSV follows RFC 4180, except that lines end in a line feed. NULL is an empty field, an empty
+/// text is `""`, and a blob is `x'…'`. JSON values are encoded like in a dump.
 struct ResultWriter {
   enum Format: String {
     case table, csv, json
@@ -16,13 +16,13 @@ struct ResultWriter {
   private let output: Output
   private let names: [String]
   private var text = ""
-  /// The rows that the widths of the columns are found by; nil once they are found.
+  /// The first rows, which determine the column widths. Nil once the widths are known.
   private var waiting: [[TableCell]]? = []
   private var widths: [Int] = []
   private var isNumeric: [Bool] = []
   private(set) var rowCount = 0
 
-  /// How many rows the widths of the columns are found by.
+  /// The number of rows that determine the column widths.
   private static let sampleCount = 500
 
   init(columns: [String], format: Format, to output: Output) {
@@ -36,7 +36,7 @@ struct ResultWriter {
     if format == .csv { text = names.map { Self.csv(.text($0)) }.joined(separator: ",") + "\n" }
   }
 
-  /// Writes a row; `values` are as many as there are columns.
+  /// Adds a row. `values` must contain one value for each column.
   mutating func add(_ values: [Value]) throws(OutputError) {
     rowCount += 1
     switch format {
@@ -54,7 +54,7 @@ struct ResultWriter {
     if text.utf8.count >= 1 << 15 { try flush() }
   }
 
-  /// Writes what is left.
+  /// Writes the remaining rows and, in a table, the row count.
   mutating func finish() throws(OutputError) {
     if format == .table {
       layOut()
@@ -63,7 +63,7 @@ struct ResultWriter {
     try flush()
   }
 
-  /// Writes what was added so far, for somebody who waits for it.
+  /// Writes all rows added so far, so that the user sees them immediately.
   mutating func flush() throws(OutputError) {
     layOut()
     guard !text.isEmpty else { return }
@@ -73,7 +73,8 @@ struct ResultWriter {
 
   // MARK: Tables
 
-  /// Finds the widths of the columns, and writes the head and the rows that have waited.
+  /// Determines the column widths from the first rows, and adds the header and these rows to the
+  /// text.
   private mutating func layOut() {
     guard format == .table, let rows = waiting else { return }
     waiting = nil
@@ -89,7 +90,7 @@ struct ResultWriter {
     for row in rows { text += line(row) }
   }
 
-  /// Makes the widest columns narrower, until all fit or none is wider than ten.
+  /// Narrows the widest columns until the table fits, but no column to fewer than ten characters.
   private mutating func fit(into columns: Int) {
     let available = columns - 2 * (widths.count - 1)
     var (low, high) = (10, max(10, widths.max() ?? 10))
@@ -151,7 +152,8 @@ struct ResultWriter {
     return String(decoding: json.bytes, as: UTF8.self)
   }
 
-  /// Names that are there once, since a reader of JSON keeps one of two equal ones.
+  /// Returns the column names with a number appended to duplicates, because JSON readers keep only
+  /// one of two equal keys.
   private static func unique(_ names: [String]) -> [String] {
     var used: Set<String> = []
     return names.map { name in
@@ -165,7 +167,7 @@ struct ResultWriter {
   }
 }
 
-/// A value as a table shows it.
+/// A value formatted for a table.
 private struct TableCell {
   enum Kind {
     case number, null, other
@@ -195,16 +197,17 @@ private struct TableCell {
     }
   }
 
-  /// The text without control characters; on a terminal, the part of it that can be seen.
+  /// Returns the text with control characters escaped. On a terminal, also truncates it to the
+  /// terminal's width.
   static func shown(_ text: String, in output: Output) -> String {
     guard let limit = limit(in: output) else { return text.visible }
-    // A character may have any number of scalars.
+    // The prefix bounds the work, because a character can consist of any number of scalars.
     let start = text.unicodeScalars.prefix(8 * limit)
     let isCut = start.endIndex < text.unicodeScalars.endIndex
     return (String(start).visible + (isCut ? "…" : "")).cut(to: limit)
   }
 
-  /// The most columns that a cell takes on a terminal.
+  /// Returns the maximum width of a cell in columns, or nil if the output isn't a terminal.
   private static func limit(in output: Output) -> Int? {
     output.isTerminal ? max(20, output.columns ?? 80) : nil
   }

@@ -4,7 +4,7 @@ import Platform
 import Synchronization
 import Terminal
 
-/// One run of a command.
+/// A single run of a command: its arguments, outputs and interruption.
 struct Session {
   let words: Words
   let output: Output
@@ -20,7 +20,8 @@ struct Session {
     self.interruption = interruption
   }
 
-  /// A writer of results in the form that the user wants.
+  /// Creates a writer for results in the format of `--format`: by default a table on a terminal,
+  /// otherwise CSV.
   func results(_ columns: [String]) throws -> ResultWriter {
     var format = output.isTerminal ? ResultWriter.Format.table : .csv
     if let name = words.values["--format"] {
@@ -32,34 +33,35 @@ struct Session {
     return ResultWriter(columns: columns, format: format, to: output)
   }
 
-  /// Shows how far a long work is, ten times a second at most, and only to somebody who watches.
+  /// Shows the progress of a long operation, at most ten times per second and only if the error
+  /// output is a terminal.
   ///
-  /// - Throws: If the user has asked to end.
+  /// - Throws: `Interrupted` if the user has interrupted the command.
   mutating func progress(_ text: @autoclosure () -> String) throws {
     try interruption.check()
     guard errors.isTerminal else { return }
     let now = clock.now
     if let lastProgress, now - lastProgress < .milliseconds(100) { return }
     lastProgress = now
-    // Whoever watches no more does not need it.
+    // Progress is optional, so a failed write doesn't end the command.
     try? errors.write("\r\u{1B}[K\(text().visible)")
   }
 
-  /// Removes what shows how far a work is.
+  /// Clears the progress line.
   mutating func endProgress() {
     guard lastProgress != nil else { return }
     lastProgress = nil
     try? errors.write("\r\u{1B}[K")
   }
 
-  /// Says something that is no result.
+  /// Prints a message that isn't part of the results to the error output.
   mutating func note(_ text: String) throws {
     endProgress()
     try errors.write(text.visible + "\n")
   }
 }
 
-/// The user's wish to end the work.
+/// A thread-safe flag that ends a command early, for example on Control-C.
 package final class Interruption: Sendable {
   private struct State {
     var isRaised = false
@@ -72,11 +74,11 @@ package final class Interruption: Sendable {
 
   package var isRaised: Bool { state.withLock { $0.isRaised } }
 
-  /// Ends what runs now and what is begun later.
+  /// Ends the command: interrupts running statements, and `check()` throws from now on.
   package func raise() {
     state.withLock { $0.isRaised = true }
     DispatchQueue.global().async {
-      // More than once, since a statement that was about to begin has not heard of it.
+      // Repeated, because an interrupt doesn't affect a statement that is just about to start.
       for _ in 0..<100 {
         for database in self.state.withLock({ $0.databases }) { database.interrupt() }
         usleep(50_000)
@@ -84,7 +86,7 @@ package final class Interruption: Sendable {
     }
   }
 
-  /// Stops the statements of a database, too, from now on.
+  /// Adds a database, so that an interruption also ends its running statements.
   func include(_ database: Database) {
     state.withLock { $0.databases.append(database) }
   }
@@ -94,5 +96,5 @@ package final class Interruption: Sendable {
   }
 }
 
-/// The end of a work that the user has asked for.
+/// The error that ends a command after an interruption by the user.
 struct Interrupted: Error {}

@@ -3,17 +3,19 @@ import MagicData
 import Platform
 package import Terminal
 
-/// The program that `swift run magicdata` runs.
+/// The `magicdata` command-line tool.
 @main package struct Tool {
   static func main() {
-    // A closed pipe is an error of `write`, and the end of the program by its own means.
+    // If the reader closes the pipe, `write` fails and the tool exits with its own status.
     signal(SIGPIPE, SIG_IGN)
     let interruption = Interruption()
     let sources = [SIGINT, SIGTERM].map { number in
-      // The second one ends the program as usual.
+      // The handler below restores the default action, so a second signal ends the program
+      // immediately.
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
-      // Else it would belong to the main thread, and trap on another one.
+      // Without `@Sendable`, the closure would be isolated to the main actor and trap on the
+      // dispatch queue's thread.
       source.setEventHandler { @Sendable in
         signal(number, SIG_DFL)
         interruption.raise()
@@ -26,8 +28,8 @@ package import Terminal
     withExtendedLifetime(sources) { exit(status) }
   }
 
-  /// Returns the words of the command line, nil for one that is not UTF-8: `CommandLine.arguments` would repair it, and
-  /// a path would be that of another file.
+  /// Returns the arguments of the process, with nil for each one that isn't valid UTF-8.
+  /// `CommandLine.arguments` would repair these, and a repaired path could name a different file.
   private static func words() -> [String?] {
     (1..<max(Int(CommandLine.argc), 1)).map { index in
       unsafe CommandLine.unsafeArgv[index].flatMap { unsafe String(validatingCString: $0) }
@@ -37,10 +39,10 @@ package import Terminal
   /// Runs a command and returns the exit status.
   ///
   /// - Parameters:
-  ///   - words: The command line without the program's name. A word that is not UTF-8 is nil.
-  ///   - output: Where results go.
-  ///   - errors: Where messages and progress go.
-  ///   - interruption: Ends the command early.
+  ///   - words: The arguments without the program name. An argument that isn't valid UTF-8 is nil.
+  ///   - output: The destination of the results.
+  ///   - errors: The destination of error messages, notes and progress.
+  ///   - interruption: The interruption that another thread raises to end the command early.
   package static func run(
     _ words: [String?], output: Output, errors: Output,
     interruption: Interruption = Interruption()
@@ -74,13 +76,14 @@ package import Terminal
       return try command.run(&session).rawValue
     } catch {
       let (ending, message) = explanation(of: error, interruption)
-      // When even this cannot be written, the exit status is all that is left to say.
+      // If this write fails too, the exit status is the only report.
       if let message { try? errors.write(message.lines(behind: name)) }
       return ending.rawValue
     }
   }
 
-  /// The exit status and the words for an error; no words where the user knows why.
+  /// Returns the exit status and the message for an error. The message is nil if the user
+  /// interrupted the command or the reader closed the pipe.
   private static func explanation(
     of error: any Error, _ interruption: Interruption
   ) -> (Ending, [String]?) {
@@ -106,10 +109,11 @@ package import Terminal
 }
 
 extension SQLiteError {
-  /// The message, and below it the line of the SQL with a mark where the mistake is.
+  /// The message, followed by the line of SQL that contains the error and a caret below its
+  /// position.
   fileprivate var lines: [String] {
     var lines = ["SQLite error \(code.rawValue): \(message)"]
-    // Of a file that is no database, the statement that met it says nothing.
+    // If the file isn't a database, the statement is irrelevant.
     guard let sql, code.primary != .notADatabase else { return lines }
     guard let offset, offset >= 0, offset <= sql.utf8.count else {
       return lines + sql.split(separator: "\n").prefix(20).map { "  \(String($0).visible)" }
@@ -121,7 +125,7 @@ extension SQLiteError {
     let line = sql[(start ?? sql.startIndex)..<(end ?? sql.endIndex)]
     let number = before.count { $0 == UInt8(ascii: "\n") } + 1
     let label = sql.utf8.contains(UInt8(ascii: "\n")) ? "line \(number): " : ""
-    // A line of a megabyte is no help: what is around the mistake is.
+    // Long lines are cut to the 60 characters on each side of the error.
     let head = String(sql[(start ?? sql.startIndex)..<place].suffix(60)).visible
     let tail = String(sql[place..<line.endIndex].prefix(60)).visible
     lines.append("  \(label)\(head)\(tail)")
@@ -131,7 +135,7 @@ extension SQLiteError {
 }
 
 extension [String] {
-  /// The lines as a message of a program, control characters as escapes.
+  /// Joins the lines of a message, prefixed with the program name. Escapes control characters.
   fileprivate func lines(behind name: String) -> String {
     enumerated().map { ($0 == 0 ? "\(name): " : "") + $1.visible + "\n" }.joined()
   }

@@ -56,7 +56,8 @@ extension Command {
       throw ToolError.failed("\(file.path) already exists; add --replace to replace it")
     }
     guard let database = try cluster ?? place?.openForReading(session) else { return .failed }
-    // A node makes a database of each name that it is asked for: a slip would give an empty text.
+    // A cluster creates a database when it is first opened, so a mistyped name would produce an
+    // empty dump.
     if cluster != nil,
       try database.read({ try $0.existingTables() }).allSatisfy({ $0 == Connection.tokenTable })
     {
@@ -67,7 +68,7 @@ extension Command {
     return .done
   }
 
-  /// Tells that the rows of a database name files, which no text holds.
+  /// Prints the number of asset files that the rows reference, because a dump doesn't contain them.
   private static func noteFiles(of database: Database, _ session: inout Session) throws {
     guard try database.read({ try $0.tableExists("magicdata_asset") }),
       let count = try database.rows(
@@ -148,7 +149,7 @@ extension Command {
 }
 
 extension Session {
-  /// The text at a path, in the form that the user or the file's name says.
+  /// Returns a text file in the format of `--as`, or of the file extension if `--as` is missing.
   fileprivate func textFile(_ path: String) throws -> DataFile {
     let end = path.split(separator: ".").last.map { String($0).lowercased() }
     switch words.values["--as"] ?? end {

@@ -34,7 +34,7 @@ extension Command {
         state = next
       }
     } catch is Interrupted {
-      // That is how a watch ends.
+      // Control-C is the regular end of `watch`.
     } catch let error as SQLiteError
       where error.code.primary == .interrupt && session.interruption.isRaised
     {}
@@ -42,15 +42,16 @@ extension Command {
   }
 }
 
-/// What a database holds at some moment, as far as it is watched.
+/// A snapshot of the values that `watch` compares: the data version, the schema version and the row
+/// count of each table.
 private struct WatchedState {
-  /// Changes with each commit of somebody else.
+  /// The data version, which changes with each commit of another connection.
   let version: Int64
   private let schema: Int64
   private let counts: [String: Int]
 
   init(of database: Database) throws {
-    // Before the rest: what is committed in between is told by the next look.
+    // Read first, so that the next check detects a commit between this read and the ones below.
     version = try Self.version(of: database)
     (schema, counts) = try database.read { connection in
       let schema = try connection.firstRow("PRAGMA schema_version", as: Int64.self) ?? 0
@@ -62,14 +63,16 @@ private struct WatchedState {
     }
   }
 
-  /// The number that the connection which does not read has for the state: each counts for itself.
+  /// Returns `PRAGMA data_version`. Always reads it on the writer connection, because the value is
+  /// only comparable on the same connection.
   static func version(of database: Database) throws -> Int64 {
     try database.withoutTransaction {
       try $0.firstRow("PRAGMA data_version", as: Int64.self) ?? 0
     }
   }
 
-  /// What is to be told: a row for each table whose count differs, or one that says that something has changed.
+  /// Returns the rows that `watch` writes: one for each table with a different row count, and one
+  /// for a schema change. If neither changed, returns one row without a table.
   func rows(since old: WatchedState) -> [[Value]] {
     let time = Value.text(Date.now.formatted(.iso8601))
     func number(_ number: Int) -> Value { .integer(Int64(number)) }

@@ -1,20 +1,23 @@
 import Terminal
 
-/// The words of a command line behind the command's name, sorted.
+/// The parsed arguments of a command.
 struct Words {
-  /// The options that are given without a value.
+  /// The options without a value, such as `--write`.
   private(set) var flags: Set<String> = []
-  /// The options that are given with a value.
+  /// The values of the options that take one, by option name, such as `--format`.
   private(set) var values: [String: String] = [:]
-  /// What is no option, in order.
+  /// The arguments that aren't options, in order.
   private(set) var operands: [String] = []
-  /// The values for parameters of SQL.
+  /// The values of the SQL parameters, by parameter name.
   private(set) var parameters: [String: String] = [:]
 
-  /// Sorts `words` for a command.
+  /// Parses the arguments that follow the name of `command`.
   ///
-  /// An option's value follows it, or stands behind `=` in the same word. Behind `--` nothing is an option.
-  /// With `--:name`, the parameter of SQL is meant where the command has an option of that name.
+  /// The value of an option is the next argument, or follows `=` in the same argument. No argument
+  /// after `--` is an option. `--:name` always sets the SQL parameter `name`, even if the command
+  /// has an option `--name`.
+  ///
+  /// - Throws: `ToolError` with the exit status 2 if the arguments aren't valid for `command`.
   init(_ words: some Sequence<String>, of command: Command) throws(ToolError) {
     var words = Array(words)[...]
     var mayBeOption = true
@@ -59,7 +62,9 @@ struct Words {
     }
   }
 
-  /// The number that an option names, or nil if it is not given.
+  /// Returns the value of an option as a number, or nil if the option is missing.
+  ///
+  /// - Throws: `ToolError` with the exit status 2 if the value isn't a number in `range`.
   func number(_ option: String, in range: ClosedRange<Int>) throws(ToolError) -> Int? {
     guard let text = values[option] else { return nil }
     guard let number = Int(text), range.contains(number) else {
