@@ -194,9 +194,9 @@ extension Folder {
     return try remove(name)
   }
 
-  /// Makes everything that was written to the folder's file system durable.
+  /// Writes everything in the folder's file system to the storage device (`syncfs`).
   ///
-  /// - Returns: False if the system has no such call, and nothing was done.
+  /// - Returns: False if the system doesn't support this. Nothing is written in this case.
   package func syncFileSystem() throws(AssetError) -> Bool {
     do {
       try addingPath(path) { () throws(SystemFailure) in

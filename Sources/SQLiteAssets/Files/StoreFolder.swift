@@ -142,7 +142,7 @@ final class StoreFolder: Sendable {
     return true
   }
 
-  /// Reverts ``admit(_:)``.
+  /// Revokes the permission that ``admit(_:)`` gave to a database with another identity.
   func dismiss(_ identity: AssetID) throws(AssetError) {
     try root.remove(StoreFolder.mark(identity))
   }

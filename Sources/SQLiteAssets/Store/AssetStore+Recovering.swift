@@ -15,7 +15,11 @@ extension AssetStore {
     }
   }
 
-  /// Processes the files of one closed opener. Returns whether all files were processed.
+  /// Moves the referenced files of one closed opener to `files`, and removes the others.
+  ///
+  /// - Parameter left: The opener's folder, which is locked.
+  /// - Returns: False if the call couldn't determine which files are referenced. Another opening of
+  ///   the store retries it.
   private func recover(_ left: Folder) throws -> Bool {
     let names = try left.names().compactMap { AssetFileName($0) }
     guard !names.isEmpty else { return true }

@@ -215,7 +215,7 @@ final class ChangeFeed: Sendable {
   ///
   /// - Parameters:
   ///   - changes: The recorded changes.
-  ///   - turn: The sequence number of the commit; nil if unknown.
+  ///   - commitNumber: The sequence number of the commit; nil if unknown.
   ///   - recorded: The demand when the recording began. A subscriber that was added later and needs
   ///     more detail is notified only that anything may have changed.
   ///   - hasWritten: Whether anything may have changed, recorded or not.

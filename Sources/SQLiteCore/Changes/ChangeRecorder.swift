@@ -53,8 +53,8 @@ import Platform
   /// The number of times that rows of the open transaction were dropped from `log`, or not
   /// recorded.
   private var lossCount = 0
-  /// The value of `lossCount` when the current capture began. The capture still records its own
-  /// rows.
+  /// The value of `lossCount` when the current capture began, or 0 if nothing is being captured.
+  /// Rows lost before the capture don't make the captured rows incomplete.
   private var lossesBeforeCapture = 0
   /// The bytes that ``Blob/write(_:at:)`` is about to write. The hook doesn't report them.
   private var blobWrite: (offset: Int, bytes: UnsafeRawBufferPointer)?

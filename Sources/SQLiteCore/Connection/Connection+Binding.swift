@@ -3,8 +3,11 @@
 extension Connection {
   /// Binds the values of a literal, starting with parameter 1.
   ///
-  /// - Parameter lends: Whether to skip the first long blob, which the caller then binds without
-  ///   copying it.
+  /// - Parameters:
+  ///   - pieces: The parts of the literal.
+  ///   - statement: The compiled SQL of the literal.
+  ///   - skipsLongBlob: Whether to skip the first long blob, which the caller then binds without
+  ///     copying it.
   /// - Returns: The index of the skipped blob, or nil.
   @discardableResult
   func bind(

@@ -8,7 +8,8 @@ public enum TransactionKind: Sendable {
   case deferred
   /// Takes the write lock immediately and waits for it up to the busy timeout.
   case immediate
-  /// Like ``immediate``. In journal modes other than WAL, it also locks out readers.
+  /// Takes the write lock immediately, as in ``immediate``. In journal modes other than WAL, it
+  /// also locks out readers.
   case exclusive
 
   fileprivate var beginning: TransactionStatement.Kind {

@@ -2,8 +2,8 @@
 package protocol RemoteServer: AnyObject, Sendable {
   /// The name of the database in error messages.
   var name: String { get }
-  /// How long after the first loss of its session an access without a deadline is retried. It is
-  /// retried at least three times.
+  /// The time after the first loss of its session during which an access without a deadline is
+  /// retried. It is retried at least three times.
   var patience: Duration { get }
 
   /// Returns whether an error means only that a session was lost, and not that the request was
@@ -98,16 +98,18 @@ package protocol RemoteStatement: AnyObject {
 struct SessionLosses {
   private let patience: Duration
   private let hasDeadline: Bool
-  /// When to stop retrying. Nil before the first loss, unless there is a deadline.
+  /// The time at which retrying stops. Nil before the first loss, unless there is a deadline.
   private var end: Moment?
   private var count = 0
   /// The statements during which a server has ended a session.
   private var statements: Set<String> = []
 
+  /// Creates a counter for an access that has lost no session yet.
+  ///
   /// - Parameters:
-  ///   - deadline: The deadline of the access.
-  ///   - patience: How long after the first loss an access without a deadline is retried. It is
-  ///     retried at least three times, because a single run may take longer.
+  ///   - deadline: The deadline of the access, or nil.
+  ///   - patience: The time after the first loss during which an access without a deadline is
+  ///     retried. It is retried at least three times, because a single run may take longer.
   init(before deadline: Moment?, patience: Duration) {
     end = deadline
     hasDeadline = deadline != nil

@@ -7,10 +7,11 @@ public enum CheckpointMode: Sendable {
   case passive
   /// Waits for writers and for readers of older snapshots, and then copies all pages.
   case full
-  /// Like ``full``. Then waits for readers of the log, so that the next write restarts the log from
-  /// its beginning.
+  /// Copies all pages as in ``full``, and then waits for readers of the log, so that the next write
+  /// restarts the log from its beginning.
   case restart
-  /// Like ``restart``, and truncates the log file to zero bytes.
+  /// Copies all pages and waits for readers as in ``restart``, and then truncates the log file to
+  /// zero bytes.
   case truncate
 
   fileprivate var code: Int32 {

@@ -2,7 +2,7 @@ import Synchronization
 
 /// One use of a connection: everything that happens around the closure of a `read` or a `write`.
 @usableFromInline struct Access: Sendable {
-  /// Whether an access reads, or needs the writer connection.
+  /// The kind of connection that an access needs: one for reading, or the writer connection.
   enum Kind: Sendable {
     case read
     case write
@@ -137,7 +137,7 @@ struct Holder: Sendable {
 
 /// The work of an access that runs on a different thread from its caller's.
 protocol Work: AnyObject, Sendable {
-  /// Does the work and stores the result for the caller.
+  /// Runs the work on a connection and stores the result for the caller.
   func run(on connection: Connection) throws -> TransactionOutcome
 }
 
@@ -147,6 +147,8 @@ final class ResultWork<Result: Sendable>: Work {
   private let isTransaction: Bool
   private let kept = Mutex<Result?>(nil)
 
+  /// Creates the work of an access.
+  ///
   /// - Parameters:
   ///   - access: The access that runs the work.
   ///   - body: The work. It may run several times; only the last result is used.

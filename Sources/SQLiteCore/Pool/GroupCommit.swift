@@ -10,8 +10,8 @@ import Synchronization
 public struct GroupCommit: Hashable, Sendable {
   /// The maximum number of writes in one transaction. The value 1 turns merging off.
   public var maximumCount = 128
-  /// How long after its beginning a transaction accepts further writes. This is also the longest
-  /// extra delay of its first write, in addition to one write and the commit.
+  /// The time after its beginning during which a transaction accepts further writes. This is also
+  /// the longest extra delay of its first write, in addition to one write and the commit.
   public var maximumDuration = Duration.milliseconds(10)
   /// A Boolean value that indicates whether asynchronous calls of `write` can be merged, too, if
   /// they begin their transaction as `immediate`. Their closures may then run more than once.
@@ -55,8 +55,16 @@ struct GroupCommitRun {
   /// Whether the database was suspended while a member was running. All members then fail.
   private var wasSuspended = false
 
-  /// - Parameter patience: How long members may be retried after the first loss of a server's
-  ///   session.
+  /// Creates a group with its first member.
+  ///
+  /// - Parameters:
+  ///   - first: The write that starts the group.
+  ///   - slot: The slot of the writer connection, which the group holds.
+  ///   - scheduler: The scheduler that provides further members.
+  ///   - limits: The limits on the number of members and the duration.
+  ///   - groupCommitStatistics: The statistics that decide whether to wait for members.
+  ///   - patience: The time after the first loss of a server's session during which members are
+  ///     retried.
   init(
     _ first: GroupCommitMember, at slot: Int, of scheduler: Scheduler, _ limits: GroupCommit,
     _ groupCommitStatistics: GroupCommitStatistics, patience: Duration
@@ -105,8 +113,11 @@ struct GroupCommitRun {
 
   /// Runs all members in one transaction.
   ///
-  /// - Parameter acceptsMembers: Whether writes that are queued meanwhile join the transaction.
-  /// - Returns: The error of the last member, if it made SQLite end the transaction.
+  /// - Parameters:
+  ///   - connection: The writer connection.
+  ///   - acceptsMembers: Whether writes that are queued while the transaction runs join it.
+  /// - Returns: The error of the last member, if that member made SQLite roll back the transaction;
+  ///   otherwise nil.
   private mutating func runTogether(
     on connection: Connection, acceptsMembers: Bool
   ) -> (any Error)? {

@@ -17,7 +17,9 @@ package final class Worker: Sendable {
   private let idle = Mutex<[DispatchQueue]>([])
   private let capacity: Int
 
-  /// - Parameter capacity: The maximum number of idle queues.
+  /// Creates a worker without threads.
+  ///
+  /// - Parameter capacity: The maximum number of idle queues to keep for reuse.
   package init(capacity: Int = 4) {
     self.capacity = capacity
   }

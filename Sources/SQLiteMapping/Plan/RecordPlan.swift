@@ -17,7 +17,7 @@ final class RecordPlan {
   /// The SQL that deletes the row with a key.
   let deleteByKey: String
 
-  /// How well the table fits the type, as last seen by this connection.
+  /// The degree to which the table fits the type, as last determined on this connection.
   var ensured = Fitness.none
   /// The schema version in which the table was found to fit, if it has triggers. Another connection
   /// may drop these, and no write fails without them.

@@ -4,7 +4,7 @@ package import SQLiteCore
 // each assigned column of each row, in order. In statements that find a row by its key, the
 // parameters of the key come last.
 extension TablePlan {
-  /// What an INSERT does if the row already exists.
+  /// The action of an INSERT if the row already exists.
   package enum Conflict: Sendable {
     /// The INSERT fails.
     case fail

@@ -89,8 +89,8 @@ package struct TablePlan: Sendable {
   /// - Parameters:
   ///   - properties: The properties in order.
   ///   - traits: The traits of the type.
-  ///   - refuse: Creates the error for a trait that doesn't fit. The reason is in English and calls
-  ///     the type “it”.
+  ///   - makeError: Creates the error for a trait that doesn't fit. The reason is in English and
+  ///     calls the type “it”.
   package mutating func setProperties(
     _ properties: [Property], _ traits: [PropertyTrait], makeError: (_ reason: String) -> any Error
   ) throws {

@@ -12,7 +12,8 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     /// A column belongs to no property, and it is NOT NULL without a default. No rows can be
     /// inserted.
     case extraColumnWithoutDefault
-    /// The declared type of a column would change stored values.
+    /// The declared type of a column has an affinity that converts values of the property's type
+    /// when SQLite stores them.
     case type
     /// A property is not optional, but its column contains NULL in some rows.
     case nulls

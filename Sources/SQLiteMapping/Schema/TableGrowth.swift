@@ -19,7 +19,8 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What a table lacks compared to its definition, and what can be added to it without losing data.
+/// The columns and indexes that an existing table lacks compared to its definition, and the delete
+/// rules that differ.
 package struct TableGrowth {
   /// Whether the table is missing. The other properties are then empty.
   package var isMissing = false

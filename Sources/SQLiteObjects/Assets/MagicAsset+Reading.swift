@@ -25,7 +25,13 @@ extension MagicAsset {
     }
   }
 
-  /// The suspending form of ``get()``.
+  /// Returns the content. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``get()``.
+  ///
+  /// - Returns: The content, or nil if there is none.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func get() async throws -> Element? {
     switch state {
     case .value(let live): return live.value as? Element
@@ -55,7 +61,12 @@ extension MagicAsset {
     }
   }
 
-  /// The suspending form of ``data()``.
+  /// Returns the bytes of the content. Bytes from a store are verified by their digest. Suspends
+  /// the task meanwhile.
+  ///
+  /// - Returns: The bytes, or nil if there is no content.
+  /// - Throws: The errors of the blocking ``data()``, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func data() async throws -> Data? {
     switch state {
     case .empty: return nil
@@ -80,9 +91,13 @@ extension MagicAsset {
     return try handle.open()
   }
 
-  /// The suspending form of ``open()``. Also throws `CancellationError`.
+  /// Opens the content, so that you can read parts of it. Suspends the task meanwhile.
   ///
   /// The size, digest, extension and path of the reader are available without suspending again.
+  ///
+  /// - Returns: A reader, or nil if the asset isn't saved yet or has no content.
+  /// - Throws: The errors of the blocking ``open()``, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func open() async throws -> AssetReader? {
     guard case .stored(let handle) = state else { return nil }
     return try await handle.open()

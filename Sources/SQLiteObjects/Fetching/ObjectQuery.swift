@@ -13,7 +13,8 @@ struct ObjectQuery: Sendable {
   private var joins = SQL(unchecked: "")
   private var limit: Int?
   private var offset = 0
-  /// See ``PreparedRequest/filter``.
+  /// The query's filter if it depends only on the row of the object; otherwise nil
+  /// (``PreparedRequest/filter``).
   private(set) var rowFilter: QueryNode?
 
   init(_ store: any ObjectStore, _ query: QueryParts) throws {

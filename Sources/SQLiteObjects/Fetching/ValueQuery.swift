@@ -6,7 +6,8 @@ struct ValueQuery: Sendable {
   let plan: ObjectPlan
   private let sql: SQL
 
-  /// See ``PreparedRequest/filter``.
+  /// The query's filter if it depends only on the row of the object; otherwise nil
+  /// (``PreparedRequest/filter``).
   let rowFilter: QueryNode?
 
   /// Creates a query and writes its SQL for a store.

@@ -42,7 +42,14 @@ extension MagicData {
     }
   }
 
-  /// The suspending form of ``resolve(_:)``. It also throws `CancellationError`.
+  /// Replaces the keys in the relations of a decoded object by the objects in this store. Suspends
+  /// the task meanwhile.
+  ///
+  /// For details, see the blocking ``resolve(_:)``.
+  ///
+  /// - Parameter object: A decoded object. Relations that are already resolved don't change.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func resolve<Object: MagicObject>(_ object: Object) async throws {
     for relation in try relations(of: object) {
       try relation.set(relation.type, try await targets(relation.type, relation.keys))

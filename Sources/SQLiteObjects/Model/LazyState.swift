@@ -35,7 +35,7 @@ package struct LazyLinks: Sendable {
 /// The state of a lazy value at one moment.
 package struct LazyState: Sendable {
   enum Content: Sendable {
-    /// No value.
+    /// The value was never set, and its object isn't in a store.
     case unset
     /// A value in a store.
     case stored(LazySource)

@@ -94,9 +94,7 @@ extension ObjectPlan {
   }
 }
 
-/// How to read the value of a property from a row. It is determined once per type.
-///
-/// It contains no references, because it is copied for each value.
+/// A reader of a property's value from a row. It is determined once per type.
 struct PropertyReader: Sendable {
   enum Kind: Sendable {
     /// The value is the key.

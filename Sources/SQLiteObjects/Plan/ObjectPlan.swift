@@ -15,17 +15,19 @@ package final class ObjectPlan: Sendable {
   let primaryType: ObjectIdentifier?
   /// The wrapper type of each property, which converts its values.
   let wrappers: [any MagicProperty.Type]
-  /// The properties with columns other than the key, in order.
+  /// The indexes of the properties with columns other than the key, in order.
   package let columns: [Int]
-  /// The properties with links.
+  /// The indexes of the properties with a link table.
   package let links: [Int]
-  /// The properties that reference other objects.
+  /// The indexes of the properties that reference other objects.
   let relations: [Int]
-  /// The properties that are plain values in columns.
+  /// The indexes of the properties that store a plain value in a column.
   let plainColumns: [Int]
-  /// The properties for which the stored form depends on other objects, on assets or on the store.
+  /// The indexes of the properties for which the stored form depends on other objects, on assets or
+  /// on the store.
   let deferredSlots: [Int]
-  /// The properties that are loaded on demand. Their values can change independently of the object.
+  /// The indexes of the properties that are loaded on demand. Their values can change independently
+  /// of the object.
   let lazySlots: [Int]
   /// The table of the objects and the SQL for its rows.
   package let rows: TablePlan

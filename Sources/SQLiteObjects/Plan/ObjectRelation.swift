@@ -7,7 +7,7 @@ import Synchronization
 final class ObjectRelation: Sendable {
   /// The type with the property.
   let owner: ObjectPlan
-  /// The property.
+  /// The index of the property among the owner type's properties.
   let slot: Int
   /// The type of the objects that a query returns: the target type, or the owner type if the
   /// relation is reversed.

@@ -33,7 +33,16 @@ package protocol ObjectStore: StoreToken {
   func read(
     _ plan: ObjectPlan?, isOneStatement: Bool, _ body: (Connection) throws -> Void
   ) throws
-  /// The suspending form of ``read(_:isOneStatement:_:)``.
+  /// Runs `body` on one snapshot. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``read(_:isOneStatement:_:)``.
+  ///
+  /// - Parameters:
+  ///   - plan: A type. The columns that its existing tables lack are added first.
+  ///   - isOneStatement: Whether `body` runs a single SELECT once these tables are complete. A
+  ///     single SELECT is a snapshot without a transaction.
+  ///   - body: The read. It runs again if the cached schema is stale, that is, if another
+  ///     connection has dropped a table or a column.
   nonisolated(nonsending) func read<Result: Sendable>(
     _ plan: ObjectPlan?, isOneStatement: Bool,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -60,7 +69,7 @@ extension ObjectStore {
     return result
   }
 
-  /// The suspending form of ``read(_:_:)``.
+  /// The store that contains the content.
   nonisolated(nonsending) package func read<Result: Sendable>(
     _ plan: ObjectPlan? = nil, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {

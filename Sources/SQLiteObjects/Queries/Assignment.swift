@@ -8,7 +8,7 @@ import SQLiteCore
 /// All values are calculated from the values that the object had before: no assignment sees the
 /// result of another one in the same call.
 public struct Assignment<Object: MagicObject>: Sendable {
-  /// The property.
+  /// The property to set.
   let target: QueryNode
   let value: QueryNode
   /// The range of the property's integer type, if the value is calculated; otherwise nil.

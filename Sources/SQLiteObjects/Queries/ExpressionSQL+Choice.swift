@@ -13,14 +13,15 @@ extension ExpressionSQL {
 
   /// Writes the condition of a statement.
   ///
-  /// A column name in SQL of the user could also be a column of a joined table. So such a condition
-  /// is evaluated in a subquery without joins.
+  /// A column name in SQL of the user could also be a column of a joined table. Conditions with
+  /// such SQL are therefore evaluated in a subquery without joins.
   ///
   /// - Parameters:
   ///   - filter: The filter.
   ///   - rows: The rows of the statement.
-  ///   - finding: How the statement finds the rows that the filter selects.
+  ///   - rowStrategy: The strategy by which the statement finds the rows that the filter selects.
   ///   - hasNoJoins: Whether the rows aren't joined with others.
+  ///   - sql: The SQL to append to.
   mutating func write(
     where filter: QueryNode, _ rows: Rows, _ rowStrategy: RowStrategy, hasNoJoins: Bool = true,
     to sql: inout SQL

@@ -14,7 +14,7 @@ extension ExpressionSQL {
     case all
     /// The rows that an index finds for a value, or the first rows of an order.
     case few
-    /// One row.
+    /// A single row, found by its key.
     case one
   }
 

@@ -399,9 +399,9 @@ struct QueryForm: Sendable {
 
 /// A condition or a calculation on related objects.
 struct RelatedQuery: Sendable {
-  /// What the query computes.
+  /// The kind of result that the query computes from the related objects.
   enum Answer: Sendable {
-    /// Whether a matching related object exists.
+    /// A Boolean that is true if a matching related object exists.
     case exists
     /// An aggregate of the related objects.
     case aggregate(QueryForm)

@@ -35,7 +35,13 @@ extension AsyncMagical {
   ///   removed, or if the store was closed.
   public func get() throws -> Element { try value.get() }
 
-  /// The suspending form of ``get()``.
+  /// Fetches the value. Each call fetches it again, unless the value was set. Suspends the task
+  /// meanwhile.
+  ///
+  /// For details, see the blocking ``get()``.
+  ///
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func get() async throws -> Element { try await value.get() }
 
   private var value: LazyAnswer<Element> {
@@ -96,7 +102,12 @@ extension AsyncMagical where Element: MagicCollection {
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func count() throws -> Int { try number().get() }
 
-  /// The suspending form of ``count()``.
+  /// Returns the number of objects without fetching them. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``count()``.
+  ///
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func count() async throws -> Int { try await number().get() }
 
   private func number() throws -> LazyAnswer<Int> {
@@ -133,7 +144,16 @@ extension AsyncMagical where Element: MagicCollection {
     try part(limit, offset).get()
   }
 
-  /// The suspending form of ``objects(limit:offset:)``.
+  /// Fetches objects at a range of positions. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``objects(limit:offset:)``.
+  ///
+  /// - Parameters:
+  ///   - limit: The maximum number of objects, or nil for all.
+  ///   - offset: The number of objects to skip.
+  /// - Returns: The objects in their order. For a dictionary, pairs of a key and an object.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func objects(
     limit: Int? = nil, offset: Int = 0
   ) async throws -> [Element.MagicItem] {
@@ -153,7 +173,11 @@ extension AsyncMagical where Element: MagicCollection {
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func randomValue() throws -> Element.MagicItem? { try random(nil).get() }
 
-  /// The suspending form of ``randomValue()``.
+  /// Fetches a random item without fetching the others. Suspends the task meanwhile.
+  ///
+  /// - Returns: The item, or nil if the collection is empty.
+  /// - Throws: The errors of the blocking ``randomValue()``, and `CancellationError` if the task
+  ///   was cancelled.
   nonisolated(nonsending) public func randomValue() async throws -> Element.MagicItem? {
     try await random(nil).get()
   }
@@ -220,7 +244,13 @@ where Element: MagicCollection & RandomAccessCollection, Element.Index == Int {
     try random(range).get()
   }
 
-  /// The suspending form of ``randomValue(in:)``.
+  /// Fetches a random item at a range of positions without fetching the others. Suspends the task
+  /// meanwhile.
+  ///
+  /// - Parameter range: The positions, starting at 0.
+  /// - Returns: The item, or nil if the range is empty.
+  /// - Throws: The errors of the blocking ``randomValue(in:)``, and `CancellationError` if the task
+  ///   was cancelled.
   nonisolated(nonsending) public func randomValue(
     in range: Range<Int>
   ) async throws -> Element.MagicItem? {
@@ -241,7 +271,13 @@ extension AsyncMagical {
     try object(forKey: key).get()
   }
 
-  /// The suspending form of ``value(forKey:)``.
+  /// Fetches the object for a key of the dictionary without fetching the others. Suspends the task
+  /// meanwhile.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The object, or nil if the dictionary doesn't contain the key.
+  /// - Throws: The errors of the blocking ``value(forKey:)``, and `CancellationError` if the task
+  ///   was cancelled.
   nonisolated(nonsending) public func value<Key: Codable & Hashable, Object: MagicObject>(
     forKey key: Key
   ) async throws -> Object? where Element == [Key: Object] {

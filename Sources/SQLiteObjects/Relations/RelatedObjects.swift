@@ -57,7 +57,8 @@ struct RelatedObjects: Sendable {
     return result
   }
 
-  /// The suspending form of ``found(isOneStatement:_:)``.
+  /// Runs a read. The result is empty if the store has no table for the relation yet. Suspends the
+  /// task meanwhile.
   nonisolated(nonsending) func found(
     isOneStatement: Bool = false, _ read: @escaping Reading
   ) async throws -> ReadResult {
@@ -75,7 +76,7 @@ struct RelatedObjects: Sendable {
     try found(isOneStatement: areOneStatement) { try objects($0) }
   }
 
-  /// The suspending form of ``objects()``.
+  /// Reads all objects. Suspends the task meanwhile.
   nonisolated(nonsending) func objects() async throws -> ReadResult {
     try await found(isOneStatement: areOneStatement) { try objects($0) }
   }
@@ -195,7 +196,7 @@ enum LazyAnswer<Result> {
     }
   }
 
-  /// The suspending form of ``get()``.
+  /// Returns the result. Suspends the task until the store has read the data.
   nonisolated(nonsending) func get() async throws -> Result {
     var answer = self
     while true {

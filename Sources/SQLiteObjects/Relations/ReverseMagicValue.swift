@@ -134,7 +134,12 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     return try owners.found(isOneStatement: true) { try owners.count($0) }.count
   }
 
-  /// The suspending form of ``count()``.
+  /// Returns the number of objects without fetching them. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``count()``.
+  ///
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func count() async throws -> Int {
     guard let owners = try owners() else { return 0 }
     return try await owners.found(isOneStatement: true) { try owners.count($0) }.count
@@ -152,7 +157,14 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     return try owners.objects(of: Owner.self, owners.objects())
   }
 
-  /// The suspending form of ``get()``.
+  /// Fetches the objects. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``get()``.
+  ///
+  /// - Returns: The objects in the order in which they were first saved. The array is empty if this
+  ///   object was never saved.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func get() async throws -> [Owner] {
     guard let owners = try owners() else { return [] }
     return try owners.objects(of: Owner.self, await owners.objects())

@@ -144,7 +144,7 @@ extension SaveGraph {
     /// The results by node; nil for nodes that aren't written.
     var saved: [Saved?]
     var isNew: [Bool]
-    /// Whether an object got a newly inserted row, which no links reference yet.
+    /// For each object, whether it got a newly inserted row, which no links reference yet.
     var isInserted: [Bool]
     /// The stored forms of the current object's late values.
     var resolved: ResolvedValues = []

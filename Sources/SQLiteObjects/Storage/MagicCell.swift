@@ -12,7 +12,8 @@ public struct _MagicCell: Sendable {
     case box(ValueBox)
     /// The storage of a fetched object without eager relations.
     case storage(ObjectStorage)
-    /// The context of a fetched object with eager relations. The index contains the object's row.
+    /// The context of a fetched object with eager relations. The cell's index identifies the
+    /// object's row in it.
     case row(FetchContext)
   }
 

@@ -102,7 +102,7 @@ final class ObjectGroup: Sendable {
 
   /// Returns the context that holds the group, and creates it if necessary.
   ///
-  /// - Parameter ring: The reference cycle that a new context holds.
+  /// - Parameter cycle: The reference cycle that a new context holds.
   func context(in cycle: ReferenceCycle?) -> FetchContext {
     state.withLock { state in
       if let context = state.context { return context }

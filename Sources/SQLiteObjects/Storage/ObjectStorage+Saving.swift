@@ -45,7 +45,7 @@ extension ObjectStorage {
   ///   - snapshot: The object's state when its values were copied. Later changes remain pending.
   ///   - values: The values that were saved.
   ///   - first: The position of the object's first property in `values`.
-  ///   - settled: The values that the store assigned: an auto-incremented number, the id of an
+  ///   - assigned: The values that the store assigned: an auto-incremented number, the id of an
   ///     asset.
   ///   - links: The links that were written.
   /// - Returns: The state that was replaced, for ``restore(_:)``. It must not be released while the

@@ -47,7 +47,7 @@ extension ObjectStorage {
       @inline(__always) get { unsafe start[checked(slot)].form }
     }
 
-    /// The forms of all properties.
+    /// A copy of the values of all properties, in the forms in which their cells store them.
     var forms: [_CellValue.Form] {
       // Built by appending: creating an array with a count looks up its type metadata (benchmark
       // `fetch`).

@@ -5,7 +5,7 @@ import SQLiteRelations
 ///
 /// For internal use by the property wrappers.
 public struct _PropertyRole: Sendable {
-  /// Where the values of a property are stored.
+  /// The place where the values of a property are stored.
   package enum Kind: Sendable {
     /// In a column.
     case column(Storage)

@@ -51,7 +51,8 @@ extension Database {
     }
   }
 
-  /// The suspending form of ``reportingClosedStore(_:)``.
+  /// Runs an asynchronous `body` and throws ``MagicError/closed`` in place of every error that
+  /// means that the store is closed.
   nonisolated(nonsending) package func reportingClosedStore<Result: Sendable>(
     _ body: nonisolated(nonsending) () async throws -> Result
   ) async throws -> Result {

@@ -12,7 +12,13 @@ extension MagicData {
     try objects(of: type)
   }
 
-  /// The suspending form of ``object(of:)``. Also throws `CancellationError`.
+  /// Fetches all objects of a type. Suspends the task meanwhile.
+  ///
+  /// - Parameter type: The objects' type.
+  /// - Returns: The objects, sorted by z_index. That is the order in which they were first saved,
+  ///   unless you assign `Int` primary values yourself.
+  /// - Throws: The errors of the blocking ``object(of:)``, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func object<Object: MagicObject>(
     of type: Object.Type
   ) async throws -> [Object] {
@@ -35,7 +41,13 @@ extension MagicData {
     return try graphObject(type, row, Object.primary(primary))
   }
 
-  /// The suspending form of ``object(of:primary:)``. Also throws `CancellationError`.
+  /// Fetches the object with a primary value. Suspends the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - type: The object's type.
+  ///   - primary: The value of its `@PrimaryMagicValue`.
+  /// - Throws: The errors of the blocking ``object(of:primary:)``, and `CancellationError` if the
+  ///   task was cancelled.
   nonisolated(nonsending) public func object<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) async throws -> Object {
@@ -61,7 +73,14 @@ extension MagicData {
     return try graphObject(type, row, ifPresent: Object.primary(primary))
   }
 
-  /// The suspending form of ``object(of:ifPresent:)``. Also throws `CancellationError`.
+  /// Fetches the object with a primary value if there is one. Suspends the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - type: The object's type.
+  ///   - primary: The value of its `@PrimaryMagicValue`.
+  /// - Returns: The object, or nil if the store contains no object with that value.
+  /// - Throws: The errors of the blocking ``object(of:ifPresent:)``, and `CancellationError` if the
+  ///   task was cancelled.
   nonisolated(nonsending) public func object<Object: MagicObject>(
     of type: Object.Type, ifPresent primary: Object.PrimaryValue
   ) async throws -> Object? {
@@ -90,7 +109,18 @@ extension MagicData {
     try fetch(Query(filter, order, limit, offset))
   }
 
-  /// The suspending form of ``objects(of:where:orderedBy:limit:offset:)``. Also throws `CancellationError`.
+  /// Fetches objects with everything that they reference. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``objects(of:where:orderedBy:limit:offset:)``.
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - filter: The condition that the objects must match, or nil for all objects.
+  ///   - order: The sort keys, the most significant first.
+  ///   - limit: The maximum number of objects.
+  ///   - offset: The number of objects to skip first.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [],
@@ -112,7 +142,13 @@ extension MagicData {
     return try read(query.plan, query.count) > 0
   }
 
-  /// The suspending form of ``has(of:primary:)``. Also throws `CancellationError`.
+  /// Returns whether an object with a primary value exists. Suspends the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - type: The object's type.
+  ///   - primary: The value of its `@PrimaryMagicValue`.
+  /// - Throws: The errors of the blocking ``has(of:primary:)``, and `CancellationError` if the task
+  ///   was cancelled.
   nonisolated(nonsending) public func has<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) async throws -> Bool {
@@ -132,7 +168,13 @@ extension MagicData {
     try fetch(Query<Object>(filter: filter?.node).count)
   }
 
-  /// The suspending form of ``count(of:where:)``. Also throws `CancellationError`.
+  /// Returns the number of objects. Suspends the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - filter: The condition that the objects must match, or nil for all objects.
+  /// - Throws: The errors of the blocking ``count(of:where:)``, and `CancellationError` if the task
+  ///   was cancelled.
   nonisolated(nonsending) public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) async throws -> Int {

@@ -41,8 +41,20 @@ extension MagicData {
     self.init(try StoreParts(path: path, options, minimumFileSize: minimumFileSize))
   }
 
-  /// The suspending form of `init(path:options:minimumFileSize:)-(String)`. Also throws
-  /// `CancellationError`.
+  /// Opens the store at a path. Creates the store if it doesn't exist. Suspends the task meanwhile.
+  ///
+  /// - Parameters:
+  ///   - path: The folder of the store, which is created if it is missing. It contains
+  ///     `default.sqlite3` and, once the store has assets, the folder `assets`. A path with the
+  ///     extension `sqlite3`, `sqlite` or `db`, or of an existing file, is the database file
+  ///     itself. Its assets are stored next to it: those of `default.sqlite3` in `assets`, those of
+  ///     `x.sqlite3` in `x.sqlite3-assets`.
+  ///   - options: The options for opening the database.
+  ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
+  ///     Smaller content is stored in a database row. The value applies to content that you save
+  ///     from now on.
+  /// - Throws: The errors of the blocking `init(path:options:minimumFileSize:)-(String)`, and
+  ///   `CancellationError` if the task was cancelled.
   public convenience init(
     path: String, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) async throws {
@@ -70,8 +82,18 @@ extension MagicData {
         path: path.filePath(), options, minimumFileSize: minimumFileSize))
   }
 
-  /// The suspending form of `init(path:options:minimumFileSize:)-(URL)`. Also throws
-  /// `CancellationError`.
+  /// Opens the store at a file URL. Creates the store if it doesn't exist. Suspends the task
+  /// meanwhile.
+  ///
+  /// - Parameters:
+  ///   - path: A file URL. Its path is interpreted like that of
+  ///     `init(path:options:minimumFileSize:)-(String)`.
+  ///   - options: The options for opening the database.
+  ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
+  ///     Smaller content is stored in a database row. The value applies to content that you save
+  ///     from now on.
+  /// - Throws: The errors of the blocking `init(path:options:minimumFileSize:)-(URL)`, and
+  ///   `CancellationError` if the task was cancelled.
   public convenience init(
     path: URL, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) async throws {
@@ -106,7 +128,11 @@ extension MagicData {
     self.init(try StoreParts(inMemory: type == .memory))
   }
 
-  /// The suspending form of ``init(type:)``. Also throws `CancellationError`.
+  /// Creates a store that is deleted when it is closed or released. Suspends the task meanwhile.
+  ///
+  /// - Parameter type: The storage for the objects: files or memory.
+  /// - Throws: The errors of the blocking ``init(type:)``, and `CancellationError` if the task was
+  ///   cancelled.
   public convenience init(type: StoreType) async throws {
     self.init(try await Worker().run { try StoreParts(inMemory: type == .memory) })
   }

@@ -26,7 +26,13 @@ extension MagicData {
     }
   }
 
-  /// The suspending form of ``remove(_:)``. Also throws `CancellationError`.
+  /// Removes an object. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``remove(_:)``.
+  ///
+  /// - Parameter object: The object. You can save it again as a new object.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func remove<Object: MagicObject>(_ object: Object) async throws {
     let removal = try removal(of: object)
     _ = try await write {
@@ -53,7 +59,15 @@ extension MagicData {
     return try write { try removal.delete(on: $0, in: self, mustExist: false) }
   }
 
-  /// The suspending form of ``remove(contentsOf:)``. Also throws `CancellationError`.
+  /// Removes objects in one transaction. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``remove(contentsOf:)``.
+  ///
+  /// - Parameter objects: The objects. Objects that aren't in the store are skipped, including
+  ///   those that were removed together with an earlier one.
+  /// - Returns: The number of objects that were removed.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   nonisolated(nonsending) public func remove<Object: MagicObject>(
     contentsOf objects: some Sequence<Object>
@@ -77,7 +91,14 @@ extension MagicData {
     return try write { try query.delete($0) }
   }
 
-  /// The suspending form of ``removeAll(_:)``. Also throws `CancellationError`.
+  /// Removes the objects of a query. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``removeAll(_:)``.
+  ///
+  /// - Parameter query: The objects, such as `Session.all`.
+  /// - Returns: The number of objects that were removed.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   nonisolated(nonsending) public func removeAll<Object: MagicObject>(
     _ query: Query<Object>

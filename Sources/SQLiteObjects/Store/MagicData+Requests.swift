@@ -13,7 +13,15 @@ extension MagicData {
     try fetch(query.objects)
   }
 
-  /// The suspending form of ``fetch(_:)-(Query<Object>)``. Also throws `CancellationError`.
+  /// Fetches the objects of a query with everything that they reference. Suspends the task
+  /// meanwhile.
+  ///
+  /// For details, see the blocking ``fetch(_:)-(Query<Object>)``.
+  ///
+  /// - Parameter query: The query.
+  /// - Returns: The objects in the order of the query.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func fetch<Object: MagicObject>(
     _ query: Query<Object>
   ) async throws -> sending [Object] {
@@ -39,7 +47,13 @@ extension MagicData {
     return try make()
   }
 
-  /// The suspending form of ``fetch(_:)-(Request<Result>)``. Also throws `CancellationError`.
+  /// Fetches the result of a request. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``fetch(_:)-(Request<Result>)``.
+  ///
+  /// - Parameter request: A request created from a ``Query``.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func fetch<Result>(
     _ request: Request<Result>
   ) async throws -> sending Result {
@@ -72,7 +86,16 @@ extension MagicData {
     try read(query.plan) { try rows.forEach(query, in: self, $0, body) }
   }
 
-  /// The suspending form of ``forEach(_:_:)-(Request<[Row]>,_)``. `body` runs on a thread of the database.
+  /// Fetches values row by row. Suspends the task meanwhile.
+  ///
+  /// `body` runs on a thread of the database. For details, see the blocking
+  /// ``forEach(_:_:)-(Request<[Row]>,_)``.
+  ///
+  /// - Parameters:
+  ///   - request: A request for values.
+  ///   - body: A closure that receives each row. If it throws, the fetch ends.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func forEach<Row>(
     _ request: Request<[Row]>, _ body: @escaping @Sendable (sending Row) throws -> Void
   ) async throws {
@@ -103,7 +126,17 @@ extension MagicData {
     try read(query.plan) { try query.forEach($0, batch, body) }
   }
 
-  /// The suspending form of ``forEach(_:batch:_:)``. `body` runs on a thread of the database.
+  /// Fetches objects in batches. Suspends the task meanwhile.
+  ///
+  /// `body` runs on a thread of the database. For details, see the blocking
+  /// ``forEach(_:batch:_:)``.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - batch: The maximum number of objects in a batch.
+  ///   - body: A closure that receives each object. If it throws, the fetch ends.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func forEach<Object: MagicObject>(
     _ query: Query<Object>, batch: Int = 500,
     _ body: @escaping @Sendable (Object) throws -> Void

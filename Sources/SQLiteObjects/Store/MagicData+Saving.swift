@@ -35,7 +35,15 @@ extension MagicData {
     try update([object]).first ?? 0
   }
 
-  /// The suspending form of ``update(_:)-(Object)``. Also throws `CancellationError`.
+  /// Saves an object and everything that it references in one transaction. Suspends the task
+  /// meanwhile.
+  ///
+  /// For details, see the blocking ``update(_:)-(Object)``.
+  ///
+  /// - Parameter object: The object to save.
+  /// - Returns: The object's z_index.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ object: Object
@@ -55,7 +63,15 @@ extension MagicData {
     try save(SaveGraph(objects, for: self))
   }
 
-  /// The suspending form of `update(_:)-(Sequence<Object>)`. Also throws `CancellationError`.
+  /// Saves objects and everything that they reference in one transaction. Suspends the task
+  /// meanwhile.
+  ///
+  /// For details, see the blocking `update(_:)-(Sequence<Object>)`.
+  ///
+  /// - Parameter objects: The objects to save.
+  /// - Returns: The z_index values of the objects, in the same order.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ objects: some Sequence<Object>
@@ -78,7 +94,15 @@ extension MagicData {
     try insert([object]).first ?? 0
   }
 
-  /// The suspending form of ``insert(_:)-(Object)``. Also throws `CancellationError`.
+  /// Saves a new object and everything that it references in one transaction. Suspends the task
+  /// meanwhile.
+  ///
+  /// For details, see the blocking ``insert(_:)-(Object)``.
+  ///
+  /// - Parameter object: The object to insert. An object that was removed counts as new.
+  /// - Returns: The object's z_index.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   nonisolated(nonsending) public func insert<Object: MagicObject>(
     _ object: Object
@@ -97,7 +121,13 @@ extension MagicData {
     try save(SaveGraph(objects, for: self, insertsOnly: true))
   }
 
-  /// The suspending form of `insert(_:)-(Sequence<Object>)`. Also throws `CancellationError`.
+  /// Saves new objects and everything that they reference in one transaction. Suspends the task
+  /// meanwhile.
+  ///
+  /// - Parameter objects: The objects to insert.
+  /// - Returns: The z_index values of the objects, in the same order.
+  /// - Throws: The errors of the blocking `insert(_:)-(Sequence<Object>)`, and `CancellationError`
+  ///   if the task was cancelled.
   @discardableResult
   nonisolated(nonsending) public func insert<Object: MagicObject>(
     _ objects: some Sequence<Object>
@@ -128,7 +158,17 @@ extension MagicData {
     try save(SaveGraph([object], for: self, ifUnchanged: isUnchanged)).first ?? 0
   }
 
-  /// The suspending form of ``update(_:ifUnchanged:)``. Also throws `CancellationError`.
+  /// Saves an object only if its row and its links haven't changed since it was fetched or saved.
+  /// Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``update(_:ifUnchanged:)``.
+  ///
+  /// - Parameters:
+  ///   - object: The object to save.
+  ///   - isUnchanged: Whether to check for concurrent changes. Pass `false` to save in any case.
+  /// - Returns: The object's z_index.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ object: Object, ifUnchanged isUnchanged: Bool
@@ -163,7 +203,18 @@ extension MagicData {
     try update([object], matching: properties).first ?? 0
   }
 
-  /// The suspending form of ``update(_:matching:)-(Object,_)``. Also throws `CancellationError`.
+  /// Updates the object in the store that has the same values in some unique properties, or inserts
+  /// a new object if there is none. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``update(_:matching:)-(Object,_)``.
+  ///
+  /// - Parameters:
+  ///   - object: The object to save.
+  ///   - properties: Properties that are declared `PropertyTrait.unique(_:_:)` together, or the
+  ///     primary value.
+  /// - Returns: The object's z_index.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ object: Object, matching properties: [PartialKeyPath<Object>]
@@ -189,8 +240,17 @@ extension MagicData {
     return try save(SaveGraph(objects, for: self, matching: names))
   }
 
-  /// The suspending form of `update(_:matching:)-(Sequence<Object>,_)`. Also throws
-  /// `CancellationError`.
+  /// Saves objects like `update(_:matching:)-(Object,_)`, all in one transaction. Suspends the task
+  /// meanwhile.
+  ///
+  /// - Parameters:
+  ///   - objects: The objects to save. If several match the same object, the last one determines
+  ///     the values.
+  ///   - properties: Properties that are declared `PropertyTrait.unique(_:_:)` together, or the
+  ///     primary value.
+  /// - Returns: The z_index values of the objects, in the same order.
+  /// - Throws: The errors of the blocking `update(_:matching:)-(Sequence<Object>,_)`, and
+  ///   `CancellationError` if the task was cancelled.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ objects: some Sequence<Object>, matching properties: [PartialKeyPath<Object>]
@@ -217,7 +277,8 @@ extension MagicData {
     }
   }
 
-  /// The suspending form of ``write(_:)``.
+  /// Runs `body` in a transaction, and retries once if the cached schema is stale. Suspends the
+  /// task meanwhile.
   nonisolated(nonsending) func write<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {

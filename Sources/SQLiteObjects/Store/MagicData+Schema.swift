@@ -17,7 +17,17 @@ extension MagicData {
     return try readOnce { try self.differences(plan, $0) }
   }
 
-  /// The suspending form of ``check(of:)``. Also throws `CancellationError`.
+  /// Compares the tables of a type, of its links and of all types that it references with the
+  /// declarations of the types. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``check(of:)``.
+  ///
+  /// - Parameter type: A type of objects.
+  /// - Returns: The differences in tables, columns, column types, NOT NULL constraints, keys,
+  ///   indexes and delete rules. The array is empty if the tables match.
+  ///   `SchemaDifference.isResolvedByWriting` indicates whether the next save removes a difference.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func check<Object: MagicObject>(
     of type: Object.Type
   ) async throws -> [SchemaDifference] {
@@ -46,7 +56,15 @@ extension MagicData {
     return try database.reportingClosedStore { try database.migrate(migrations) }
   }
 
-  /// The suspending form of ``migrate(_:)``. Also throws `CancellationError`.
+  /// Runs the migrations that this store hasn't run yet, each in its own transaction. Suspends the
+  /// task meanwhile.
+  ///
+  /// For details, see the blocking ``migrate(_:)``.
+  ///
+  /// - Parameter migrations: All migrations of the program, the oldest first.
+  /// - Returns: The names of the migrations that this call ran.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   nonisolated(nonsending) public func migrate(_ migrations: [Migration]) async throws -> [String] {
     defer { tables.forget() }
@@ -87,7 +105,10 @@ extension MagicData {
     return isReady(plan)
   }
 
-  /// The suspending form of ``makeReady(_:)``.
+  /// Adds the columns, indexes and delete rules that the existing tables of a type lack. Creates no
+  /// table: the first save does. Suspends the task meanwhile.
+  ///
+  /// - Returns: False if a table doesn't exist yet or can't be changed now.
   nonisolated(nonsending) package func makeReady(_ plan: ObjectPlan) async throws -> Bool {
     if isReady(plan) { return true }
     let growth = try await read(nil) { try self.inspect(plan, $0) }

@@ -68,8 +68,14 @@ extension MagicData {
     try readOnce { _ in try body() }
   }
 
-  /// The suspending form of ``read(_:)``. `body` runs on a thread of the database. Also throws
-  /// `CancellationError`.
+  /// Runs several fetches on one snapshot. Suspends the task meanwhile.
+  ///
+  /// `body` runs on a thread of the database. For details, see the blocking ``read(_:)``.
+  ///
+  /// - Parameter body: A closure that calls the store.
+  /// - Returns: The result of `body`.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func read<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
@@ -126,7 +132,8 @@ extension MagicData {
     return result
   }
 
-  /// The suspending form of ``readOnce(isOneStatement:_:)``.
+  /// Runs `body` once on a snapshot, as in ``onSnapshot(isOneStatement:_:)``, and returns its
+  /// result. Suspends the task meanwhile.
   nonisolated(nonsending) func readOnce<Result: Sendable>(
     isOneStatement: Bool = false, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
@@ -162,7 +169,8 @@ extension MagicData {
     }
   }
 
-  /// The suspending form of ``retryingAfterSchemaChange(_:)``.
+  /// Runs an asynchronous `body` and retries once if the cached schema is stale, that is, if
+  /// another connection has dropped a table or a column.
   nonisolated(nonsending) func retryingAfterSchemaChange<Result: Sendable>(
     _ body: nonisolated(nonsending) () async throws -> Result
   ) async throws -> Result {

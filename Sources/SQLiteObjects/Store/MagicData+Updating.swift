@@ -31,7 +31,17 @@ extension MagicData {
     return try write { try update.run(on: $0) }
   }
 
-  /// The suspending form of ``updateAll(_:set:)``. Also throws `CancellationError`.
+  /// Updates properties of all objects of a query with one statement. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``updateAll(_:set:)``.
+  ///
+  /// - Parameters:
+  ///   - query: A query for the objects, such as `Article.all`.
+  ///   - assignments: The new values, at most one for each property. The assignments and the filter
+  ///     are evaluated with the values from before the update.
+  /// - Returns: The number of objects that match the query; 0 if there are no assignments.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   nonisolated(nonsending) public func updateAll<Object: MagicObject>(
     _ query: Query<Object>, set assignments: [Assignment<Object>]

@@ -136,7 +136,19 @@ extension MagicData {
     try database.reportingClosedStore { try assets.backup(to: path, progress: progress) }
   }
 
-  /// The suspending form of ``backup(to:progress:)``. Cancelling the task ends the backup.
+  /// Copies the database and its assets, as of one moment, into a new folder. You can open the copy
+  /// as a store. Suspends the task meanwhile.
+  ///
+  /// Cancelling the task ends the backup. For details, see the blocking ``backup(to:progress:)``.
+  ///
+  /// - Parameters:
+  ///   - path: A folder that is missing or empty. Its parent folder must exist.
+  ///   - progress: A closure that is called after each file, inside a read of the database. If it
+  ///     throws, the backup ends.
+  /// - Returns: The paths of the copies, and the assets that were missing or damaged. Check these:
+  ///   they don't make the backup fail.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
+  ///   cancelled.
   nonisolated(nonsending) public func backup(
     to path: String, progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
   ) async throws -> AssetBackup {

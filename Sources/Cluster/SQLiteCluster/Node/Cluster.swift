@@ -25,7 +25,8 @@ package final class Cluster: Sendable {
     var failure: SQLiteError?
   }
 
-  /// Work that isn't repeated for every session.
+  /// A task that prepares a database for the client. It runs at most once per hour, not once per
+  /// session.
   enum Preparation: Sendable {
     /// The check for columns that can crash a node.
     case columnTypes

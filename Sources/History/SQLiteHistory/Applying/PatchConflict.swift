@@ -113,9 +113,9 @@ public struct PatchReport: Hashable, Sendable {
     /// The names of the columns in the database.
     let columns: [String]
     let row: Patch.Row
-    /// The values in the database before; nil if the row didn't exist.
+    /// The values in the database before the conflict was resolved; nil if the row didn't exist.
     let before: [Value]?
-    /// The values in the database after; nil if the row doesn't exist.
+    /// The values in the database after the conflict was resolved; nil if the row doesn't exist.
     let after: [Value]?
   }
 }

@@ -108,7 +108,7 @@ extension SPONEncoder {
     case literal
     /// Throws an error for infinite numbers and NaN.
     case `throw`
-    /// Encodes text: one of the strings.
+    /// Encodes infinite numbers and NaN as the given texts.
     case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 }

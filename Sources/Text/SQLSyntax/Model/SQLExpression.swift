@@ -261,9 +261,9 @@ public struct SQLFunctionCall: Hashable, Sendable {
 
 /// The keyword DISTINCT or ALL before result columns or arguments.
 public enum SQLQuantifier: String, Hashable, Sendable, CaseIterable {
-  /// Removes duplicates.
+  /// Removes duplicate rows from the result, or duplicate arguments of an aggregate function.
   case distinct = "DISTINCT"
-  /// Keeps duplicates. This is the default.
+  /// Retains duplicate rows or arguments. This is the default.
   case all = "ALL"
 }
 

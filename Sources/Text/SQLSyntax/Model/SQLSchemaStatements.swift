@@ -90,9 +90,9 @@ public struct SQLCreateTrigger: Hashable, Sendable {
 
   /// The change that fires a trigger.
   public enum Event: Hashable, Sendable {
-    /// A DELETE.
+    /// The trigger fires for a DELETE.
     case delete
-    /// An INSERT.
+    /// The trigger fires for an INSERT.
     case insert
     /// `UPDATE OF columns`. If empty, an update of any column.
     case update(of: [SQLName])

@@ -175,10 +175,15 @@ struct Parser {
     if let pending { try fail(pending) }
   }
 
-  /// Records an error in the clause at `range`, which is thrown unless the next token is a syntax
-  /// error.
+  /// Records an error in a complete clause. The parser throws the error after it has read the next
+  /// token, or throws a syntax error instead if that token is invalid.
   ///
   /// If two such errors occur before one token, the later one is thrown, as in SQLite.
+  ///
+  /// - Parameters:
+  ///   - message: The message of the error.
+  ///   - range: The range of the clause in the text, as UTF-8 offsets.
+  ///   - kind: The kind of the error.
   @inline(never)
   mutating func recordError(
     _ message: String, _ range: Range<Int>, _ kind: SQLSyntaxError.Kind = .structure
