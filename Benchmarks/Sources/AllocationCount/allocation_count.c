@@ -6,7 +6,7 @@
 #include <features.h>
 #endif
 
-// Requests to valgrind, which cost a few instructions and do nothing without it.
+// Requests to valgrind. Without valgrind, they do nothing and cost a few instructions.
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 
@@ -29,9 +29,9 @@ void instruction_count_end(const char *name) {}
 
 #if defined(__GLIBC__)
 
-// What a program itself defines is used by all libraries that it loads: these stand in for the C
-// library's functions, and hand on to the names under which it has them, too. Freeing is not
-// touched. While nothing is counted, each costs a load and a jump, for every engine alike.
+// These functions replace those of the C library in the program and in all libraries that it loads.
+// They call the originals by their internal names. Functions that free memory aren't replaced. If
+// counting is off, each call costs an additional load and jump, for all engines.
 
 #include <errno.h>
 #include <malloc.h>
@@ -102,7 +102,7 @@ long allocation_bytes(void) {
 
 #else
 
-// Elsewhere nothing is counted, and the report says so.
+// Other C libraries: allocations aren't counted.
 void allocation_count_begin(void) {}
 long allocation_count_end(void) { return -1; }
 long allocation_bytes(void) { return -1; }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs the cases that were asked for and reports them.
+/// Runs the requested cases and reports the measurements.
 @main enum Command {
   static func main() {
     do {
@@ -43,7 +43,7 @@ import Foundation
     try report(try outcome.get(), options)
   }
 
-  /// Writes the files that were asked for.
+  /// Writes the requested files.
   private static func report(_ measurements: [Measurement], _ options: Options) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -62,7 +62,7 @@ import Foundation
     }
   }
 
-  /// Makes the data of a task, and removes it.
+  /// Creates the data for `body` and removes it afterwards.
   private static func withFixtures(_ body: (Fixtures) throws -> Void) throws {
     let fixtures = try Fixtures()
     let outcome = Result { try body(fixtures) }

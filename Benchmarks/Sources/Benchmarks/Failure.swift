@@ -1,7 +1,7 @@
-/// Why the benchmarks stopped, in words for the terminal.
+/// An error that ends the benchmarks, with a message for the terminal.
 struct Failure: Error, CustomStringConvertible {
   let description: String
-  /// 1 when a result was wrong or a case failed.
+  /// The exit code: 1 if a result is wrong or a case fails, 64 for an invalid command line.
   let exitCode: Int32
 
   init(_ description: String) {
@@ -13,7 +13,7 @@ struct Failure: Error, CustomStringConvertible {
     self.exitCode = exitCode
   }
 
-  /// A mistake in the command line, with the exit code of sysexits.h for it.
+  /// Returns a failure for an invalid command line, with exit code 64 (EX_USAGE in sysexits.h).
   static func usage(_ description: String) -> Failure {
     Failure(description, exitCode: 64)
   }

@@ -1,8 +1,10 @@
-/// Which cases and engines to measure: all of them, or those that one name fits.
+/// Selects the cases and engines to measure: all of them, or those that match a name.
 struct Filter {
   let name: String?
 
-  /// Creates a filter, refusing a name that fits nothing.
+  /// Creates a filter for the name of a case, an engine or a pair `case/engine`.
+  ///
+  /// - Throws: ``Failure`` if no case or engine matches.
   init(checking name: String) throws {
     self.name = name
     guard allCases.contains(where: { !engines(of: $0).isEmpty }) else {
@@ -14,8 +16,8 @@ struct Filter {
     self.name = name
   }
 
-  /// Returns the engines of `entry` to measure. C is among them if any other is, since their times
-  /// are told relative to it.
+  /// Returns the selected engines of `entry`. Includes C if any other engine is selected, because
+  /// their times are reported relative to C.
   func engines(of entry: some Case) -> [(engine: Engine, turn: Turn)] {
     let fitting = entry.engines.map { (engine: $0.key, turn: $0.value) }.filter {
       fits(entry.name, $0.engine)
@@ -28,7 +30,7 @@ struct Filter {
 
   private func fits(_ entry: String, _ engine: Engine) -> Bool {
     guard let name else { return true }
-    // `readers` names the cases readers-0, readers-1 and so on.
+    // `readers` also selects readers-0, readers-1 and so on.
     let family = entry.split(separator: "-").prefix { Int($0) == nil }.joined(separator: "-")
     return [entry, family, engine.rawValue, "\(entry)/\(engine.rawValue)"].contains(name)
   }

@@ -1,4 +1,4 @@
-/// The options of the command line.
+/// The parsed arguments of the command line.
 struct Options {
   private(set) var sourcePath: String?
   private(set) var jsonPath: String?
@@ -9,7 +9,7 @@ struct Options {
   private(set) var isQuick = false
   private var chosenRows: Int?
 
-  /// The task.
+  /// What the program does.
   enum Task {
     case measuring, counting, planting, listing, helping, memory, growth, importing, plans
   }
@@ -72,10 +72,10 @@ struct Options {
     }
   }
 
-  /// The runs that count; an uncounted one goes before them.
+  /// The number of timed runs. A warm-up run precedes them.
   var runs: Int { isQuick ? 1 : 11 }
 
-  /// The runs of an import, which takes long.
+  /// The number of runs of each import. Fewer than ``runs``, because an import takes long.
   var imports: Int { isQuick ? 1 : 3 }
 
   private func value(

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A connection that sends bytes and waits for a message, and does nothing else: the floor of all clients.
+/// A connection that only sends messages and waits for answers. Its time is the lower bound for any
+/// client.
 final class BareConnection {
   private let descriptor: Int32
   private var buffer = [UInt8](repeating: 0, count: 1 << 20)
@@ -73,15 +74,16 @@ final class BareConnection {
     }
   }
 
-  /// Waits for a whole answer, of one message or several, and returns its kind.
+  /// Waits for a complete answer, which can consist of several messages, and returns its type.
   ///
-  /// - Parameter body: Takes the body of each message.
+  /// - Parameter body: Receives the body of each message. The bytes are valid only inside the
+  ///   closure.
   @discardableResult
   private func receive(_ body: (UnsafeRawBufferPointer) -> Void) throws -> UInt8 {
     var isFirst = true
     while true {
       if !isFirst {
-        // The node holds back the next message until this one is acknowledged.
+        // The node sends the next message only after this one is acknowledged.
         var yes: Int32 = 1
         unsafe setsockopt(
           descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, &yes, socklen_t(MemoryLayout<Int32>.size))
@@ -92,7 +94,7 @@ final class BareConnection {
       let size = 8 + 8 * words
       while count < size { try fill() }
       let kind = buffer[4]
-      // More rows follow in another message.
+      // The marker at the end means that another message with more rows follows.
       let isPart = kind == 7 && buffer[size - 1] == 0xee
       count -= size
       unsafe buffer.withUnsafeMutableBytes { buffer in
@@ -113,9 +115,11 @@ final class BareConnection {
     count += received
   }
 
-  /// Sends a message and waits for its answer, which must not be a failure.
+  /// Sends a message and waits for its answer.
   ///
-  /// - Parameter body: Takes the body of each message of the answer.
+  /// - Parameter body: Receives the body of each message of the answer. The bytes are valid only
+  ///   inside the closure.
+  /// - Throws: ``Failure`` if the node returns a failure.
   @discardableResult
   func call(
     _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void
@@ -126,7 +130,7 @@ final class BareConnection {
     return kind
   }
 
-  /// As ``call(_:_:)``, without a look at the answer.
+  /// Sends a message, waits for its answer and ignores the content.
   @discardableResult
   func call(_ bytes: [UInt8]) throws -> UInt8 { try unsafe call(bytes) { _ in } }
 
@@ -135,9 +139,11 @@ final class BareConnection {
     try call(BareConnection.message(kind, body))
   }
 
-  /// Reads the rows of a message, of two integers and a text, as fast as they can be read without looking at
-  /// what a node might say wrongly: returns their number, and the sum of the second column and of the texts'
-  /// sizes.
+  /// Reads the rows of a message, which have two integers and a text. Doesn't validate the message,
+  /// to be as fast as possible.
+  ///
+  /// - Returns: The number of rows, and the sum of the second column and of the byte counts of the
+  ///   texts.
   static func read(_ body: UnsafeRawBufferPointer) -> (rows: Int, sum: Int) {
     func word(_ offset: Int) -> UInt64 {
       unsafe body.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
@@ -163,20 +169,20 @@ final class BareConnection {
     return (rows, sum)
   }
 
-  /// Opens a database.
+  /// Registers the client and opens a database.
   func open(_ name: String) throws {
     try call(1, BareConnection.words([7]))
     try call(3, BareConnection.text(name) + BareConnection.words([0]) + BareConnection.text(""))
   }
 
-  /// Compiles a statement, which gets the next number of the connection.
+  /// Prepares a statement. Statements are numbered in order, starting at 0.
   func prepare(_ sql: String) throws {
     try call(4, BareConnection.words([0]) + BareConnection.text(sql))
   }
 
   static func sql(_ sql: String) -> [UInt8] { message(8, words([0]) + text(sql)) }
 
-  /// The message that runs a compiled statement with integers.
+  /// Returns the message that runs a prepared statement with integer arguments.
   static func run(_ statement: UInt32, asQuery isQuery: Bool, _ values: [UInt64]) -> [UInt8] {
     var types = [UInt8(values.count)] + values.map { _ in 1 }
     while types.count % 8 != 0 { types.append(0) }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Measures a cluster of three nodes on this machine against bare loops of the same messages, and a program
-/// that keeps many stores.
+/// Measures a local cluster of three nodes compared with loops that send the same messages, and a
+/// program that opens many stores.
 ///
 ///     swift run -c release ClusterBenchmarks [--requests N | --memory | --tenants FILES]
 @main enum ClusterBenchmarks {
@@ -33,14 +33,14 @@ import Foundation
   }
 }
 
-/// A failure of the benchmark itself.
+/// A failure of the benchmark itself, such as a wrong result.
 struct Failure: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// The time that each of some runs takes, in microseconds; the median of several rounds.
+/// Returns the mean time of `count` calls in microseconds: the median of several rounds.
 func microseconds(for count: Int, rounds: Int = 5, _ body: (Int) throws -> Void) throws -> Double {
   var times: [Double] = []
   var number = 0
@@ -55,8 +55,8 @@ func microseconds(for count: Int, rounds: Int = 5, _ body: (Int) throws -> Void)
   return times.sorted()[rounds / 2]
 }
 
-/// The times that two ways of the same take, each in turn in each round, so that what slows the machine meets
-/// both.
+/// Returns the times of two implementations of the same operation. They alternate in each round, so
+/// that load on the machine affects both.
 func microseconds(
   for count: Int, rounds: Int = 5, _ first: (Int) throws -> Void,
   beside second: (Int) throws -> Void
@@ -73,7 +73,7 @@ func microseconds(
   return (times.map(\.0).sorted()[rounds / 2], times.map(\.1).sorted()[rounds / 2])
 }
 
-/// A number of the kernel's about a process, in KiB: `VmRSS` for example.
+/// Returns a value of /proc/PID/status, such as `VmRSS` in KiB, or 0 if it is missing.
 func kibibytes(_ name: String, of process: Int32) -> Int {
   let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
   let line = text.split(separator: "\n").first { $0.hasPrefix("\(name):") }

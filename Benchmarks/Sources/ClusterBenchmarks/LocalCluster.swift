@@ -1,7 +1,8 @@
 import Foundation
 import SQLiteCluster
 
-/// Three nodes on the loopback interface, by the program of the tests, which end with this value.
+/// A cluster of nodes on the loopback interface, running the tests' node program. The nodes end
+/// when the instance is deinitialized.
 final class LocalCluster {
   let addresses: [String]
   private(set) var processes: [Process] = []

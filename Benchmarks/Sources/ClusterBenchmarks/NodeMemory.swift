@@ -2,7 +2,7 @@ import Foundation
 import SQLiteCluster
 import SQLiteCore
 
-/// What the nodes of a cluster take for a database, in memory and on disk.
+/// Measures the memory of the nodes of a cluster as a database grows.
 struct NodeMemory {
   func run() throws {
     let cluster = try LocalCluster()

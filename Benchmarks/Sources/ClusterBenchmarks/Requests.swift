@@ -2,12 +2,14 @@ import Foundation
 import SQLiteCluster
 import SQLiteCore
 
-/// What a client's calls take, beside a loop that sends the same messages and waits for their answers.
+/// Measures a client's calls, compared with a loop that sends the same messages and waits for the
+/// answers.
 struct Requests {
   let count: Int
 
   private static let point = "SELECT id, n, s FROM t WHERE id = ?1"
-  // Short enough for one message: what does not fit into a page comes in several.
+  // Shortened texts, so that the answer fits into one message. Rows that exceed a page are sent in
+  // several messages.
   private static let fetch =
     "SELECT id, n, substr(s, -4) FROM t WHERE id > ?1 ORDER BY id LIMIT 100"
   private static let fetchOfMore = "SELECT id, n, s FROM t WHERE id > ?1 ORDER BY id LIMIT 200"
@@ -98,7 +100,7 @@ struct Requests {
     line("\(name), linearizable; the loop reads nothing", checked, try ours(database))
   }
 
-  /// The message that stores a token and commits.
+  /// Returns the message that inserts a token and commits, like the library does in each write.
   private static func commitMessage() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     let digits = (0..<4).map { _ in
@@ -128,7 +130,7 @@ struct Requests {
     line("write of one row", floor, ours)
   }
 
-  /// 64 tasks at once, each of which writes a row and waits until it is acknowledged.
+  /// Measures 64 concurrent tasks. Each one inserts a row and waits for its acknowledgement.
   private func writers(_ bare: BareConnection, _ database: Database) async throws {
     let rounds = max(5, count / 100)
     let one = try microseconds(for: rounds) { round in

@@ -1,7 +1,8 @@
 import Foundation
 import SQLiteCore
 
-/// A program with a store for each tenant: many files, of which some hundred are open at a time.
+/// Measures a program with a separate database for each tenant: many files, of which a few hundred
+/// are open at the same time.
 struct Tenants {
   let count: Int
   private let openAtOnce = 200
@@ -25,7 +26,7 @@ struct Tenants {
     var kept: [(tenant: Int, database: Database)] = []
     let second = ContinuousClock.now
     for index in 0..<count {
-      // The one that is open for the longest goes.
+      // Closes the database that has been open the longest.
       if kept.count == openAtOnce { kept.removeFirst() }
       let tenant = Int.random(in: 0..<count, using: &random)
       let database = try open(folder, tenant)
@@ -48,7 +49,7 @@ struct Tenants {
 
   private func open(_ folder: String, _ tenant: Int) throws -> Database {
     var options = Database.Options()
-    // One reader is enough for one tenant, and each connection has a cache of its own.
+    // One reader is enough for a tenant, and each connection has its own cache.
     options.maximumReaderCount = 1
     return try Database(path: "\(folder)/\(tenant).sqlite3", options: options)
   }

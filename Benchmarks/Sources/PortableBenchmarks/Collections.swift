@@ -2,7 +2,7 @@ import Foundation
 import SQLiteCore
 import SQLitePortable
 
-/// Collections of a hundred, ten thousand and a million items, in memory and in a file.
+/// Measures collections of 100, 10,000 and 1,000,000 items, in memory and in a file.
 enum Collections {
   struct Person: Codable, Equatable, Identifiable {
     var id: Int

@@ -2,7 +2,7 @@ import Foundation
 import SQLiteCore
 import SQLitePortable
 
-/// A million rows as text and back.
+/// Measures dumping a million rows as text and restoring them.
 enum Dumps {
   static func measure() throws {
     let database = try Database.temporary()

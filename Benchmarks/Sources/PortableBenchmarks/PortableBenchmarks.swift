@@ -9,13 +9,13 @@ import Foundation
     if chosen.isEmpty || chosen.contains("dump") { try Dumps.measure() }
   }
 
-  /// The milliseconds that work takes.
+  /// Returns the duration of `work` in milliseconds.
   static func milliseconds(_ work: () throws -> Void) rethrows -> Double {
     let time = try ContinuousClock().measure(work)
     return Double(time.components.seconds) * 1e3 + Double(time.components.attoseconds) / 1e15
   }
 
-  /// The microseconds that each of several runs takes.
+  /// Returns the mean duration of `count` runs as text in microseconds.
   static func microseconds(_ count: Int, _ work: (Int) throws -> Void) rethrows -> String {
     let total = try milliseconds { for index in 0..<count { try work(index) } }
     return String(format: "%.1f µs", total * 1_000 / Double(count))

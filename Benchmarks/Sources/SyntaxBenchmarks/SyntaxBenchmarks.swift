@@ -2,8 +2,8 @@ import CSQLite
 import Foundation
 import SQLSyntax
 
-/// SQLSyntax beside `sqlite3_prepare_v2` and `sqlite3_complete` on the same texts: the best of nine
-/// runs, alternating.
+/// Compares SQLSyntax with `sqlite3_prepare_v2` and `sqlite3_complete` on the same texts. The
+/// fastest of nine runs counts.
 ///
 ///     swift run -c release SyntaxBenchmarks
 @main
@@ -19,7 +19,7 @@ enum SyntaxBenchmarks {
     try measureSelect(database)
   }
 
-  /// Tokens and splitting, of one long text.
+  /// Measures tokenizing, splitting and fingerprinting a long script.
   private static func measureText(_ script: String) {
     let size = script.utf8.count
     let tokens = fastest { SQLTokens(script).reduce(0) { $0 &+ $1.range.count } }
@@ -46,7 +46,7 @@ enum SyntaxBenchmarks {
     report("sqlite3_prepare_v2", bytes, preparing)
   }
 
-  /// One SELECT of 105 bytes.
+  /// Measures parsing a single SELECT statement of 105 bytes.
   private static func measureSelect(_ database: Scratch) throws {
     let sql = Texts.select
     let count = 2_000
@@ -67,7 +67,7 @@ enum SyntaxBenchmarks {
 
   private static func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }
 
-  /// The seconds of the fastest of nine runs.
+  /// Returns the duration of the fastest of nine runs in seconds.
   private static func fastest(_ body: () -> Int) -> Double {
     let clock = ContinuousClock()
     var best = Double.infinity
@@ -82,7 +82,7 @@ enum SyntaxBenchmarks {
   }
 }
 
-/// A database in memory that statements are prepared on.
+/// An in-memory database for preparing statements.
 @safe struct Scratch {
   private let connection: OpaquePointer
 
@@ -101,7 +101,7 @@ enum SyntaxBenchmarks {
 
   struct Failure: Error {}
 
-  /// Prepares and finalizes a statement; returns 1 if SQLite took it.
+  /// Prepares and finalizes a statement. Returns 1 if SQLite accepts it, otherwise 0.
   func prepare(_ sql: String) -> Int {
     var statement: OpaquePointer?
     let code = unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil)

@@ -1,4 +1,4 @@
-/// Statements as programs write them, made from a few shapes and the numbers of a series.
+/// Typical SQL statements, generated from a few templates and a sequence of numbers.
 enum Texts {
   static let schema = [
     "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, email TEXT, age INTEGER, city TEXT)",
@@ -16,7 +16,7 @@ enum Texts {
     }
   }
 
-  /// Statements with `#` for a number.
+  /// The templates. `#` is a placeholder for a number.
   private static let shapes = [
     "SELECT id, name, email FROM person WHERE age > # AND city = 'Berlin' ORDER BY name",
     """

@@ -1,7 +1,7 @@
 import Foundation
 import MagicData
 
-/// Puts files and reads them again, against files without a database.
+/// Stores assets and reads them back, compared with plain files without a database.
 struct Asset: Case {
   let name = "asset"
   let summary = "put contents of 1 MiB, each durable when it is put, then read them all"
@@ -10,7 +10,8 @@ struct Asset: Case {
 
   func operations(on fixture: Fixture) -> Int { FileRow.count(fixture) }
 
-  /// `write`, `fsync` and `rename` for each file, `read` to get it back; no row, no digest.
+  /// Uses `write`, `fsync` and `rename` to store each file and `read` to load it. Stores neither
+  /// rows nor digests.
   private func c(_ trial: inout Trial) throws -> Checksum {
     let folder = "\(trial.fixture.freshPath)-assets"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)

@@ -1,10 +1,11 @@
 import CSQLite
 import Foundation
 
-/// The files and rows of contents as an asset store has them, made by C calls.
+/// The files and rows that an asset store would create, written with C calls.
 struct AssetFiles {
   let connection: CConnection
-  /// The folder of the files that no committed row names yet, and that of the others.
+  /// The folder of pending files, which no committed row references yet, and the folder of
+  /// committed files.
   let pending: String
   let files: String
   private let insert: CStatement
@@ -25,7 +26,7 @@ struct AssetFiles {
       "INSERT INTO asset VALUES (?, ?, ?, zeroblob(32), NULL)", connection)
   }
 
-  /// Writes a pending file.
+  /// Writes a pending file, and syncs it if `syncs` is true.
   func write(_ bytes: [UInt8], to name: String, syncs: Bool) throws {
     let path = "\(pending)/\(name)"
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
@@ -46,7 +47,7 @@ struct AssetFiles {
     try insert.run()
   }
 
-  /// Moves a pending file to the others.
+  /// Moves a pending file to the folder of committed files.
   func move(_ name: String) throws {
     guard unsafe rename("\(pending)/\(name)", "\(files)/\(name)") == 0 else {
       throw Failure("rename \(name): \(errno)")
@@ -58,19 +59,19 @@ struct AssetFiles {
       ofContents: try names.map { [UInt8](try Data(contentsOf: URL(filePath: "\(files)/\($0)"))) })
   }
 
-  /// Opens a folder, to sync it.
+  /// Opens a folder, so that it can be synced.
   static func descriptor(of folder: String) throws -> Int32 {
     let descriptor = unsafe open(folder, O_RDONLY)
     guard descriptor >= 0 else { throw Failure("open \(folder): \(errno)") }
     return descriptor
   }
 
-  /// Names of files as an asset store gives them.
+  /// Returns file names in the form that an asset store uses.
   static func names(_ count: Int) -> [String] {
     (0..<count).map { _ in UUID().uuidString.lowercased() }
   }
 
-  /// Random contents.
+  /// Returns pseudorandom contents that depend on the first item.
   static func contents(_ count: Int, size: Int, _ fixture: Fixture) -> [[UInt8]] {
     var generator = SplitMix64(seed: UInt64(bitPattern: fixture.items[0].quantity))
     return (0..<count).map { _ in
@@ -80,7 +81,7 @@ struct AssetFiles {
 }
 
 extension Checksum {
-  /// The sum over the bytes of contents.
+  /// Computes the checksum of contents.
   init(ofContents contents: [[UInt8]]) {
     self.init()
     for bytes in contents { add(unsafe bytes.span.bytes) }

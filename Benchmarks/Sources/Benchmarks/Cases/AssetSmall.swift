@@ -1,10 +1,11 @@
 import Foundation
 import MagicData
 
-/// Puts small files one by one, each durable with its row, against files and rows in C with the same syncs.
+/// Stores small assets one by one, each durable together with its row, compared with C that writes
+/// files and rows with the same syncs.
 ///
-/// C syncs what the promise needs: the move of the file before, the content and its name, each before the commit that names
-/// the file, and the log of the database.
+/// Before each commit, C syncs the folder of the files (for the previous rename), the new file and
+/// the folder of pending files. The commit syncs the database.
 struct AssetSmall: Case {
   let name = "asset-small"
   let summary = "put 200 contents of 1 KiB, each with its row in a durable transaction of its own"

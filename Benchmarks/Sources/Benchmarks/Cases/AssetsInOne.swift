@@ -1,7 +1,8 @@
 import Foundation
 import MagicData
 
-/// Puts many small files in one transaction, against files and rows in C with the same syncs.
+/// Stores many small assets in one transaction, compared with C that writes files and rows with the
+/// same syncs.
 struct AssetsInOne: Case {
   let name = "assets-1000"
   let summary =
@@ -13,7 +14,8 @@ struct AssetsInOne: Case {
   func operations(on fixture: Fixture) -> Int { Self.count }
   var mostRuns: Int { 5 }
 
-  /// Files in one folder, one sync of the file system (`syncfs`), the rows, a durable commit, and a rename each.
+  /// Writes the files to one folder, inserts the rows, syncs the file system once (`syncfs`),
+  /// commits durably and renames each file.
   private func c(_ trial: inout Trial) throws -> Checksum {
     let (contents, names) = (contents(of: trial.fixture), AssetFiles.names(Self.count))
     let assets = try AssetFiles(at: trial.fixture.freshPath)
@@ -51,7 +53,7 @@ struct AssetsInOne: Case {
 
   private func syncFileSystem(of folder: Int32) throws {
     #if os(Linux)
-      // Hidden from Swift, since the module of the C library is built without _GNU_SOURCE.
+      // Looked up at run time, because the C library's module is built without _GNU_SOURCE.
       guard let symbol = unsafe dlsym(dlopen(nil, RTLD_NOW), "syncfs") else {
         throw Failure("there is no syncfs")
       }

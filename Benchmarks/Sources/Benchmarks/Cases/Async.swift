@@ -5,7 +5,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Looks up one row after the other by asynchronous calls, against C calls that block.
+/// Looks up single rows with asynchronous calls, compared with blocking C calls.
 struct Async: Case {
   let name = "async"
   let summary = "query one row by its key, each by an asynchronous call, against blocking C calls"
@@ -80,7 +80,7 @@ struct Async: Case {
   }
 }
 
-/// As ``Async``, by the read whose closure always runs on another thread than the task.
+/// Looks up rows like ``Async``, but with `read`, whose closure always runs on another thread.
 struct AsyncRead: Case {
   let name = "async-read"
   let summary = "as async, by a read on a thread of the database's own"
@@ -101,7 +101,7 @@ struct AsyncRead: Case {
 }
 
 extension Item {
-  /// Reads the row with a key.
+  /// Fetches the row with a key, or returns nil if it doesn't exist.
   static func selected(by key: Int64, on connection: Connection) throws -> Item? {
     var statement = try connection.statement(SQLiteCore.SQL(unchecked: selectOne))
     try statement.bind(key, at: 1)

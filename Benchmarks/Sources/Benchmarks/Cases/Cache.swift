@@ -1,7 +1,8 @@
 import CSQLite
 import SQLiteCore
 
-/// Asks for a statement by its text, again and again, against keeping it.
+/// Repeatedly finds a statement in the cache by its SQL, compared with a statement that the caller
+/// keeps.
 struct Cache: Case {
   let name = "cache"
   let summary = "find a statement by its text and run it, against a statement kept by hand"

@@ -4,7 +4,8 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Looks up rows by many callers at once: tasks that suspend, against as many C threads with a connection each.
+/// Looks up rows by many concurrent callers: suspending tasks, compared with the same number of C
+/// threads with a connection each.
 struct Callers: Case {
   let name: String
   let summary: String
@@ -43,7 +44,7 @@ struct Callers: Case {
 
   func operations(on fixture: Fixture) -> Int { callers * each(fixture) }
 
-  /// How many rows each caller looks up.
+  /// Returns the number of rows that each caller looks up.
   private func each(_ fixture: Fixture) -> Int {
     max(10, min(fixture.keys.count, fixture.items.count / 10) / callers)
   }

@@ -1,4 +1,4 @@
-/// The cases, in the order of the table.
+/// All cases, in the order of the table.
 let allCases: [any Case] =
   [
     Scan(), Fetch(), Point(), Call(), Insert(), Update(), UpdateNumber<Unsearched>(),

@@ -3,7 +3,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// The updates of ``GroupCommits``, a tenth as many, where none is merged with another.
+/// Runs a tenth of the updates of ``GroupCommits``, with an individual commit for each update.
 struct CommitEach: Case {
   let name: String
   let summary: String

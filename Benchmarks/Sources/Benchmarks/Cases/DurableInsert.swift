@@ -4,7 +4,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Inserts rows each in a transaction of its own, whose commit waits for the disk.
+/// Inserts rows in separate transactions. Each commit waits for the disk.
 struct DurableInsert: Case {
   let name = "durable-insert"
   let summary = "insert single rows, each in a transaction of its own, synchronous FULL"

@@ -3,15 +3,17 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Tasks that each update a row again and again, each update with its own durable answer.
+/// Updates rows durably from concurrent tasks, with group commit.
 ///
-/// In C each update is a commit, one after the other. Other libraries have no equal.
+/// Each task updates its own row repeatedly and waits until each update is durable. C commits the
+/// updates one by one. The other libraries have no equivalent.
 struct GroupCommits: Case {
   let name: String
   let summary: String
-  /// The number of tasks.
+  /// The number of concurrent tasks.
   let tasks: Int
-  /// The part of the updates that is done: all of them take long where nothing is merged.
+  /// The divisor of the number of updates. ``CommitEach`` runs only a part of them, because
+  /// individual commits are slow.
   private let share: Int
 
   static let all = [GroupCommits(tasks: 100), GroupCommits(tasks: 10), GroupCommits(tasks: 1)]
@@ -67,7 +69,7 @@ struct GroupCommits: Case {
   func operations(on fixture: Fixture) -> Int { tasks * updates(fixture) }
   var mostRuns: Int { 3 }
 
-  /// How much sooner the answers come than with a commit each, in C and by the same library.
+  /// Returns the speedup over individual commits, in C and with the same calls.
   func remark(on measurements: [Measurement]) -> String? {
     guard let merged = measurements.first(where: { $0.case == name && $0.engine == .statement })
     else { return nil }
@@ -130,7 +132,7 @@ struct GroupCommits: Case {
       }, checking: { try stored($1) })
   }
 
-  /// The number that a task adds at each update.
+  /// Returns the number that a task adds in each update.
   private static func value(_ task: Int, _ fixture: Fixture) -> Int64 {
     Int64(UInt16(truncatingIfNeeded: fixture.items[task].quantity))
   }

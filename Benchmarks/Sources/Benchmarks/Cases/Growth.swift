@@ -1,7 +1,6 @@
-/// Inserts rows and fetches as many, in sizes from 1,000 to a million: the cost of a row must not
-/// grow with their number.
+/// Inserts and fetches 1,000 to 1,000,000 rows. The cost per row must not grow with their number.
 struct Growth: Case {
-  /// The size relative to that of other cases.
+  /// The number of rows relative to other cases.
   let factor: Double
 
   let name = "growth"

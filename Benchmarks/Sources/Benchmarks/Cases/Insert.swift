@@ -1,6 +1,6 @@
 import GRDB
 
-/// Inserts all rows into a fresh database, in one transaction.
+/// Inserts all rows into a new database in one transaction.
 struct Insert: Case {
   let name = "insert"
   let summary = "insert all rows into a fresh database, in one transaction"
@@ -62,7 +62,7 @@ struct Insert: Case {
     return queue
   }
 
-  /// Returns the checksum of what was written, read back by C calls on another connection.
+  /// Returns the checksum of the stored items, read with the C functions on another connection.
   func stored(by trial: Trial) throws -> Checksum {
     try trial.fixture.storedItems()
   }

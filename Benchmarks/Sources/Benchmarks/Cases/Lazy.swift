@@ -2,7 +2,7 @@ import CSQLite
 import GRDB
 import MagicData
 
-/// Asks lazy relations without fetching what they lead to.
+/// Queries lazy relations without loading all related objects.
 struct Lazy: Case {
   let name = "lazy"
   let summary = "count the volumes of a shelf, and fetch one of them by chance, among all links"
@@ -50,7 +50,7 @@ struct Lazy: Case {
 }
 
 extension CConnection {
-  /// For each shelf how many volumes it has, and the shelf of one of them by chance.
+  /// Returns two numbers for each shelf: its number of volumes, and the shelf of a random volume.
   fileprivate func countAndPick(of shelves: [Int]) throws -> [Int] {
     let count = try unsafe prepare(Library.countVolumesOfShelf)
     defer { unsafe sqlite3_finalize(count) }

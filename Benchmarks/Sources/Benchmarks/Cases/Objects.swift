@@ -15,7 +15,7 @@ extension Point {
     _ = try magic.database.executeQuery(SQL(unchecked: Item.warm))
     let keys = trial.fixture.keys
     let objects = try trial.measure {
-      // One snapshot for all, as the other engines have.
+      // All lookups use one snapshot, like in the other engines.
       try magic.database.read { _ in
         try keys.map { try magic.object(of: ItemObject.self, primary: Int($0)) }
       }

@@ -3,11 +3,13 @@ import SQLiteCore
 import SQLiteHistory
 import SQLiteMapping
 
-/// The inserts of ``Insert`` while somebody is told of them: what that costs the one who writes.
+/// Runs the inserts of ``Insert`` while an observer is registered, to measure the cost of
+/// observation for the writer.
 ///
-/// In C nobody is told. The reader does not run meanwhile: reading is work of its own.
+/// C has no observer. The observer doesn't run during the measurement, because reading is separate
+/// work.
 struct ObservedInsert: Case {
-  /// How much the reader wants to know.
+  /// The kind of observation.
   private enum Detail: String {
     case tables
     case deltas
@@ -46,7 +48,7 @@ struct ObservedInsert: Case {
     ]
   }
 
-  /// How much longer it takes than the same calls that nobody observes.
+  /// Returns the ratios of the times to those of the same calls without an observer.
   func remark(on measurements: [Measurement]) -> String? {
     let ratios = [Engine.statement, .record].compactMap { engine -> String? in
       let own = measurements.first { $0.case == name && $0.engine == engine }

@@ -4,10 +4,11 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Opens a database, asks it for one row and closes it, again and again.
+/// Repeatedly opens a database, queries one row and closes the database.
 ///
-/// The settings are those that differ from a library's own: here each pays for what it sets itself.
-/// GRDB's pool is the one that reads beside a writer, as MagicData does.
+/// Each engine only changes the settings that differ from its defaults, because applying settings
+/// is part of the cost of opening. GRDB is represented by its pool, which like MagicData reads
+/// concurrently with a writer.
 struct Open: Case {
   let name = "open"
   let summary = "open a database in WAL mode, query one row by its key, and close it"

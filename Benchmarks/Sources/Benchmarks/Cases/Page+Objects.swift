@@ -1,7 +1,8 @@
 import MagicData
 
 extension Page {
-  /// Fetches a page of objects. In a file without GRDB, whose operators are other ones.
+  /// Fetches a page of objects. In a separate file, because the filter's operators conflict with
+  /// GRDB's.
   static func objects(_ magic: MagicData) -> (Int64) throws -> [ItemObject] {
     { key in
       let key = Int(key)

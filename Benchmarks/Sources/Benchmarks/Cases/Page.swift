@@ -4,7 +4,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Fetches pages of 50 rows, each by a query of its own and in a read of its own.
+/// Fetches pages of 50 rows. Each page is a separate query in its own read transaction.
 struct Page: Case {
   let name = "page"
   let summary = "fetch the 50 rows behind a key, in a read of its own"
@@ -38,7 +38,7 @@ struct Page: Case {
   func operations(on fixture: Fixture) -> Int { keys(fixture).count }
 
   private func keys(_ fixture: Fixture) -> [Int64] {
-    // The first item, which is planted, is read as well.
+    // Key 0, so that the first page contains the first item, which can have wrong values.
     [0] + fixture.keys.prefix(max(100, fixture.items.count / 40))
   }
 

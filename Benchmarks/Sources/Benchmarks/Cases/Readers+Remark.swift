@@ -1,5 +1,5 @@
 extension Readers {
-  /// How much of its speed a reader keeps beside the writer.
+  /// Returns the percentage of its speed that a reader keeps with a concurrent writer.
   func remark(on measurements: [Measurement]) -> String? {
     guard readers == 1, hasWriter else { return nil }
     let kept = [Engine.c, .statement, .grdbStatement].compactMap { engine -> String? in

@@ -4,11 +4,11 @@ import GRDB
 import SQLiteCore
 import SQLiteMapping
 
-/// Reads on one or more threads, beside a writer that never rests.
+/// Reads on zero or more threads, with or without a concurrent writer that never pauses.
 struct Readers: Case {
   let name: String
   let summary: String
-  /// How many threads read.
+  /// The number of reading threads.
   let readers: Int
   let hasWriter: Bool
 
@@ -104,7 +104,7 @@ struct Readers: Case {
     SELECT id, name, quantity, price, isActive, note, rating, payload FROM item
     WHERE id >= ? AND id < ? ORDER BY id
     """
-  /// Writes a page and leaves what readers see as it is.
+  /// Writes a page without changing the values that readers see.
   private static let update = "UPDATE item SET quantity = quantity WHERE id = ?"
 
   private static func literal(_ key: Int64) -> SQLiteCore.SQL {
@@ -114,7 +114,7 @@ struct Readers: Case {
     """
   }
 
-  /// The work of a thread with a key to read, or with keys to write.
+  /// The work of a thread: reads rows starting at a key, or writes the rows with the given keys.
   private typealias Read = (Int64) throws -> [Item]
   private typealias Write = (ArraySlice<Int64>) throws -> Void
 
@@ -133,7 +133,7 @@ struct Readers: Case {
     }
   }
 
-  /// Each thread has a connection of its own, that the others do not see.
+  /// Runs the threads in C. Each thread has its own connection.
   private func raceInC(_ trial: inout Trial) throws -> Checksum {
     try trial.fixture.copyToFresh()
     let path = trial.fixture.freshPath
@@ -166,7 +166,7 @@ struct Readers: Case {
       })
   }
 
-  /// Runs the threads: the readers as long as they need, the writer until they are done.
+  /// Runs the threads until the readers are done. The writer runs during that time.
   private func run(
     _ trial: inout Trial, reader: @escaping @Sendable () throws -> Read,
     writer: @escaping @Sendable () throws -> Write

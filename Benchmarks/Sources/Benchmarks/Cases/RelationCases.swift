@@ -1,3 +1,3 @@
-/// The cases of relations.
+/// The cases that use relations.
 let relationCases: [any Case] =
   [Relations(), Lazy(), Reverse(), ReverseCount(), SavedGraph()] + RelationRead.all

@@ -1,8 +1,8 @@
 import MagicData
 
-/// Reads a property of fetched objects, their own or that of an object they lead to.
+/// Reads a property of fetched objects, or of an object that they reference.
 struct RelationRead: Case {
-  /// How many relations lead to the property.
+  /// The number of relations between the fetched object and the property.
   let relations: Int
 
   static let all = [RelationRead(relations: 0), RelationRead(relations: 1)]
@@ -33,7 +33,7 @@ struct RelationRead: Case {
 
   private static let passes = 20
 
-  /// Times how all titles are read, several times.
+  /// Measures reading all titles several times.
   @inline(__always) private func measure<Track>(
     _ trial: inout Trial, _ tracks: [Track], _ title: (Track) -> String
   ) throws -> Checksum {
@@ -50,7 +50,7 @@ struct RelationRead: Case {
     return checksum
   }
 
-  /// The time of reading through one relation, relative to that of a plain property.
+  /// Returns the ratio of the time of a read through a relation to the time of a plain property.
   func remark(on measurements: [Measurement]) -> String? {
     let times = Self.all.compactMap { entry in
       measurements.first { $0.case == entry.name && $0.engine == .object }?.nanoseconds

@@ -2,7 +2,7 @@ import CSQLite
 import GRDB
 import MagicData
 
-/// Looks up what leads to one object, among all links.
+/// Fetches the objects that reference one object, among a large number of links.
 struct Reverse: Case {
   let name = "reverse"
   let summary = "fetch the shelf of a volume by its link, for random volumes"
@@ -78,7 +78,7 @@ struct Reverse: Case {
   }
 }
 
-/// Counts what leads to one object, among all links.
+/// Counts the objects that reference one object, among a large number of links.
 struct ReverseCount: Case {
   let name = "reverse-count"
   let summary = "count the shelves of a volume by their links, for random volumes"

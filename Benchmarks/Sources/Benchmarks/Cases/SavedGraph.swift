@@ -1,17 +1,17 @@
 import CSQLite
 import MagicData
 
-/// Saves objects that reference others: purchases, each with its customer and a list of lines.
+/// Saves objects with relations: purchases with a customer and a list of lines each.
 struct SavedGraph: Case {
   let name = "save-graph"
   let summary = "insert purchases with a customer and four lines each, in one transaction"
 
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }
 
-  /// Each item becomes a line, and each object counts.
+  /// Counts all saved objects. Each item becomes a line.
   func operations(on fixture: Fixture) -> Int { Self.objects(of: fixture.items.count) }
 
-  /// The number of objects with a number of lines.
+  /// Returns the number of objects for a number of lines: lines, purchases and customers.
   static func objects(of lines: Int) -> Int {
     lines + groups(of: lines, linesOfPurchase) + groups(of: lines, linesOfCustomer)
   }
@@ -84,7 +84,7 @@ struct SavedGraph: Case {
     }
   }
 
-  /// Makes the tables, as the types require them, without rows.
+  /// Creates the empty tables of all types.
   private func makeTables(_ fixture: Fixture) throws {
     let magic = try MagicData(settingsAt: fixture.freshPath)
     try magic.update(Self.purchases(of: [fixture.items[0]]))
@@ -117,7 +117,7 @@ struct SavedGraph: Case {
   }
 }
 
-/// A purchase, which references its customer and its lines.
+/// A purchase that references a customer and a list of lines.
 struct PurchaseObject: MagicObject {
   static let tableName = "Purchase"
 

@@ -30,7 +30,8 @@ extension Scan {
     }
   }
 
-  /// By the types of the columns, each checked. Texts are lent: a string would be built.
+  /// Reads columns with checked types. Borrows the bytes of texts and blobs, to avoid creating
+  /// strings.
   func rows(_ trial: inout Trial) throws -> Checksum {
     let database = try Database(warm: trial.fixture)
     return try trial.measure {

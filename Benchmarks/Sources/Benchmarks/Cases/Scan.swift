@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import GRDB
 
-/// Steps through all rows and reads every column, building nothing.
+/// Steps through all rows and reads every column without creating structs.
 struct Scan: Case {
   let name = "scan"
   let summary = "step through all rows, read every column, build nothing but a checksum"
@@ -40,7 +40,8 @@ struct Scan: Case {
     }
   }
 
-  /// GRDB does not lend text, and copies bytes faster than it lends them.
+  /// Reads strings and `Data`, because GRDB can't borrow text, and copies bytes faster than it
+  /// borrows them.
   private func grdbStatement(_ trial: inout Trial) throws -> Checksum {
     let queue = try DatabaseQueue(warm: trial.fixture)
     return try trial.measure {
@@ -62,7 +63,7 @@ struct Scan: Case {
     }
   }
 
-  /// Returns the bytes of a column, valid until the next step.
+  /// Returns the bytes of a column. They are valid until the next step.
   @unsafe private func bytes(
     of start: UnsafeRawPointer?, _ statement: OpaquePointer, _ column: Int32
   ) -> UnsafeRawBufferPointer {

@@ -1,7 +1,8 @@
 import MagicData
 
 extension Selection {
-  /// Fetches objects by a filter in Swift. In a file without GRDB, whose operators are other ones.
+  /// Fetches objects with a filter in Swift. In a separate file, because the filter's operators
+  /// conflict with GRDB's.
   static func objects(_ magic: MagicData) -> (Int64) throws -> [ItemObject] {
     { key in
       let (first, end) = (Int(key), Int(key) + 134)

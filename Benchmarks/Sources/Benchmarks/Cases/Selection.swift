@@ -5,7 +5,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Fetches a few rows by conditions, written as SQL or in the engine's own language.
+/// Fetches a few rows with conditions, written in SQL or in the engine's query language.
 struct Selection: Case {
   let name = "filter"
   let summary = "fetch some rows by three conditions: objects and GRDB's records by their languages"
@@ -83,8 +83,8 @@ struct Selection: Case {
       checking: { items, _ in Checksum(of: Array(items.joined())) })
   }
 
-  // The rows of each selection are an array of their own, as each engine returns them: joining the arrays would be the
-  // benchmark's work.
+  // Returns a separate array for each selection, like the other engines, so that the benchmark
+  // doesn't measure joining the arrays.
   private func c(_ connection: CConnection, _ keys: [Int64]) throws -> [[Item]] {
     try connection.execute("BEGIN")
     let statement = try unsafe connection.prepare(Self.sql)

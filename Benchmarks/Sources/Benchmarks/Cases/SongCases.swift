@@ -1,10 +1,10 @@
 import CSQLite
 import MagicData
 
-/// The cases of queries for values.
+/// The cases that fetch values instead of objects.
 let songCases: [any Case] = [SongValues(), SongGroups(), SongLookUp()]
 
-/// Fetches values through references, by the language of objects and by the same SQL.
+/// Fetches values through references, with a query in Swift and with the equivalent SQL.
 struct SongValues: Case {
   let name = "values"
   let summary = "fetch three columns over two joins"
@@ -53,7 +53,7 @@ struct SongValues: Case {
   }
 }
 
-/// Adds up values in groups.
+/// Counts and sums values in groups.
 struct SongGroups: Case {
   let name = "groups"
   let summary = "count and add up in 2,003 groups"
@@ -96,8 +96,8 @@ struct SongGroups: Case {
   }
 }
 
-/// Looks up one value at a time: beside C, whose statement is prepared once, it costs what the language takes to
-/// write a query and to find its statement.
+/// Fetches one value at a time. C prepares its statement once, so the difference is the cost of
+/// building the query in Swift and finding its cached statement.
 struct SongLookUp: Case {
   let name = "query"
   let summary = "look up one value by a filter that is written anew"
@@ -141,7 +141,7 @@ struct SongLookUp: Case {
 }
 
 extension CConnection {
-  /// Opens the database of songs, and reads it into the cache.
+  /// Opens the database of songs and reads it into the cache.
   fileprivate convenience init(warm songs: Songs) throws {
     try self.init(path: songs.path)
     for sql in Songs.warm { try execute(sql) }

@@ -3,7 +3,7 @@ import GRDB
 import SQLiteCore
 import SQLiteMapping
 
-/// Reads five times as many rows as other cases, one by one, keeping none.
+/// Reads rows one by one without keeping them, five times as many as other cases.
 struct Stream: Case {
   let name = "stream"
   let summary = "read a million rows into structs one by one, keeping none"

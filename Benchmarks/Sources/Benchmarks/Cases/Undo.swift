@@ -1,11 +1,11 @@
 import MagicData
 import MagicHistory
 
-/// The updates of ``Update`` as a group of a history, and the group undone.
+/// Runs the updates of ``Update`` as an undo group, or undoes the group.
 ///
-/// C only writes: the new values, or the former ones, which it has in memory.
+/// C only writes: the new values, or the previous values, which it has in memory.
 struct Undo: Case {
-  /// The part of it that is measured.
+  /// The measured operation.
   private enum Step: String {
     case undoable
     case undo
@@ -54,7 +54,7 @@ struct Undo: Case {
 
   func operations(on fixture: Fixture) -> Int { fixture.changes.count }
 
-  /// How much longer it takes than the same write without a history.
+  /// Returns the ratio of the time to that of the same update without a history.
   func remark(on measurements: [Measurement]) -> String? {
     let own = measurements.first { $0.case == name && $0.engine == .object }
     let plain = measurements.first { $0.case == Update().name && $0.engine == .object }
@@ -63,13 +63,13 @@ struct Undo: Case {
       "\(name): \(fixed(own.nanoseconds / plain.nanoseconds, digits: 2)) times as long as the update of the objects"
   }
 
-  /// Begins a history, and gives objects new values.
+  /// Starts the history and assigns new values to fetched objects.
   private func edit(_ magic: MagicData, _ fixture: Fixture) throws -> [ItemObject] {
     _ = try magic.history()
     return try Update.changedObjects(magic, fixture)
   }
 
-  /// Writes the new values, and returns the items as they were.
+  /// Writes the new values and returns the previous items.
   private func changed(_ connection: CConnection, _ fixture: Fixture) throws -> [Item] {
     try connection.write(fixture.changes, by: Item.update)
     let places = Dictionary(uniqueKeysWithValues: fixture.items.enumerated().map { ($1.id, $0) })

@@ -3,7 +3,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Gives a quarter of the rows new values, in random order.
+/// Updates all columns of a quarter of the rows, in random order.
 struct Update: Case {
   let name = "update"
   let summary = "give all columns of a quarter of the rows new values, by key, in one transaction"
@@ -42,7 +42,7 @@ struct Update: Case {
     }
   }
 
-  /// Fetched objects that were given the new values.
+  /// Fetches objects and assigns the new values to them, without saving.
   static func changedObjects(_ magic: MagicData, _ fixture: Fixture) throws -> [ItemObject] {
     let objects = try magic.object(of: ItemObject.self)
     let places = Dictionary(uniqueKeysWithValues: objects.enumerated().map { ($1.id, $0) })

@@ -1,7 +1,8 @@
 import CSQLite
 import MagicData
 
-/// Changes a number of rows whose texts have a full-text index, or have none. Both must cost the same.
+/// Updates an integer column of rows with a text column that has, or doesn't have, a full-text
+/// index. Both variants must cost the same.
 struct UpdateNumber<Index: MemoIndex>: Case {
   var name: String { Index.isUsed ? "update-searched" : "update-number" }
   var summary: String {
@@ -45,7 +46,7 @@ struct UpdateNumber<Index: MemoIndex>: Case {
   func operations(on fixture: Fixture) -> Int { fixture.changes.count }
 }
 
-/// Says whether the texts have a full-text index.
+/// Determines whether the text column has a full-text index.
 protocol MemoIndex: Sendable {
   static var isUsed: Bool { get }
 }
@@ -93,7 +94,8 @@ private struct MemoObject<Index: MemoIndex>: MagicObject {
 private enum MemoTable {
   static let create =
     "CREATE TABLE memo (id INTEGER PRIMARY KEY, title TEXT NOT NULL, size INTEGER NOT NULL);"
-  /// The triggers that SQLite's manual shows, but for the column that the second one names.
+  /// The index and the triggers of SQLite's documentation. The update trigger is restricted to the
+  /// indexed columns.
   static let createIndex = """
     CREATE VIRTUAL TABLE memo_search USING fts5(title, content = memo, content_rowid = id);
     CREATE TRIGGER memo_insert AFTER INSERT ON memo BEGIN
@@ -105,7 +107,7 @@ private enum MemoTable {
     END;
     """
 
-  /// The rows that change, with their texts as they are.
+  /// Returns the changed items with their current texts.
   static func changes(of fixture: Fixture) -> [Item] {
     fixture.changes.map { change in
       var item = fixture.items[Int(change.id) - 1]
@@ -141,7 +143,7 @@ extension CConnection {
 }
 
 extension Fixture {
-  /// Returns the checksum of the numbers that were written.
+  /// Returns the checksum of the stored integers.
   fileprivate func storedMemos() throws -> Checksum {
     let statement = try CStatement(
       "SELECT size FROM memo ORDER BY id", CConnection(path: freshPath))

@@ -3,7 +3,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Writes rows of which every other one is there already.
+/// Writes rows, half of which already exist.
 struct Upsert: Case {
   let name = "upsert"
   let summary = "insert or update a quarter of the rows, half of them new, in one transaction"
@@ -31,7 +31,7 @@ struct Upsert: Case {
 
   func operations(on fixture: Fixture) -> Int { fixture.changes.count }
 
-  /// The changes, every other one of a row that is not there.
+  /// Returns the changed items. Every other one has a new key.
   private func items(_ fixture: Fixture) -> [Item] {
     fixture.changes.enumerated().map { place, item in
       var item = item

@@ -11,7 +11,7 @@ extension CConnection {
     try write(items, by: Item.insert)
   }
 
-  /// Returns all items, by id.
+  /// Returns all items, ordered by id.
   func fetch() throws -> [Item] {
     let statement = try unsafe prepare(Item.selectAll)
     defer { unsafe sqlite3_finalize(statement) }

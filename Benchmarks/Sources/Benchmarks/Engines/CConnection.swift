@@ -1,10 +1,10 @@
 import CSQLite
 
-/// A connection for the C baseline: SQLite's functions, their codes checked, and nothing else.
+/// A connection for the C baseline. Only calls SQLite's functions and checks their result codes.
 @safe final class CConnection {
   private let pointer: OpaquePointer
 
-  /// Opens the database at `path` with the settings of all engines.
+  /// Opens the database at `path` with the settings that all engines use.
   ///
   /// - Parameter isDurable: Whether each commit waits for the disk.
   convenience init(path: String, isDurable: Bool = false) throws {
@@ -12,7 +12,8 @@ import CSQLite
     try Pragmas.check(isDurable: isDurable, text)
   }
 
-  /// Opens the database at `path`, for one thread at a time, as GRDB does.
+  /// Opens the database at `path` without a mutex, like GRDB. Only one thread may use the
+  /// connection at a time.
   init(path: String, settings: String) throws {
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -33,7 +34,7 @@ import CSQLite
     try check(unsafe sqlite3_exec(pointer, sql, nil, nil, nil))
   }
 
-  /// Compiles `sql`. The caller finalizes it.
+  /// Compiles `sql`. The caller must finalize the statement.
   @unsafe func prepare(_ sql: String) throws -> OpaquePointer {
     var statement: OpaquePointer?
     try check(unsafe sqlite3_prepare_v2(pointer, sql, -1, &statement, nil))
@@ -41,7 +42,7 @@ import CSQLite
     return unsafe statement
   }
 
-  /// Steps to the next row; false when there is none.
+  /// Steps to the next row. Returns false if there are no more rows.
   @unsafe func step(_ statement: OpaquePointer) throws -> Bool {
     let code = unsafe sqlite3_step(statement)
     if code == SQLITE_ROW { return true }

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// A statement of the C baseline that is kept: for work that is called again and again.
+/// A prepared statement of the C baseline that is reused.
 @safe final class CStatement {
   let pointer: OpaquePointer
   private let connection: CConnection
@@ -36,13 +36,13 @@ import CSQLite
 
   func step() throws -> Bool { try unsafe connection.step(pointer) }
 
-  /// Runs a statement that returns no rows, for it to be bound again.
+  /// Runs a statement that returns no rows, and resets it.
   func run() throws {
     _ = try step()
     try reset()
   }
 
-  /// The first column of the row.
+  /// The first column of the current row as an integer.
   var integer: Int64 { unsafe sqlite3_column_int64(pointer, 0) }
 
   func reset() throws { try connection.check(unsafe sqlite3_reset(pointer)) }

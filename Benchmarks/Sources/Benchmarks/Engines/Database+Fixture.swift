@@ -1,7 +1,7 @@
 import SQLiteCore
 
 extension Database {
-  /// Opens the database at `path` with the settings of all engines.
+  /// Opens the database at `path` with the settings that all engines use.
   ///
   /// - Parameter isDurable: Whether each commit waits for the disk.
   convenience init(settingsAt path: String, isDurable: Bool = false) throws {
@@ -16,7 +16,7 @@ extension Database {
 }
 
 extension Database.Options {
-  /// The settings of all engines.
+  /// Returns the settings that all engines use.
   static func settings(isDurable: Bool = false) -> Database.Options {
     var options = Database.Options()
     options.busyTimeout = .milliseconds(Pragmas.busyTimeout)

@@ -1,10 +1,10 @@
 import GRDB
 
 extension Configuration {
-  /// The settings of all engines.
+  /// Returns the settings that all engines use.
   static func settings(isDurable: Bool = false) -> Configuration {
     var configuration = Configuration()
-    // Also for what GRDB does before it prepares.
+    // In addition to the pragma, because GRDB runs statements before it prepares the connection.
     configuration.busyMode = .timeout(Double(Pragmas.busyTimeout) / 1_000)
     configuration.prepareDatabase { database in
       try database.execute(sql: Pragmas.script(isDurable: isDurable))
@@ -15,7 +15,7 @@ extension Configuration {
 }
 
 extension DatabaseQueue {
-  /// Opens the database at `path` with the settings of all engines.
+  /// Opens the database at `path` with the settings that all engines use.
   ///
   /// - Parameter isDurable: Whether each commit waits for the disk.
   convenience init(settingsAt path: String, isDurable: Bool = false) throws {

@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 
 extension Item {
-  /// Reads the row that `statement` stands on.
+  /// Creates an item from the current row of `statement`.
   @unsafe init(_ statement: OpaquePointer) throws {
     id = unsafe sqlite3_column_int64(statement, 0)
     guard let name = unsafe Self.text(statement, 1) else { throw Failure("an item has no name") }
@@ -44,7 +44,7 @@ extension Item {
       decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
   }
 
-  /// A BLOB of no bytes is a null pointer.
+  /// Returns the bytes of a column. SQLite returns a null pointer for an empty blob.
   @unsafe private static func data(_ statement: OpaquePointer, _ column: Int32) -> Data {
     guard let start = unsafe sqlite3_column_blob(statement, column) else { return Data() }
     return unsafe Data(bytes: start, count: Int(sqlite3_column_bytes(statement, column)))
@@ -59,7 +59,7 @@ extension Item {
     }
   }
 
-  /// A null pointer binds NULL, so no bytes are bound as zeros of no length.
+  /// Binds bytes. Binds empty data as a zeroblob, because a null pointer would bind NULL.
   @unsafe private static func bind(
     _ data: Data, to statement: OpaquePointer, _ index: Int32
   ) -> Int32 {

@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
 
-/// The record that Codable derives.
+/// The record type with a conformance derived from Codable.
 extension Item: FetchableRecord, PersistableRecord {}
 
-/// The record written by hand, which reads by position: the faster form in GRDB's guide.
+/// The hand-written record type, which reads columns by position: the faster variant in GRDB's
+/// documentation.
 struct ItemRecord: FetchableRecord, PersistableRecord {
   static let databaseTableName = "item"
   static var databaseSelection: [any SQLSelectable] {
@@ -39,7 +40,7 @@ struct ItemRecord: FetchableRecord, PersistableRecord {
 }
 
 extension Item {
-  /// All values, in the order of ``Item/insert``.
+  /// The values of all columns, in the order of ``Item/insert``.
   var arguments: StatementArguments {
     [id, name, quantity, price, isActive, note, rating, payload]
   }

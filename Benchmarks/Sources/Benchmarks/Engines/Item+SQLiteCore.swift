@@ -3,7 +3,7 @@ import SQLiteCore
 import SQLiteMapping
 
 extension Item {
-  /// Reads the row that `statement` stands on.
+  /// Creates an item from the current row of `statement`.
   init(_ statement: borrowing Statement) throws {
     id = statement.integer(at: 0)
     name = try statement.text(at: 1)
@@ -32,7 +32,7 @@ extension Item {
   /// The types of the columns.
   typealias Columns = (Int64, String, Int64, Double, Bool, String?, Double?, Data)
 
-  /// Takes the values of a row.
+  /// Creates an item from the columns of a row.
   init(_ columns: Columns) {
     (id, name, quantity, price, isActive, note, rating, payload) = columns
   }

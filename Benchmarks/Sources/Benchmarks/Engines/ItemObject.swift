@@ -21,14 +21,14 @@ struct ItemObject: MagicObject {
     take(item)
   }
 
-  /// An item that gets its key from the store.
+  /// Creates an object without a key. The store assigns one when the object is saved.
   static func new(_ item: Item) -> ItemObject {
     let object = ItemObject()
     object.take(item)
     return object
   }
 
-  /// Takes all values but the key.
+  /// Assigns all values of an item except its key.
   func take(_ item: Item) {
     name = item.name
     quantity = item.quantity
@@ -41,7 +41,7 @@ struct ItemObject: MagicObject {
 }
 
 extension Item {
-  /// Takes the values of an object.
+  /// Creates an item from the values of an object.
   init(_ object: ItemObject) {
     id = Int64(object.id)
     name = object.name
@@ -55,7 +55,7 @@ extension Item {
 }
 
 extension MagicData {
-  /// Opens a store in the database at `path` with the settings of all engines.
+  /// Opens a store in the database at `path` with the settings that all engines use.
   ///
   /// - Parameter isDurable: Whether each commit waits for the disk.
   convenience init(settingsAt path: String, isDurable: Bool = false) throws {

@@ -2,7 +2,7 @@ import CSQLite
 import GRDB
 import SQLiteCore
 
-// Items written in one transaction by one statement that takes all their columns.
+// Writes items in one transaction, with a single statement that binds all their columns.
 
 extension CConnection {
   func write(_ items: [Item], by sql: String) throws {
@@ -11,7 +11,7 @@ extension CConnection {
     }
   }
 
-  /// Runs `sql` for each of the values, in one transaction.
+  /// Runs `sql` for each value, in one transaction.
   func inTransaction<Value>(
     _ sql: String, _ values: [Value], bind: (Value, OpaquePointer) throws -> Void
   ) throws {
@@ -47,7 +47,7 @@ extension DatabaseQueue {
     }
   }
 
-  /// Does something with each of the values, in one transaction.
+  /// Calls the closure that `prepare` returns with each value, in one transaction.
   func forEach<Value>(
     _ values: [Value], _ prepare: (GRDB.Database) throws -> (Value) throws -> Void
   ) throws {

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// An author as an instance.
+/// An author as a class instance.
 final class AuthorNode {
   var id: Int64
   var name: String
@@ -12,7 +12,7 @@ final class AuthorNode {
   }
 }
 
-/// A book as an instance.
+/// A book as a class instance.
 final class BookNode {
   var id: Int64
   var title: String
@@ -27,7 +27,7 @@ final class BookNode {
   }
 }
 
-/// An album as an instance.
+/// An album as a class instance.
 final class AlbumNode {
   let id: Int64
   var title: String
@@ -38,7 +38,7 @@ final class AlbumNode {
   }
 }
 
-/// A track as an instance.
+/// A track as a class instance.
 final class TrackNode {
   let id: Int64
   var title: String
@@ -52,15 +52,15 @@ final class TrackNode {
 }
 
 extension CConnection {
-  /// Opens the database with relations, and reads it into the cache.
+  /// Opens the database with relations and reads it into the cache.
   convenience init(warm library: Library) throws {
     try self.init(path: library.path)
     for sql in Library.warm { try execute(sql) }
   }
 
-  /// All authors with their books, by one query for each, merged by the authors' order.
+  /// Fetches all authors with their books, with one query for the authors and one for the books.
   ///
-  /// They are instances, as objects are: who holds one of them sees what another one does to it.
+  /// Returns class instances, because MagicData's objects have reference semantics too.
   func fetchAuthors() throws -> [AuthorNode] {
     try execute("BEGIN")
     let authors = try unsafe prepare(Library.selectAuthors)
@@ -87,7 +87,8 @@ extension CConnection {
     return found
   }
 
-  /// All tracks with their albums, by one query for each. The keys of albums count from 1.
+  /// Fetches all tracks with their albums, with one query for each table. The keys of the albums
+  /// must be 1, 2, 3 and so on.
   func fetchTracks() throws -> [TrackNode] {
     let selection = try unsafe prepare(Library.selectAlbums)
     defer { unsafe sqlite3_finalize(selection) }
@@ -109,8 +110,8 @@ extension CConnection {
     return found
   }
 
-  /// Runs a query for each key, and reads one value of each row. Each query is a transaction of its
-  /// own, as a call of the other engines is.
+  /// Runs a query for each key and converts each row with `read`. Each query is a separate
+  /// transaction, like a call of the other engines.
   @unsafe func forEach<Value>(
     _ keys: [Int], _ sql: String, _ read: (OpaquePointer) throws -> Value
   ) throws -> [Value] {

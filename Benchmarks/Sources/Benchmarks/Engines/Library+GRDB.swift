@@ -1,12 +1,12 @@
 import GRDB
 
-/// The links of authors, as GRDB's associations go.
+/// A link between an author and a book, for GRDB's associations.
 struct AuthorLink: TableRecord {
   static let databaseTableName = "Author_books"
   static let book = belongsTo(Book.self, using: ForeignKey(["target"]))
 }
 
-/// The links of shelves.
+/// A link between a shelf and a volume.
 struct ShelfLink: TableRecord {
   static let databaseTableName = "Shelf_volumes"
   static let volume = belongsTo(Volume.self, using: ForeignKey(["target"]))
@@ -25,7 +25,7 @@ extension Author: TableRecord, FetchableRecord {
   }
 }
 
-/// The author that Codable derives.
+/// An author with a conformance derived from Codable.
 struct CodableAuthor: Codable, TableRecord, FetchableRecord {
   static let databaseTableName = "Author"
 
@@ -34,7 +34,7 @@ struct CodableAuthor: Codable, TableRecord, FetchableRecord {
   var books: [CodableBook]
 }
 
-/// The book that Codable derives.
+/// A book with a conformance derived from Codable.
 struct CodableBook: Codable, TableRecord, FetchableRecord {
   static let databaseTableName = "Book"
 
@@ -84,7 +84,7 @@ extension Shelf: EncodableRecord {}
 extension Volume: EncodableRecord {}
 
 extension DatabaseQueue {
-  /// Opens the database with relations, and reads it into the cache.
+  /// Opens the database with relations and reads it into the cache.
   convenience init(warm library: Library) throws {
     try self.init(settingsAt: library.path)
     try inDatabase { database in

@@ -1,5 +1,5 @@
 extension Library {
-  /// Reads every page of the tables and of the links into the connection's cache.
+  /// Queries that read every page of the tables and links into the connection's cache.
   static let warm = [
     "SELECT sum(length(name)) FROM Author", "SELECT sum(length(title)) FROM Book",
     "SELECT sum(target) FROM Author_books", "SELECT sum(length(name)) FROM Shelf",

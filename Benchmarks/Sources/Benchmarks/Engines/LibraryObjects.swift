@@ -1,6 +1,6 @@
 import MagicData
 
-/// An author as an object of a store, whose books come with it.
+/// An author as an object of a store. Its books are fetched together with it.
 struct AuthorObject: MagicObject {
   static let tableName = "Author"
 
@@ -27,7 +27,7 @@ struct BookObject: MagicObject {
   init() {}
 }
 
-/// A shelf as an object of a store, whose volumes are fetched on demand.
+/// A shelf as an object of a store. Its volumes are fetched on demand.
 struct ShelfObject: MagicObject {
   static let tableName = "Shelf"
 
@@ -64,7 +64,7 @@ struct AlbumObject: MagicObject {
   init(titled title: String) { self.title = title }
 }
 
-/// A track as an object of a store, whose album comes with it.
+/// A track as an object of a store. Its album is fetched together with it.
 struct TrackObject: MagicObject {
   static let tableName = "Track"
 
@@ -81,7 +81,7 @@ struct TrackObject: MagicObject {
 }
 
 extension MagicData {
-  /// Opens the store with relations, and reads it into the cache.
+  /// Opens the store with relations and reads it into the cache.
   convenience init(warm library: Library) throws {
     try self.init(settingsAt: library.path)
     for sql in Library.warm { _ = try database.executeQuery(SQL(unchecked: sql)) }

@@ -1,6 +1,6 @@
 import MagicData
 
-/// An author as a record, linked to its books through a table.
+/// An author as a record, linked to its books by a link table.
 struct AuthorRecord: Record {
   static let tableName = "Author"
   static let books = CrossReference<AuthorRecord, Book>(
@@ -33,7 +33,7 @@ struct VolumeRecord: Record {
 }
 
 extension Database {
-  /// Opens the database with relations, and reads it into the cache.
+  /// Opens the database with relations and reads it into the cache.
   convenience init(warm library: Library) throws {
     try self.init(settingsAt: library.path)
     for sql in Library.warm { _ = try executeQuery(SQL(unchecked: sql)) }

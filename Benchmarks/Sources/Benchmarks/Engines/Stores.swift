@@ -2,7 +2,7 @@ import GRDB
 import MagicData
 import SQLiteCore
 
-// How each engine opens a database, with the settings of all.
+// Functions that open a database with the settings that all engines use.
 
 func openC(_ path: String) throws -> CConnection { try CConnection(path: path) }
 
@@ -18,7 +18,7 @@ func openPool(_ path: String) throws -> DatabasePool {
   try DatabasePool(path: path, configuration: .settings())
 }
 
-/// A store that can be closed before its last user releases it.
+/// A store that can be closed explicitly, before its last reference is released.
 protocol Closable {
   func close() throws
 }

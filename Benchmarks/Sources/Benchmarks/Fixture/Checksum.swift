@@ -1,8 +1,8 @@
 import Foundation
 
-/// A number over every value of a result, in order: equal results have equal checksums.
+/// A checksum of a sequence of values. Equal results have equal checksums.
 ///
-/// It is cheap, since in the case `scan` it is part of what is timed.
+/// It is cheap to compute, because the case `scan` includes it in the measured time.
 struct Checksum: Equatable {
   private var state: UInt64 = 0
 
@@ -17,9 +17,9 @@ struct Checksum: Equatable {
     state ^= state >> 32
   }
 
-  /// Adds what another one has come to.
+  /// Adds another checksum.
   mutating func add(_ other: Checksum) {
-    // Not by itself: a sum taken of itself would be zero, whatever it is of.
+    // Mixes in a constant first: the XOR of a state with an equal state would always be zero.
     add(1 as UInt64)
     add(other.state)
   }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SQLiteMapping
 
-/// A row with a nested value, which is stored as JSON.
+/// A row with a nested value that is stored as JSON.
 struct Document: Codable, Sendable {
   struct Details: Codable, Sendable {
     struct Size: Codable, Sendable {
@@ -24,7 +24,7 @@ struct Document: Codable, Sendable {
   static let insert = "INSERT INTO document (id, details) VALUES (?, ?)"
   static let selectAll = "SELECT id, details FROM document ORDER BY id"
 
-  /// Takes the values of an item.
+  /// Creates a document from the values of an item.
   init(_ item: Item) {
     id = item.id
     details = Details(
@@ -33,13 +33,13 @@ struct Document: Codable, Sendable {
       counts: ["quantity": item.quantity, "payload": Int64(item.payload.count)], note: item.note)
   }
 
-  /// Takes what a row holds.
+  /// Creates a document from the columns of a row.
   init(id: Int64, json: Data, _ decoder: JSONDecoder) throws {
     self.id = id
     details = try decoder.decode(Details.self, from: json)
   }
 
-  /// Encodes as a program without a library for it does.
+  /// Returns the details as JSON, for the engines that don't encode nested values.
   func json(_ encoder: JSONEncoder) throws -> String {
     String(decoding: try encoder.encode(details), as: UTF8.self)
   }
@@ -54,7 +54,7 @@ extension Document: FetchableRecord, PersistableRecord {
 }
 
 extension Checksum {
-  /// Sums what was read.
+  /// Computes the checksum of documents.
   init(of documents: [Document]) {
     self.init()
     for document in documents {

@@ -3,7 +3,7 @@ import GRDB
 import MagicData
 import SQLiteMapping
 
-/// A row that holds 1 MiB.
+/// A row with 1 MiB of content.
 struct FileRow: Codable, Sendable {
   var id: Int64
   var content: Data
@@ -14,7 +14,7 @@ struct FileRow: Codable, Sendable {
 
   static func count(_ fixture: Fixture) -> Int { fixture.items.count < 20_000 ? 2 : 16 }
 
-  /// Rows of random content, other for other items.
+  /// Returns rows with pseudorandom content that depends on the items.
   static func all(_ fixture: Fixture) -> [FileRow] {
     fixture.items.prefix(count(fixture)).map { item in
       var generator = SplitMix64(seed: UInt64(bitPattern: item.quantity))
@@ -35,7 +35,7 @@ extension FileRow: FetchableRecord, PersistableRecord {
   static let databaseTableName = "file"
 }
 
-/// The same as an object of a store, in the same table.
+/// The same row as an object of a store.
 struct FileObject: MagicObject {
   static let tableName = "file"
 

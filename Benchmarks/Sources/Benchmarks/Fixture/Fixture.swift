@@ -1,22 +1,28 @@
 import Foundation
 import Synchronization
 
-/// The data that all engines work on: the same items in memory and in a database file, and keys to
-/// look up.
+/// The data that all engines use: the same items in memory and in a database file, and keys to look
+/// up.
 final class Fixture: Sendable {
   let items: [Item]
-  /// Keys of items, at random but for the first; a quarter as many.
+  /// The keys to look up, a quarter as many as there are items. The first key is 1, the others are
+  /// random.
   let keys: [Int64]
-  /// New values for a quarter of the items but the first, in random order.
+  /// New values for a quarter of the items, in random order. The first item is never included.
   let changes: [Item]
-  /// The database that holds the items.
+  /// The path of the database that contains the items.
   let path: String
-  /// How many databases were made. Each has a place of its own: the one before may still be being
-  /// closed by another thread.
+  /// The number of fresh databases so far. Each one has its own path, because another thread can
+  /// still be closing the previous one.
   private let count = Mutex(0)
   private let folder: URL
 
-  /// - Parameter isPlanted: Whether the first item, which every case reads, has wrong values.
+  /// Creates the items, and a database that contains them.
+  ///
+  /// - Parameters:
+  ///   - rows: The number of items.
+  ///   - folder: The folder of the database.
+  ///   - isPlanted: Whether the first item, which every case reads, has wrong values.
   init(rows: Int, in folder: URL, isPlanted: Bool) throws {
     var generator = SplitMix64(seed: 2_026)
     var items = (1...Int64(rows)).map { Item(id: $0, using: &generator) }
@@ -33,12 +39,12 @@ final class Fixture: Sendable {
     try CConnection(path: path).create(items)
   }
 
-  /// Where a database may be made; nothing is there when a turn starts.
+  /// The path for a new database. No file exists there when a turn starts.
   var freshPath: String {
     folder.appending(path: "fresh-\(items.count)-\(count.withLock { $0 }).sqlite").path
   }
 
-  /// Removes the database at ``freshPath``, if there is one, and finds another path.
+  /// Removes the database at ``freshPath``, if it exists, and chooses another path.
   func removeFresh() throws {
     for path in ["", "-wal", "-shm", "-assets"].map({ freshPath + $0 }) {
       do {
@@ -48,7 +54,7 @@ final class Fixture: Sendable {
     count.withLock { $0 += 1 }
   }
 
-  /// Makes the database at ``freshPath`` a copy of that of the items, which nobody has open.
+  /// Copies the database of the items to ``freshPath``. No connection to it may be open.
   func copyToFresh() throws {
     try FileManager.default.copyItem(atPath: path, toPath: freshPath)
   }

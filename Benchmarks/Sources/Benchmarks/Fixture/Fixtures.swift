@@ -1,13 +1,15 @@
 import Foundation
 
-/// The data of all cases, made when it is first asked for.
+/// The fixtures of all cases, created on first use.
 final class Fixtures {
-  /// The folder of all files.
+  /// The folder that contains all files.
   let folder: URL
   private let isPlanted: Bool
   private var made: [Int: Fixture] = [:]
 
-  /// - Parameter isPlanted: Whether one item has wrong values.
+  /// Creates a temporary folder for the fixtures.
+  ///
+  /// - Parameter isPlanted: Whether the first item of each fixture has wrong values.
   init(isPlanted: Bool = false) throws {
     self.isPlanted = isPlanted
     folder = FileManager.default.temporaryDirectory.appending(
@@ -22,7 +24,7 @@ final class Fixtures {
     return fixture
   }
 
-  /// Removes all files.
+  /// Removes the folder with all files.
   func remove() throws {
     try FileManager.default.removeItem(at: folder)
   }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A row of the table that all cases work on: eight columns of every storage class, two of them
-/// NULL at times.
+/// A row of the table that most cases use: eight columns with values of all storage classes. Two
+/// columns contain NULL in some rows.
 struct Item: Codable, Sendable {
   var id: Int64
   var name: String
@@ -27,7 +27,7 @@ struct Item: Codable, Sendable {
     INSERT INTO item (id, name, quantity, price, isActive, note, rating, payload)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     """
-  // By number, so that what is bound for an insert fits them all.
+  // Numbered parameters, so that the values can be bound in the order of `insert`.
   static let update = """
     UPDATE item SET name = ?2, quantity = ?3, price = ?4, isActive = ?5, note = ?6, rating = ?7,
       payload = ?8 WHERE id = ?1
@@ -38,13 +38,13 @@ struct Item: Codable, Sendable {
       rating = excluded.rating, payload = excluded.payload
     """
   static let delete = "DELETE FROM item WHERE id = ?"
-  /// Reads every page of the table into the connection's cache.
+  /// A query that reads every page of the table into the connection's cache.
   static let warm = "SELECT count(*) FROM item"
 }
 
 extension Item {
-  /// Creates an item of random values: texts of up to 24 and 60 characters, some not ASCII, and
-  /// up to 32 bytes, sometimes none.
+  /// Creates an item with random values: texts of up to 24 and 60 characters, some of them not
+  /// ASCII, and 0 to 32 bytes of data.
   init(id: Int64, using generator: inout SplitMix64) {
     self.id = id
     name = Self.text(upTo: 24, using: &generator)
@@ -58,7 +58,7 @@ extension Item {
     payload = Data((0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) })
   }
 
-  /// Makes the values wrong, each a little.
+  /// Changes the values slightly, so that they are wrong.
   mutating func plant() {
     name += "x"
     quantity = quantity &+ 1

@@ -1,21 +1,22 @@
 import Foundation
 import MagicData
 
-/// A database with relations, made when the first case asks for it: authors with ten books each,
-/// shelves with a hundred volumes each (a million links at 200,000 rows), and albums of ten tracks.
+/// A database with relations, created when a case first uses it: authors with ten books each,
+/// shelves with 100 volumes each (a million links at 200,000 rows), and albums with ten tracks
+/// each.
 ///
-/// The fixture's first item tells some of the names, and how many more volumes the first shelf has, so
-/// that a value that is planted there changes what every case finds.
+/// The fixture's first item determines some of the names and the number of additional volumes of
+/// the first shelf. A wrong value in this item therefore changes the result of every case.
 struct Library {
   let path: String
-  /// How many shelves there are.
+  /// The number of shelves.
   let shelves: Int
-  /// Keys of volumes, at random but for the first.
+  /// The keys of the volumes to look up: first the additional volumes, then random ones.
   let volumes: [Int]
 
   static let booksOfAuthor = 10
   static let volumesOfShelf = 100
-  /// How many volumes there are that only the first shelf may have.
+  /// The number of additional volumes. Only the first shelf can contain them.
   private static let moreVolumes = 8
 
   init(_ fixture: Fixture) throws {
@@ -32,7 +33,7 @@ struct Library {
       }
     if FileManager.default.fileExists(atPath: path) { return }
     let magic = try MagicData(settingsAt: path)
-    // Makes the tables, as the types ask for them.
+    // Saving an object of each type creates its tables.
     try magic.update(AuthorObject(named: ""))
     try magic.update(ShelfObject(named: ""))
     try magic.update(TrackObject(on: AlbumObject(titled: "")))
@@ -49,13 +50,14 @@ struct Library {
     try magic.database.close()
   }
 
-  /// How many authors and shelves there are.
+  /// Returns the number of authors, which is also the number of shelves.
   static func owners(in fixture: Fixture) -> Int { max(1, fixture.items.count / 20) }
 
-  /// How many volumes are looked up.
+  /// Returns the number of volumes to look up.
   static func lookUps(in fixture: Fixture) -> Int { max(moreVolumes, fixture.items.count / 20) }
 
-  /// Links are spread over their targets: the books of an author are far from each other.
+  /// Returns the statements that fill the tables. Links are scattered: the books of an author are
+  /// far apart in their table.
   private static func filling(authors: Int, shelves: Int, by first: Item) -> [SQL] {
     let (books, volumes) = (authors * booksOfAuthor, shelves * volumesOfShelf)
     let (least, most) = (volumes + 1, volumes + moreVolumes)
@@ -81,7 +83,7 @@ struct Library {
   }
 }
 
-/// An author with its books, as a plain value.
+/// An author with books, as a plain value.
 struct Author {
   var id: Int64
   var name: String
@@ -102,8 +104,8 @@ struct Shelf: Codable, Sendable {
   var name: String
 }
 
-/// A volume as a plain value: it tells which shelf it belongs to, so that any of a shelf's volumes
-/// shows whether the right one was asked.
+/// A volume as a plain value. It stores its shelf, so that any volume proves that the correct shelf
+/// was queried.
 struct Volume: Codable, Sendable {
   var id: Int64
   var shelf: Int64

@@ -1,19 +1,20 @@
-/// The settings that every engine's connections get, and are asked for after they opened.
+/// The settings of all connections. They are verified after each connection is opened.
 enum Pragmas {
   private static let settings: KeyValuePairs = [
-    // First, since what follows may meet the lock of another thread that opens or closes the file.
+    // First, because the following pragmas can encounter the lock of a thread that opens or closes
+    // the file.
     "busy_timeout": "\(busyTimeout)",
     "page_size": "4096", "journal_mode": "wal", "synchronous": "1", "cache_size": "-65536",
     "mmap_size": "0", "temp_store": "2", "foreign_keys": "1",
   ]
 
-  /// How many milliseconds a lock is waited for.
+  /// The busy timeout in milliseconds.
   static let busyTimeout = 10_000
 
-  /// Each commit waits for the disk, in the cases of durable commits.
+  /// The different settings of the cases with durable commits: each commit waits for the disk.
   private static let durable = ["synchronous": "2"]
 
-  /// The statements that apply the settings.
+  /// Returns the statements that apply the settings.
   static func statements(isDurable: Bool) -> [String] {
     settings.map { "PRAGMA \($0.key) = \(value(of: $0.key, $0.value, isDurable))" }
   }
@@ -30,9 +31,12 @@ enum Pragmas {
     settings.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
   }
 
-  /// Asks a connection for its settings, by `read`, which returns the single value of a query.
+  /// Verifies the settings of a connection.
   ///
-  /// - Throws: ``Failure`` if one has another value than with the other engines.
+  /// - Parameters:
+  ///   - isDurable: Whether each commit waits for the disk.
+  ///   - read: Runs a query and returns its single value.
+  /// - Throws: ``Failure`` if a setting has a different value.
   static func check(
     isDurable: Bool, _ read: (_ query: String) throws -> String?
   ) throws {

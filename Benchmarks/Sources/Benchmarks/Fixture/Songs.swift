@@ -32,8 +32,8 @@ struct SongObject: MagicObject {
   init() { (title, seconds, genre) = ("", 0, 0) }
 }
 
-/// A database of songs on discs of bands, made when the first case asks for it: ten songs on a disc, ten discs
-/// of a band. The fixture's first item names the first of each.
+/// A database of songs, created when a case first uses it: ten songs on each disc and ten discs of
+/// each band. The fixture's first item determines the names of the first song and band.
 struct Songs {
   let path: String
   let count: Int
@@ -44,7 +44,7 @@ struct Songs {
     count = Self.count(in: fixture)
     if FileManager.default.fileExists(atPath: path) { return }
     let magic = try MagicData(settingsAt: path)
-    // Makes the tables, as the types ask for them.
+    // Saving an object creates the tables of its type and of the related types.
     try magic.update(SongObject())
     try magic.removeAll(SongObject.all)
     let (count, first) = (count, fixture.items[0])
@@ -63,7 +63,7 @@ struct Songs {
 
   static func count(in fixture: Fixture) -> Int { max(100, fixture.items.count / 4) }
 
-  /// Reads every page of the tables into the connection's cache.
+  /// Queries that read every page of the tables into the connection's cache.
   static let warm = [
     "SELECT sum(length(title) + seconds + disc) FROM Song", "SELECT sum(length(title)) FROM Disc",
     "SELECT sum(length(name)) FROM Band",
@@ -75,7 +75,7 @@ struct Songs {
 }
 
 extension MagicData {
-  /// Opens the store of songs, and reads it into the cache.
+  /// Opens the store of songs and reads it into the cache.
   convenience init(warm songs: Songs) throws {
     try self.init(settingsAt: songs.path)
     for sql in Songs.warm { _ = try database.executeQuery(SQL(unchecked: sql)) }

@@ -1,4 +1,4 @@
-/// A random number generator that gives the same numbers for the same seed, everywhere.
+/// A random number generator that produces the same numbers for the same seed on every platform.
 struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 

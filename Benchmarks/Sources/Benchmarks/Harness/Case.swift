@@ -1,25 +1,26 @@
-/// Work that several engines do to the same data, with the same result.
+/// An operation that several engines perform on the same data, with the same result.
 ///
-/// A case is one file: a type with one method per engine, each of which prepares, does its work
-/// inside ``Trial/measure(_:)`` and returns a checksum over every value that came out.
+/// Each case is a type in its own file, with a method for each engine. The method prepares the
+/// data, performs the operation inside ``Trial/measure(_:)`` and returns a checksum of all
+/// resulting values.
 protocol Case: Sendable {
-  /// The name in the table, in the JSON and on the command line.
+  /// The name in the table, the JSON and the command line.
   var name: String { get }
-  /// The work that is timed, in one line.
+  /// A one-line description of the timed operation.
   var summary: String { get }
-  /// The engines that take part, C first.
+  /// The participating engines, C first.
   var engines: KeyValuePairs<Engine, Turn> { get }
-  /// Returns how many operations one run does.
+  /// Returns the number of operations in one run.
   func operations(on fixture: Fixture) -> Int
-  /// Returns how many rows its data has when `rows` were asked for.
+  /// Returns the number of rows of the data if the user requests `rows`.
   func size(for rows: Int) -> Int
-  /// The most runs that count: few where one takes long.
+  /// The maximum number of timed runs. Small if a run takes long.
   var mostRuns: Int { get }
-  /// Returns what its measurements show, where the columns of the table do not say so plainly.
+  /// Returns a sentence about the measurements, or nil if the columns of the table are sufficient.
   func remark(on measurements: [Measurement]) -> String?
 }
 
-/// One engine's way through a case.
+/// The implementation of a case by one engine.
 typealias Turn = (inout Trial) throws -> Checksum
 
 extension Case {

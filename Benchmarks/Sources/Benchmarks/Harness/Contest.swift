@@ -1,4 +1,5 @@
-/// The runs of one case: its engines take turns, and each result is checked before its time counts.
+/// Runs one case: the engines take turns, and the time of a run counts only if its result is
+/// correct.
 struct Contest {
   private let entry: any Case
   private let fixture: Fixture
@@ -6,7 +7,8 @@ struct Contest {
   private let engines: [(engine: Engine, turn: Turn)]
   private let progress: Progress
 
-  /// No round begins later than this, once there are enough of them.
+  /// The time after which no further round starts, provided that there were at least `enoughRuns`
+  /// rounds.
   private static let limit = Duration.seconds(5)
   private static let enoughRuns = 5
 
@@ -18,10 +20,10 @@ struct Contest {
     self.progress = progress
   }
 
-  /// Runs every engine up to `runs` times for its time, after a run that warms up and one that
-  /// watches its memory; the first is left out where a run takes long.
+  /// Times up to `runs` runs of each engine, after a warm-up run and a run that measures memory.
+  /// Cases with long runs omit the warm-up run.
   ///
-  /// - Throws: ``Failure`` if the result of any run differs from C's first one.
+  /// - Throws: ``Failure`` if the result of any run differs from the first result of C.
   func run() throws -> [Measurement] {
     defer { progress.clear() }
     guard let baseline = engines.first else { return [] }
@@ -47,7 +49,8 @@ struct Contest {
     }
   }
 
-  /// Returns the nanoseconds of each engine's runs. Each round starts with another engine.
+  /// Returns the times of each engine's runs in nanoseconds. Each round starts with a different
+  /// engine.
   private func alternate(expecting expected: Checksum) throws -> [[Double]] {
     var times: [[Double]] = engines.map { _ in [] }
     let start = ContinuousClock.now

@@ -1,10 +1,10 @@
-/// Counts what the time depends on: the allocations of each case and engine, and, under callgrind, the
-/// instructions. Both are exact where times are noisy, so that a check can compare them.
+/// Counts the allocations of each case and engine and, under callgrind, the instructions. These
+/// numbers are exact, unlike times, so a check can compare them.
 struct Counting {
   let fixtures: Fixtures
   let filter: Filter
 
-  /// The cases of one thread: what several threads do differs from run to run.
+  /// The single-threaded cases. The counts of the others differ from run to run.
   private static let cases: Set<String> = [
     "scan", "fetch", "point", "page", "call", "insert", "insert-tables", "insert-deltas", "update",
     "update-number", "update-searched", "upsert", "delete", "open", "json", "blob", "cache",
@@ -13,9 +13,10 @@ struct Counting {
     "reverse", "reverse-count", "save-graph", "values", "groups", "query", "undoable", "undo",
   ]
 
-  /// Prints a line for each case and engine: its name, its operations and its allocations.
+  /// Prints a line for each case and engine: the name, the number of operations and the number of
+  /// allocations.
   ///
-  /// - Throws: ``Failure`` if the results of an engine differ from C's.
+  /// - Throws: ``Failure`` if the result of an engine differs from C's.
   func run(rows: Int) throws {
     for entry in allCases where Self.cases.contains(entry.name) {
       let engines = filter.engines(of: entry).filter { !$0.engine.rawValue.hasPrefix("grdb") }
@@ -25,7 +26,7 @@ struct Counting {
       let (expected, _) = try take(baseline.turn, on: fixture, watching: .time)
       for (engine, turn) in engines {
         let name = "\(entry.name)/\(engine.rawValue)"
-        // The first turn meets each type and each page for the first time.
+        // Warm-up: the first run initializes types and reads pages.
         _ = try take(turn, on: fixture, watching: .time)
         let (checksum, _) = try take(turn, on: fixture, watching: .instructions(name: name))
         let (_, memory) = try take(turn, on: fixture, watching: .memory)

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Threads that get ready, start together, and hand in a checksum each.
+/// A group of threads that prepare, start at the same time, and return a checksum each.
 final class Crew: Sendable {
   private let results = Mutex<[Result<Checksum, any Error>?]>([])
   private let ready = DispatchSemaphore(value: 0)
@@ -9,14 +9,14 @@ final class Crew: Sendable {
   private let done = DispatchSemaphore(value: 0)
   private let stopped = Atomic(false)
 
-  /// Whether the threads that run until they are stopped are to end.
+  /// Whether threads that run until they are stopped should end.
   var isStopped: Bool { stopped.load(ordering: .relaxed) }
 
-  /// Adds a thread.
+  /// Starts a thread that prepares and then waits for ``start()``.
   ///
   /// - Parameters:
-  ///   - prepare: Makes what it works with, before the start.
-  ///   - work: Its work.
+  ///   - prepare: Creates the tool that the thread works with, such as a connection.
+  ///   - work: The work to do after the start. Returns a checksum of its results.
   func add<Tool>(
     preparing prepare: @escaping @Sendable () throws -> Tool,
     _ work: @escaping @Sendable (Tool) throws -> Checksum
@@ -32,7 +32,8 @@ final class Crew: Sendable {
     }
   }
 
-  /// Works when all threads do. The tool is gone when it returns: nobody meets a connection of it.
+  /// Prepares the tool, waits for the start and runs `work`. Releases the tool before it returns,
+  /// so that its connections are closed when the crew finishes.
   private func result<Tool>(
     of work: (Tool) throws -> Checksum, with prepare: () throws -> Tool
   ) -> Result<Checksum, any Error> {
@@ -54,7 +55,8 @@ final class Crew: Sendable {
     stopped.store(true, ordering: .relaxed)
   }
 
-  /// Waits for all threads and returns what they handed in, in the order in which they were added.
+  /// Waits for all threads and returns their checksums in the order in which the threads were
+  /// added.
   func finish() throws -> [Checksum] {
     forEachThread { done.wait() }
     return try results.withLock { $0 }.compactMap { try $0?.get() }

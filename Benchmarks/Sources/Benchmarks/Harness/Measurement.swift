@@ -1,18 +1,18 @@
-/// The result of the runs of one engine in one case.
+/// The measurements of one engine in one case.
 struct Measurement {
   let `case`: String
   let engine: Engine
-  /// How many operations one run did.
+  /// The number of operations in one run.
   let operations: Int
-  /// The median time of one operation.
+  /// The median time of an operation.
   let nanoseconds: Double
-  /// The median, over the runs, of this engine's time relative to C's time in the same run.
+  /// The median of the ratios of this engine's time to C's time in the same round.
   let ratioToC: Double
-  /// The distance between the quartiles of the times, relative to their median.
+  /// The interquartile range of the times, relative to their median.
   let spread: Double
-  /// How far resident memory rose, where the system tells.
+  /// The increase of resident memory at its peak, or nil if the system doesn't report it.
   let peakBytes: Int?
-  /// How often one operation allocated memory, where it was counted.
+  /// The number of allocations per operation, or nil if they weren't counted.
   let allocations: Double?
 
   init(
@@ -32,12 +32,12 @@ struct Measurement {
 }
 
 extension Measurement {
-  /// The case, with its size where one has several.
+  /// The name of the case, followed by its size if the case has several sizes.
   var label: String { `case` == "growth" ? "growth \(operations)" : `case` }
 }
 
 extension [Double] {
-  /// Returns the value below which `fraction` of the values lie, between two of them if need be.
+  /// Returns a quantile of the values, with linear interpolation between two values.
   func quantile(_ fraction: Double) -> Double {
     let sorted = sorted()
     guard let last = sorted.last else { return .nan }

@@ -1,13 +1,13 @@
 import AllocationCount
 
-/// The memory that work needs; nil where the system does not report it.
+/// The memory use of an operation. A value is nil if the system doesn't report it.
 struct MemoryUse {
-  /// How far resident memory rose at most.
+  /// The increase of resident memory at its peak.
   let peakBytes: Int?
-  /// How often memory was allocated, on all threads.
+  /// The number of allocations on all threads.
   let allocations: Int?
 
-  /// Does `work`, and returns its result beside its use of memory.
+  /// Runs `work` and returns its result and its memory use.
   static func during<Result>(_ work: () throws -> Result) throws -> (Result, MemoryUse) {
     var allocations: Int?
     let (result, peak) = try PeakMemory.rise {
@@ -21,7 +21,7 @@ struct MemoryUse {
     return (result, MemoryUse(peakBytes: peak, allocations: allocations))
   }
 
-  /// The use of two parts, one after the other.
+  /// Combines two consecutive operations: the higher peak and the sum of the allocations.
   static func + (first: MemoryUse, second: MemoryUse) -> MemoryUse {
     func both(_ path: KeyPath<MemoryUse, Int?>, _ combine: (Int, Int) -> Int) -> Int? {
       guard let one = first[keyPath: path], let other = second[keyPath: path] else { return nil }

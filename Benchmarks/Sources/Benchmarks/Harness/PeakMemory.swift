@@ -4,15 +4,16 @@ import Foundation
   import Glibc
 #endif
 
-/// How far the process's resident memory rises while work is done, as Linux tells it.
+/// Measures the increase of the process's resident memory during an operation. Supported on Linux
+/// with glibc.
 enum PeakMemory {
-  /// Does `work` and returns, beside its result, the highest resident memory meanwhile less that
-  /// before; nil where the system does not tell.
+  /// Runs `work` and returns its result and the difference between the peak of resident memory
+  /// during `work` and the value before it. The difference is nil if the system doesn't report it.
   static func rise<Result>(during work: () throws -> Result) throws -> (Result, Int?) {
     #if canImport(Glibc)
-      // Pages that earlier runs freed would hide what this one takes.
+      // Free pages of earlier runs would hide the memory that this run needs.
       try trimHeap()
-      // 5 sets the highest mark back to what is resident now: proc(5), clear_refs.
+      // Writing 5 resets the peak to the current value: proc(5), clear_refs.
       try Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
       let before = try status("VmRSS")
       let result = try work()
@@ -23,7 +24,8 @@ enum PeakMemory {
   }
 
   #if canImport(Glibc)
-    /// Gives free pages back to the system: malloc_trim, which Swift's Glibc module lacks.
+    /// Returns free pages to the system. Looks `malloc_trim` up at run time, because Swift's Glibc
+    /// module lacks it.
     private static func trimHeap() throws {
       typealias MallocTrim = @convention(c) (Int) -> Int32
       guard let symbol = unsafe dlsym(nil, "malloc_trim") else {
@@ -33,7 +35,7 @@ enum PeakMemory {
     }
   #endif
 
-  /// Returns a figure of /proc/self/status in bytes.
+  /// Returns a value of /proc/self/status in bytes.
   private static func status(_ name: String) throws -> Int {
     let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") }

@@ -1,13 +1,14 @@
-/// Proves that results are compared: each engine is given data with one wrong value, in turn, and
-/// must be found out.
+/// Tests that wrong results are detected: runs each engine on data with one wrong value, and
+/// requires that its checksum differs.
 struct Planting {
   let fixtures: Fixtures
   let planted: Fixtures
   let filter: Filter
 
-  /// Prints what was found.
+  /// Prints the number of wrong values that were detected.
   ///
-  /// - Throws: ``Failure`` if a wrong value stays unseen, or a right one does not.
+  /// - Throws: ``Failure`` if an engine's checksum doesn't change with the wrong value, or differs
+  ///   from C's with correct data.
   func run(rows: Int) throws {
     var count = 0
     for entry in allCases {

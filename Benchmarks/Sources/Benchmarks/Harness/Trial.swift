@@ -1,13 +1,13 @@
 import AllocationCount
 
-/// One turn of one engine: the data it works on, and the clock over the parts that count.
+/// A run of one engine: the data, and the measurement of the parts that count.
 struct Trial {
-  /// The quantity that a turn is measured by.
+  /// The quantity to measure.
   enum Watch {
     case time
-    /// Its memory, by which the time does not count.
+    /// The memory use. Measuring it affects the time, so the time isn't recorded.
     case memory
-    /// Its instructions, which callgrind writes to a file with this name in it.
+    /// The number of instructions, which callgrind writes to a file that contains this name.
     case instructions(name: String)
   }
 
@@ -21,8 +21,8 @@ struct Trial {
     self.watch = watch
   }
 
-  /// Times `work`. What goes before, such as opening, and after, such as freeing its result, does
-  /// not count. Several parts add up.
+  /// Measures `work`. Code outside of it isn't measured, such as opening the database and releasing
+  /// the result. Several calls add up.
   mutating func measure<Result>(_ work: () throws -> Result) throws -> Result {
     switch watch {
     case .time:

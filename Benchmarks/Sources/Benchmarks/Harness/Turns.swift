@@ -1,19 +1,27 @@
-/// The content of the database that a turn opens.
+/// The initial content of the database that a turn opens.
 enum Start {
-  /// The database of the items, which stays as it is.
+  /// The database of the items. Turns must not change it.
   case shared
-  /// A copy of it.
+  /// A copy of the database of the items.
   case copy
-  /// A fresh one, by this script.
+  /// A new database, created by an SQL script.
   case script(String)
 
-  /// The empty table of the items.
+  /// A new database with the empty table of the items.
   static let empty = Start.script(Item.createTable)
 }
 
-/// Makes a turn of its parts: opening and preparing, which are not timed, the work, which is, and the
-/// checksum of what came of it. The store is closed at its end: a task or a thread may let go of it
-/// later, and would close it beside the next turn.
+/// Creates a turn from its parts. Only `work` is measured.
+///
+/// Closes the store at the end, because a task or thread could otherwise release it later and close
+/// it during the next turn.
+///
+/// - Parameters:
+///   - open: Opens the database at a path.
+///   - start: The initial content of the database.
+///   - prepare: Creates the input of `work`.
+///   - work: The measured operation.
+///   - check: Returns a checksum of the output of `work`.
 func turn<Store, Prepared, Output>(
   _ open: @escaping (String) throws -> Store, from start: Start = .shared,
   preparing prepare: @escaping (Store, Fixture) throws -> Prepared,
@@ -31,7 +39,7 @@ func turn<Store, Prepared, Output>(
   }
 }
 
-/// Makes a turn that changes a copy of the items.
+/// Creates a turn that changes a copy of the items. Its checksum is computed from the stored items.
 func changing<Store>(
   _ open: @escaping (String) throws -> Store, from start: Start = .copy,
   _ work: @escaping (Store, Fixture) throws -> Void
@@ -40,7 +48,8 @@ func changing<Store>(
     open, from: start, preparing: { $1 }, work, checking: { try $1.storedItems() })
 }
 
-/// Makes a turn that changes a copy of the items by what was prepared.
+/// Creates a turn that changes a copy of the items, using prepared input. Its checksum is computed
+/// from the stored items.
 func changing<Store, Prepared>(
   _ open: @escaping (String) throws -> Store, from start: Start = .copy,
   preparing prepare: @escaping (Store, Fixture) throws -> Prepared,
@@ -50,7 +59,7 @@ func changing<Store, Prepared>(
 }
 
 extension Fixture {
-  /// Makes what a turn starts from, and returns the database's path.
+  /// Creates the initial database of a turn and returns its path.
   fileprivate func begin(_ start: Start) throws -> String {
     switch start {
     case .shared: return path
@@ -60,7 +69,7 @@ extension Fixture {
     return freshPath
   }
 
-  /// Returns the checksum of what was written, read back by C calls on another connection.
+  /// Returns the checksum of the stored items, read with the C functions on another connection.
   func storedItems() throws -> Checksum {
     Checksum(of: try CConnection(path: freshPath).fetch())
   }

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Runs asynchronous work to its end, blocking this thread, which is none of Swift's own.
+/// Runs asynchronous work and blocks until it ends. Must not be called on a thread of Swift's
+/// concurrency pool.
 func waiting<Output: Sendable>(
   for work: @escaping @Sendable () async throws -> Output
 ) throws -> Output {

@@ -2,13 +2,15 @@ import AllocationCount
 import Foundation
 import MagicData
 
-/// A realistic import: Debian's package lists, with relations, cycles, small objects and a full-text index, by
-/// objects, by records and in C, into the same tables.
+/// Measures a realistic import: Debian's package lists, with relations, cycles, small objects and a
+/// full-text index. Objects, records and C write into the same tables.
 struct ImportReport {
   private let folder: URL
   private let engines: [Engine]
 
-  /// - Throws: ``Failure`` if the filter names another engine than these.
+  /// Creates a report for the engines that the filter selects.
+  ///
+  /// - Throws: ``Failure`` if the filter selects a case or an engine other than these three.
   init(_ fixtures: Fixtures, _ filter: Filter) throws {
     folder = fixtures.folder
     let all: [Engine] = [.c, .record, .object]
@@ -16,7 +18,9 @@ struct ImportReport {
     if engines.isEmpty { throw Failure.usage("--import knows the engines c, record and object") }
   }
 
-  /// Imports up to a number of packages with each engine.
+  /// Imports up to `limit` packages with each engine and prints the best of several runs.
+  ///
+  /// - Throws: ``Failure`` if two engines write different rows.
   func run(packages limit: Int, runs: Int) throws {
     let progress = Progress()
     progress.show("import: reading the package lists")
@@ -58,14 +62,18 @@ struct ImportReport {
     }
   }
 
-  /// The time and the memory of an import.
+  /// The time and memory that an import needs.
   private struct Use {
     private var time: Double
-    /// The time that the process spent on processors: nearly the same, whatever else the machine does.
+    /// The processor time of the process. It hardly depends on the load of the machine.
     private var processorTime: Double
     private var peak: Int?
 
-    /// - Parameter name: The name under which callgrind counts the work's calls.
+    /// Measures `work`.
+    ///
+    /// - Parameters:
+    ///   - name: The name under which callgrind counts the instructions of `work`.
+    ///   - work: The import.
     init(counted name: String, _ work: () throws -> Void) throws {
       func processorTime() -> Double {
         var time = timespec()
@@ -82,7 +90,7 @@ struct ImportReport {
       time = (ContinuousClock.now - start) / .seconds(1)
     }
 
-    /// The least of each.
+    /// Returns the minimum of each quantity.
     func least(_ other: Use) -> Use {
       var least = self
       least.time = min(time, other.time)
@@ -114,7 +122,7 @@ struct ImportReport {
     }
   }
 
-  /// Makes a store with the tables of all types, and without rows.
+  /// Creates a store with the empty tables of all types.
   private func makeTables(at path: String) throws {
     let magic = try MagicData(settingsAt: path)
     let package = PackageObject()
@@ -141,7 +149,8 @@ struct ImportReport {
     try magic.database.close()
   }
 
-  /// A number over all rows, by their names: each engine gives keys in its own order.
+  /// Returns a checksum of all rows. Uses names instead of keys, because each engine assigns keys
+  /// in a different order.
   private func checksum(_ path: String) throws -> Checksum {
     let connection = try CConnection(path: path)
     var checksum = Checksum()

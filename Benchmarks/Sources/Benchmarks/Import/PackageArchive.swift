@@ -1,10 +1,11 @@
 import Foundation
 
-/// Debian's package lists as `apt-get update` has stored them on this machine.
+/// Debian's package lists, as `apt-get update` has stored them on this machine.
 ///
-/// Related packages, maintainers, sections and tags are indexes, so that each engine finds them in the same way.
+/// Related packages, maintainers, sections and tags are represented by array indexes, so that every
+/// engine resolves them in the same way.
 struct PackageArchive {
-  /// A package of the lists.
+  /// A package in the lists.
   struct Package {
     let name: String
     let version: String
@@ -14,11 +15,11 @@ struct PackageArchive {
     let maintainer: Int
     let section: Int
     let tags: [Int]
-    /// The packages that `Suggests` names, in its order. They form cycles.
+    /// The packages in the field `Suggests`, in order. They form cycles.
     var suggestions: [Int] = []
   }
 
-  /// A package that another one needs or recommends.
+  /// A dependency or recommendation between two packages.
   struct Dependency {
     let owner: Int
     let target: Int
@@ -32,12 +33,12 @@ struct PackageArchive {
   private(set) var packages: [Package] = []
   private(set) var dependencies: [Dependency] = []
 
-  /// Different texts in the order in which they were added.
+  /// A set of texts in the order in which they were added.
   struct Names {
     private(set) var all: [String] = []
     private var indexes: [String: Int] = [:]
 
-    /// The index of a text, which is added unless it exists.
+    /// Returns the index of a text. Adds the text if it is new.
     mutating func index(of name: String) -> Int {
       if let known = indexes[name] { return known }
       indexes[name] = all.count
@@ -49,10 +50,10 @@ struct PackageArchive {
   private static let folder = "/var/lib/apt/lists"
   private static let helper = "/usr/lib/apt/apt-helper"
 
-  /// Reads the lists.
+  /// Reads the package lists.
   ///
-  /// - Parameter limit: The most packages to read.
-  /// - Throws: ``Failure`` if there are none.
+  /// - Parameter limit: The maximum number of packages to read.
+  /// - Throws: ``Failure`` if this machine has no package lists or one of them can't be read.
   init(limit: Int) throws {
     let names =
       (try? FileManager.default.contentsOfDirectory(atPath: Self.folder))?.sorted() ?? []
@@ -77,18 +78,18 @@ struct PackageArchive {
     for (package, fields) in relations { add(package, fields, indexes) }
   }
 
-  /// The first paragraphs of a list.
+  /// Returns the first `limit` paragraphs of a list. Each one describes a package.
   private static func paragraphs(of list: String, _ limit: Int) -> [Substring] {
     list.split(separator: "\n\n", maxSplits: limit).prefix(limit).map { $0 }
   }
 
-  /// The text of a list, which may be compressed.
+  /// Returns the text of a list, decompressing it if necessary.
   private static func text(of path: String) throws -> String {
     if path.hasSuffix("_Packages") { return try String(contentsOfFile: path, encoding: .utf8) }
     guard FileManager.default.isExecutableFile(atPath: helper) else {
       throw Failure("\(path) is compressed, and there is no \(helper) to read it")
     }
-    // Not by `Process`, which can start none that valgrind watches.
+    // Not `Process`, which can't start a process under valgrind.
     guard let stream = unsafe popen("\(helper) cat-file '\(path)'", "r") else {
       throw Failure("\(helper) does not start")
     }
@@ -108,7 +109,8 @@ struct PackageArchive {
     "Suggests", "Depends", "Pre-Depends", "Recommends",
   ]
 
-  /// The fields of a paragraph by their names. A line that begins with a space continues the field before it.
+  /// Returns the fields of a paragraph by name. A line that starts with a space continues the
+  /// previous field.
   private static func fields(of paragraph: Substring) -> [Substring: Substring] {
     var fields: [Substring: Substring] = [:]
     var last: Substring?
@@ -138,7 +140,7 @@ struct PackageArchive {
       section: sections.index(of: text("Section")), tags: tags)
   }
 
-  /// Adds the suggestions and dependencies of a package that are packages of the lists.
+  /// Adds the suggestions and dependencies of a package. Ignores packages that aren't in the lists.
   private mutating func add(
     _ package: Int, _ fields: [Substring: Substring], _ indexes: [String: Int]
   ) {

@@ -59,8 +59,8 @@ struct DependencyObject: MagicObject {
 }
 
 extension MagicData {
-  /// Saves an archive in one transaction: the packages with the objects that they reference, and then the
-  /// dependencies, a part at a time.
+  /// Saves an archive in one transaction: first the packages with their related objects, then the
+  /// dependencies in batches.
   func save(_ archive: PackageArchive, _ progress: (String) -> Void) throws {
     try transaction {
       progress("packages")

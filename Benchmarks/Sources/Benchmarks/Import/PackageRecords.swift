@@ -49,7 +49,7 @@ struct DependencyRecord: Record {
 }
 
 extension Database {
-  /// Saves an archive in one transaction. Keys are the indexes of the archive, from 1.
+  /// Saves an archive in one transaction. The keys are the indexes of the archive plus one.
   func save(_ archive: PackageArchive, _ progress: (String) -> Void) throws {
     try write { connection in
       try connection.insert(

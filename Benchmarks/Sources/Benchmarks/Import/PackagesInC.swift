@@ -1,17 +1,17 @@
 import CSQLite
 
-/// The statements of an import, for those who write SQL.
+/// The SQL that the engines without objects share.
 enum ArchiveSQL {
   static let insertTag = "INSERT INTO Package_tags (owner, target) VALUES (?, ?)"
   static let insertSuggestion =
     "INSERT INTO Package_suggestions (owner, position, target) VALUES (?, ?, ?)"
 
-  /// The position of a link of a list, as a store gives it.
+  /// Returns the position that a store assigns to the link of a list element.
   static func position(_ index: Int) -> Int { index << 20 }
 }
 
 extension CConnection {
-  /// Saves an archive in one transaction. Keys are the indexes of the archive, from 1.
+  /// Saves an archive in one transaction. The keys are the indexes of the archive plus one.
   func save(_ archive: PackageArchive, _ progress: (String) -> Void) throws {
     try execute("BEGIN IMMEDIATE")
     for (table, names) in [

@@ -3,8 +3,8 @@ import Foundation
 import MagicData
 import SQLiteCore
 
-/// How the cost of single calls grows with the database, beside the same work in C on the same file: at each size
-/// the ratio to C must be what it is at the smallest.
+/// Measures how the cost of single calls grows with the database, compared with the same work in C
+/// on the same file. The ratio to C must not grow with the size.
 struct GrowthReport {
   private let path: String
 
@@ -12,7 +12,7 @@ struct GrowthReport {
     path = fixtures.folder.appending(path: "growth.sqlite").path
   }
 
-  /// Measures sizes from 500 to `rows`, each ten times the one before.
+  /// Measures databases from 500 to `rows` rows. Each size is ten times the previous one.
   func run(rows: Int) throws {
     let works = GrowthWork.all
     print(
@@ -44,7 +44,7 @@ struct GrowthReport {
       let c = try Self.microseconds { found.0 = try work.c(connection, keys) }
       let object = try Self.microseconds { found.1 = try work.object(magic, keys) }
       guard found.0 == found.1 else { throw Failure("\(work.name) and C differ: \(found)") }
-      // The first round meets each type and each page for the first time.
+      // The first round is a warm-up that initializes types and reads pages.
       if round == 0 { continue }
       times.append(c / Double(work.calls))
       ratios.append(object / c)
@@ -53,8 +53,8 @@ struct GrowthReport {
     return "\(fixed(times.quantile(0.5), digits: 1)) / \(fixed(ratios.quantile(0.5), digits: 2))"
   }
 
-  /// The time that this thread spends on the processor, in SQLite, in Swift and in the system: whatever else the
-  /// machine does, it is nearly the same.
+  /// Returns the processor time that `work` takes on this thread, in Swift, SQLite and the system.
+  /// It hardly depends on the load of the machine.
   private static func microseconds(of work: () throws -> Void) rethrows -> Double {
     func now() -> Double {
       var time = timespec()
@@ -66,7 +66,8 @@ struct GrowthReport {
     return now() - start
   }
 
-  /// Makes the database anew: things of 160 bytes, a tenth as many pieces, a hundredth as many boxes of pieces.
+  /// Creates the database again: `size` things of about 160 bytes, a tenth as many pieces, and a
+  /// hundredth as many boxes that the pieces reference.
   private func fill(_ size: Int) throws {
     for end in ["", "-wal", "-shm"] {
       let file = path + end
@@ -138,7 +139,8 @@ private struct Piece: MagicObject {
   init() {}
 }
 
-/// One kind of call. Both ways return a number that tells whether they have found the same.
+/// A kind of call. Both implementations return a number that shows whether they found the same
+/// rows.
 private struct GrowthWork: Sendable {
   let name: String
   /// The number of calls in a round.
@@ -257,7 +259,7 @@ extension CConnection {
     }
   }
 
-  /// Pieces with their boxes, each box once, as instances; on one snapshot.
+  /// Fetches pieces and their boxes in one snapshot. Creates a single instance of each box.
   fileprivate func pieces(_ sql: String, _ key: Int) throws -> [PieceNode] {
     try execute("BEGIN")
     let rows = try unsafe forEach([key], sql) { row in

@@ -3,7 +3,8 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// What fetched rows need in memory: the peak beside C's for the same rows, and the bytes that each value keeps.
+/// Measures the memory of fetched rows: the peak compared with C for the same rows, and the heap
+/// bytes of each value.
 struct MemoryReport {
   let fixtures: Fixtures
 
@@ -20,7 +21,7 @@ struct MemoryReport {
     try keepSaved(rows)
   }
 
-  /// Prints the memory that a transaction needs for each object that it saves, without the objects themselves.
+  /// Prints the memory that a transaction needs for each saved object, without the object itself.
   private func keepSaved(_ rows: Int) throws {
     let items = try fixtures.fixture(rows: 10_000).items
     print("\nBytes for each saved object that a transaction keeps on the heap, the object released")
@@ -36,14 +37,14 @@ struct MemoryReport {
     }
   }
 
-  /// Saves parts in one transaction, each of which is released before the next one is made.
+  /// Saves several parts in one transaction. Each part is released before the next one is created.
   private func keepSaved<Object: MagicObject>(
     _ title: String, _ parts: Int, _ size: Int, _ part: () -> [Object]
   ) throws {
     let magic = try MagicData(settingsAt: try freshPath())
     var bytes = 0
     for count in [1, max(1, parts)] {
-      // The first transaction fills the caches of SQLite and of the C library.
+      // The first transaction is a warm-up that fills the caches of SQLite and of the C library.
       bytes = try magic.transaction {
         let before = allocation_bytes()
         for _ in 0..<count { _ = try magic.update(part()) }
@@ -53,7 +54,7 @@ struct MemoryReport {
     print("  \(title): \(bytes / (max(1, parts) * size)) for \(max(1, parts) * size) objects")
   }
 
-  /// Saves all parts by one call.
+  /// Saves all parts in one call.
   private func peak<Object: MagicObject>(
     _ title: String, _ parts: Int, _ size: Int, _ part: () -> [Object]
   ) throws {
@@ -62,7 +63,7 @@ struct MemoryReport {
     let objects = (0..<max(1, parts)).flatMap { _ in part() }
     let before = allocation_bytes()
     let (_, rise) = try PeakMemory.rise { _ = try magic.update(objects) }
-    // What the objects need in addition, once they are saved.
+    // The additional memory of the objects themselves after they are saved.
     let own = allocation_bytes() - before
     guard let rise else { throw Failure("no peak is known here") }
     let count = max(1, parts) * size
@@ -79,7 +80,7 @@ struct MemoryReport {
     return fixture.freshPath
   }
 
-  /// Prints the peaks of engines in a case, and their ratios to C's.
+  /// Prints the memory peaks of the engines in a case, and their ratios to C.
   private func compare(
     _ engines: KeyValuePairs<Engine, Turn>, _ rows: Int, _ wanted: [Engine]
   ) throws {
@@ -98,7 +99,7 @@ struct MemoryReport {
     }
   }
 
-  /// Prints the bytes that fetched values keep, as records and as objects.
+  /// Prints the heap bytes of fetched rows, as records and as objects.
   private func keep<Value: Record, Object: MagicObject>(
     _ title: String, _ rows: Int, _ record: Value.Type, _ object: Object.Type, _ magic: MagicData
   ) throws {
@@ -119,7 +120,7 @@ struct MemoryReport {
     print("  \(title): record \(records) (\(inline) of them the struct), object \(objects)")
   }
 
-  /// Returns the bytes for each row that `fetch` leaves on the heap as long as its result is kept.
+  /// Returns the heap bytes per row that the result of `fetch` occupies.
   private func bytes<Row>(_ rows: Int, _ fetch: () throws -> [Row]) throws -> Int {
     _ = try fetch()
     let before = allocation_bytes()

@@ -3,20 +3,22 @@ import MagicData
 import SQLiteCore
 import Synchronization
 
-/// The store of the queries whose plans are measured: 20,000 nodes, 100,000 edges and 60,000 links to labels.
+/// The store for measuring query plans: 20,000 nodes, 100,000 edges and about 60,000 links to
+/// labels.
 ///
-/// Each property that is compared has one value that one of 10,000 rows has, and another one that half of them have. So have
-/// the ends of the edges and the labels.
+/// Each compared property has one value in 1 of 10,000 rows and another value in half of the rows.
+/// The targets of the edges and the labels are distributed in the same way.
 struct PlanGraph {
   static let nodes = 20_000
   static let edges = 100_000
   private static let labels = 1_000
 
   let magic: MagicData
-  /// The statements that the store has run since they were last taken, with their values.
+  /// The statements, including bound values, that the store has run since the last
+  /// ``Statements/take()``.
   let statements: Statements
 
-  /// A list that is filled on the threads of the store.
+  /// A thread-safe list of statements.
   final class Statements: Sendable {
     private let list = Mutex<[String]>([])
 
@@ -50,7 +52,7 @@ struct PlanGraph {
     node.tags = [PlanLabel("x")]
     let edge = PlanEdge()
     edge.from = node
-    // The first save makes the tables.
+    // The first save creates the tables.
     try magic.update(edge)
     var random = SplitMix64(seed: 20_261_126)
     func word(_ row: Int, _ rest: Int) -> String {
@@ -99,9 +101,9 @@ struct PlanNode: MagicObject {
   static let traits: [PropertyTrait] = [.indexed(\Self.$name)]
 
   @PrimaryMagicValue var id: Int
-  /// Indexed.
+  /// An indexed property.
   @MagicValue var name: String = ""
-  /// Not indexed.
+  /// A property without an index.
   @MagicValue var word: String = ""
   @MagicValue var size: Int = 0
   @MagicValue var text: String = ""
@@ -117,9 +119,9 @@ struct PlanEdge: MagicObject {
   static let traits: [PropertyTrait] = [.indexed(\Self.$grade)]
 
   @PrimaryMagicValue var id: Int
-  /// Indexed.
+  /// An indexed property.
   @MagicValue var grade: String = ""
-  /// Not indexed.
+  /// A property without an index.
   @MagicValue var word: String = ""
   @MagicValue var size: Int = 0
   @MagicValue var text: String = ""

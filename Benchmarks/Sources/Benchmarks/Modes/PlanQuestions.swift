@@ -1,32 +1,33 @@
 import MagicData
 import SQLiteObjects
 
-/// A question to the store of ``PlanGraph``, with all SQL that could be the fastest answer.
+/// A query on the store of ``PlanGraph``, with all SQL statements that could be the fastest
+/// equivalent.
 struct PlanQuestion: Sendable {
-  /// The filter, as it is written in Swift.
+  /// The filter in Swift notation.
   let name: String
-  /// The part of the rows that its conditions hold for.
+  /// The fraction of the rows that match the conditions.
   let selectivity: String
-  /// The only element of a list of the condition.
+  /// The single element of the list that the condition contains. Empty if it contains no list.
   var word = ""
-  /// Asks the store for integers.
+  /// Runs the query and returns its integers.
   let ask: @Sendable (MagicData) throws -> [Int]
-  /// Statements with the same integers in their first column.
+  /// SQL statements that return the same integers in their first column.
   let candidates: [String]
-  /// Whether the order of the integers matters.
+  /// Whether the candidates must return the integers in the same order.
   var isOrdered = false
-  /// Whether the statement writes: it returns no integers, and is undone.
+  /// Whether the statement writes. Its changes are rolled back, and its result isn't compared.
   var isWriting = false
 
-  /// The values that a condition compares with.
+  /// The values in the conditions of a query, and their selectivity.
   private struct Sought: Sendable {
-    /// The value of each compared property.
+    /// The value that properties are compared with.
     let word: String
-    /// The part of the rows that have it.
+    /// The fraction of the rows with this value.
     let part: String
-    /// The key of the node that as many edges lead to.
+    /// The key of the node that this fraction of the edges references.
     let node: Int
-    /// The key of the label that as many nodes have.
+    /// The key of the label that this fraction of the nodes has.
     let label: Int
 
     static let all = [
@@ -35,7 +36,7 @@ struct PlanQuestion: Sendable {
     ]
   }
 
-  /// All questions.
+  /// Returns all questions, grouped by name.
   static func all(_ magic: MagicData) throws -> [PlanQuestion] {
     var questions: [PlanQuestion] = []
     for sought in Sought.all {
@@ -448,7 +449,7 @@ struct PlanQuestion: Sendable {
       ask: { try $0.fetch(PlanNode.where(filter).values(\.$size)) }, candidates: candidates)
   }
 
-  /// Queries for the nodes with an edge that a condition holds for.
+  /// Returns queries for the nodes with at least one edge that matches a condition.
   private static func have(_ condition: String) -> [String] {
     [
       #"SELECT size FROM Node WHERE id IN (SELECT "from" FROM Edge WHERE \#(condition)) ORDER BY id"#,
@@ -471,7 +472,8 @@ struct PlanQuestion: Sendable {
     ]
   }
 
-  /// Queries for the nodes that have an edge for each of two conditions.
+  /// Returns queries for the nodes with an edge that matches one condition and an edge that matches
+  /// another one.
   private static func both(_ one: String, _ other: String) -> [String] {
     func edge(_ condition: String) -> String { #"SELECT "from" FROM Edge WHERE \#(condition)"# }
     func exists(_ condition: String) -> String {

@@ -2,8 +2,8 @@ import Foundation
 import MagicData
 import SQLiteCore
 
-/// The time of queries next to that of the best SQL: how well SQLite finds the rows of a filter on related objects, without
-/// ANALYZE.
+/// Compares the time of queries on related objects with the best hand-written SQL, to show how well
+/// SQLite plans them without ANALYZE.
 struct PlanReport {
   private let graph: PlanGraph
   private let c: CConnection
@@ -14,9 +14,11 @@ struct PlanReport {
     c = try CConnection(path: path)
   }
 
-  /// Prints tables with a line for each question and a column for each selectivity. Of each statement the least processor
-  /// time of some rounds counts, and of several candidates for the best SQL the fastest. Then the plans of the queries that
-  /// take more than twice the time.
+  /// Prints tables with a row for each question and a column for each selectivity, then the plans
+  /// of the queries that take more than twice the time of the best SQL.
+  ///
+  /// The time of a statement is the minimum processor time of several rounds. The best SQL is the
+  /// fastest of several candidates.
   func run(rounds: Int) throws {
     let progress = Progress()
     var (columns, slow) = ([String](), [String]())
@@ -30,7 +32,7 @@ struct PlanReport {
       progress.show("plans: \(question.name)")
       let statements = try statements(of: question)
       let best = try best(of: question, rounds)
-      // The first statement finds the objects; related ones are loaded by further statements.
+      // The first statement finds the objects. The following ones load related objects.
       let own = try c.time(of: statements.prefix(1).joined(), question.isWriting, rounds)
       progress.clear()
       if index == 0 || questions[index - 1].name != question.name {
@@ -59,7 +61,7 @@ struct PlanReport {
     if !slow.isEmpty { print("\nMore than twice the time:\n\n\(slow.joined(separator: "\n"))") }
   }
 
-  /// Returns the fastest candidate.
+  /// Returns the fastest candidate of a question and its time.
   private func best(of question: PlanQuestion, _ rounds: Int) throws -> (time: Double, sql: String)
   {
     var best = (time: Double.infinity, sql: "")
@@ -77,7 +79,7 @@ struct PlanReport {
 
   /// Returns the statements that a query runs.
   private func statements(of question: PlanQuestion) throws -> [String] {
-    // The first call of a type looks at its tables.
+    // The first call for a type also reads the schema.
     if !question.isWriting { _ = try question.ask(graph.magic) }
     _ = graph.statements.take()
     if question.isWriting {
@@ -92,13 +94,14 @@ struct PlanReport {
     }
     _ = try question.ask(graph.magic)
     return graph.statements.take().filter { $0.hasPrefix("SELECT") }.map {
-      // A list is bound by a pointer, which only the library's connections read. Each has one element here.
+      // The library binds a list as a pointer, which other connections can't read. Each list has
+      // one element here.
       $0.replacing(
         "(SELECT value FROM magicdata_list(NULL))", with: "(SELECT '\(question.word)')")
     }
   }
 
-  /// Throws if a candidate finds something else than the query.
+  /// Throws an error if a candidate finds other rows than the query.
   private func check(_ candidate: String, _ question: PlanQuestion) throws {
     let found = try question.ask(graph.magic)
     let other = try c.integers(candidate)
@@ -109,7 +112,8 @@ struct PlanReport {
   }
 }
 
-/// The time that this thread spends on the processor: whatever else the machine does, it is nearly the same.
+/// Returns the processor time that `work` takes on this thread. It hardly depends on the load of
+/// the machine.
 private func microseconds(of work: () throws -> Void) rethrows -> Double {
   func now() -> Double {
     var time = timespec()
@@ -129,13 +133,14 @@ extension CConnection {
     return found
   }
 
-  /// The time to step through all rows, the least of some rounds.
+  /// Returns the minimum time, of several rounds, to step through all rows of a statement.
   fileprivate func time(of sql: String, _ isWriting: Bool, _ rounds: Int) throws -> Double {
     if isWriting { try execute("BEGIN IMMEDIATE") }
     defer { if isWriting { try? execute("ROLLBACK") } }
     let statement = try CStatement(sql, self)
     var least = Double.infinity
-    // The first round reads the pages. A short statement is run more often.
+    // The first round reads the pages and isn't counted. Short statements are repeated within a
+    // round.
     for round in 0...rounds {
       if isWriting { try execute("SAVEPOINT round") }
       let once = try microseconds {

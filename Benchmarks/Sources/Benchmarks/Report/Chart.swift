@@ -1,8 +1,8 @@
 import Foundation
 
-/// The ratios to C of all engines as an SVG picture, a line for each case, for light and dark pages.
+/// An SVG chart of the ratios to C, with a line for each case. Supports light and dark pages.
 struct Chart {
-  /// The picture's text.
+  /// The SVG document.
   private(set) var text = ""
 
   private static let names: KeyValuePairs<Engine, (name: String, color: String)> = [
@@ -16,7 +16,7 @@ struct Chart {
     0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000,
   ]
 
-  /// The logarithms at the ends of the axis.
+  /// The decimal logarithms of the ratios at both ends of the axis.
   private let ends: (least: Double, most: Double)
 
   init(of measurements: [Measurement]) {
@@ -53,8 +53,8 @@ struct Chart {
       """
   }
 
-  /// A case: its name, and a mark for each engine. Marks that would hide each other are put on three
-  /// levels.
+  /// Returns the line of a case: its name, and a mark for each engine. Marks that would overlap are
+  /// placed on three levels.
   private func line(_ label: String, _ measurements: [Measurement], y: Double) -> [String] {
     var ends = [-Double.infinity, -.infinity, -.infinity]
     let marks = measurements.sorted { $0.ratioToC < $1.ratioToC }.map { measurement in
@@ -99,7 +99,8 @@ struct Chart {
     return Self.left + share * (Self.width - Self.left - Self.right)
   }
 
-  /// A disc for MagicData, a square for GRDB: colours alone are not told apart by everybody.
+  /// Returns the mark of an engine: a circle for MagicData, a square for GRDB, so that the chart
+  /// doesn't depend on color alone.
   private static func mark(_ engine: Engine, x: Double, y: Double) -> String {
     let color = names.first { $0.key == engine }?.value.color ?? "#8c959f"
     guard engine.rawValue.hasPrefix("grdb") else {

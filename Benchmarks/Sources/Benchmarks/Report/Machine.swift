@@ -1,9 +1,9 @@
 import CSQLite
 import Foundation
 
-/// The machine and the software that the figures were measured with.
+/// The machine and the software versions of a measurement.
 struct Machine {
-  /// The lines above the table.
+  /// The text above the table.
   let header: String
 
   init() throws {
@@ -39,7 +39,7 @@ struct Machine {
 
   /// Returns the first line that a command prints.
   private static func output(of command: [String]) throws -> String {
-    // A process that valgrind watches can start none.
+    // A process that runs under valgrind can't start another one.
     if ProcessInfo.processInfo.environment["LD_PRELOAD"]?.contains("vgpreload") == true {
       return "\(command[0]) not asked"
     }

@@ -1,6 +1,6 @@
-/// The ratios to C as a table for a page, a line for each case and a column for each engine.
+/// A Markdown table of the ratios to C, with a row for each case and a column for each engine.
 struct Markdown {
-  /// The table's text.
+  /// The table, followed by the remarks of the cases.
   private(set) var text = ""
 
   init(of measurements: [Measurement]) {

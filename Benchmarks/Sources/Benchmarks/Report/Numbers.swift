@@ -1,6 +1,6 @@
 import Foundation
 
-/// A number with a fixed count of digits behind the point, whatever the language of the machine.
+/// Formats a number with a fixed number of decimals, independent of the locale.
 func fixed(_ value: Double, digits: Int) -> String {
   value.formatted(
     .number.precision(.fractionLength(digits)).grouping(.never).locale(

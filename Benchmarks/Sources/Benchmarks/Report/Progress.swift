@@ -1,6 +1,6 @@
 import Foundation
 
-/// A line on the terminal that says what is running; nothing where stderr is not a terminal.
+/// A line on the terminal that shows the current run. Prints nothing if stderr isn't a terminal.
 struct Progress {
   private let isTerminal = isatty(STDERR_FILENO) == 1
 

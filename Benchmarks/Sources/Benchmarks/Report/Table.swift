@@ -1,4 +1,5 @@
-/// The table of measurements, in fixed columns so that each line prints as soon as it is known.
+/// The table of measurements. Its columns have fixed widths, so each line can be printed
+/// immediately.
 struct Table {
   private let widths = [15, 14, 8, 12, 10, 7, 8, 9]
 
@@ -31,7 +32,8 @@ struct Table {
     """
   }
 
-  /// The first two columns are text, to the left; the others are numbers, to the right.
+  /// Returns a line of the table. The first two columns are left-aligned text, the others
+  /// right-aligned numbers.
   private func line(_ cells: [String]) -> String {
     zip(cells, widths).enumerated().map { column, cell in
       let padding = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
