@@ -5,7 +5,7 @@ import SystemFiles
 /// Content stays in memory until it reaches `minimumFileSize`. Then the writer creates a file.
 struct ContentWriter: ~Copyable {
   private let name: AssetFileName
-  private let opener: Opener
+  private let pendingFolder: PendingFolder
   /// The size in bytes from which content is stored in a file.
   private let minimumFileSize: Int
   private var start: [UInt8] = []
@@ -13,9 +13,9 @@ struct ContentWriter: ~Copyable {
   private var size = 0
   private var hash = SHA256()
 
-  init(_ name: AssetFileName, _ opener: Opener, minimumFileSize: Int) {
+  init(_ name: AssetFileName, _ pendingFolder: PendingFolder, minimumFileSize: Int) {
     self.name = name
-    self.opener = opener
+    self.pendingFolder = pendingFolder
     self.minimumFileSize = minimumFileSize
   }
 
@@ -29,9 +29,9 @@ struct ContentWriter: ~Copyable {
   /// Writes the content of a file, as a copy-on-write clone if the file system supports it.
   mutating func write(contentsOf source: File) throws {
     let length = try source.status().size
-    if size == 0, length > 0, length >= minimumFileSize, opener.clone(source, as: name) {
+    if size == 0, length > 0, length >= minimumFileSize, pendingFolder.clone(source, as: name) {
       // The digest requires reading all bytes, but none has to be written.
-      let copy = try opener.file(name)
+      let copy = try pendingFolder.file(name)
       file = copy
       try copy.forEachPiece { piece throws(AssetError) in
         hash.update(piece)
@@ -50,7 +50,7 @@ struct ContentWriter: ~Copyable {
       let file = try fileToWrite()
       try file.write(bytes)
       // The disk writes while the digest is computed.
-      if bytes.byteCount >= File.pieceSize, opener.isDurable { file.beginSync() }
+      if bytes.byteCount >= File.pieceSize, pendingFolder.isDurable { file.beginSync() }
     }
     hash.update(bytes)
   }
@@ -58,7 +58,7 @@ struct ContentWriter: ~Copyable {
   /// Returns the file, created at the first call with the content so far.
   private mutating func fileToWrite() throws(AssetError) -> File {
     if let file { return file }
-    let made = try opener.makeFile(name)
+    let made = try pendingFolder.makeFile(name)
     file = made
     try made.write(unsafe start.span.bytes)
     start = []
@@ -70,7 +70,7 @@ struct ContentWriter: ~Copyable {
   /// - Parameter syncs: Whether to make it durable now, so that the transaction doesn't have to
   ///   wait for it.
   mutating func finish(syncing syncs: Bool) throws(AssetError) -> Content {
-    let syncs = syncs && opener.isDurable
+    let syncs = syncs && pendingFolder.isDurable
     if size >= minimumFileSize {
       let file = try fileToWrite()
       if syncs { try file.sync() }
@@ -82,6 +82,6 @@ struct ContentWriter: ~Copyable {
 
   /// Removes the file.
   func abandon() {
-    opener.abandon(name)
+    pendingFolder.abandon(name)
   }
 }

@@ -26,7 +26,7 @@ package struct AssetHolder: Sendable {
 extension AssetStore {
   /// Returns the name of this opening of the store, for holds that end with the process. The next
   /// opening releases them.
-  package func holdingSession() throws(AssetError) -> String { try opener.session() }
+  package func holdingSession() throws(AssetError) -> String { try pendingFolder.session() }
 
   /// Holds files for a holder, as part of the open transaction.
   ///

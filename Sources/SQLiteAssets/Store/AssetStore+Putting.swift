@@ -169,7 +169,7 @@ extension AssetStore {
       }
     } catch {
       // Without a transaction, no rollback has removed the file.
-      if !isAdopted { opener.abandon(content.file) }
+      if !isAdopted { pendingFolder.abandon(content.file) }
       throw error
     }
   }
@@ -204,7 +204,9 @@ extension AssetStore {
 
   /// Returns the staged content, or a copy of it if it can't be taken over.
   func content(of staged: StagedAsset, extension fileExtension: String?) throws -> Content {
-    if let content = try staged.take(for: opener, extension: fileExtension) { return content }
+    if let content = try staged.take(for: pendingFolder, extension: fileExtension) {
+      return content
+    }
     return try stage(extension: fileExtension) { writer in try staged.copy(to: &writer) }
   }
 
@@ -222,7 +224,7 @@ extension AssetStore {
       }
     }
     guard content.size == reader.record.size, content.sha256 == reader.record.sha256 else {
-      opener.abandon(content.file)
+      pendingFolder.abandon(content.file)
       throw reader.damage
     }
     return content

@@ -7,11 +7,11 @@ extension AssetStore {
   ///
   /// A file that is marked for removal is moved as well, because an older reader may still need it.
   func recover() throws {
-    for (opener, left) in try folder.lockAbandoned() {
+    for (pendingFolder, left) in try folder.lockAbandoned() {
       // If some files can't be processed now, another opening of the store does it.
       guard try recover(left) else { continue }
       if database.mayHaveOthers { try folder.files.sync() }
-      try folder.pending.removeFolder(opener)
+      try folder.pending.removeFolder(pendingFolder)
     }
   }
 
@@ -83,7 +83,7 @@ extension AssetStore {
   ///
   /// - Parameter connection: The writer connection, outside any transaction.
   func settlePendingFilesNow(in connection: Connection) throws {
-    guard !opener.unsettled.isEmpty else { return }
+    guard !pendingFolder.unsettled.isEmpty else { return }
     try connection.transaction { try resolveInterruptedCommits(in: connection) }
     try settlePendingFiles(in: connection)
   }
@@ -92,11 +92,11 @@ extension AssetStore {
   ///
   /// - Parameter connection: A connection that has just committed, outside any transaction.
   func settlePendingFiles(in connection: Connection) throws {
-    for name in opener.unsettled {
+    for name in pendingFolder.unsettled {
       if try isKnown(name, in: connection) {
-        opener.settle(name)
+        pendingFolder.settle(name)
       } else {
-        try opener.remove(unsettled: name)
+        try pendingFolder.remove(unsettled: name)
       }
     }
   }

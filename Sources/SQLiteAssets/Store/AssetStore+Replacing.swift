@@ -85,7 +85,7 @@ extension AssetStore {
     guard reader.record == present, reader.file != nil else { return nil }
     let name = try AssetFileName(extension: fileExtension ?? present.fileExtension)
     // Content never changes, so a file may have two names for a while.
-    guard opener.link(present.file, as: name) else { return nil }
+    guard pendingFolder.link(present.file, as: name) else { return nil }
     return Content(
       file: name, size: present.size, sha256: present.sha256, bytes: nil, isSynced: true)
   }

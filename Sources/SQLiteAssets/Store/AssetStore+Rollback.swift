@@ -1,6 +1,7 @@
 import SQLiteCore
 
-// The file of new content depends on the outcome of its transaction. A rollback removes it. If the
+// The file of new content depends on the outcome of its transaction. A rollback removes it
+// (``PendingFolder/discard(_:)``). If the
 // file was synced for a COMMIT that failed, the next commit decides. If the process ends before
 // that, ``AssetStore/recover()`` removes the file unless a row references it.
 extension AssetStore {
@@ -11,16 +12,16 @@ extension AssetStore {
     do {
       try change()
     } catch {
-      opener.abandon(content.file)
+      pendingFolder.abandon(content.file)
       throw error
     }
     if content.bytes == nil {
-      let (opener, file) = (opener, content.file)
-      opener.adopt(file, isSynced: content.isSynced)
-      connection.beforeCommit { _ in try opener.sync() }
-      connection.afterCommit { _ in opener.settle(file) }
-      connection.afterRollback { _ in opener.discard(file) }
+      let (pendingFolder, file) = (pendingFolder, content.file)
+      pendingFolder.adopt(file, isSynced: content.isSynced)
+      connection.beforeCommit { _ in try pendingFolder.sync() }
+      connection.afterCommit { _ in pendingFolder.settle(file) }
+      connection.afterRollback { _ in pendingFolder.discard(file) }
     }
-    if !opener.unsettled.isEmpty { scheduleUpkeep(in: connection) }
+    if !pendingFolder.unsettled.isEmpty { scheduleUpkeep(in: connection) }
   }
 }

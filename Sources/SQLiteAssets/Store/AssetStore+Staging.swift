@@ -14,7 +14,8 @@ extension AssetStore {
     _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
   ) throws -> StagedAsset {
     try StagedAsset(
-      stage(extension: fileExtension, syncing: true) { writer in try writer.write(bytes) }, opener)
+      stage(extension: fileExtension, syncing: true) { writer in try writer.write(bytes) },
+      pendingFolder)
   }
 
   /// Writes content to the store's folder, to be put into the store later. Suspends the task
@@ -47,7 +48,7 @@ extension AssetStore {
   public func stage(
     contentsOf path: String, extension fileExtension: String? = nil
   ) throws -> StagedAsset {
-    try StagedAsset(copy(ofFile: path, extension: fileExtension, syncing: true), opener)
+    try StagedAsset(copy(ofFile: path, extension: fileExtension, syncing: true), pendingFolder)
   }
 
   /// Copies a file to the store's folder in constant memory, to be put into the store later.
@@ -71,7 +72,7 @@ extension AssetStore {
     contentsOf path: String, extension fileExtension: String?
   ) throws -> StagedAsset {
     try StagedAsset(
-      copy(ofFile: path, extension: fileExtension, syncing: true), opener, isKept: false)
+      copy(ofFile: path, extension: fileExtension, syncing: true), pendingFolder, isKept: false)
   }
 
   /// Copies an asset of another store, to be put into this store only once. Keeps no file open.
@@ -79,7 +80,7 @@ extension AssetStore {
     copyOf reader: AssetReader, extension fileExtension: String?
   ) throws -> StagedAsset {
     try StagedAsset(
-      copy(of: reader, extension: fileExtension, syncing: true), opener, isKept: false)
+      copy(of: reader, extension: fileExtension, syncing: true), pendingFolder, isKept: false)
   }
 
   func copy(
@@ -154,7 +155,7 @@ extension AssetStore {
   ) throws -> Content {
     let name = try AssetFileName(extension: fileExtension)
     var writer = ContentWriter(
-      name, opener, minimumFileSize: minimumFileSize ?? self.minimumFileSize)
+      name, pendingFolder, minimumFileSize: minimumFileSize ?? self.minimumFileSize)
     do {
       try write(&writer)
       return try writer.finish(syncing: syncs)
@@ -185,7 +186,7 @@ public final class StagedAsset: Sendable {
   public var fileExtension: String? { content.file.fileExtension }
 
   let content: Content
-  private let opener: Opener
+  private let pendingFolder: PendingFolder
   /// The open file, which stays readable if the transaction that put the content is rolled back.
   /// Nil if the content is in memory, or if it is put only once.
   private let file: File?
@@ -195,19 +196,21 @@ public final class StagedAsset: Sendable {
   ///
   /// - Parameter isKept: Whether the content can be put and read again after it was put. If true,
   ///   this instance keeps a file open; a process can have only a limited number of open files.
-  init(_ content: Content, _ opener: Opener, isKept: Bool = true) throws(AssetError) {
+  init(_ content: Content, _ pendingFolder: PendingFolder, isKept: Bool = true) throws(AssetError) {
     self.content = content
-    self.opener = opener
+    self.pendingFolder = pendingFolder
     do {
-      file = isKept && content.bytes == nil ? try opener.file(content.file) : nil
+      file = isKept && content.bytes == nil ? try pendingFolder.file(content.file) : nil
     } catch {
-      opener.abandon(content.file)
+      pendingFolder.abandon(content.file)
       throw error
     }
   }
 
   deinit {
-    if content.bytes == nil, !isPut.load(ordering: .acquiring) { opener.abandon(content.file) }
+    if content.bytes == nil, !isPut.load(ordering: .acquiring) {
+      pendingFolder.abandon(content.file)
+    }
   }
 
   /// Transfers ownership of the content to the caller. Returns nil if it must be copied, because it
@@ -215,14 +218,16 @@ public final class StagedAsset: Sendable {
   ///
   /// - Parameter fileExtension: The extension for its file.
   func take(
-    for opener: Opener, extension fileExtension: String?
+    for pendingFolder: PendingFolder, extension fileExtension: String?
   ) throws(AssetError) -> Content? {
     let isNamed = fileExtension ?? "" == self.fileExtension ?? ""
     let name = isNamed ? content.file : try AssetFileName(extension: fileExtension)
-    guard opener === self.opener, !isPut.exchange(true, ordering: .acquiringAndReleasing) else {
+    guard pendingFolder === self.pendingFolder,
+      !isPut.exchange(true, ordering: .acquiringAndReleasing)
+    else {
       return nil
     }
-    if !isNamed, content.bytes == nil, !opener.rename(content.file, to: name) {
+    if !isNamed, content.bytes == nil, !pendingFolder.rename(content.file, to: name) {
       isPut.store(false, ordering: .releasing)
       return nil
     }
@@ -241,7 +246,7 @@ public final class StagedAsset: Sendable {
 
   private func opened() throws(AssetError) -> File {
     if let file { return file }
-    return try opener.file(content.file)
+    return try pendingFolder.file(content.file)
   }
 
   /// Reads the whole content into memory. Blocks the thread.
@@ -265,14 +270,14 @@ public final class StagedAsset: Sendable {
 
 /// A writer for content that arrives in pieces, on varying threads.
 final class StreamWriter: Sendable {
-  private let opener: Opener
+  private let pendingFolder: PendingFolder
   private let writer: Mutex<ContentWriter?>
 
   init(_ store: AssetStore, extension fileExtension: String?) throws(AssetError) {
-    opener = store.opener
+    pendingFolder = store.pendingFolder
     let name = try AssetFileName(extension: fileExtension)
     writer = Mutex(
-      ContentWriter(name, store.opener, minimumFileSize: store.minimumFileSize))
+      ContentWriter(name, store.pendingFolder, minimumFileSize: store.minimumFileSize))
   }
 
   /// Removes the content of a stream that didn't reach its end.
@@ -292,6 +297,6 @@ final class StreamWriter: Sendable {
       return content
     }
     guard let content else { throw CancellationError() }
-    return try StagedAsset(content, opener)
+    return try StagedAsset(content, pendingFolder)
   }
 }

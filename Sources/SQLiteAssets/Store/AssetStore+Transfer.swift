@@ -84,7 +84,7 @@ package final class ReceivedAssets: Sendable {
   }
 
   deinit {
-    for content in contents.withLock({ $0.values }) { store.opener.abandon(content.file) }
+    for content in contents.withLock({ $0.values }) { store.pendingFolder.abandon(content.file) }
   }
 
   /// Copies a file into the store as a pending file with a new name. Returns nil if the folder
@@ -134,17 +134,17 @@ package final class ReceivedAssets: Sendable {
 
   /// Provides the content of a row: a file that the store still has, or the received one.
   private func adopt(_ row: AssetRecord, _ connection: Connection) throws {
-    let (opener, name) = (store.opener, row.file)
+    let (pendingFolder, name) = (store.pendingFolder, row.file)
     if let file = try store.folder.files.file(name.text) {
       // A deleted asset had this file, which is held or not removed yet. The row that references it
       // again keeps it.
       return try check(row, file.forEachPiece(), at: file.path)
     }
-    if let file = try opener.unsettledFile(name) {
+    if let file = try pendingFolder.unsettledFile(name) {
       // A failed COMMIT may reference this file and may still take effect, so it must not be
       // removed here.
       try check(row, file.forEachPiece(), at: file.path)
-      return connection.afterCommit { _ in opener.settle(name) }
+      return connection.afterCommit { _ in pendingFolder.settle(name) }
     }
     let come = contents.withLock { $0.removeValue(forKey: name) }
     guard let content = try come ?? copyIn(name) else {
@@ -152,11 +152,11 @@ package final class ReceivedAssets: Sendable {
     }
     do {
       try check(row, (content.size, content.sha256), at: source(of: row))
-      guard opener.rename(content.file, to: name) else {
+      guard pendingFolder.rename(content.file, to: name) else {
         throw AssetError.system(call: "renameat", path: source(of: row), number: EEXIST)
       }
     } catch {
-      opener.abandon(content.file)
+      pendingFolder.abandon(content.file)
       throw error
     }
     let named = Content(

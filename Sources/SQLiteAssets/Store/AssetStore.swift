@@ -29,7 +29,7 @@ public final class AssetStore: Sendable {
   /// The identity of the store. A backup has the same identity.
   let identity: AssetID
   let folder: StoreFolder
-  let opener: Opener
+  let pendingFolder: PendingFolder
   let operations: any FileOperations
   let worker = Worker()
   private let isUpkeepScheduled = Atomic(false)
@@ -102,7 +102,7 @@ public final class AssetStore: Sendable {
     operations = parts.operations
     identity = parts.identity
     folder = parts.folder
-    opener = Opener(parts.folder, isDurable: parts.database.mayHaveOthers)
+    pendingFolder = PendingFolder(parts.folder, isDurable: parts.database.mayHaveOthers)
     fileThreshold = Atomic(minimumFileSize)
   }
 
@@ -179,7 +179,7 @@ public final class AssetStore: Sendable {
   ///
   /// Content that is open for reading stays readable. Close the database first.
   package func close() {
-    opener.close()
+    pendingFolder.close()
     folder.close()
   }
 

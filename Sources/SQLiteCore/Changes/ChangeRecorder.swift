@@ -39,7 +39,7 @@ import Platform
     didSet { schemaChangeCount = schemaChanges.count }
   }
   /// The rows that the open transaction has changed, in the format of ``RecordedRows``.
-  private let log = ByteLog()
+  private let log = ChangesetBuffer()
   /// The table layouts that the rows in `log` refer to by index.
   private var layouts: [TableLayout] = []
   /// The index in `layouts` for each table; -1 for a table whose rows no subscriber needs.
@@ -144,7 +144,7 @@ import Platform
       return overflow()
     }
     var changed: Set<String> = []
-    var cursor = FieldCursor(log.bytes(from: mark.rows))
+    var cursor = ChangesetCursor(log.bytes(from: mark.rows))
     while let header = try? RecordedHeader(&cursor), (try? cursor.skip(header.valueSize)) != nil {
       changed.insert(layouts[header.slot].table)
     }
@@ -158,8 +158,8 @@ import Platform
   /// Records the differences between the rows before the statement and the stored rows. Deleted
   /// rows come first, so that no later change writes a row while another row still has its key.
   private func writeDifferences(_ touched: TouchedRows) throws(SQLiteError) {
-    let others = ByteLog()
-    let stored = ByteLog()
+    let others = ChangesetBuffer()
+    let stored = ChangesetBuffer()
     for row in touched.rows {
       let recorded = layouts[row.slot]
       var flags = row.hasValues ? RecordingFlag.hasValues : 0
@@ -193,7 +193,7 @@ import Platform
       switch row.identity {
       case .rowID(let rowID, _): key = [.integer(rowID)]
       case .key(let bytes, _):
-        var cursor = FieldCursor(bytes)
+        var cursor = ChangesetCursor(bytes)
         for _ in layout.keyColumns { key.append(try cursor.field() ?? .null) }
       }
       stored.truncate(to: 0)
@@ -204,7 +204,7 @@ import Platform
         }
       }
       let new = stored.bytes()
-      var cursor = FieldCursor(new)
+      var cursor = ChangesetCursor(new)
       let newFields = exists ? try cursor.fields(layout.columns.count) : []
       // A collation may match a row whose key has different bytes.
       if case .key(let bytes, _) = row.identity, exists {
@@ -533,7 +533,7 @@ import Platform
       log.repeatBytes(start..<end)
       // The content is at the end of the encoded value.
       let bytes = log.bytes(from: log.count - (end - start))
-      var cursor = FieldCursor(bytes)
+      var cursor = ChangesetCursor(bytes)
       guard (try? cursor.byte()) != nil, let size = try? cursor.varint(),
         size <= UInt64(bytes.count)
       else {

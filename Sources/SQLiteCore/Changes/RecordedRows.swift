@@ -74,9 +74,9 @@ package struct RecordedRows: Sendable {
   /// Calls `body` with the header of each change and a cursor at its values. `body` must advance
   /// the cursor past the values.
   package func forEachHeader(
-    where isWanted: (Int) -> Bool, _ body: (RecordedHeader, inout FieldCursor) throws -> Void
+    where isWanted: (Int) -> Bool, _ body: (RecordedHeader, inout ChangesetCursor) throws -> Void
   ) throws {
-    var cursor = FieldCursor(bytes)
+    var cursor = ChangesetCursor(bytes)
     while !cursor.isAtEnd {
       let header = try RecordedHeader(&cursor)
       guard layouts.indices.contains(header.slot) else {
@@ -91,7 +91,7 @@ package struct RecordedRows: Sendable {
   }
 }
 
-/// The header before the values of a recorded row. ``ByteLog/beginRow(_:flags:slot:_:_:)`` writes
+/// The header before the values of a recorded row. ``ChangesetBuffer/beginRow(_:flags:slot:_:_:)`` writes
 /// it.
 package struct RecordedHeader {
   package let kind: RowChange.Kind
@@ -106,7 +106,7 @@ package struct RecordedHeader {
   package var hasValues: Bool { flags & RecordingFlag.hasValues != 0 }
   package var isIndirect: Bool { flags & RecordingFlag.isIndirect != 0 }
 
-  init(_ cursor: inout FieldCursor) throws(SQLiteError) {
+  init(_ cursor: inout ChangesetCursor) throws(SQLiteError) {
     kind = RowChange.Kind(rawValue: try cursor.byte()) ?? .update
     flags = try cursor.byte()
     slot = Int(try cursor.bigEndian(as: UInt32.self))
@@ -149,7 +149,7 @@ extension RecordedRows {
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/corrupt`` if the archive is damaged.
   package init(archive: [UInt8]) throws(SQLiteError) {
-    var cursor = FieldCursor(archive)
+    var cursor = ChangesetCursor(archive)
     func count() throws(SQLiteError) -> Int {
       let count = try cursor.varint()
       // Each element takes at least one byte.

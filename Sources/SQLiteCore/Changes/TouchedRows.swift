@@ -37,7 +37,7 @@ struct TouchedRows {
   /// - Throws: ``SQLiteError`` if the bytes are damaged.
   init(_ bytes: [UInt8], _ layouts: [TableLayout]) throws(SQLiteError) {
     self.bytes = bytes
-    var cursor = FieldCursor(bytes)
+    var cursor = ChangesetCursor(bytes)
     // Repeated lookups of a table may create equal layouts. Use the first one for all of them.
     let slots = layouts.map { layout in layouts.firstIndex { $0.isSame(as: layout) } ?? 0 }
     while !cursor.isAtEnd {
@@ -90,7 +90,7 @@ struct TouchedRows {
   /// Returns the ranges of the old values; nil if the row has none.
   func oldFields(of row: Row, _ layout: TableLayout) throws(SQLiteError) -> [Range<Int>]? {
     guard let old = row.old else { return nil }
-    var cursor = FieldCursor(bytes)
+    var cursor = ChangesetCursor(bytes)
     try cursor.skip(old.lowerBound)
     return try cursor.fields(layout.columns.count)
   }

@@ -2,7 +2,7 @@ import CSQLite
 
 /// The closures of higher layers that run before each commit. They receive the changed rows, or nil
 /// if the rows are unknown.
-typealias CommitBodies = Registry<@Sendable (Connection, RecordedRows?) throws -> Void>
+typealias CommitBodies = ClosureRegistry<@Sendable (Connection, RecordedRows?) throws -> Void>
 
 /// The closures and objects that SQLite calls. The connection keeps them alive until it is closed.
 struct Hooks {

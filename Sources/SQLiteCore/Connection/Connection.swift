@@ -2,7 +2,7 @@ import CSQLite
 import Synchronization
 
 /// The closures of higher layers that set up each writer connection.
-typealias WriterSetups = Registry<@Sendable (Connection) throws -> Void>
+typealias WriterSetups = ClosureRegistry<@Sendable (Connection) throws -> Void>
 
 /// A connection to a database, valid only inside the closure of one access.
 ///

@@ -189,7 +189,7 @@ extension Database {
       options.accessTimeout = .seconds(10)
       options.maximumSchemaSize = 8 << 20
       options.maximumViewSize = 8 << 20
-      options.allowedModules = SchemaCheck.ownModules
+      options.allowedModules = VirtualTableCheck.ownModules
       options.limits = [
         .length: 64 << 20, .sqlLength: 1 << 20, .expressionDepth: 100, .compoundSelect: 30,
         .instructions: 25_000, .functionArguments: 16, .attachedDatabases: 0,

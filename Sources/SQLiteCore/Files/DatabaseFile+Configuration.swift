@@ -134,7 +134,7 @@ extension DatabaseFile {
   /// arguments.
   private func checkModules(_ connection: Connection) throws {
     guard let modules = options.allowedModules else { return }
-    let check = SchemaCheck(modules: Set(modules.map(asciiLowercased)))
+    let check = VirtualTableCheck(modules: Set(modules.map(asciiLowercased)))
     try connection.forEachRow("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL") { row in
       try check.check(try row.text(at: 0), sql: try row.text(at: 1))
     }

@@ -3,7 +3,7 @@ import Synchronization
 /// The closures of other modules that run around each replacement of a file's whole content. Each
 /// closure receives the source connection, the target connection, and the replacement, which it
 /// must call once.
-typealias Replacements = Registry<
+typealias Replacements = ClosureRegistry<
   @Sendable (Connection, Connection, () throws -> Void) throws -> Void
 >
 

@@ -39,7 +39,7 @@ final class ColumnEncoder: Encoder, SingleValueEncodingContainer {
       try encoder.form
       ?? StoredForm(type: strategies.nested.columnType, value: strategies.nested.stored(value))
     if let optional = Source.self as? any OptionalValue.Type {
-      form.type = Storage(of: optional.wrappedType, strategies).columnType
+      form.type = ColumnStorage(of: optional.wrappedType, strategies).columnType
       form.isOptional = true
     }
     return form

@@ -301,7 +301,7 @@ extension EncodedRow {
     try collect(at: parameter) {
       var form =
         try value.map { try strategies.form(of: $0) }
-        ?? StoredForm(type: Storage(of: Source.self, strategies).columnType, value: .null)
+        ?? StoredForm(type: ColumnStorage(of: Source.self, strategies).columnType, value: .null)
       form.isOptional = true
       return form
     }

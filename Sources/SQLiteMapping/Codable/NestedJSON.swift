@@ -5,8 +5,9 @@ import SQLiteCore
 /// The JSON that columns store: with sorted keys, and with dates as text that allows an exact round
 /// trip.
 ///
-/// ``NestedStrategy`` determines whether a nested value is stored as JSON, and ``ColumnEncoder``
-/// whether a value is nested.
+/// By default, structures, arrays and dictionaries are stored as this JSON, as text.
+/// ``NestedStrategy`` selects a blob or another coder, and ``ColumnEncoder`` determines whether a
+/// value is nested.
 package enum NestedJSON {
   /// Returns a new encoder.
   package static func encoder() -> JSONEncoder {

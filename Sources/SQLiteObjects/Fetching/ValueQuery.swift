@@ -96,12 +96,12 @@ struct ValueQuery: Sendable {
   /// - Parameter print: If it isn't nil, it is set to the stored values.
   func objects<Row: Decodable & SendableMetatype>(
     of type: Row.Type, _ connection: Connection, in store: any ObjectStore,
-    _ print: inout ResultPrint?
+    _ print: inout ResultFingerprint?
   ) throws -> [Row] {
     guard try store.tableExists(plan, connection) else { return [] }
     var values = print.map { _ in [Value]() }
     let rows = try RecordQuery.sql(sql, as: type).objects.read(connection, &values)
-    print = values.map { ResultPrint(values: $0) }
+    print = values.map { ResultFingerprint(values: $0) }
     return rows
   }
 
@@ -119,7 +119,7 @@ struct ValueQuery: Sendable {
   /// - Parameter print: If it isn't nil, it is set to the stored values.
   func rows<Tuple>(
     _ layout: TupleLayout, as _: Tuple.Type, from connection: Connection, in store: any ObjectStore,
-    _ print: inout ResultPrint?
+    _ print: inout ResultFingerprint?
   ) throws -> [Tuple] {
     var rows = TupleRows<Tuple>(layout.columns)
     let isObserved = print != nil
@@ -134,7 +134,7 @@ struct ValueQuery: Sendable {
     } catch let error as SQLiteError {
       throw error.with(sql: sql.text)
     }
-    if isObserved { print = ResultPrint(values: values) }
+    if isObserved { print = ResultFingerprint(values: values) }
     return rows.array()
   }
 }

@@ -259,7 +259,7 @@ extension AsyncMagical {
   ///
   /// - Throws: `SQLiteError` or an encoding error if the key is nil or can't be stored.
   func stored<Key: Codable>(key: Key) throws -> Value {
-    let stored = try Storage.stored(key)
+    let stored = try ColumnStorage.stored(key)
     guard !stored.isNull else {
       throw SQLiteError(.mismatch, "a dictionary of objects cannot have nil as a key")
     }

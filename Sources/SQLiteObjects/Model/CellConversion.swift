@@ -22,7 +22,7 @@ extension _MagicCell {
     case .unset: nil
     case .stored(let stored):
       asset(type, stored)
-        ?? (stored.isNull ? nil : try? Storage.value(type, of: stored))
+        ?? (stored.isNull ? nil : try? ColumnStorage.value(type, of: stored))
     case .data(let data): data as? Value
     case .live(let live): Value.self is any AssetValue.Type ? asset(live) : held(live)
     case .reference, .links, .targets, .lazy: related(type)
@@ -32,7 +32,7 @@ extension _MagicCell {
   /// Returns the value of an optional type, as in `@MagicValue var age: Int?`, if NULL is stored.
   @usableFromInline func null<Value: Codable>(_ type: Value.Type) -> Value? {
     guard case .stored(.null) = form else { return nil }
-    return try? Storage.value(type, of: .null)
+    return try? ColumnStorage.value(type, of: .null)
   }
 
   /// Returns the asset with a stored id.
@@ -115,8 +115,8 @@ extension _CellValue {
   static func of<Value: Codable>(
     _ type: Value.Type, stored: SQLiteCore.Value
   ) throws -> _CellValue {
-    if Storage.plainValue(type, of: stored) != nil { return _CellValue(.stored(stored)) }
-    let value = try Storage.value(type, of: stored)
+    if ColumnStorage.plainValue(type, of: stored) != nil { return _CellValue(.stored(stored)) }
+    let value = try ColumnStorage.value(type, of: stored)
     if let data = value as? Data { return _CellValue(.data(data)) }
     return _CellValue(.live(_LiveValue(value)))
   }
@@ -130,7 +130,7 @@ extension _LiveValue {
     guard let value = value as? Value else {
       throw SQLiteError(.mismatch, "the property contains a value of another type")
     }
-    return try Storage.stored(value)
+    return try ColumnStorage.stored(value)
   }
 }
 
@@ -149,7 +149,7 @@ extension _PropertyRole {
       return role
     }
     if type is any AssetValue.Type { return _PropertyRole(.asset) }
-    let storage = Storage(of: type)
+    let storage = ColumnStorage(of: type)
     var role = _PropertyRole(.column(storage))
     role.isOptional = storage.isOptional
     return role

@@ -56,7 +56,7 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
   ///
   /// - Throws: `SQLiteError` or a decoding error if the stored key isn't of the type `Key`.
   public static func magicItem(of link: _MagicLink<Value>) throws -> (key: Key, value: Value) {
-    (try Storage.value(Key.self, of: link.key), link.object)
+    (try ColumnStorage.value(Key.self, of: link.key), link.object)
   }
 
   /// Creates a dictionary of the keys and objects of links. For internal use.
@@ -65,7 +65,7 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
   public init(magicLinks: [_MagicLink<Value>]) throws {
     self.init(minimumCapacity: magicLinks.count)
     for link in magicLinks {
-      self[try Storage.value(Key.self, of: link.key)] = link.object
+      self[try ColumnStorage.value(Key.self, of: link.key)] = link.object
     }
   }
 
@@ -73,7 +73,7 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
   ///
   /// - Throws: `SQLiteError` or an encoding error if a key can't be stored.
   public var magicLinks: [_MagicLink<Value>] {
-    get throws { try map { _MagicLink(try Storage.stored($0.key), $0.value) } }
+    get throws { try map { _MagicLink(try ColumnStorage.stored($0.key), $0.value) } }
   }
 }
 
@@ -93,7 +93,7 @@ protocol KeyedCollection {
 
 extension Dictionary: KeyedCollection where Key: Codable, Value: MagicObject {
   static func check(_ key: SQLiteCore.Value) throws {
-    _ = try Storage.value(Key.self, of: key)
+    _ = try ColumnStorage.value(Key.self, of: key)
   }
 }
 

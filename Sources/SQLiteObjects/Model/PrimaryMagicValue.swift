@@ -135,7 +135,7 @@ extension _MagicCell {
   /// assigns it.
   @usableFromInline func fresh<Value: MagicPrimaryValue>(_ type: Value.Type) -> Value? {
     guard case .unset = form, let fresh = Value.fresh else { return nil }
-    setFirst(Storage.plain(fresh).map { .stored($0) } ?? .live(_LiveValue(fresh)))
+    setFirst(ColumnStorage.plain(fresh).map { .stored($0) } ?? .live(_LiveValue(fresh)))
     return value(type)
   }
 }

@@ -52,9 +52,9 @@ extension MagicData {
           connection,
           comparing: { prepared.identifiesObjects ? ObservedList(before: $0, after: $1) : nil }
         ) {
-          var print: ResultPrint? = ResultPrint()
+          var print: ResultFingerprint? = ResultFingerprint()
           let make = try prepared.read(connection, &print)
-          return (print ?? ResultPrint(), make)
+          return (print ?? ResultFingerprint(), make)
         }
       }
     }

@@ -50,8 +50,8 @@ extension ObservedResults {
 /// A result of a query for objects, together with the previous one.
 struct ObservedList: Sendable {
   /// The previous result, or nil if there is none.
-  let before: ResultPrint?
-  let after: ResultPrint
+  let before: ResultFingerprint?
+  let after: ResultFingerprint
 
   /// The difference between the identities of the two results.
   var difference: CollectionDifference<Int> {

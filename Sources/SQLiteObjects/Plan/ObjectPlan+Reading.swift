@@ -90,7 +90,7 @@ extension ObjectPlan {
           + "\(Swift.type(of: value))"
       )
     }
-    return try Storage.stored(value)
+    return try ColumnStorage.stored(value)
   }
 }
 

@@ -77,7 +77,7 @@ extension Aggregate where Result == Int {
   }
 
   private static func integer(_ value: Value) throws -> Int {
-    value.isNull ? 0 : try Storage.value(Int.self, of: value)
+    value.isNull ? 0 : try ColumnStorage.value(Int.self, of: value)
   }
 }
 
@@ -107,7 +107,7 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
 
   private static func sum(_ operand: QueryNode) -> Aggregate {
     Aggregate(.form(.sum(of: Result.self), [operand]), resultForNoRows: { .zero }) {
-      $0.isNull ? notANumber : try Storage.value(Result.self, of: $0)
+      $0.isNull ? notANumber : try ColumnStorage.value(Result.self, of: $0)
     }
   }
 
@@ -241,7 +241,7 @@ extension Aggregate {
 
   static func optional<Wrapped: Codable>(_ value: Value) throws -> Wrapped?
   where Result == Wrapped? {
-    value.isNull ? nil : try Storage.value(Wrapped.self, of: value)
+    value.isNull ? nil : try ColumnStorage.value(Wrapped.self, of: value)
   }
 }
 
@@ -255,7 +255,7 @@ extension Aggregate where Result == Duration {
     _ path: KeyPath<Object, Column>
   ) -> Aggregate {
     Aggregate(.form(.sum(of: Duration.self), [QueryNode(path)])) {
-      $0.isNull ? .zero : try Storage.value(Duration.self, of: $0)
+      $0.isNull ? .zero : try ColumnStorage.value(Duration.self, of: $0)
     }
   }
 }

@@ -17,8 +17,10 @@ extension ExpressionSQL {
 
   /// Writes a comparison with a property of a referenced object as `reference IN (SELECT key …)`,
   /// which reads the referenced rows once. A scalar subquery would look up the object for each row.
+  /// Writes a comparison with a property of a referenced object as `reference IN (SELECT key …)`,
+  /// which reads the referenced rows once. A scalar subquery would look up the object for each row.
   ///
-  /// - Returns: False if nothing was written, because the node isn't such a comparison or is
+  /// Tests for nil aren't written here, because an object that references nothing must match, too.
   ///   evaluated for few rows only.
   mutating func writeByReference(
     _ node: QueryNode, _ rows: Rows, to sql: inout SQL

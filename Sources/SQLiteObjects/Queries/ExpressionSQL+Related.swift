@@ -1,7 +1,8 @@
 import SQLiteCore
 import SQLiteRelations
 
-// Conditions and calculations on related objects.
+// Conditions and calculations on the objects of a collection or a reverse relation. For a single
+// referenced object, see `ExpressionSQL+References.swift`.
 //
 // SQLite has no statistics unless the user runs ANALYZE, so its planner guesses. Of two indexes, it
 // may use one in which half of the table has the same key. So the SQL leaves the planner no choice

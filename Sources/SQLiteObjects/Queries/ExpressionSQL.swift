@@ -6,8 +6,10 @@ import SQLiteRelations
 /// For example, `\.$age > 30` becomes `"Person"."age" > ?` with the value 30.
 ///
 /// The operators in `Filter+Comparison.swift` create the ``QueryNode`` that is written here.
-/// `ExpressionSQL+Related.swift` and `ExpressionSQL+References.swift` write conditions on related
-/// objects. `ExpressionSQL+RowStrategy.swift` decides which condition SQLite uses to find the rows.
+/// `ExpressionSQL+References.swift` writes comparisons with the object that a property references,
+/// as in `\.$owner.$age > 3`. `ExpressionSQL+Related.swift` writes conditions on collections. A
+/// test for nil through a reference is a scalar subquery (``column(_:_:)``).
+/// `ExpressionSQL+RowStrategy.swift` decides which condition SQLite uses to find the rows.
 ///
 /// All tables of a statement have different names: the tables of subqueries and joins are numbered.
 struct ExpressionSQL {

@@ -38,7 +38,7 @@ extension MagicValue: MagicColumn {
   public var route: _ColumnRoute { _ColumnRoute(cell) }
   /// Converts a stored value to the property's type. Throws if the value doesn't fit it.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
-    try Storage.value(Value.self, of: stored)
+    try ColumnStorage.value(Value.self, of: stored)
   }
 }
 
@@ -50,7 +50,7 @@ extension OptionalMagicValue: MagicColumn {
   /// Converts a stored value to the property's type; NULL becomes nil. Throws if the value doesn't
   /// fit the type.
   public static func value(from stored: SQLiteCore.Value) throws -> Wrapped? {
-    stored.isNull ? nil : try Storage.value(Wrapped.self, of: stored)
+    stored.isNull ? nil : try ColumnStorage.value(Wrapped.self, of: stored)
   }
 }
 
@@ -61,7 +61,7 @@ extension PrimaryMagicValue: MagicColumn {
   public var route: _ColumnRoute { _ColumnRoute(cell) }
   /// Converts a stored value to the property's type. Throws if the value doesn't fit it.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
-    try Storage.value(Value.self, of: stored)
+    try ColumnStorage.value(Value.self, of: stored)
   }
 }
 

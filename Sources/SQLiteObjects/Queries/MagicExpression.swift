@@ -127,7 +127,7 @@ extension QueryNode {
     if type == Int.self || type == String.self || type == Double.self || type == Date.self {
       return false
     }
-    return Storage.collation(of: type) != nil
+    return ColumnStorage.collation(of: type) != nil
   }
 
   /// Returns the condition that two values are equal. It can use an index in byte order and an

@@ -316,7 +316,7 @@ extension QueryNode {
   static func slots<Object: MagicObject>(
     _ path: KeyPath<Object, some MagicColumn>
   ) throws(MagicError) -> [Int] {
-    guard let slots = Prototype<Object>.slots(path) else {
+    guard let slots = KeyPathSlots<Object>.slots(path) else {
       throw .unsuitableType(
         type: "\(Object.self)", reason: "\(path) is not one of its properties")
     }
@@ -326,7 +326,7 @@ extension QueryNode {
   /// Creates a node for a value in its stored form, or a failure if it can't be stored.
   init<Stored: Codable>(_ value: Stored) {
     do {
-      self = .value(try Storage.stored(value))
+      self = .value(try ColumnStorage.stored(value))
     } catch {
       self = .failure(
         MagicError.unstorableValue(
@@ -474,7 +474,7 @@ struct QueryNodeList: Sendable {
     var back: [QueryNode]
   }
 
-  private final class Storage: Sendable {
+  private final class Buffer: Sendable {
     let content: Mutex<Content>
 
     init(_ conditions: [QueryNode]) {
@@ -482,7 +482,7 @@ struct QueryNodeList: Sendable {
     }
   }
 
-  private let storage: Storage
+  private let storage: Buffer
   private let frontCount: Int
   private let backCount: Int
   /// The depth of the deepest condition.
@@ -494,10 +494,10 @@ struct QueryNodeList: Sendable {
   }
 
   private init(_ conditions: [QueryNode], innerDepth: Int) {
-    self.init(Storage(conditions), 0, conditions.count, innerDepth)
+    self.init(Buffer(conditions), 0, conditions.count, innerDepth)
   }
 
-  private init(_ storage: Storage, _ frontCount: Int, _ backCount: Int, _ innerDepth: Int) {
+  private init(_ storage: Buffer, _ frontCount: Int, _ backCount: Int, _ innerDepth: Int) {
     self.storage = storage
     self.frontCount = frontCount
     self.backCount = backCount

@@ -17,14 +17,14 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
   fileprivate init<Object: MagicObject>(
     after route: _ColumnRoute, _ path: KeyPath<Object, Column>
   ) {
-    let rest = Prototype<Object>.slots(path)
+    let rest = KeyPathSlots<Object>.slots(path)
     self.route = _ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
   }
 
   /// Converts a stored value to the property's type; NULL becomes nil. Throws if the value doesn't
   /// fit the type.
   public static func value(from stored: SQLiteCore.Value) throws -> Column.Element? {
-    stored.isNull ? nil : try Storage.value(Column.Element.self, of: stored)
+    stored.isNull ? nil : try ColumnStorage.value(Column.Element.self, of: stored)
   }
 }
 
@@ -97,7 +97,7 @@ public struct RelatedCollection<Target: MagicObject>: MagicColumn {
   public let route: _ColumnRoute
 
   init<Object: MagicObject>(after route: _ColumnRoute, _ path: KeyPath<Object, some MagicColumn>) {
-    let rest = Prototype<Object>.slots(path)
+    let rest = KeyPathSlots<Object>.slots(path)
     self.route = _ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
   }
 

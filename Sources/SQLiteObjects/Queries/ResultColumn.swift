@@ -36,7 +36,7 @@ import SQLiteCore
   ) where Result == Wrapped? {
     self.init(expression.node) {
       let stored = try $0.value(at: $1)
-      return stored.isNull ? nil : try Storage.value(Wrapped.self, of: stored)
+      return stored.isNull ? nil : try ColumnStorage.value(Wrapped.self, of: stored)
     }
   }
 

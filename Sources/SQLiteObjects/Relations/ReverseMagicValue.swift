@@ -34,7 +34,7 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
   ) {
     cell = _MagicCell(type: type, line: line)
     // All objects of the type have the same path. Fetched objects use the one in the plan.
-    cell.set(.live(_LiveValue(ReversePath<Owner> { Prototype<Owner>.slots(path) })))
+    cell.set(.live(_LiveValue(ReversePath<Owner> { KeyPathSlots<Owner>.slots(path) })))
   }
 
   /// Creates the property of a decoded object.

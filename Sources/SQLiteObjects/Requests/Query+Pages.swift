@@ -52,7 +52,7 @@ extension Query {
       return PreparedRequest(query.plan, isOneStatement: false) { connection, print in
         let found = try start(query, store, connection).find(connection)
         if print != nil {
-          print = try ResultPrint(.graph(found.graph), connection)
+          print = try ResultFingerprint(.graph(found.graph), connection)
           print?.add([.integer(found.hasMore ? 1 : 0)])
         }
         return { try query.page(found) }

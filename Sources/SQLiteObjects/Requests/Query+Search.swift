@@ -27,7 +27,7 @@ extension Query {
       return PreparedRequest(search.plan, isOneStatement: false) { connection, print in
         let found = try search.find(connection)
         if print != nil {
-          print = try ResultPrint(.graph(found.graph), connection)
+          print = try ResultFingerprint(.graph(found.graph), connection)
           print?.add(found.hits)
         }
         return { try search.results(found) }

@@ -111,7 +111,7 @@ extension Query {
         query.plan, isOneStatement: !query.plan.needsContext, query.rowFilter
       ) { connection, print in
         let fetched = try query.fetch(connection)
-        if print != nil { print = try ResultPrint(fetched, connection) }
+        if print != nil { print = try ResultFingerprint(fetched, connection) }
         return { try query.objects(Object.self, fetched) }
       }
       prepared.identifiesObjects = true
@@ -131,7 +131,7 @@ extension Query {
       return PreparedRequest(query.plan, isOneStatement: true, query.rowFilter) {
         connection, print in
         let count = try query.count(connection)
-        if print != nil { print = ResultPrint(values: [.integer(Int64(count))]) }
+        if print != nil { print = ResultFingerprint(values: [.integer(Int64(count))]) }
         return { count }
       }
     }

@@ -54,14 +54,14 @@ struct PreparedRequest<Result>: Sendable {
   ///
   /// If `print` isn't nil, it is set to a fingerprint of the result.
   let read:
-    @Sendable (_ connection: Connection, _ print: inout ResultPrint?) throws -> (
+    @Sendable (_ connection: Connection, _ print: inout ResultFingerprint?) throws -> (
       @Sendable () throws -> sending Result
     )
 
   init(
     _ plan: ObjectPlan, isOneStatement: Bool, _ filter: QueryNode? = nil,
     _ read:
-      @escaping @Sendable (_ connection: Connection, _ print: inout ResultPrint?) throws -> (
+      @escaping @Sendable (_ connection: Connection, _ print: inout ResultFingerprint?) throws -> (
         @Sendable () throws -> sending Result
       )
   ) {

@@ -21,7 +21,7 @@ extension SaveGraph {
     var edits: [Edits] = []
     /// The nodes by storage. Filled when the walk first finds an object that already has a storage.
     /// Before that, no object can have been found twice.
-    private var indexes = StorageIndexes()
+    private var indexes = NodeIndexes()
     private let capacity: Int
     /// The number of nodes for the objects to be saved; nil until all of them are added.
     private var rootCount: Int?

@@ -37,7 +37,7 @@ extension SaveGraph {
     // objects.
     if connection.isInsideOuterTransaction {
       // The outer transaction may still roll back after the objects are marked.
-      let undo = SaveUndo(capacity: nodes.count)
+      let undo = SaveRollback(capacity: nodes.count)
       settle(saved, in: StoreContent(of: store), undo)
       connection.afterRollback { _ in undo.run() }
     } else {
@@ -50,7 +50,7 @@ extension SaveGraph {
   /// database assigned.
   ///
   /// - Parameter undo: Receives the previous state of the objects.
-  private func settle(_ saved: [Saved?], in content: StoreContent, _ undo: SaveUndo?) {
+  private func settle(_ saved: [Saved?], in content: StoreContent, _ undo: SaveRollback?) {
     // By index, because a copy of a node would retain all its parts.
     for index in nodes.indices {
       guard var saved = saved[index] else { continue }
@@ -66,7 +66,7 @@ extension SaveGraph {
 
   /// Marks the lazy values of an object as unchanged.
   private func settleLazies(
-    _ node: Node, _ saved: inout Saved, in content: StoreContent, _ undo: SaveUndo?
+    _ node: Node, _ saved: inout Saved, in content: StoreContent, _ undo: SaveRollback?
   ) {
     for lazy in lazies[node.lazies] {
       let slot = lazy.slot

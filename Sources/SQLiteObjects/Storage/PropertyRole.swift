@@ -8,7 +8,7 @@ public struct _PropertyRole: Sendable {
   /// The place where the values of a property are stored.
   package enum Kind: Sendable {
     /// In a column.
-    case column(Storage)
+    case column(ColumnStorage)
     /// In a column that references another object.
     case object(any MagicObject.Type)
     /// In a link table.

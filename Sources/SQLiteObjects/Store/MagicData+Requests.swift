@@ -40,7 +40,7 @@ extension MagicData {
     // metadata of the closure's type (benchmark `query`).
     var make: (@Sendable () throws -> sending Result)?
     try read(prepared.plan, isOneStatement: prepared.isOneStatement) { connection in
-      var print: ResultPrint?
+      var print: ResultFingerprint?
       make = try prepared.read(connection, &print)
     }
     guard let make else { throw SQLiteError(.error, "the request returned no result") }
@@ -59,7 +59,7 @@ extension MagicData {
   ) async throws -> sending Result {
     let prepared = try await preparingQuery { try request.prepare(self) }
     return try await read(prepared.plan, isOneStatement: prepared.isOneStatement) { connection in
-      var print: ResultPrint?
+      var print: ResultFingerprint?
       return try prepared.read(connection, &print)
     }()
   }

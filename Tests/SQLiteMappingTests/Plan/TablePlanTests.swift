@@ -102,7 +102,7 @@ import Testing
 
   @Test func `a type has the matching column type and storage kind`() {
     func form(_ type: Any.Type) -> [String] {
-      let storage = Storage(of: type)
+      let storage = ColumnStorage(of: type)
       return [
         storage.columnType.rawValue, "\(storage.isOptional)", "\(storage.kind)",
       ]
@@ -119,7 +119,7 @@ import Testing
     #expect(form(Point.self) == ["TEXT", "false", "other"])
     var strategies = MappingStrategies()
     strategies.data = .hex
-    #expect(Storage(of: Data.self, strategies).kind == .other)
+    #expect(ColumnStorage(of: Data.self, strategies).kind == .other)
   }
 
   private func check<Source: Codable & Equatable>(

@@ -29,7 +29,7 @@ final class ClusterSession: RemoteSession {
   private(set) var totalChanges: Int64 = 0
   private(set) var commitCount = 0
   var maximumParameterCount: Int { Request.maximumParameterCount }
-  var versionQuery: String { Token.count }
+  var versionQuery: String { TransactionToken.count }
   var reasonToEnd: () -> String? = { nil } {
     didSet { node.reasonToEnd = reasonToEnd }
   }
@@ -89,13 +89,13 @@ final class ClusterSession: RemoteSession {
   /// Creates the table of tokens if it is missing, and deletes old tokens.
   private func prepareTokens() throws(SQLiteError) {
     try waitingForLock { () throws(SQLiteError) in
-      guard try node.numbers(Token.presence, [], in: database) == [0] else { return }
-      _ = try node.execute(.sql(Token.table), in: database)
+      guard try node.numbers(TransactionToken.presence, [], in: database) == [0] else { return }
+      _ = try node.execute(.sql(TransactionToken.table), in: database)
     }
     do throws(SQLiteError) {
       try waitingForLock { () throws(SQLiteError) in
         let age = Value.integer(Int64(cluster.options.tokenAge))
-        _ = try node.execute(.sql(Token.pruning), in: database, [age])
+        _ = try node.execute(.sql(TransactionToken.pruning), in: database, [age])
       }
     } catch {
       // Another session can delete the old tokens later.
@@ -487,7 +487,7 @@ final class ClusterSession: RemoteSession {
       }
       return resetTransaction()
     }
-    let token = Token()
+    let token = TransactionToken()
     // The outcome must be determined even if the access was cancelled.
     node.reasonToEnd = { nil }
     defer { node.reasonToEnd = reasonToEnd }

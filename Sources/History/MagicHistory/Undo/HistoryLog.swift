@@ -187,7 +187,7 @@ extension Patch {
   }
 
   fileprivate init(content: Data) throws {
-    var cursor = FieldCursor([UInt8](content.prefix(10)))
+    var cursor = ChangesetCursor([UInt8](content.prefix(10)))
     guard try cursor.byte() == Patch.contentForm else {
       self = try decoded(Patch.self, from: content, "a step of the history")
       return

@@ -4,8 +4,8 @@ import SQLiteMapping
 public import SQLiteObjects
 import Synchronization
 
-// An undo restores rows of objects and links. It doesn't have to restore asset files: each step
-// holds the files that it needs (`AssetStore+Holding.swift`), so they aren't deleted.
+// An undo restores the rows of objects, links and assets. It doesn't have to restore asset files:
+// each step holds the files that it needs (`AssetStore+Holding.swift`), so they aren't deleted.
 
 /// The location where a history stores its groups.
 public enum HistoryKeeping: Hashable, Sendable {

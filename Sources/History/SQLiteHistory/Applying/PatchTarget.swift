@@ -284,7 +284,7 @@ private final class ReusableStatement {
   ///   - cursor: The bytes that contain the values.
   ///   - count: The number of parameters that are already bound.
   func bind(
-    _ columns: some Collection<Int>, of fields: [Field], _ cursor: FieldCursor,
+    _ columns: some Collection<Int>, of fields: [Field], _ cursor: ChangesetCursor,
     after count: Int = 0
   ) throws {
     let handle = statement.handle

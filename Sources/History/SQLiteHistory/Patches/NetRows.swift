@@ -36,7 +36,7 @@ package struct NetRows {
 
   let layout: TableLayout
   /// The bytes of the recording.
-  let cursor: FieldCursor
+  let cursor: ChangesetCursor
   private let keyColumns: [Int]
   private var rows: [Row] = []
   private var places: [Identity: Int] = [:]
@@ -47,12 +47,12 @@ package struct NetRows {
   fileprivate init(_ layout: TableLayout, _ recorded: RecordedRows) {
     self.layout = layout
     keyColumns = layout.keyColumns
-    cursor = FieldCursor(recorded.bytes)
+    cursor = ChangesetCursor(recorded.bytes)
   }
 
   /// Adds a change and moves the cursor past its values.
   fileprivate mutating func add(
-    _ change: RecordedHeader, _ cursor: inout FieldCursor
+    _ change: RecordedHeader, _ cursor: inout ChangesetCursor
   ) throws(SQLiteError) {
     guard change.hasValues else { return }
     var before: (place: Int, identity: Identity)?
@@ -158,7 +158,7 @@ package struct NetRows {
 
   private func read(_ place: Int?, into fields: inout [Field]) throws(SQLiteError) {
     guard let place else { return }
-    var cursor = FieldCursor(cursor.bytes, at: place)
+    var cursor = ChangesetCursor(cursor.bytes, at: place)
     try cursor.places(layout.columns.count, into: &fields)
   }
 }

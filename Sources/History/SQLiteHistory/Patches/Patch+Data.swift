@@ -13,7 +13,7 @@ extension Patch {
   ///   the byte offset. With `ResultCode.misuse` if the data is a patchset, which can't be inverted
   ///   and can't be checked for conflicts.
   public init(data: Data) throws(SQLiteError) {
-    var cursor = FieldCursor([UInt8](data))
+    var cursor = ChangesetCursor([UInt8](data))
     var tables: [Table] = []
     var table: Table?
     while !cursor.isAtEnd {
@@ -66,7 +66,7 @@ extension Patch {
 }
 
 extension Patch.Table {
-  fileprivate init(header cursor: inout FieldCursor) throws(SQLiteError) {
+  fileprivate init(header cursor: inout ChangesetCursor) throws(SQLiteError) {
     let count = try cursor.varint()
     guard count > 0, count <= Patch.Code.maximumColumnCount, count <= cursor.left else {
       throw cursor.damage("a table of \(count) columns")
@@ -84,7 +84,7 @@ extension Patch.Table {
 
 extension Patch.Row {
   fileprivate init(
-    _ kind: Patch.Kind, _ keys: [UInt8], _ cursor: inout FieldCursor
+    _ kind: Patch.Kind, _ keys: [UInt8], _ cursor: inout ChangesetCursor
   ) throws(SQLiteError) {
     let flag = try cursor.byte()
     guard flag <= 1 else { throw cursor.damage("a change that is neither direct nor indirect") }

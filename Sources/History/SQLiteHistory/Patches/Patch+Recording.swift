@@ -61,7 +61,7 @@ extension Patch.Table {
 /// Encodes rows of a patch into one shared array of bytes.
 private struct RowWriter {
   private let layout: TableLayout
-  private let cursor: FieldCursor
+  private let cursor: ChangesetCursor
   private let isForDisplay: Bool
   /// The table columns that the patch includes.
   let columns: [Int]

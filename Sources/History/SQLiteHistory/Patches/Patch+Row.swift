@@ -134,20 +134,20 @@ extension Patch.Row: Hashable {
 
 /// The locations of the values of a patch's row.
 struct RowFields {
-  private(set) var cursor = FieldCursor([])
+  private(set) var cursor = ChangesetCursor([])
   private(set) var old: [Field] = []
   private(set) var new: [Field] = []
 
   fileprivate mutating func read(
     _ bytes: [UInt8], at start: Int, _ count: Int, hasOld: Bool, hasNew: Bool
   ) {
-    cursor = FieldCursor(bytes, at: start)
+    cursor = ChangesetCursor(bytes, at: start)
     Self.read(count, hasOld, &cursor, &old)
     Self.read(count, hasNew, &cursor, &new)
   }
 
   private static func read(
-    _ count: Int, _ isThere: Bool, _ cursor: inout FieldCursor, _ fields: inout [Field]
+    _ count: Int, _ isThere: Bool, _ cursor: inout ChangesetCursor, _ fields: inout [Field]
   ) {
     // Rows contain only validated bytes, so this doesn't fail.
     if isThere, (try? cursor.places(count, into: &fields)) != nil { return }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The folder is locked while the store exists. When the lock is free, the next opening of the
 /// store processes the remaining files.
-final class Opener: Sendable {
+final class PendingFolder: Sendable {
   private struct State {
     var folder: Folder?
     /// The files that rows of the open transaction reference, and whether their content is durable
@@ -180,7 +180,7 @@ final class Opener: Sendable {
     let folder = try folder()
     // Content never changes, so syncing it once is enough.
     let names = files.filter { !$0.value }.keys
-    if names.count >= Opener.batch, try folder.syncFileSystem() {
+    if names.count >= PendingFolder.batch, try folder.syncFileSystem() {
       state.withLock { $0.hasMoved = false }
       return
     }

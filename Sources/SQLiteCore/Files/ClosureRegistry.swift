@@ -2,7 +2,7 @@ import Synchronization
 
 /// The closures that other modules have registered, in order. Each closure is removed when its
 /// registration is released.
-final class Registry<Body: Sendable>: Sendable {
+final class ClosureRegistry<Body: Sendable>: Sendable {
   private struct State: Sendable {
     var bodies: [(id: UInt64, purpose: String?, body: Body)] = []
     var lastID: UInt64 = 0

@@ -3,7 +3,7 @@ public import SQLiteCore
 
 /// The random identifier of a write transaction. The transaction stores it, so that any client can
 /// determine whether it was committed.
-struct Token {
+struct TransactionToken {
   private let bytes: [UInt8]
 
   init() {
@@ -56,7 +56,7 @@ extension Cluster {
   /// - Throws: `SQLiteError` with ``ResultCode/outcomeUnknown`` if this can't be determined in
   ///   time.
   func wasCommitted(
-    _ token: Token, _ reasonToEnd: @escaping () -> String?
+    _ token: TransactionToken, _ reasonToEnd: @escaping () -> String?
   ) throws(SQLiteError) -> Bool {
     let deadline = ContinuousClock.now + options.leaderTimeout
     var last = "no time was left"
@@ -64,11 +64,11 @@ extension Cluster {
       do throws(SQLiteError) {
         let (node, database) = try openAtLeader(before: deadline, reasonToEnd)
         _ = try node.execute(.sql("BEGIN IMMEDIATE"), in: database)
-        if let isFence = try node.numbers(Token.query, [token.value], in: database) {
+        if let isFence = try node.numbers(TransactionToken.query, [token.value], in: database) {
           return isFence == [0]
         }
         _ = try node.execute(
-          .sql(Token.insertion), in: database, token.values(isFence: true))
+          .sql(TransactionToken.insertion), in: database, token.values(isFence: true))
         _ = try node.execute(.sql("COMMIT"), in: database)
         return false
       } catch {

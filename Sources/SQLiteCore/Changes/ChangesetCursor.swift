@@ -14,7 +14,7 @@ package enum FieldCode {
 }
 
 extension [UInt8] {
-  /// Appends a number in the variable-length format that ``FieldCursor/varint()`` reads.
+  /// Appends a number in the variable-length format that ``ChangesetCursor/varint()`` reads.
   package mutating func append(varint number: UInt64) {
     if number < 0x80 { return append(UInt8(number)) }
     var groups: [UInt8] = []
@@ -57,7 +57,7 @@ package struct Field: Sendable {
 
 /// Reads changesets and similar formats. It is safe for arbitrary input: it never reads beyond the
 /// end, and never allocates more memory than the input's size.
-package struct FieldCursor: Sendable {
+package struct ChangesetCursor: Sendable {
   package let bytes: [UInt8]
   /// The index of the next byte.
   package private(set) var position: Int
@@ -333,7 +333,7 @@ package struct FieldCursor: Sendable {
 extension StatementHandle {
   /// Binds the value of a field.
   package func bind(
-    _ field: Field, of cursor: FieldCursor, at parameter: Int32
+    _ field: Field, of cursor: ChangesetCursor, at parameter: Int32
   ) throws(SQLiteError) {
     switch field.code {
     case FieldCode.text, FieldCode.blob:
@@ -349,7 +349,7 @@ extension StatementHandle {
 
   /// Returns whether a column of the current row and a field have the same type and are equal bit
   /// by bit.
-  package func column(_ index: Int32, is field: Field, of cursor: FieldCursor) -> Bool {
+  package func column(_ index: Int32, is field: Field, of cursor: ChangesetCursor) -> Bool {
     let column = column(index)
     switch (column.type, field.code) {
     case (SQLITE_NULL, FieldCode.null): return true
@@ -365,7 +365,7 @@ extension StatementHandle {
   }
 }
 
-extension FieldCursor {
+extension ChangesetCursor {
   /// Reads a text after its size in bytes.
   mutating func countedText() throws(SQLiteError) -> String {
     let range = try counted()

@@ -3,7 +3,7 @@
 ///
 /// SQLite itself checks that the SQL in a row of `sqlite_schema` defines a table or view of the
 /// row's name.
-struct SchemaCheck {
+struct VirtualTableCheck {
   /// SQLite's modules for full-text search and R*Trees.
   static let ownModules: Set<String> = ["fts3", "fts4", "fts5", "rtree", "rtree_i32"]
 
@@ -24,7 +24,7 @@ struct SchemaCheck {
     guard words.count > 1, words.first?.is("create") == true,
       words.dropFirst().first?.is("virtual") == true
     else { return }
-    guard let module = SchemaCheck.module(words.drop { !$0.is("using") }.dropFirst()) else {
+    guard let module = VirtualTableCheck.module(words.drop { !$0.is("using") }.dropFirst()) else {
       throw refused("its SQL cannot be parsed")
     }
     guard modules.contains(module.name) else {
@@ -32,7 +32,7 @@ struct SchemaCheck {
     }
     guard module.name.utf8.starts(with: "fts".utf8) else { return }
     for argument in module.arguments {
-      guard SchemaCheck.hasKnownTokenizer(argument) else {
+      guard VirtualTableCheck.hasKnownTokenizer(argument) else {
         throw refused("its tokenizer is unknown, or an argument is missing")
       }
     }

@@ -1,6 +1,6 @@
 /// The indexes of nodes by the addresses of their storages. It costs a third of a dictionary,
 /// because its hash doesn't have to resist hostile keys (benchmark `insert`).
-struct StorageIndexes {
+struct NodeIndexes {
   /// The hash table. The number of slots is a power of two, and at least half of them are free.
   private var slots: [(key: ObjectIdentifier?, index: Int)] = []
   private var count = 0

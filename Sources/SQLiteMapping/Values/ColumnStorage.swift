@@ -3,7 +3,7 @@ package import SQLiteCore
 
 /// How the values of a type are stored in a column. Determined once per property, not once per
 /// value.
-package struct Storage: Sendable {
+package struct ColumnStorage: Sendable {
   /// The type of the column.
   package let columnType: ColumnType
   /// The collation that sorts the stored values in the order of the original values, or nil if
@@ -23,14 +23,14 @@ package struct Storage: Sendable {
     isOptional = optional != nil
     let wrapped = optional?.wrappedType ?? type
     let forms = strategies.scalars
-    collation = Storage.collation(of: wrapped, strategies)
+    collation = ColumnStorage.collation(of: wrapped, strategies)
     if let wrapped = wrapped as? any ScalarValue.Type {
       columnType = wrapped.columnType(forms)
       kind = wrapped.kind == .data && forms.data != .blob ? .other : wrapped.kind
     } else {
       columnType =
         if optional != nil {
-          Storage(of: wrapped, strategies).columnType
+          ColumnStorage(of: wrapped, strategies).columnType
         } else if let decodable = type as? any Decodable.Type {
           DecodingProbe.columnType(of: decodable, strategies: strategies)
         } else { .blob }
@@ -53,7 +53,7 @@ package struct Storage: Sendable {
 }
 
 // Conversions of single values with the default strategies.
-extension Storage {
+extension ColumnStorage {
   private static let defaults = MappingStrategies()
 
   /// Returns the stored form of a value.
@@ -75,7 +75,7 @@ extension Storage {
 }
 
 // Fast paths without dynamic casts, for types that are stored in the same way with all strategies.
-extension Storage {
+extension ColumnStorage {
   /// Returns the stored form of a value, or nil if the fast path doesn't support its type or it is
   /// a NaN, which the general path rejects.
   package static func plain<Source>(_ value: Source) -> Value? {
@@ -218,6 +218,6 @@ struct DecodingProbe: Decoder, SingleValueDecodingContainer {
   func decodeNil() -> Bool { false }
 
   func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
-    throw Answer(type: Storage(of: type, strategies).columnType)
+    throw Answer(type: ColumnStorage(of: type, strategies).columnType)
   }
 }

@@ -4,7 +4,7 @@ import Platform
 /// A byte buffer that grows at its end. ``ChangeRecorder`` encodes the changed rows into it.
 ///
 /// It is faster than an array, which checks its uniqueness and its capacity on each append.
-@safe final class ByteLog {
+@safe final class ChangesetBuffer {
   private var start: UnsafeMutableRawPointer?
   private var capacity = 0
   private(set) var count = 0

@@ -4,7 +4,7 @@ import SQLiteRelations
 
 /// The stored values of a result, for comparing it with another result. They share memory with the
 /// fetched objects until these are changed.
-struct ResultPrint: Sendable {
+struct ResultFingerprint: Sendable {
   private var values: [Value] = []
   private var tables: [Rows] = []
 
@@ -69,8 +69,8 @@ struct ResultPrint: Sendable {
   }
 }
 
-extension ResultPrint: Equatable {
-  static func == (left: ResultPrint, right: ResultPrint) -> Bool {
+extension ResultFingerprint: Equatable {
+  static func == (left: ResultFingerprint, right: ResultFingerprint) -> Bool {
     left.values == right.values
       && left.tables.elementsEqual(right.tables) { one, other in
         one.shape.type == other.shape.type && one.keys == other.keys
@@ -93,7 +93,7 @@ extension ResultPrint: Equatable {
 }
 
 // The objects that have changed.
-extension ResultPrint {
+extension ResultFingerprint {
   /// The z_index values of the objects that the query itself selected, in its order.
   var found: ArraySlice<Int64> { tables.first.map { $0.keys.prefix($0.foundCount) } ?? [] }
 
@@ -101,7 +101,7 @@ extension ResultPrint {
   /// changed since or reference a changed object.
   ///
   /// - Complexity: O(*n*) in the number of rows and links of both results.
-  func updated(since before: ResultPrint) -> [Int] {
+  func updated(since before: ResultFingerprint) -> [Int] {
     if tables.isEmpty { return [] }
     let known = Set(before.found)
     let (files, filesBefore) = (self.files, before.files)
@@ -159,13 +159,13 @@ extension ResultPrint {
   }
 }
 
-extension ResultPrint.Rows {
+extension ResultFingerprint.Rows {
   /// Returns whether a row, its links and the contents of its assets are unchanged.
   fileprivate func isSame(
     _ number: Int, _ old: Self, _ place: Int, _ files: [Value: Value], _ filesBefore: [Value: Value]
   ) -> Bool {
     guard number < forms.count, place < old.forms.count,
-      forms[number].elementsEqual(old.forms[place], by: ResultPrint.isSame)
+      forms[number].elementsEqual(old.forms[place], by: ResultFingerprint.isSame)
     else { return false }
     let key = keys[number]
     for (slot, property) in shape.properties.enumerated() {

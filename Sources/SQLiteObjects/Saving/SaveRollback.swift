@@ -3,7 +3,7 @@
 /// It references the objects weakly, because objects that the program has released needn't be
 /// restored. Proof that it may cross threads: the save fills it and the transaction runs it once,
 /// both on the same thread.
-final class SaveUndo {
+final class SaveRollback {
   private struct Object {
     weak var storage: ObjectStorage?
     let state: State
