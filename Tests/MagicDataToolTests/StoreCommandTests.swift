@@ -48,7 +48,7 @@ import TestSupport
     #expect(result.output.contains("is missing"))
     #expect(result.output.contains("is damaged"))
     #expect(
-      result.output.contains("foreign key,pet,\"2 rows refer to rows of Person that are not there"))
+      result.output.contains("foreign key,pet,\"2 rows reference missing rows of Person"))
     #expect(fixture.run("check", "--quick", fixture.store).output.split(separator: "\n").count == 2)
   }
 
@@ -73,7 +73,7 @@ import TestSupport
     let plan = fixture.run("repair", fixture.store)
     #expect(plan.status == 3)
     #expect(plan.output.split(separator: "\n").count == 4)
-    #expect(plan.output.contains("\(unnamed),\"remove it, no row names it\""))
+    #expect(plan.output.contains("\(unnamed),delete: no row references it"))
     #expect(try fixture.names(in: fixture.files).count == 3)
     let check = fixture.run("check", fixture.store)
     #expect(check.status == 0)
@@ -118,7 +118,7 @@ import TestSupport
     }
     try other.close()
     #expect(fixture.run("check", path).status == 3)
-    #expect(fixture.run("repair", path).output == "subject,to do\nan index,make the index anew\n")
+    #expect(fixture.run("repair", path).output == "subject,to do\nan index,rebuild the index\n")
     #expect(fixture.run("check", path).status == 3)
     #expect(fixture.run("repair", "--apply", path).status == 0)
     #expect(fixture.run("check", path).status == 0)

@@ -8,7 +8,7 @@ struct Filter {
   init(checking name: String) throws {
     self.name = name
     guard allCases.contains(where: { !engines(of: $0).isEmpty }) else {
-      throw Failure.usage("nothing is called \(name); --list names what there is")
+      throw Failure.usage("no case or engine is named \(name); use --list to print all names")
     }
   }
 

@@ -20,22 +20,22 @@ struct Options {
                       [--quick | --count | --plant | --memory | --growth | --import | --plans
                        | --list | --help]
       --json FILE      also write the measurements to FILE
-      --svg FILE       also draw the ratios to C in FILE
-      --markdown FILE  also write a table of the ratios to C in FILE
-      --from FILE      measure nothing: take what --json has written
-      --filter NAME    only the case, engine or case/engine of that name, beside C
-      --rows N         work on N rows instead of 200000
-      --quick          few rows and runs: checks the results, the times mean nothing
-      --count          measure nothing: tell callgrind and Benchmarks/counts what to count
-      --plant          measure nothing: give each engine a wrong value, which must be found
-      --memory         instead: what fetched rows need in memory, and bytes for each value
-      --growth         instead: the ratios in databases of 500 to N rows (5000000 unless --rows)
-      --import         instead: Debian's package lists by objects, by records and in C (--rows packages)
-      --plans          instead: queries on related objects next to the best SQL, as a table
-      --list           name the cases and their engines
-      --help           show this
+      --svg FILE       also write a chart of the ratios to C to FILE
+      --markdown FILE  also write a table of the ratios to C to FILE
+      --from FILE      measure nothing: use the measurements in FILE, written with --json
+      --filter NAME    run only the case, the engine or the case/engine with this name, and C
+      --rows N         use N rows instead of 200000
+      --quick          use few rows and runs, to check the results; the times are meaningless
+      --count          don't measure times: count allocations and, under callgrind, instructions
+      --plant          don't measure times: check that a wrong value is detected in each engine
+      --memory         measure the memory of fetched rows and of saved objects
+      --growth         measure the ratios to C in databases of 500 to N rows (default: 5000000)
+      --import         import Debian's package lists (N packages) with objects, with records and in C
+      --plans          compare queries on related objects with the best SQL
+      --list           list the cases and their engines
+      --help           print this text
 
-    Exit codes: 0; 1 if a result was wrong or a case failed; 64 if an argument was.
+    Exit codes: 0 success; 1 wrong result or failed case; 64 invalid argument.
     """
 
   init(_ arguments: some Sequence<String>) throws {
@@ -89,7 +89,7 @@ struct Options {
 
   private func count(_ text: String) throws -> Int {
     guard let count = Int(text), count > 0 else {
-      throw Failure.usage("--rows needs a positive number, not \(text)")
+      throw Failure.usage("--rows must be a positive number, not \(text)")
     }
     return count
   }

@@ -42,7 +42,7 @@ final class BareConnection {
         unsafe bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
       }
     }
-    guard isBound else { throw Failure("there is no free port") }
+    guard isBound else { throw Failure("no port is free") }
     return UInt16(bigEndian: name.sin_port)
   }
 
@@ -126,7 +126,7 @@ final class BareConnection {
   ) throws -> UInt8 {
     send(bytes)
     let kind = try unsafe receive(body)
-    guard kind != 0 else { throw Failure("the node has refused a message") }
+    guard kind != 0 else { throw Failure("the node has rejected a message") }
     return kind
   }
 

@@ -60,7 +60,7 @@ final class LocalCluster {
     try compiler.run()
     compiler.waitUntilExit()
     guard compiler.terminationStatus == 0 else {
-      throw Failure("node.c needs libdqlite-dev and cc")
+      throw Failure("node.c cannot be compiled; install libdqlite-dev and cc")
     }
   }
 }

@@ -8,7 +8,7 @@ struct NodeMemory {
     let cluster = try LocalCluster()
     let database = try Database(cluster: cluster.addresses, name: "test")
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, b BLOB)")
-    print("| rows | database, MB | a node's memory, MB |\n|---|---|---|")
+    print("| rows | database, MB | memory of each node, MB |\n|---|---|---|")
     report(cluster, 0, 0)
     var rows = 0
     for target in [10_000, 50_000, 100_000] {

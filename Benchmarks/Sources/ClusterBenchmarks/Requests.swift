@@ -34,7 +34,7 @@ struct Requests {
     let nodes = try await database.clusterNodes() ?? []
     guard let leader = nodes.first(where: \.isLeader)?.address,
       let follower = nodes.first(where: { !$0.isLeader })?.address
-    else { throw Failure("no node leads") }
+    else { throw Failure("the cluster has no leader") }
     let bare = try BareConnection(leader)
     try bare.open("4:test")
     let other = try BareConnection(follower)
@@ -91,13 +91,13 @@ struct Requests {
       guard found == rows, sum > 0 else { throw Failure("rows are missing") }
     }
     let plainly = try ours(plain)
-    line("\(name), of the leader; the loop reads nothing", floor, plainly)
-    line("\(name), of the leader; the loop reads the rows", reading, plainly)
+    line("\(name), from the leader; the loop reads no rows", floor, plainly)
+    line("\(name), from the leader; the loop reads the rows", reading, plainly)
     let checked = try microseconds(for: count) { index in
       try other.call(Requests.leaderQuestion)
       try bare.call(BareConnection.run(number, asQuery: true, [UInt64(key(index))]))
     }
-    line("\(name), linearizable; the loop reads nothing", checked, try ours(database))
+    line("\(name), linearizable; the loop reads no rows", checked, try ours(database))
   }
 
   /// Returns the message that inserts a token and commits, like the library does in each write.
@@ -158,7 +158,7 @@ struct Requests {
       times.append((ContinuousClock.now - start) / .microseconds(1) / Double(rounds))
     }
     let ours = times.sorted()[2]
-    line("64 writers, a commit each in the loop", one, ours)
-    line("64 writers, one commit for all in the loop", grouped, ours)
+    line("64 writers; the loop commits each row", one, ours)
+    line("64 writers; the loop commits all rows together", grouped, ours)
   }
 }

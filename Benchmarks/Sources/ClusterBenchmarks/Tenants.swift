@@ -12,7 +12,7 @@ struct Tenants {
       .appending(path: "magicdata-tenants-\(UUID().uuidString)").path(percentEncoded: false)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    report("at the beginning", .zero, 0)
+    report("at the start", .zero, 0)
 
     let start = ContinuousClock.now
     for tenant in 0..<count {
@@ -20,7 +20,7 @@ struct Tenants {
       try database.executeChange("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")
       try database.executeChange("INSERT INTO note (text) VALUES (\("first of \(tenant)"))")
     }
-    report("files made, one after the other", .now - start, count)
+    report("files created, one at a time", .now - start, count)
 
     var random = SystemRandomNumberGenerator()
     var kept: [(tenant: Int, database: Database)] = []
@@ -35,16 +35,16 @@ struct Tenants {
       guard rows[0][0]?.asInt() ?? 0 >= 2 else { throw Failure("a note is missing") }
       kept.append((tenant, database))
     }
-    report("opened, written and read, \(openAtOnce) open", .now - second, count)
+    report("opened, written and read, \(openAtOnce) open at a time", .now - second, count)
 
     let third = ContinuousClock.now
     for index in 0..<count {
       let database = kept[index % kept.count].database
       try database.executeChange("INSERT INTO note (text) VALUES (\("more \(index)"))")
     }
-    report("written to those that are open", .now - third, count)
+    report("written to open databases", .now - third, count)
     kept = []
-    report("after all were closed", .zero, 0)
+    report("after closing all", .zero, 0)
   }
 
   private func open(_ folder: String, _ tenant: Int) throws -> Database {

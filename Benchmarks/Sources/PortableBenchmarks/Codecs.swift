@@ -81,7 +81,7 @@ enum Codecs {
     }
     print(
       String(
-        format: "%@: encoding %.2f of JSON's time (%.1f ms), decoding %.2f (%.1f ms)", name,
+        format: "%@: encoding takes %.2f of JSON's time (%.1f ms), decoding %.2f (%.1f ms)", name,
         best[1] / best[0], best[1], best[3] / best[2], best[3]))
   }
 

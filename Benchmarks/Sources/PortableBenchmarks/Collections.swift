@@ -57,7 +57,7 @@ enum Collections {
     }
     print(
       "\(count) in \(place), identifiable: fill \(Int(filling)) ms, insert \(insert), contains "
-        + "\(contains), update \(update), delete \(delete), read by filter \(Int(reading)) ms")
+        + "\(contains), update \(update), delete \(delete), filter \(Int(reading)) ms")
     try store.insert(items: (0..<count).lazy.map { Tag(name: "name \($0)", age: $0 % 90) })
     let found = try PortableBenchmarks.microseconds(200) {
       _ = try store.contains(item: Tag(name: "name \($0 * step % count)", age: 0))
@@ -75,7 +75,7 @@ enum Collections {
       try store.update(item: Plain(id: $0, name: "name \($0)", age: $0 % 90))
     }
     print(
-      "  hashable: contains \(found), the first of a process \(Int(first)) ms; neither: update \(scanning)"
+      "  hashable: contains \(found), first call in a process \(Int(first)) ms; neither: update \(scanning)"
     )
     guard place == "memory" else { return }
     var data = Data()

@@ -30,7 +30,7 @@ enum Dumps {
       if let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
         let peak = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM") })
       {
-        print("  memory at most: \(peak)")
+        print("  peak memory: \(peak)")
       }
     }
   }

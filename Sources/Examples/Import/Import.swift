@@ -12,7 +12,7 @@ struct Reading: Record {
   var celsius: Double
 
   /// Parses a line in the form "station,seconds since 1970,degrees Celsius".
-  init(line: Substring) throws(RefusedLine) {
+  init(line: Substring) throws(InvalidLine) {
     let fields = line.split(separator: ",", omittingEmptySubsequences: false)
     guard fields.count == 3 else { throw .fields }
     guard !fields[0].isEmpty else { throw .station }
@@ -25,11 +25,11 @@ struct Reading: Record {
 }
 
 /// The reason why a line is invalid.
-enum RefusedLine: String, Error {
-  case fields = "not three fields"
-  case station = "no station"
-  case time = "a time that is not a number"
-  case temperature = "a temperature that is not a number"
+enum InvalidLine: String, Error {
+  case fields = "wrong number of fields"
+  case station = "empty station"
+  case time = "time is not a number"
+  case temperature = "temperature is not a number"
 }
 
 /// Reads the lines of a file in chunks, without loading the whole file.
@@ -64,12 +64,12 @@ struct LineReader {
     var rows = 1_000_000
     if let index = words.firstIndex(of: "--rows") {
       guard let word = words.dropFirst(index + 1).first, let number = Int(word), number >= 0 else {
-        refuse()
+        exitWithUsage()
       }
       rows = number
       words.removeSubrange(index...index + 1)
     }
-    guard words.count <= 2, !words.contains(where: { $0.hasPrefix("-") }) else { refuse() }
+    guard words.count <= 2, !words.contains(where: { $0.hasPrefix("-") }) else { exitWithUsage() }
     let own = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).csv").path
     let path = words.first ?? own
     if words.isEmpty { try write(rows, to: own) }
@@ -88,9 +88,9 @@ struct LineReader {
     let count = try await database.readBriefly { try $0.count(of: Reading.self) }
     print("\(count) readings in \((seconds * 10).rounded() / 10) s")
     switch result {
-    case .success(let refused):
-      for (reason, lines) in refused.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-        print("refused \(lines.count): \(reason.rawValue), first in line \(lines[0])")
+    case .success(let rejected):
+      for (reason, lines) in rejected.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        print("rejected \(lines.count) lines: \(reason.rawValue), first in line \(lines[0])")
       }
     case .failure(let error):
       print(error is CancellationError ? "stopped" : "\(error)")
@@ -98,7 +98,7 @@ struct LineReader {
     }
   }
 
-  private static func refuse() -> Never {
+  private static func exitWithUsage() -> Never {
     FileHandle.standardError.write(Data("Usage: Import [--rows N] [FILE [DATABASE]]\n".utf8))
     exit(2)
   }
@@ -108,8 +108,8 @@ struct LineReader {
   /// - Returns: The numbers of the invalid lines, by reason.
   private static func load(
     _ path: String, into database: Database
-  ) async throws -> [RefusedLine: [Int]] {
-    var refused: [RefusedLine: [Int]] = [:]
+  ) async throws -> [InvalidLine: [Int]] {
+    var rejected: [InvalidLine: [Int]] = [:]
     var batch: [Reading] = []
     var stored = 0
     func store() async throws {
@@ -125,12 +125,12 @@ struct LineReader {
       do {
         batch.append(try Reading(line: line))
       } catch {
-        refused[error, default: []].append(number)
+        rejected[error, default: []].append(number)
       }
       if batch.count == 20_000 { try await store() }
     }
     try await store()
-    return refused
+    return rejected
   }
 
   /// Generates a file with `rows` lines. One in 50,000 is invalid.

@@ -87,30 +87,30 @@ struct Accounts {
     }
 
     let began = ContinuousClock.now
-    let refused = try await withThrowingTaskGroup { group in
+    let rejected = try await withThrowingTaskGroup { group in
       for _ in 0..<100 {
         group.addTask {
-          var refused = 0
+          var rejected = 0
           for _ in 0..<20 {
             guard let source = ids.randomElement(), let target = ids.randomElement() else { break }
             do {
               _ = try await accounts.move(Int.random(in: 1...60_000), from: source, to: target)
             } catch is NotEnoughError {
-              refused += 1
+              rejected += 1
             }
           }
-          return refused
+          return rejected
         }
       }
       var sum = 0
-      for try await refused in group { sum += refused }
+      for try await rejected in group { sum += rejected }
       return sum
     }
     let seconds = (ContinuousClock.now - began) / .seconds(1)
 
     let made = try await accounts.database.readBriefly { try $0.count(of: Transfer.self) }
     print(
-      "\(made) transfers, each durable, in \((seconds * 100).rounded() / 100) s; \(refused) refused"
+      "\(made) transfers, each durable, in \((seconds * 100).rounded() / 100) s; \(rejected) rejected"
     )
     let ordered = try await accounts.database.read {
       try $0.objects(of: Account.self, orderedBy: .column("name"))
@@ -121,7 +121,7 @@ struct Accounts {
       )
     }
     let (sum, wrong) = try accounts.audit(start: start)
-    guard sum == start * names.count, wrong.isEmpty, made + refused == 2_000 else {
+    guard sum == start * names.count, wrong.isEmpty, made + rejected == 2_000 else {
       print("the books do not add up: \(sum), \(wrong)")
       exit(1)
     }

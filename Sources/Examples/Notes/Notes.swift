@@ -42,11 +42,11 @@ struct UsageError: Error, CustomStringConvertible {
 /// demonstration in a temporary store.
 @main struct Notes {
   static let help = """
-    usage: Notes FOLDER add TITLE TEXT [TAG …]   keep a note
-           Notes FOLDER find WORDS               find notes by words or their beginnings
+    usage: Notes FOLDER add TITLE TEXT [TAG …]   add a note
+           Notes FOLDER find WORDS               find notes by words or prefixes
            Notes FOLDER tagged TAG               list the notes with a tag
-           Notes FOLDER tags                     list the tags and how many notes have them
-           Notes FOLDER attach ID FILE           give a note a copy of a file
+           Notes FOLDER tags                     list the tags with the number of their notes
+           Notes FOLDER attach ID FILE           attach a copy of a file to a note
            Notes FOLDER remove ID                remove a note and its file
     """
 
@@ -75,7 +75,7 @@ struct UsageError: Error, CustomStringConvertible {
       let note = Note(words[0], words[1], tags: MagicalSet(words[2...].map(Tag.init)))
       // Tags that already exist in the store are reused.
       try await magic.update(note)
-      print("kept as \(note.id)")
+      print("saved as \(note.id)")
     case ("find", 1...):
       let text = words.joined(separator: " ")
       let found = try await magic.fetch(Note.all.limit(20).search(.all(of: text).or(.prefix(text))))

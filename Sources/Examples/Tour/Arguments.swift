@@ -49,7 +49,7 @@ package struct Arguments: Hashable, Sendable {
   package static let help = """
     Usage: Tour [--store FOLDER | --cluster ADDRESSES] [--zoneinfo FOLDER]
 
-    Saves the time zones of the world in a MagicData store and shows what can be asked of it.
+    Saves the time zones of the world in a MagicData store, and shows queries and other operations.
 
       --store FOLDER     keep the store in FOLDER, not in a temporary folder
       --cluster A,B,C    keep the store in the database "tour" of the dqlite cluster with these nodes

@@ -63,7 +63,7 @@ package import Terminal
     } detail: { _ in
       "SQLite \(Database.sqliteVersion)"
     }
-    _ = try await steps.run("update: save all of it, with the zones' files") {
+    _ = try await steps.run("update: save everything, including the zone files") {
       try await tour.save(database)
     } count: {
       $0.countries.count + $0.zones.count
@@ -86,9 +86,9 @@ package import Terminal
     _ = try await steps.run("verify every file against its digest") {
       try tour.magic.assets.verify()
     } detail: {
-      $0.isEmpty ? "all are whole" : "\($0.count) are damaged"
+      $0.isEmpty ? "all intact" : "\($0.count) are damaged"
     }
-    return try await steps.run("values(\\.$latitude), without their objects") {
+    return try await steps.run("values(\\.$latitude): fetch values without objects") {
       try await tour.latitudes()
     } count: {
       $0.count
@@ -96,14 +96,14 @@ package import Terminal
   }
 
   private static func showLowLevel(_ tour: StoreTour, _ steps: inout Steps) async throws {
-    _ = try await steps.run("SQL: zones in the south, asked in three ways") {
+    _ = try await steps.run("SQL: zones in the south, counted in three ways") {
       try tour.count(southOf: 0)
     } count: {
       $0[0]
     } detail: {
       Set($0).count == 1 ? "executeChange, executeQuery and rows(_:as:) agree" : "\($0)"
     }
-    _ = try await steps.run("SQL: delete all zones, and roll back") {
+    _ = try await steps.run("SQL: delete all zones and roll back") {
       try tour.deleteAndUndo()
     } count: {
       $0.after
@@ -115,7 +115,7 @@ package import Terminal
   private static func showObjects(
     _ tour: StoreTour, _ example: Example, _ steps: inout Steps
   ) async throws {
-    _ = try await steps.run("update and object(of:primary:) of one zone") {
+    _ = try await steps.run("update a zone and fetch it with object(of:primary:)") {
       try await tour.comment(on: example.zone)
     } detail: {
       $0 ?? "no comment"
@@ -134,14 +134,14 @@ package import Terminal
     } detail: {
       $0.map(\.name).joined(separator: ", ")
     }
-    _ = try await steps.run("the zones of \(example.country), in reverse") {
+    _ = try await steps.run("the zones of \(example.country), by the reverse relation") {
       try await tour.zones(of: example.country)
     } count: {
       $0.count
     } detail: { zones in
       Tour.first(of: zones)
     }
-    _ = try await steps.run("the file of \(example.zone), read when asked for") {
+    _ = try await steps.run("the file of \(example.zone), loaded on demand") {
       try await tour.file(of: example.zone)
     } detail: {
       "\($0?.count ?? 0) bytes"

@@ -3,17 +3,17 @@ import Terminal
 
 extension Command {
   static let check = Command(
-    name: "check", summary: "integrity, foreign keys, assets, what recovery would do",
+    name: "check", summary: "check integrity, foreign keys and assets",
     usage: "[--quick] [--format table|csv|json] PATH",
     explanation: """
-      Looks for damage and changes nothing. A row for each fault:
+      Searches for damage without changing anything. Prints a row for each finding:
 
-      integrity     what SQLite finds in the file (PRAGMA integrity_check)
-      foreign key   rows that refer to rows which are not there
-      asset         files that are missing, or are not what their digest says
-      recovery      what the next opening of the store, or a sweep, would do; this is no fault
+      integrity     damage that SQLite finds in the file (PRAGMA integrity_check)
+      foreign key   rows that reference missing rows
+      asset         files that are missing or don't match their digest
+      recovery      what opening the store, or a sweep, would do next; not a fault
 
-      --quick  leaves out the indexes, and does not read the files of assets
+      --quick  skip the indexes and the files of assets
 
       The status is 3 if there are faults.
       """,
@@ -33,9 +33,9 @@ extension Command {
       try session.interruption.check()
       for (table, parent, count, first) in try connection.brokenReferences() {
         let place = first.map { ", the first in row \($0)" } ?? ""
-        let rows = count == 1 ? "1 row refers" : "\(count) rows refer"
+        let rows = count == 1 ? "1 row references" : "\(count) rows reference"
         try report.tell([
-          "foreign key", table, "\(rows) to rows of \(parent) that are not there\(place)",
+          "foreign key", table, "\(rows) missing rows of \(parent)\(place)",
         ])
       }
     }
@@ -58,25 +58,25 @@ extension Command {
   }
 
   static let repair = Command(
-    name: "repair", summary: "mend what can be mended without losing anything",
+    name: "repair", summary: "repair what can be repaired without losing data",
     usage: "[OPTIONS] PATH",
     explanation: """
-      Tells what is to be repaired, and with --apply does it:
+      Lists what can be repaired. With --apply, repairs it:
 
-      - undoes a transaction that a crash has cut off
-      - moves files of assets into place whose rows are committed, and removes those whose rows are not
-      - removes files that no row names any more
-      - makes indexes anew that do not fit their table
+      - rolls back a transaction that was interrupted by a crash
+      - moves pending asset files into place if their rows are committed, and otherwise deletes them
+      - deletes files that no row references
+      - rebuilds indexes that don't match their table
 
-      Nothing else is touched: rows without their parent, missing and damaged files and damaged pages are
-      named by `check`. Make a backup first.
+      It changes nothing else. `check` lists rows without a parent, missing and damaged files, and damaged
+      pages. Make a backup first.
 
       --format FORMAT     table, csv or json
-      --apply             do it; without it nothing is changed
-      --migrated-to NAME  refuse unless NAME is the last migration that the store has had
-      --wait SECONDS      how long to wait for the locks of others; 5 if it is not said
+      --apply             repair; without this option, nothing is changed
+      --migrated-to NAME  fail unless NAME is the last applied migration
+      --wait SECONDS      how long to wait for the locks of other programs (5 by default)
 
-      The status is 3 if something is to be done, or is left that cannot be repaired.
+      The status is 3 if there is something to repair, or if faults remain that cannot be repaired.
       """,
     flags: ["--apply"], options: ["--format", "--migrated-to", "--wait"], run: repair)
 
@@ -87,7 +87,7 @@ extension Command {
 
     if let bytes = FileLocks.size(of: place.path + "-journal"), bytes > 0 {
       try report.tell([
-        place.path + "-journal", "undo the transaction that it holds, if its program has ended",
+        place.path + "-journal", "roll back its transaction if its program has ended",
       ])
       if applies { try place.undoWhatWasCutOff() }
     }
@@ -100,7 +100,7 @@ extension Command {
       for (name, step) in try assets.upkeepPlan().steps { try report.tell([name, step]) }
     }
     try database.close()
-    for index in indexes { try report.tell([index, "make the index anew"]) }
+    for index in indexes { try report.tell([index, "rebuild the index"]) }
 
     var left = findings.count { Connection.index(namedIn: $0) == nil }
     if applies {
@@ -109,7 +109,7 @@ extension Command {
       if !indexes.isEmpty {
         try opened.database.write { connection in
           for index in indexes {
-            try session.progress("making the index \(index) anew")
+            try session.progress("rebuilding the index \(index)")
             try connection.executeChange("REINDEX \(identifier: index)")
           }
         }
@@ -127,15 +127,15 @@ extension Command {
   }
 
   static let sweep = Command(
-    name: "sweep", summary: "remove files of assets that no row names",
+    name: "sweep", summary: "delete asset files that no row references",
     usage: "[OPTIONS] PATH",
     explanation: """
-      Removes the files in a store's folder that no row names and no reader can need. A row for each file.
+      Deletes the files in a store's folder that no row references and no reader needs. Prints a row for each.
 
       --format FORMAT     table, csv or json
-      --dry-run           only tell what would be removed
-      --migrated-to NAME  refuse unless NAME is the last migration that the store has had
-      --wait SECONDS      how long to wait for the locks of others; 5 if it is not said
+      --dry-run           only list the files
+      --migrated-to NAME  fail unless NAME is the last applied migration
+      --wait SECONDS      how long to wait for the locks of other programs (5 by default)
       """,
     flags: ["--dry-run"], options: ["--format", "--migrated-to", "--wait"], run: sweep)
 
@@ -154,8 +154,8 @@ extension Command {
       }
       let report = try magic.assets.sweep()
       let lists = [
-        (report.removed, "removed"), (report.kept, "kept, a reader may need it"),
-        (report.foreign, "left alone, it is not the store's"),
+        (report.removed, "deleted"), (report.kept, "kept: a reader may need it"),
+        (report.foreign, "ignored: not a file of the store"),
       ]
       for (names, step) in lists {
         for name in names { try writer.add([.text(name), .text(step)]) }
@@ -190,10 +190,10 @@ extension UpkeepPlan {
   /// of that step.
   fileprivate var steps: [(name: String, step: String)] {
     [
-      (moved, "move it into place, its row is committed"),
-      (discarded, "remove it, its row was never committed"),
-      (deleted, "remove it, its asset was deleted or replaced"),
-      (unnamed, "remove it, no row names it"),
+      (moved, "move into place: its row is committed"),
+      (discarded, "delete: its row was never committed"),
+      (deleted, "delete: its asset was deleted or replaced"),
+      (unnamed, "delete: no row references it"),
     ].flatMap { names, step in names.map { ($0, step) } }
   }
 }

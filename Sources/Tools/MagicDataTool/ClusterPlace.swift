@@ -8,8 +8,8 @@ enum ClusterPlace {
   static let options: Set<String> = ["--cluster", "--name"]
   static let explanation = """
 
-    --cluster A,B   instead of PATH: the addresses (host:port) of one node or more of a cluster
-    --name NAME     the database's name there
+    --cluster A,B   use a database of a cluster instead of PATH: addresses (host:port) of its nodes
+    --name NAME     the name of this database
     """
 
   /// Opens the cluster database that the command line selects, or returns nil if it contains a path

@@ -23,17 +23,17 @@ struct Command: Sendable {
   static let help = """
     Usage: magicdata COMMAND [OPTIONS] PATH …
 
-    PATH is a store of MagicData, which is a folder, or a database file of SQLite.
+    PATH is the folder of a MagicData store, or an SQLite database file.
 
     \(all.map { "  \($0.name.padded(to: 8))  \($0.summary)" }.joined(separator: "\n"))
 
-    magicdata COMMAND --help explains a command. Results go to the standard output: a table on a
-    terminal, else CSV, or what --format says (table, csv, json). Control characters reach a terminal
-    as escapes only.
+    `magicdata COMMAND --help` explains a command. Results are written to standard output: as a table
+    on a terminal, otherwise as CSV, or in the format of --format (table, csv or json). A terminal
+    shows control characters as escapes.
 
-    Exit status: 0 done, nothing wrong; 1 it failed; 2 wrong command line; 3 something was found
-    (faults, differences, work to do); 4 a newer program has made or migrated the store; 5 others
-    have it locked; 130 ended by Control-C; 141 nobody read the output any more.
+    Exit status: 0 success; 1 failure; 2 wrong command line; 3 faults, differences or work to do were
+    found; 4 a newer program has created or migrated the store; 5 another program has locked the
+    database; 130 stopped by Control-C; 141 the reader closed the pipe.
 
     """
 }

@@ -87,7 +87,7 @@ struct FileLocks {
     private static func name(of byte: Int, isWrite: Bool, isIndex: Bool) -> String {
       switch (byte, isIndex) {
       case (120, true): "writes"
-      case (121, true): "makes a checkpoint"
+      case (121, true): "checkpoints"
       case (122, true): "recovers"
       case (123...127, true): "reads"
       case (_, true): "has it open"

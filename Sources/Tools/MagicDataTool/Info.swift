@@ -6,21 +6,21 @@ import Terminal
 
 extension Command {
   static let info = Command(
-    name: "info", summary: "tables, rows, sizes, assets, migrations, who holds locks, and nodes",
+    name: "info", summary: "list tables, rows, sizes, assets, migrations, locks and cluster nodes",
     usage: "[--format table|csv|json] PATH | --cluster ADDRESSES --name NAME",
     explanation: """
-      Tells what is in a store or a database: one row for each thing, with the number of its rows and its
-      bytes where these are known.
+      Describes a store or a database. Prints one row for each item, with its number of rows and its size if
+      they are known.
 
       kind       name                      rows              bytes       note
-      database   the file                  pages             its size    version of SQLite, journal mode
-      log        the write-ahead log                         its size
-      table      each table                its rows          its pages   the type that it belongs to
+      database   the file                  pages             size        version of SQLite, journal mode
+      log        the write-ahead log                         size
+      table      each table                rows              its pages   the Swift type of its rows
       index      each index                                  its pages   its table
-      assets     the folder of the files   the assets        of them     how many of them are in rows
-      migration  each one made             in which order
-      lock       who has the file open     process                       what the locks are (on Linux)
-      node       each node's address       its number                    what it does, and whether it leads
+      assets     the folder of the files   assets            total size  how many are in files and in rows
+      migration  each applied migration    its position
+      lock       each other program        process ID                    purpose of its locks (on Linux)
+      node       the address of each node  its ID                        its role, and which one is the leader
       \(ClusterPlace.explanation)
       """,
     options: ClusterPlace.options.union(["--format"]), operands: 0...1, run: info)
@@ -81,7 +81,7 @@ extension Command {
     for table in try connection.existingTables() {
       try session.progress("counting the rows of \(table)")
       let rows = try? connection.number("SELECT count(*) FROM \(identifier: table)")
-      let note = rows == nil ? "it cannot be read here" : types[table.lowercased()]
+      let note = rows == nil ? "cannot be read" : types[table.lowercased()]
       try facts.add("table", table, rows: rows, bytes: sizes[table], note)
     }
     for index in try connection.existingIndexes() {
@@ -96,7 +96,7 @@ extension Command {
     for node in try database.clusterNodes() ?? [] {
       try facts.add(
         "node", node.address, rows: Int(truncatingIfNeeded: node.id), bytes: nil,
-        node.isLeader ? "\(node.role.words), leads" : node.role.words)
+        node.isLeader ? "\(node.role.words), leader" : node.role.words)
     }
     try database.read { connection in
       let pages = try connection.number("PRAGMA page_count")

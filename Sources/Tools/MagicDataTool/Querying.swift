@@ -6,19 +6,19 @@ import Terminal
 
 extension Command {
   static let query = Command(
-    name: "query", summary: "run a statement of SQL",
+    name: "query", summary: "run an SQL statement",
     usage: "[OPTIONS] PATH [SQL] [--NAME VALUE] …",
     explanation: """
-      Runs one statement; without SQL, or with -, it is read from the standard input. On a terminal wide
-      cells are cut; CSV and JSON have all of them.
+      Runs one statement. Without SQL, or with -, reads it from standard input. A table on a terminal
+      truncates long cells; CSV and JSON contain complete values.
 
-      --NAME VALUE        binds a value to the parameter :NAME, @NAME or $NAME: a number if VALUE is
-                          spelled as SQLite spells one, else a text. --:NAME if NAME is an option here
+      --NAME VALUE        bind VALUE to the parameter :NAME, @NAME or $NAME: as a number if it is spelled
+                          as SQLite prints one, otherwise as text. Write --:NAME if --NAME is an option
       --format FORMAT     table, csv or json
-      --write             the statement may write, in a transaction that is undone if it fails; the
-                          number of rows changed is told, in a pipe on the error output
-      --migrated-to NAME  refuse to write unless NAME is the last migration that the store has had
-      --wait SECONDS      how long to wait for the locks of others; 5 if it is not said
+      --write             allow the statement to write, in a transaction that is rolled back if it
+                          fails; print the number of changed rows, in a pipe on standard error
+      --migrated-to NAME  fail unless NAME is the last applied migration
+      --wait SECONDS      how long to wait for the locks of other programs (5 by default)
 
       magicdata query store "SELECT * FROM City WHERE population > :least" --least 1000000
       """,
@@ -126,14 +126,14 @@ extension Command {
   }
 
   static let schema = Command(
-    name: "schema", summary: "the schema as SQL, or the difference of two",
+    name: "schema", summary: "print the schema as SQL, or the changes between two schemas",
     usage: "PATH [OTHER]",
     explanation: """
-      Prints the statements that make the tables, indexes, views and triggers. With OTHER, prints what leads
-      from the schema of PATH to the one of OTHER: for each step a comment and, where SQLite has one, the
-      statement. A renamed table is one that is dropped and one that is made.
+      Prints the statements that create the tables, indexes, views and triggers. With OTHER, prints the
+      changes from the schema of PATH to that of OTHER: a comment for each change and, if SQLite has one, the
+      statement. A renamed table is shown as a dropped table and a new one.
 
-      The status is 3 if the two differ.
+      The status is 3 if the schemas differ.
       """,
     operands: 1...2, run: schema)
 

@@ -5,13 +5,13 @@ import Terminal
 
 extension Command {
   static let backup = Command(
-    name: "backup", summary: "copy a store, or a database, as it is at one moment",
+    name: "backup", summary: "copy a snapshot of a store or a database",
     usage: "PATH TARGET",
     explanation: """
-      Copies a store with its files into TARGET, a folder that is empty or missing; of a plain database, a
-      copy is made where TARGET is, and nothing may be there. Others may read and write meanwhile.
+      Copies a store and its files to TARGET, an empty or missing folder. Copies a plain database to the file
+      TARGET, which must not exist. Other programs can read and write at the same time.
 
-      The status is 3 if files of assets were missing or damaged: these are named, and all else is copied.
+      The status is 3 if asset files are missing or damaged. They are listed, and everything else is copied.
       """,
     operands: 2...2, run: backup)
 
@@ -39,11 +39,11 @@ extension Command {
     name: "dump", summary: "write a database as text: lines of SPON or JSON",
     usage: "[--as spon|json] [--replace] PATH|--cluster ADDRESSES --name NAME FILE",
     explanation: """
-      Writes the whole database, as it is at one moment, into a text of which `restore` makes it again. The
-      files of assets are not in it: `backup` copies these.
+      Writes a snapshot of the database to a text file, from which `restore` creates the database again. The
+      text doesn't contain the files of assets. Use `backup` to copy them.
 
-      --as FORMAT  spon or json; without it, what the end of the file's name says (.spon, .json, .jsonl)
-      --replace    FILE may be there, and is replaced in whole
+      --as FORMAT  spon or json; by default, the format of the file extension (.spon, .json, .jsonl)
+      --replace    replace FILE if it exists
       \(ClusterPlace.explanation)
       """,
     flags: ["--replace"], options: ClusterPlace.options.union(["--as"]), operands: 1...2, run: dump)
@@ -80,20 +80,20 @@ extension Command {
   }
 
   static let restore = Command(
-    name: "restore", summary: "make a database of a text that `dump` wrote",
+    name: "restore", summary: "create a database from a text that `dump` has written",
     usage: "[OPTIONS] FILE PATH|--cluster ADDRESSES --name NAME",
     explanation: """
-      Makes a database of a text. If it fails, PATH is as it was. A database of a cluster must be empty; if
-      that fails or is ended, the same command goes on where it stopped.
+      Creates a database from a text. If this fails, PATH is unchanged. A database of a cluster must be empty.
+      If restoring it fails or is interrupted, run the same command again to continue.
 
-      A text holds no files of assets. Of a dump of a store, `check` therefore reports them as missing until
-      they are copied into the folder next to PATH that it names.
+      A text contains no files of assets. After you restore a store, `check` therefore reports them as missing
+      until you copy them to the folder next to PATH that it names.
 
-      --as FORMAT         spon or json; without it, what the end of the file's name says
-      --replace           PATH may be there: all that it holds is replaced, unless a newer program has
-                          made or migrated it
-      --migrated-to NAME  refuse to replace unless NAME is the last migration that the store has had
-      --wait SECONDS      how long to wait for the locks of others; 5 if it is not said
+      --as FORMAT         spon or json; by default, the format of the file extension
+      --replace           replace the content of PATH if it exists, unless a newer program has created
+                          or migrated it
+      --migrated-to NAME  fail unless NAME is the last applied migration
+      --wait SECONDS      how long to wait for the locks of other programs (5 by default)
       \(ClusterPlace.explanation)
       """,
     flags: ["--replace"],
@@ -128,11 +128,11 @@ extension Command {
 
 extension Command {
   static let `import` = Command(
-    name: "import", summary: "make a store of collections of a file that SwiftDatabase saved",
+    name: "import", summary: "create a store of collections from a file of SwiftDatabase",
     usage: "FILE PATH",
     explanation: """
-      Makes a database of the tables in FILE, a JSON document of the older library SwiftDatabase. PATH must be
-      missing. Each item keeps its JSON text; CodableStore(path: PATH, coder: JSONCoder()) opens the database.
+      Creates a database from the tables in FILE, a JSON document of SwiftDatabase, an older library. PATH must
+      not exist. Items keep their JSON text. CodableStore(path: PATH, coder: JSONCoder()) opens the database.
       """,
     operands: 2...2, run: importFile)
 

@@ -5,14 +5,14 @@ import Terminal
 
 extension Command {
   static let watch = Command(
-    name: "watch", summary: "tell of commits as they happen",
+    name: "watch", summary: "report commits as they happen",
     usage: "[--for SECONDS] [--format table|csv|json] PATH",
     explanation: """
-      Writes rows whenever others have committed: the time, each table whose number of rows is another one,
-      that number and the difference. Commits that only change rows are one row without a table, and so is a
-      change of the schema. Looks ten times a second: what is committed between two looks is told as one.
+      Prints rows when another connection commits: the time, each table with a different number of rows, that
+      number and the difference. A commit that changes no number of rows is one row without a table, and so is
+      a change of the schema. Polls ten times a second, and reports commits between two polls as one.
 
-      --for SECONDS  ends after that time; without it, Control-C ends it. Both are no failure.
+      --for SECONDS  stop after this time; otherwise, Control-C stops it. The status is 0 in both cases.
       """,
     options: ["--format", "--for"], run: watch)
 

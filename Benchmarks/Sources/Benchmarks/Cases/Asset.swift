@@ -4,7 +4,7 @@ import MagicData
 /// Stores assets and reads them back, compared with plain files without a database.
 struct Asset: Case {
   let name = "asset"
-  let summary = "put contents of 1 MiB, each durable when it is put, then read them all"
+  let summary = "put contents of 1 MiB, each made durable by its own call, then read them all"
 
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }
 

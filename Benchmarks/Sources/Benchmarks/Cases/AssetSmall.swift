@@ -8,7 +8,7 @@ import MagicData
 /// the folder of pending files. The commit syncs the database.
 struct AssetSmall: Case {
   let name = "asset-small"
-  let summary = "put 200 contents of 1 KiB, each with its row in a durable transaction of its own"
+  let summary = "put 200 contents of 1 KiB, each with its row in a separate durable transaction"
 
   private static let count = 200
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .statement: statement, .object: object] }

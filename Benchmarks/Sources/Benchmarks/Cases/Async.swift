@@ -8,7 +8,7 @@ import SQLiteMapping
 /// Looks up single rows with asynchronous calls, compared with blocking C calls.
 struct Async: Case {
   let name = "async"
-  let summary = "query one row by its key, each by an asynchronous call, against blocking C calls"
+  let summary = "query one row by its key with an asynchronous call, in C with a blocking call"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [
@@ -83,7 +83,7 @@ struct Async: Case {
 /// Looks up rows like ``Async``, but with `read`, whose closure always runs on another thread.
 struct AsyncRead: Case {
   let name = "async-read"
-  let summary = "as async, by a read on a thread of the database's own"
+  let summary = "like async, with a read on a thread of the database"
   private let briefly = Async()
 
   var engines: KeyValuePairs<Engine, Turn> {

@@ -8,7 +8,7 @@ import SQLiteMapping
 /// Writes blobs of 1 MiB and reads them back.
 struct Blob: Case {
   let name = "blob"
-  let summary = "insert blobs of 1 MiB in one transaction and fetch each"
+  let summary = "insert blobs of 1 MiB in one transaction, then fetch each"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [

@@ -5,7 +5,7 @@ import SQLiteCore
 /// keeps.
 struct Cache: Case {
   let name = "cache"
-  let summary = "find a statement by its text and run it, against a statement kept by hand"
+  let summary = "find a cached statement by its SQL and run it, in C keep the statement"
 
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .statement: statement] }
 

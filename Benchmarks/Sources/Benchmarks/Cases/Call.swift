@@ -4,7 +4,7 @@ import GRDB
 /// Looks up single rows by key. Each lookup is a separate call in its own transaction.
 struct Call: Case {
   let name = "call"
-  let summary = "query one row by its key, each in a transaction and an access of its own"
+  let summary = "query one row by its key, each in a separate call and transaction"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [

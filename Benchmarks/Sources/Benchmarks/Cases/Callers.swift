@@ -17,8 +17,8 @@ struct Callers: Case {
     self.callers = callers
     name = "callers-\(callers)"
     summary =
-      "query one row by its key, each in a read of its own, by \(callers) tasks at once, "
-      + "against as many C threads"
+      "query one row by its key, each in a separate read, by \(callers) concurrent tasks, "
+      + "in C by as many threads"
   }
 
   var engines: KeyValuePairs<Engine, Turn> {

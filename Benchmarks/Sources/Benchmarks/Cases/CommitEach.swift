@@ -14,7 +14,7 @@ struct CommitEach: Case {
   init(tasks: Int) {
     group = GroupCommits(tasks: tasks, share: 10)
     name = tasks == 100 ? "commit-each" : "commit-each-\(tasks)"
-    summary = "durable updates by \(tasks) tasks at once, a commit each"
+    summary = "durable updates by \(tasks) concurrent tasks, one commit each"
   }
 
   var engines: KeyValuePairs<Engine, Turn> {

@@ -7,7 +7,7 @@ import SQLiteMapping
 /// Inserts rows in separate transactions. Each commit waits for the disk.
 struct DurableInsert: Case {
   let name = "durable-insert"
-  let summary = "insert single rows, each in a transaction of its own, synchronous FULL"
+  let summary = "insert single rows, each in a separate transaction, synchronous FULL"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [

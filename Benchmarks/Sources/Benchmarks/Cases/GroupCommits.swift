@@ -22,7 +22,7 @@ struct GroupCommits: Case {
     self.tasks = tasks
     self.share = share
     name = tasks == 100 ? "group-commit" : "group-commit-\(tasks)"
-    summary = "durable updates by \(tasks) tasks at once: merged commits, against one each in C"
+    summary = "durable updates by \(tasks) concurrent tasks: group commit, in C one commit each"
   }
 
   static let createTable = """
@@ -52,7 +52,7 @@ struct GroupCommits: Case {
       .record: tasks(openDatabase) { database, task, value in
         try await database.writeInGroup { connection in
           guard var counter = try connection.object(of: Counter.self, ifPresent: task) else {
-            throw Failure("there is no counter \(task)")
+            throw Failure("counter \(task) is missing")
           }
           counter.value += value
           try connection.updateExisting(counter)
@@ -75,13 +75,13 @@ struct GroupCommits: Case {
     else { return nil }
     let times = fixed(1 / merged.ratioToC, digits: 0)
     let remark =
-      "\(name): \(times) times as many durable updates (statement) as with a commit each in C"
+      "\(name): \(times) times as many durable updates (statement) as with single commits in C"
     let each = measurements.first {
       $0.case == CommitEach(tasks: tasks).name && $0.engine == .statement
     }
     guard let each else { return remark }
     let more = fixed(each.nanoseconds / merged.nanoseconds, digits: 0)
-    return "\(remark), and \(more) times as many as with a commit each by the same calls"
+    return "\(remark), and \(more) times as many as with single commits by the same calls"
   }
 
   private func updates(_ fixture: Fixture) -> Int {

@@ -5,7 +5,7 @@ import MagicData
 /// Queries lazy relations without loading all related objects.
 struct Lazy: Case {
   let name = "lazy"
-  let summary = "count the volumes of a shelf, and fetch one of them by chance, among all links"
+  let summary = "count the volumes of a shelf, and fetch a random one of them"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [.c: c, .object: object, .grdbRecord: grdbRecord]

@@ -26,8 +26,8 @@ struct ObservedInsert: Case {
     name = "insert-\(detail.rawValue)"
     summary =
       detail == .tables
-      ? "insert all rows while somebody waits for changes of another table"
-      : "insert all rows while somebody is told each row, by deltas"
+      ? "insert all rows while an observation waits for changes of another table"
+      : "insert all rows while `deltas` reports each row"
   }
 
   var engines: KeyValuePairs<Engine, Turn> {
@@ -57,7 +57,8 @@ struct ObservedInsert: Case {
       return "\(fixed(own.nanoseconds / plain.nanoseconds, digits: 2)) times (\(engine.rawValue))"
     }
     return ratios.isEmpty
-      ? nil : "\(name): \(ratios.joined(separator: ", ")) as long as unobserved by the same calls"
+      ? nil
+      : "\(name): \(ratios.joined(separator: ", ")) the time of the same calls without an observer"
   }
 
   private func observed(_ work: @escaping (Database, Fixture) throws -> Void) -> Turn {

@@ -7,7 +7,7 @@ import SQLiteMapping
 /// Fetches pages of 50 rows. Each page is a separate query in its own read transaction.
 struct Page: Case {
   let name = "page"
-  let summary = "fetch the 50 rows behind a key, in a read of its own"
+  let summary = "fetch the 50 rows after a key, in a separate read"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [

@@ -10,7 +10,7 @@ extension Readers {
       return "\(engine.rawValue) \(fixed(alone / beside * 100, digits: 0)) %"
     }
     guard !kept.isEmpty else { return nil }
-    return "readers: beside a busy writer a reader keeps of its speed: "
+    return "readers: speed of a reader with a busy writer, relative to a reader alone: "
       + kept.joined(separator: ", ")
   }
 }

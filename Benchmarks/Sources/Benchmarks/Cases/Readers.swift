@@ -25,7 +25,7 @@ struct Readers: Case {
       readers == 0
       ? "a writer alone: transactions of 20 updates"
       : "read 100 rows at a time on \(readers) threads, "
-        + (hasWriter ? "beside a busy writer" : "without a writer")
+        + (hasWriter ? "with a busy writer" : "without a writer")
   }
 
   var engines: KeyValuePairs<Engine, Turn> {

@@ -10,8 +10,8 @@ struct RelationRead: Case {
   var name: String { "relation-read-\(relations)" }
   var summary: String {
     relations == 0
-      ? "read the title of a track that was fetched"
-      : "read the title of the album of a track, both fetched"
+      ? "read the title of a fetched track"
+      : "read the title of the album of a fetched track"
   }
 
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }

@@ -5,7 +5,7 @@ import MagicData
 /// some engines convert a value only when it is read.
 struct Relations: Case {
   let name = "relations"
-  let summary = "fetch authors with ten books each, and read every value of all of them"
+  let summary = "fetch authors with ten books each, and read every value"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [

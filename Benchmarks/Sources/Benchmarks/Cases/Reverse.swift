@@ -5,7 +5,7 @@ import MagicData
 /// Fetches the objects that reference one object, among a large number of links.
 struct Reverse: Case {
   let name = "reverse"
-  let summary = "fetch the shelf of a volume by its link, for random volumes"
+  let summary = "fetch the shelf of a volume through its link, for random volumes"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [.c: c, .record: record, .object: object, .grdbRecord: grdbRecord]
@@ -81,7 +81,7 @@ struct Reverse: Case {
 /// Counts the objects that reference one object, among a large number of links.
 struct ReverseCount: Case {
   let name = "reverse-count"
-  let summary = "count the shelves of a volume by their links, for random volumes"
+  let summary = "count the shelves of a volume through their links, for random volumes"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [.c: c, .object: object, .grdbRecord: grdbRecord]

@@ -5,7 +5,7 @@ import GRDB
 /// Steps through all rows and reads every column without creating structs.
 struct Scan: Case {
   let name = "scan"
-  let summary = "step through all rows, read every column, build nothing but a checksum"
+  let summary = "step through all rows and read every column, only computing a checksum"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [.c: c, .statement: statement, .rows: rows, .grdbStatement: grdbStatement]

@@ -8,7 +8,8 @@ import SQLiteMapping
 /// Fetches a few rows with conditions, written in SQL or in the engine's query language.
 struct Selection: Case {
   let name = "filter"
-  let summary = "fetch some rows by three conditions: objects and GRDB's records by their languages"
+  let summary =
+    "fetch some rows with three conditions, in SQL or in the query language of the library"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [

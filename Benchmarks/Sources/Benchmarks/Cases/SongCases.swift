@@ -7,7 +7,7 @@ let songCases: [any Case] = [SongValues(), SongGroups(), SongLookUp()]
 /// Fetches values through references, with a query in Swift and with the equivalent SQL.
 struct SongValues: Case {
   let name = "values"
-  let summary = "fetch three columns over two joins"
+  let summary = "fetch three columns with two joins"
 
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }
 
@@ -56,7 +56,7 @@ struct SongValues: Case {
 /// Counts and sums values in groups.
 struct SongGroups: Case {
   let name = "groups"
-  let summary = "count and add up in 2,003 groups"
+  let summary = "count rows and sum values in 2,003 groups"
 
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }
 
@@ -100,7 +100,7 @@ struct SongGroups: Case {
 /// building the query in Swift and finding its cached statement.
 struct SongLookUp: Case {
   let name = "query"
-  let summary = "look up one value by a filter that is written anew"
+  let summary = "fetch one value with a filter that is built for each call"
 
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }
 

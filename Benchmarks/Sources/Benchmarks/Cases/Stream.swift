@@ -6,7 +6,7 @@ import SQLiteMapping
 /// Reads rows one by one without keeping them, five times as many as other cases.
 struct Stream: Case {
   let name = "stream"
-  let summary = "read a million rows into structs one by one, keeping none"
+  let summary = "read a million rows into structs one by one without keeping them"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [

@@ -22,8 +22,8 @@ struct Undo: Case {
     name = step.rawValue
     summary =
       step == .undoable
-      ? "give a quarter of the rows new values, as a group that can be undone"
-      : "undo a group that has given a quarter of the rows new values"
+      ? "update a quarter of the rows in an undo group"
+      : "undo a group that has updated a quarter of the rows"
   }
 
   var engines: KeyValuePairs<Engine, Turn> {

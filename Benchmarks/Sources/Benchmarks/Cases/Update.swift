@@ -6,7 +6,7 @@ import SQLiteMapping
 /// Updates all columns of a quarter of the rows, in random order.
 struct Update: Case {
   let name = "update"
-  let summary = "give all columns of a quarter of the rows new values, by key, in one transaction"
+  let summary = "update all columns of a quarter of the rows, by key, in one transaction"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [

@@ -6,7 +6,7 @@ import MagicData
 struct UpdateNumber<Index: MemoIndex>: Case {
   var name: String { Index.isUsed ? "update-searched" : "update-number" }
   var summary: String {
-    "give one number of a quarter of the rows a new value, in one transaction"
+    "update an integer column of a quarter of the rows, in one transaction"
       + (Index.isUsed ? "; another column has a full-text index" : "")
   }
 

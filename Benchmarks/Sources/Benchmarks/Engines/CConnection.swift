@@ -20,7 +20,7 @@ import CSQLite
     let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
     guard code == SQLITE_OK, let opened = unsafe opened else {
       unsafe sqlite3_close_v2(opened)
-      throw Failure("\(path) does not open: code \(code)")
+      throw Failure("\(path) cannot be opened: code \(code)")
     }
     unsafe pointer = opened
     try execute(settings)

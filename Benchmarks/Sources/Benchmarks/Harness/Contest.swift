@@ -75,7 +75,7 @@ struct Contest {
   ) throws -> Trial {
     let (checksum, trial) = try result(of: contender, watching: watch)
     guard checksum == expected else {
-      throw Failure("\(entry.name): \(contender.engine.rawValue) and C differ in their results")
+      throw Failure("\(entry.name): the result of \(contender.engine.rawValue) differs from C's")
     }
     return trial
   }

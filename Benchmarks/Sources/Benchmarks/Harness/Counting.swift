@@ -31,7 +31,7 @@ struct Counting {
         let (checksum, _) = try take(turn, on: fixture, watching: .instructions(name: name))
         let (_, memory) = try take(turn, on: fixture, watching: .memory)
         guard checksum == expected else {
-          throw Failure("\(name) and C differ in their results")
+          throw Failure("the result of \(name) differs from C's")
         }
         let allocations = memory.memory?.allocations.map(String.init) ?? "-"
         print("\(name) \(operations) \(allocations)")

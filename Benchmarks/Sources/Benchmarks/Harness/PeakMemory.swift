@@ -41,7 +41,7 @@ enum PeakMemory {
     let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
     guard let kibibytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first,
       let count = Int(kibibytes)
-    else { throw Failure("/proc/self/status does not tell \(name)") }
+    else { throw Failure("/proc/self/status does not contain \(name)") }
     return count * 1024
   }
 }

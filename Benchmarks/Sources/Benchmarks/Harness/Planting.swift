@@ -19,15 +19,15 @@ struct Planting {
       let expected = try result(of: baseline.turn, on: right)
       for (engine, turn) in engines {
         guard try result(of: turn, on: right) == expected else {
-          throw Failure("\(entry.name): \(engine.rawValue) and C differ in their results")
+          throw Failure("\(entry.name): the result of \(engine.rawValue) differs from C's")
         }
         guard try result(of: turn, on: wrong) != expected else {
-          throw Failure("\(entry.name): a wrong value given to \(engine.rawValue) was not found")
+          throw Failure("\(entry.name): a wrong value was not detected in \(engine.rawValue)")
         }
         count += 1
       }
     }
-    print("\(count) wrong values planted, \(count) found")
+    print("\(count) wrong values, all of them detected")
   }
 
   private func result(of turn: Turn, on fixture: Fixture) throws -> Checksum {

@@ -15,6 +15,6 @@ func waiting<Output: Sendable>(
     done.signal()
   }
   done.wait()
-  guard let result = stored.withLock({ $0 }) else { throw Failure("nothing came out") }
+  guard let result = stored.withLock({ $0 }) else { throw Failure("the work returned no result") }
   return try result.get()
 }

@@ -15,7 +15,7 @@ struct ImportReport {
     folder = fixtures.folder
     let all: [Engine] = [.c, .record, .object]
     engines = filter.name.map { name in all.filter { $0.rawValue == name } } ?? all
-    if engines.isEmpty { throw Failure.usage("--import knows the engines c, record and object") }
+    if engines.isEmpty { throw Failure.usage("--import supports the engines c, record and object") }
   }
 
   /// Imports up to `limit` packages with each engine and prints the best of several runs.
@@ -32,7 +32,7 @@ struct ImportReport {
       \(archive.sections.all.count) sections, \(archive.tags.all.count) tags, \
       \(archive.packages.reduce(0) { $0 + $1.tags.count }) links to tags, \
       \(archive.packages.reduce(0) { $0 + $1.suggestions.count }) suggestions, \
-      \(archive.dependencies.count) dependencies; the best of \(runs) runs
+      \(archive.dependencies.count) dependencies; best of \(runs) runs
       """)
     let empty = folder.appending(path: "import-empty.sqlite").path
     try makeTables(at: empty)
@@ -50,7 +50,7 @@ struct ImportReport {
         progress.clear()
         let found = try checksum(path)
         guard found == expected ?? found else {
-          throw Failure("import: \(engine.rawValue) wrote other rows than the engine before")
+          throw Failure("import: \(engine.rawValue) wrote other rows than the previous engine")
         }
         expected = found
         best[engine] = best[engine]?.least(use) ?? use
@@ -102,11 +102,11 @@ struct ImportReport {
     func description(besides c: Use?) -> String {
       func ratio(_ path: KeyPath<Use, Double>) -> String {
         guard let c else { return "" }
-        return " (\(fixed(self[keyPath: path] / c[keyPath: path], digits: 2)) of C)"
+        return " (\(fixed(self[keyPath: path] / c[keyPath: path], digits: 2)) times C)"
       }
       let times =
         "\(fixed(time, digits: 2)) s\(ratio(\.time)), "
-        + "\(fixed(processorTime, digits: 2)) s of processors\(ratio(\.processorTime))"
+        + "\(fixed(processorTime, digits: 2)) s of processor time\(ratio(\.processorTime))"
       guard let peak else { return times }
       return "\(times), peak \(fixed(Double(peak) / 1_048_576, digits: 0)) MiB"
     }

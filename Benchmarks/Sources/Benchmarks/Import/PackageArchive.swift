@@ -59,7 +59,8 @@ struct PackageArchive {
       (try? FileManager.default.contentsOfDirectory(atPath: Self.folder))?.sorted() ?? []
     let lists = names.filter { $0.contains("_Packages") }
     guard !lists.isEmpty else {
-      throw Failure("\(Self.folder) has no package lists: run apt-get update on a Debian machine")
+      throw Failure(
+        "\(Self.folder) contains no package lists; run apt-get update on a Debian machine")
     }
     var indexes: [String: Int] = [:]
     var relations: [(package: Int, fields: [Substring: Substring])] = []
@@ -87,11 +88,11 @@ struct PackageArchive {
   private static func text(of path: String) throws -> String {
     if path.hasSuffix("_Packages") { return try String(contentsOfFile: path, encoding: .utf8) }
     guard FileManager.default.isExecutableFile(atPath: helper) else {
-      throw Failure("\(path) is compressed, and there is no \(helper) to read it")
+      throw Failure("\(path) is compressed, and \(helper) is missing")
     }
     // Not `Process`, which can't start a process under valgrind.
     guard let stream = unsafe popen("\(helper) cat-file '\(path)'", "r") else {
-      throw Failure("\(helper) does not start")
+      throw Failure("\(helper) cannot be started")
     }
     var data = Data()
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
@@ -100,7 +101,7 @@ struct PackageArchive {
       if count == 0 { break }
       data += buffer[..<count]
     }
-    guard unsafe pclose(stream) == 0 else { throw Failure("\(helper) can't read \(path)") }
+    guard unsafe pclose(stream) == 0 else { throw Failure("\(helper) cannot read \(path)") }
     return String(decoding: data, as: UTF8.self)
   }
 

@@ -43,7 +43,9 @@ struct GrowthReport {
       var found = (0, 0)
       let c = try Self.microseconds { found.0 = try work.c(connection, keys) }
       let object = try Self.microseconds { found.1 = try work.object(magic, keys) }
-      guard found.0 == found.1 else { throw Failure("\(work.name) and C differ: \(found)") }
+      guard found.0 == found.1 else {
+        throw Failure("\(work.name) and C found different rows: \(found)")
+      }
       // The first round is a warm-up that initializes types and reads pages.
       if round == 0 { continue }
       times.append(c / Double(work.calls))

@@ -9,11 +9,13 @@ struct MemoryReport {
   let fixtures: Fixtures
 
   func run(rows: Int) throws {
-    print("Peak of resident memory while rows are fetched, above that before")
+    print("Peak increase of resident memory while rows are fetched")
     try compare(Fetch().engines, rows, [.c, .record, .object])
-    print("\nThe same while a million rows are read one by one, and none is kept")
+    print(
+      "\nPeak increase of resident memory while a million rows are read one by one without keeping them"
+    )
     try compare(Stream().engines, rows * 5, [.c, .record])
-    print("\nBytes on the heap for each fetched row, texts of up to 15 bytes in the values")
+    print("\nHeap bytes per fetched row; texts of up to 15 bytes are stored inline")
     let store = try MagicData(type: .memory)
     try keep("1 property", rows, OneProperties.self, OneObject.self, store)
     try keep("8 properties", rows, EightProperties.self, EightObject.self, store)
@@ -24,13 +26,15 @@ struct MemoryReport {
   /// Prints the memory that a transaction needs for each saved object, without the object itself.
   private func keepSaved(_ rows: Int) throws {
     let items = try fixtures.fixture(rows: 10_000).items
-    print("\nBytes for each saved object that a transaction keeps on the heap, the object released")
+    print(
+      "\nHeap bytes that a transaction keeps for each saved object after the object is released")
     let (plain, graph) = (rows / items.count, rows / SavedGraph.objects(of: items.count))
     try keepSaved("8 properties", plain, items.count) { items.map { ItemObject.new($0) } }
     try keepSaved("save-graph", graph, SavedGraph.objects(of: items.count)) {
       SavedGraph.purchases(of: items)
     }
-    print("\nPeak of resident memory for each object while one call saves all, without the objects")
+    print(
+      "\nPeak increase of resident memory per object while one call saves all, without the objects")
     try peak("8 properties", plain, items.count) { items.map { ItemObject.new($0) } }
     try peak("save-graph", graph, SavedGraph.objects(of: items.count)) {
       SavedGraph.purchases(of: items)
@@ -65,11 +69,11 @@ struct MemoryReport {
     let (_, rise) = try PeakMemory.rise { _ = try magic.update(objects) }
     // The additional memory of the objects themselves after they are saved.
     let own = allocation_bytes() - before
-    guard let rise else { throw Failure("no peak is known here") }
+    guard let rise else { throw Failure("this system does not report the peak of memory") }
     let count = max(1, parts) * size
     withExtendedLifetime(objects) {
       print(
-        "  \(title): \((rise - own) / count) for \(count) objects, which take \(own / count) more once saved"
+        "  \(title): \((rise - own) / count) for \(count) objects; saved objects take \(own / count) more"
       )
     }
   }
@@ -90,12 +94,16 @@ struct MemoryReport {
       var warm = Trial(on: fixture)
       let expected = try turn(&warm)
       var trial = Trial(on: fixture, watching: .memory)
-      guard try turn(&trial) == expected else { throw Failure("\(engine) changes its mind") }
-      guard let peak = trial.memory?.peakBytes else { throw Failure("no peak is known here") }
+      guard try turn(&trial) == expected else {
+        throw Failure("\(engine) returns different results in two runs")
+      }
+      guard let peak = trial.memory?.peakBytes else {
+        throw Failure("this system does not report the peak of memory")
+      }
       baseline = baseline ?? Double(peak)
       let ratio = fixed(Double(peak) / (baseline ?? 1), digits: 2)
       print(
-        "  \(engine.rawValue): \(fixed(Double(peak) / 1_048_576, digits: 1)) MiB, \(ratio) of C")
+        "  \(engine.rawValue): \(fixed(Double(peak) / 1_048_576, digits: 1)) MiB, \(ratio) times C")
     }
   }
 
@@ -117,7 +125,7 @@ struct MemoryReport {
     let records = try bytes(rows) { try magic.database.read { try $0.objects(of: record) } }
     let objects = try bytes(rows) { try magic.objects(of: object) }
     let inline = MemoryLayout<Value>.stride
-    print("  \(title): record \(records) (\(inline) of them the struct), object \(objects)")
+    print("  \(title): record \(records) (\(inline) of them in the struct), object \(objects)")
   }
 
   /// Returns the heap bytes per row that the result of `fetch` occupies.

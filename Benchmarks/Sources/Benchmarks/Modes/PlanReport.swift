@@ -25,7 +25,7 @@ struct PlanReport {
     print(
       """
       \(PlanGraph.nodes) nodes, \(PlanGraph.edges) edges. Milliseconds of processor time of the best SQL / ratio of the \
-      query, the least of \(rounds) rounds
+      query to it, minimum of \(rounds) rounds
       """)
     let questions = try PlanQuestion.all(graph.magic)
     for (index, question) in questions.enumerated() {
@@ -58,7 +58,11 @@ struct PlanReport {
 
         """)
     }
-    if !slow.isEmpty { print("\nMore than twice the time:\n\n\(slow.joined(separator: "\n"))") }
+    if !slow.isEmpty {
+      print(
+        "\nQueries that take more than twice the time of the best SQL:\n\n\(slow.joined(separator: "\n"))"
+      )
+    }
   }
 
   /// Returns the fastest candidate of a question and its time.
@@ -107,7 +111,8 @@ struct PlanReport {
     let other = try c.integers(candidate)
     guard question.isOrdered ? found == other : found.sorted() == other.sorted() else {
       throw Failure(
-        "\(question.name): \(found.count) rows, but \(other.count) rows by \(candidate)")
+        "\(question.name): the query found \(found.count) rows, but this SQL found \(other.count): \(candidate)"
+      )
     }
   }
 }

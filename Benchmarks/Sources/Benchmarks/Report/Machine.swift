@@ -11,7 +11,7 @@ struct Machine {
     let date = Date.now.formatted(.iso8601.year().month().day())
     let version = unsafe String(cString: sqlite3_libversion())
     #if DEBUG
-      let build = "DEBUG BUILD, the figures mean nothing: run with -c release"
+      let build = "DEBUG BUILD, the times are meaningless: run with -c release"
     #else
       let build = "release build"
     #endif
@@ -41,7 +41,7 @@ struct Machine {
   private static func output(of command: [String]) throws -> String {
     // A process that runs under valgrind can't start another one.
     if ProcessInfo.processInfo.environment["LD_PRELOAD"]?.contains("vgpreload") == true {
-      return "\(command[0]) not asked"
+      return "\(command[0]): unknown under valgrind"
     }
     let process = Process()
     let pipe = Pipe()
@@ -52,11 +52,11 @@ struct Machine {
     do {
       try process.run()
     } catch {
-      return "no answer from \(command[0])"
+      return "\(command[0]): unknown"
     }
     let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
     return String(decoding: output, as: UTF8.self).split(separator: "\n").first.map(String.init)
-      ?? "no answer from \(command[0])"
+      ?? "\(command[0]): unknown"
   }
 }

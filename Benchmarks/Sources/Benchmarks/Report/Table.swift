@@ -24,11 +24,11 @@ struct Table {
   func footing(runs: Int) -> String {
     """
 
-    ns/op: median of up to \(runs) runs: those that begin within 5 seconds, but 5, or 3 where one takes long.
-    ratio to C: median of the ratios of runs paired with C's.
-    spread: distance between the quartiles of the times, relative to their median.
-    peak: how far resident memory rose in one more run, above that with the database in the cache.
-    allocs: how often that run allocated memory (malloc, calloc, realloc and their like).
+    ns/op: median of up to \(runs) runs. No run starts after 5 seconds, but there are at least 5 (3 in slow cases).
+    ratio to C: median of the ratios of each run to C's run in the same round.
+    spread: interquartile range of the times, relative to their median.
+    peak: maximum increase of resident memory in an additional run, with the database in the cache.
+    allocs: number of allocations in that run (malloc, calloc, realloc and similar functions).
     """
   }
 
