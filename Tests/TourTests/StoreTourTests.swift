@@ -6,9 +6,9 @@ import Tour
 
 /// Compares the tour's store with the same files, read independently.
 @Suite(
-  .enabled(if: FileManager.default.fileExists(atPath: "\(ZoneDatabase.usualFolder)/zone1970.tab")))
+  .enabled(if: FileManager.default.fileExists(atPath: "\(ZoneDatabase.defaultFolder)/zone1970.tab")))
 struct StoreTourTests {
-  private static let folder = ZoneDatabase.usualFolder
+  private static let folder = ZoneDatabase.defaultFolder
 
   /// Returns the lines of a table without comments, split at tabs.
   private static func lines(_ name: String) throws -> [[String]] {
@@ -76,7 +76,7 @@ struct StoreTourTests {
     let south = try await tour.magic.count(of: Zone.self, where: \.$latitude < 0)
     #expect(try tour.count(southOf: 0) == [south, south, south])
     let zones = try await tour.magic.count(of: Zone.self)
-    let (between, after) = try tour.deleteAndUndo()
+    let (between, after) = try tour.deleteAndRollBack()
     #expect(between == 0)
     #expect(after == zones)
     #expect(try await tour.comment(on: "Europe/Zurich") == "visited by the tour")

@@ -87,12 +87,12 @@ import Tour
 
   @Test(
     .enabled("the package tzdata is installed") {
-      FileManager.default.fileExists(atPath: ZoneDatabase.usualFolder + "/zone1970.tab")
+      FileManager.default.fileExists(atPath: ZoneDatabase.defaultFolder + "/zone1970.tab")
     })
   func `the system's database is read completely`() throws {
     let database = try ZoneDatabase()
     let lines = try ["iso3166.tab", "zone1970.tab"].map { name in
-      try String(contentsOfFile: ZoneDatabase.usualFolder + "/" + name, encoding: .utf8)
+      try String(contentsOfFile: ZoneDatabase.defaultFolder + "/" + name, encoding: .utf8)
         .components(separatedBy: "\n").filter { !$0.isEmpty && !$0.hasPrefix("#") }
     }
     #expect(database.countries.map { "\($0.code)\t\($0.name)" } == lines[0])
@@ -101,7 +101,7 @@ import Tour
         == lines[1].map { $0.components(separatedBy: "\t") }.map { "\($0[0])\t\($0[2])" })
     for zone in database.zones {
       let bytes = try Data(
-        contentsOf: URL(fileURLWithPath: ZoneDatabase.usualFolder + "/" + zone.name))
+        contentsOf: URL(fileURLWithPath: ZoneDatabase.defaultFolder + "/" + zone.name))
       #expect(try database.file(of: zone) == bytes)
     }
   }

@@ -43,7 +43,7 @@ package struct Arguments: Hashable, Sendable {
     guard values["--cluster"] == nil || !cluster.isEmpty else {
       throw UsageError("--cluster needs addresses")
     }
-    zoneinfo = values["--zoneinfo"] ?? ZoneDatabase.usualFolder
+    zoneinfo = values["--zoneinfo"] ?? ZoneDatabase.defaultFolder
   }
 
   package static let help = """
@@ -53,7 +53,7 @@ package struct Arguments: Hashable, Sendable {
 
       --store FOLDER     keep the store in FOLDER, not in a temporary folder
       --cluster A,B,C    keep the store in the database "tour" of the dqlite cluster with these nodes
-      --zoneinfo FOLDER  read the time zone database in FOLDER, not in \(ZoneDatabase.usualFolder)
+      --zoneinfo FOLDER  read the time zone database in FOLDER, not in \(ZoneDatabase.defaultFolder)
       --help             print this text
 
     """

@@ -48,7 +48,7 @@ package struct StoreTour {
   /// Deletes all zones in a transaction and rolls it back.
   ///
   /// - Returns: The number of zones inside the transaction, and after it.
-  package func deleteAndUndo() throws -> (between: Int, after: Int) {
+  package func deleteAndRollBack() throws -> (between: Int, after: Int) {
     var between = 0
     _ = try magic.database.write { connection in
       try connection.executeChange("DELETE FROM Zone")

@@ -25,9 +25,9 @@ package import Terminal
       }
       return 0
     } catch let error as UsageError {
-      return complain("\(error) (see --help)", on: errors, status: 2)
+      return printError("\(error) (see --help)", on: errors, status: 2)
     } catch {
-      return complain("\(error)", on: errors, status: 1)
+      return printError("\(error)", on: errors, status: 1)
     }
   }
 
@@ -104,7 +104,7 @@ package import Terminal
       Set($0).count == 1 ? "executeChange, executeQuery and rows(_:as:) agree" : "\($0)"
     }
     _ = try await steps.run("SQL: delete all zones and roll back") {
-      try tour.deleteAndUndo()
+      try tour.deleteAndRollBack()
     } count: {
       $0.after
     } detail: {
@@ -152,7 +152,7 @@ package import Terminal
     zones.prefix(3).map(\.name).joined(separator: ", ") + (zones.count > 3 ? ", …" : "")
   }
 
-  private static func complain(_ message: String, on errors: Output, status: Int32) -> Int32 {
+  private static func printError(_ message: String, on errors: Output, status: Int32) -> Int32 {
     // If this write fails too, the exit status is the only report.
     try? errors.write("Tour: \(message)".visible + "\n")
     return status

@@ -4,7 +4,7 @@ import Terminal
 /// The IANA time zone database in a folder: its countries, its zones and the file of each zone.
 package struct ZoneDatabase: Sendable {
   /// The folder of the database on most Unix systems.
-  package static let usualFolder = "/usr/share/zoneinfo"
+  package static let defaultFolder = "/usr/share/zoneinfo"
 
   package let countries: [CountryLine]
   package let zones: [ZoneLine]
@@ -13,7 +13,7 @@ package struct ZoneDatabase: Sendable {
   /// Reads `iso3166.tab` and `zone1970.tab` in the folder at `path`.
   ///
   /// - Throws: `ZoneDatabaseError` if a table can't be read or contains an invalid line.
-  package init(folder path: String = usualFolder) throws(ZoneDatabaseError) {
+  package init(folder path: String = defaultFolder) throws(ZoneDatabaseError) {
     folder = ZoneFolder(path: path)
     var codes: Set<String> = []
     countries = try folder.tabFile("iso3166.tab").entries { columns throws(LineProblem) in

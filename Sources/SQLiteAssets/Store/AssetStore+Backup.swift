@@ -42,7 +42,7 @@ extension AssetStore {
   ) throws -> AssetBackup {
     try database.require(.backup)
     let path = try File.absolute(path)
-    PendingFile.removeAbandoned(beside: path, operations)
+    PendingFile.removeAbandoned(nextTo: path, operations)
     if let present = try Folder.existing(path: path, operations), try !present.names().isEmpty {
       throw AssetError.folderNotEmpty(path: path)
     }

@@ -34,7 +34,7 @@ package final class PendingFile {
     self.path = path
     self.parent = parent
     self.operations = operations
-    PendingFile.removeAbandoned(beside: path, operations)
+    PendingFile.removeAbandoned(nextTo: path, operations)
     // Truncated, because a file name can have at most 255 bytes.
     let start = "\(parent)/\(String(decoding: name.utf8.prefix(200), as: UTF8.self))"
     while true {
@@ -86,14 +86,14 @@ package final class PendingFile {
       if replacing {
         try operations.replace(path, by: contentPath, in: PendingFile.working)
       } else {
-        try takeFreePath()
+        try moveWithoutReplacing()
       }
     }
     // Ignored: the content is complete, only its name might not survive a power failure.
     try? syncParent()
   }
 
-  private func takeFreePath() throws(SystemFailure) {
+  private func moveWithoutReplacing() throws(SystemFailure) {
     do {
       try operations.move(
         contentPath, from: PendingFile.working, to: PendingFile.working, as: path)
@@ -174,7 +174,7 @@ extension PendingFile {
   /// Removes pending folders of ended processes next to `path`. Ignores failures, because the next
   /// call tries again.
   package static func removeAbandoned(
-    beside path: String, _ operations: any FileOperations = SystemFileOperations()
+    nextTo path: String, _ operations: any FileOperations = SystemFileOperations()
   ) {
     let parent = split(path).parent
     guard let number = try? operations.open(path: parent, O_RDONLY | O_DIRECTORY) else { return }

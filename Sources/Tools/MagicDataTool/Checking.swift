@@ -19,38 +19,38 @@ extension Command {
       """,
     flags: ["--quick"], options: ["--format"], run: check)
 
-  private static func check(_ session: inout Session) throws -> Ending {
-    let place = try Place(session.words.operands[0])
-    let database = try place.openForReading(session)
-    let isQuick = session.words.flags.contains("--quick")
+  private static func check(_ session: inout Session) throws -> ExitStatus {
+    let location = try DatabaseLocation(session.arguments.operands[0])
+    let database = try location.openForReading(session)
+    let isQuick = session.arguments.flags.contains("--quick")
     var report = Report(writer: try session.results(["check", "subject", "finding"]))
 
     try session.progress("reading every page")
     try database.read { connection in
       for finding in try connection.integrityFindings(isQuick: isQuick) {
-        try report.tell(["integrity", nil, finding])
+        try report.add(["integrity", nil, finding])
       }
       try session.interruption.check()
       for (table, parent, count, first) in try connection.brokenReferences() {
-        let place = first.map { ", the first in row \($0)" } ?? ""
+        let location = first.map { ", the first in row \($0)" } ?? ""
         let rows = count == 1 ? "1 row references" : "\(count) rows reference"
-        try report.tell([
-          "foreign key", table, "\(rows) missing rows of \(parent)\(place)",
+        try report.add([
+          "foreign key", table, "\(rows) missing rows of \(parent)\(location)",
         ])
       }
     }
     do {
-      if let assets = try place.assets(of: database) {
+      if let assets = try location.assets(of: database) {
         if !isQuick {
-          let errors = try assets.verify { try session.progress($0.words(of: "reading")) }
-          for error in errors { try report.tell(["asset", nil, "\(error)"]) }
+          let errors = try assets.verify { try session.progress($0.description(of: "reading")) }
+          for error in errors { try report.add(["asset", nil, "\(error)"]) }
         }
         for (name, step) in try assets.upkeepPlan().steps {
-          try report.tell(["recovery", name, step], isFault: false)
+          try report.add(["recovery", name, step], isFault: false)
         }
       }
     } catch let error as ToolError {
-      try report.tell(["asset", nil, error.message])
+      try report.add(["asset", nil, error.message])
     }
     session.endProgress()
     try report.writer.finish()
@@ -80,32 +80,32 @@ extension Command {
       """,
     flags: ["--apply"], options: ["--format", "--migrated-to", "--wait"], run: repair)
 
-  private static func repair(_ session: inout Session) throws -> Ending {
-    let place = try Place(session.words.operands[0])
-    let applies = session.words.flags.contains("--apply")
+  private static func repair(_ session: inout Session) throws -> ExitStatus {
+    let location = try DatabaseLocation(session.arguments.operands[0])
+    let applies = session.arguments.flags.contains("--apply")
     var report = Report(writer: try session.results(["subject", applies ? "done" : "to do"]))
 
-    if let bytes = FileLocks.size(of: place.path + "-journal"), bytes > 0 {
-      try report.tell([
-        place.path + "-journal", "roll back its transaction if its program has ended",
+    if let bytes = FileLocks.size(of: location.path + "-journal"), bytes > 0 {
+      try report.add([
+        location.path + "-journal", "roll back its transaction if its program has ended",
       ])
-      if applies { try place.undoWhatWasCutOff() }
+      if applies { try location.rollBackInterruptedTransaction() }
     }
-    try place.checkIsNotNewer(session)
+    try location.checkIsNotNewer(session)
     try session.progress("reading every page")
-    let database = try place.openForReading(session)
+    let database = try location.openForReading(session)
     let findings = try database.read { try $0.integrityFindings(isQuick: false) }
     let indexes = Connection.indexes(namedIn: findings)
-    if let assets = try place.assets(of: database) {
-      for (name, step) in try assets.upkeepPlan().steps { try report.tell([name, step]) }
+    if let assets = try location.assets(of: database) {
+      for (name, step) in try assets.upkeepPlan().steps { try report.add([name, step]) }
     }
     try database.close()
-    for index in indexes { try report.tell([index, "rebuild the index"]) }
+    for index in indexes { try report.add([index, "rebuild the index"]) }
 
     var left = findings.count { Connection.index(namedIn: $0) == nil }
     if applies {
       // Opening the store moves or removes pending asset files.
-      let opened = try place.openForWriting(session)
+      let opened = try location.openForWriting(session)
       if !indexes.isEmpty {
         try opened.database.write { connection in
           for index in indexes {
@@ -139,18 +139,18 @@ extension Command {
       """,
     flags: ["--dry-run"], options: ["--format", "--migrated-to", "--wait"], run: sweep)
 
-  private static func sweep(_ session: inout Session) throws -> Ending {
-    let place = try Place(session.words.operands[0])
+  private static func sweep(_ session: inout Session) throws -> ExitStatus {
+    let location = try DatabaseLocation(session.arguments.operands[0])
     var writer = try session.results(["file", "step"])
-    if session.words.flags.contains("--dry-run") {
-      let database = try place.openForReading(session)
-      guard let assets = try place.assets(of: database) else { throw Self.noAssets(place) }
+    if session.arguments.flags.contains("--dry-run") {
+      let database = try location.openForReading(session)
+      guard let assets = try location.assets(of: database) else { throw Self.noAssets(location) }
       for (name, step) in try assets.upkeepPlan().steps {
         try writer.add([.text(name), .text(step)])
       }
     } else {
-      guard case .store(let magic) = try place.openForWriting(session) else {
-        throw Self.noAssets(place)
+      guard case .store(let magic) = try location.openForWriting(session) else {
+        throw Self.noAssets(location)
       }
       let report = try magic.assets.sweep()
       let lists = [
@@ -166,8 +166,8 @@ extension Command {
     return .done
   }
 
-  private static func noAssets(_ place: Place) -> ToolError {
-    .failed("\(place.path) has no assets")
+  private static func noAssets(_ location: DatabaseLocation) -> ToolError {
+    .failed("\(location.path) has no assets")
   }
 }
 
@@ -179,8 +179,8 @@ private struct Report {
 
   init(writer: ResultWriter) { self.writer = writer }
 
-  mutating func tell(_ words: [String?], isFault: Bool = true) throws {
-    try writer.add(words.map { $0.map { .text($0) } ?? .null })
+  mutating func add(_ cells: [String?], isFault: Bool = true) throws {
+    try writer.add(cells.map { $0.map { .text($0) } ?? .null })
     if isFault { count += 1 }
   }
 }
@@ -199,7 +199,7 @@ extension UpkeepPlan {
 }
 
 extension AssetProgress {
-  func words(of work: String) -> String {
+  func description(of work: String) -> String {
     "\(work) assets: \(assets) of \(totalAssets), \(bytes / 1_000_000) of \(totalBytes / 1_000_000) MB"
   }
 }

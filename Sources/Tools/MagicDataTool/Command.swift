@@ -10,7 +10,7 @@ struct Command: Sendable {
   var options: Set<String> = []
   var operands: ClosedRange<Int> = 1...1
   var takesParameters = false
-  let run: @Sendable (inout Session) throws -> Ending
+  let run: @Sendable (inout Session) throws -> ExitStatus
 
   /// The output of `magicdata COMMAND --help`.
   var help: String { "Usage: magicdata \(name) \(usage)\n\n\(explanation)\n" }
@@ -46,7 +46,7 @@ extension String {
 }
 
 /// The outcome of a command. The raw value is the exit status.
-enum Ending: Int32 {
+enum ExitStatus: Int32 {
   case done = 0
   case failed = 1
   case usage = 2
@@ -62,12 +62,12 @@ enum Ending: Int32 {
 
 /// A failure that the tool itself detects.
 struct ToolError: Error {
-  let ending: Ending
+  let status: ExitStatus
   let message: String
 
-  static func usage(_ message: String) -> ToolError { ToolError(ending: .usage, message: message) }
+  static func usage(_ message: String) -> ToolError { ToolError(status: .usage, message: message) }
 
   static func failed(_ message: String) -> ToolError {
-    ToolError(ending: .failed, message: message)
+    ToolError(status: .failed, message: message)
   }
 }

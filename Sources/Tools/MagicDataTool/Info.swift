@@ -21,18 +21,18 @@ extension Command {
       migration  each applied migration    its position
       lock       each other program        process ID                    purpose of its locks (on Linux)
       node       the address of each node  its ID                        its role, and which one is the leader
-      \(ClusterPlace.explanation)
+      \(ClusterLocation.explanation)
       """,
-    options: ClusterPlace.options.union(["--format"]), operands: 0...1, run: info)
+    options: ClusterLocation.options.union(["--format"]), operands: 0...1, run: info)
 
-  private static func info(_ session: inout Session) throws -> Ending {
-    if let database = try ClusterPlace.open(session, operands: 0) {
+  private static func info(_ session: inout Session) throws -> ExitStatus {
+    if let database = try ClusterLocation.open(session, operands: 0) {
       return try info(ofCluster: database, &session)
     }
-    let place = try Place(session.words.operands[0])
-    let database = try place.openForReading(session)
+    let location = try DatabaseLocation(session.arguments.operands[0])
+    let database = try location.openForReading(session)
     var facts = Facts(writer: try session.results(["kind", "name", "rows", "bytes", "note"]))
-    let path = database.path ?? place.path
+    let path = database.path ?? location.path
     let locks = FileLocks.holders(of: path)
     let journal =
       try database.withoutTransaction {
@@ -91,17 +91,17 @@ extension Command {
 
   private static func info(
     ofCluster database: Database, _ session: inout Session
-  ) throws -> Ending {
+  ) throws -> ExitStatus {
     var facts = Facts(writer: try session.results(["kind", "name", "rows", "bytes", "note"]))
     for node in try database.clusterNodes() ?? [] {
       try facts.add(
         "node", node.address, rows: Int(truncatingIfNeeded: node.id), bytes: nil,
-        node.isLeader ? "\(node.role.words), leader" : node.role.words)
+        node.isLeader ? "\(node.role.name), leader" : node.role.name)
     }
     try database.read { connection in
       let pages = try connection.number("PRAGMA page_count")
       try facts.add(
-        "database", session.words.values["--name"] ?? "", rows: pages,
+        "database", session.arguments.values["--name"] ?? "", rows: pages,
         bytes: pages * (try connection.number("PRAGMA page_size")), nil)
       try addTables(connection, &facts, &session)
     }
@@ -115,7 +115,7 @@ extension Command {
 }
 
 extension ClusterNode.Role {
-  fileprivate var words: String {
+  fileprivate var name: String {
     switch self {
     case .voter: "voter"
     case .standBy: "stand-by"

@@ -25,16 +25,16 @@ extension Command {
     flags: ["--write"], options: ["--format", "--migrated-to", "--wait"], operands: 1...2,
     takesParameters: true, run: query)
 
-  private static func query(_ session: inout Session) throws -> Ending {
-    let place = try Place(session.words.operands[0])
-    let given = session.words.operands.count > 1 ? session.words.operands[1] : "-"
-    let sql = given == "-" ? try standardInput() : given
-    guard session.words.flags.contains("--write") else {
-      let database = try place.openForReading(session)
+  private static func query(_ session: inout Session) throws -> ExitStatus {
+    let location = try DatabaseLocation(session.arguments.operands[0])
+    let argument = session.arguments.operands.count > 1 ? session.arguments.operands[1] : "-"
+    let sql = argument == "-" ? try standardInput() : argument
+    guard session.arguments.flags.contains("--write") else {
+      let database = try location.openForReading(session)
       _ = try database.read { try run(sql, $0, session) }
       return .done
     }
-    let opened = try place.openForWriting(session)
+    let opened = try location.openForWriting(session)
     let changed = try opened.database.write { try run(sql, $0, session) }
     try opened.database.close()
     let words = changed == 1 ? "1 row changed" : "\(changed) rows changed"
@@ -53,10 +53,10 @@ extension Command {
   private static func run(
     _ sql: String, _ connection: Connection, _ session: Session
   ) throws -> Int {
-    let arguments = session.words.parameters.mapValues { value(of: $0) as (any Bindable)? }
+    let arguments = session.arguments.parameters.mapValues { value(of: $0) as (any Bindable)? }
     let sql = SQL(unchecked: sql)
-    if !session.words.flags.contains("--write") {
-      try refuseWriting(sql, arguments, connection)
+    if !session.arguments.flags.contains("--write") {
+      try requireReadOnly(sql, arguments, connection)
     }
     var statement = try connection.statement(sql, withArgs: arguments)
     let count = statement.columnCount
@@ -88,7 +88,7 @@ extension Command {
   }
 
   /// Throws an error if the statement writes to the database.
-  private static func refuseWriting(
+  private static func requireReadOnly(
     _ sql: SQL, _ arguments: [String: (any Bindable)?], _ connection: Connection
   ) throws {
     do {
@@ -137,9 +137,9 @@ extension Command {
       """,
     operands: 1...2, run: schema)
 
-  private static func schema(_ session: inout Session) throws -> Ending {
-    let objects = try session.words.operands.map { path in
-      try Place(path).openForReading(session).rows(
+  private static func schema(_ session: inout Session) throws -> ExitStatus {
+    let objects = try session.arguments.operands.map { path in
+      try DatabaseLocation(path).openForReading(session).rows(
         """
         SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL
         ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid

@@ -17,7 +17,7 @@ struct ResultWriter {
   private let names: [String]
   private var text = ""
   /// The first rows, which determine the column widths. Nil once the widths are known.
-  private var waiting: [[TableCell]]? = []
+  private var firstRows: [[TableCell]]? = []
   private var widths: [Int] = []
   private var isNumeric: [Bool] = []
   private(set) var rowCount = 0
@@ -44,11 +44,11 @@ struct ResultWriter {
     case .json: text += json(values)
     case .table:
       let cells = values.map { TableCell($0, in: output) }
-      guard waiting != nil else {
+      guard firstRows != nil else {
         text += line(cells)
         break
       }
-      waiting?.append(cells)
+      firstRows?.append(cells)
       if rowCount == Self.sampleCount { layOut() }
     }
     if text.utf8.count >= 1 << 15 { try flush() }
@@ -76,8 +76,8 @@ struct ResultWriter {
   /// Determines the column widths from the first rows, and adds the header and these rows to the
   /// text.
   private mutating func layOut() {
-    guard format == .table, let rows = waiting else { return }
-    waiting = nil
+    guard format == .table, let rows = firstRows else { return }
+    firstRows = nil
     widths = names.indices.map { column in
       max(names[column].terminalWidth, rows.map { $0[column].width }.max() ?? 0, 1)
     }

@@ -6,15 +6,15 @@ import Terminal
 
 /// A single run of a command: its arguments, outputs and interruption.
 struct Session {
-  let words: Words
+  let arguments: Arguments
   let output: Output
   let errors: Output
   let interruption: Interruption
   private let clock = ContinuousClock()
   private var lastProgress: ContinuousClock.Instant?
 
-  init(words: Words, output: Output, errors: Output, interruption: Interruption) {
-    self.words = words
+  init(arguments: Arguments, output: Output, errors: Output, interruption: Interruption) {
+    self.arguments = arguments
     self.output = output
     self.errors = errors
     self.interruption = interruption
@@ -24,7 +24,7 @@ struct Session {
   /// otherwise CSV.
   func results(_ columns: [String]) throws -> ResultWriter {
     var format = output.isTerminal ? ResultWriter.Format.table : .csv
-    if let name = words.values["--format"] {
+    if let name = arguments.values["--format"] {
       guard let named = ResultWriter.Format(rawValue: name) else {
         throw ToolError.usage("--format must be table, csv or json, not \(name.quoted)")
       }

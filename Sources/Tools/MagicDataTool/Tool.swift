@@ -59,26 +59,26 @@ package import Terminal
       }
       if first == "--help" || first == "help" && words.isEmpty {
         try output.write(Command.help)
-        return Ending.done.rawValue
+        return ExitStatus.done.rawValue
       }
       guard let command = Command.all.first(where: { $0.name == first }) else {
         throw ToolError.usage("unknown command \(first.quoted)")
       }
       name += " \(command.name)"
       var session = Session(
-        words: try Words(words, of: command), output: output, errors: errors,
+        arguments: try Arguments(words, of: command), output: output, errors: errors,
         interruption: interruption)
-      if session.words.flags.contains("--help") {
+      if session.arguments.flags.contains("--help") {
         try output.write(command.help)
-        return Ending.done.rawValue
+        return ExitStatus.done.rawValue
       }
       defer { session.endProgress() }
       return try command.run(&session).rawValue
     } catch {
-      let (ending, message) = explanation(of: error, interruption)
+      let (status, message) = explanation(of: error, interruption)
       // If this write fails too, the exit status is the only report.
-      if let message { try? errors.write(message.lines(behind: name)) }
-      return ending.rawValue
+      if let message { try? errors.write(message.lines(prefix: name)) }
+      return status.rawValue
     }
   }
 
@@ -86,11 +86,11 @@ package import Terminal
   /// interrupted the command or the reader closed the pipe.
   private static func explanation(
     of error: any Error, _ interruption: Interruption
-  ) -> (Ending, [String]?) {
+  ) -> (ExitStatus, [String]?) {
     switch error {
     case let error as ToolError:
-      let hint = error.ending == .usage ? " (see --help)" : ""
-      return (error.ending, [error.message + hint])
+      let hint = error.status == .usage ? " (see --help)" : ""
+      return (error.status, [error.message + hint])
     case let error as OutputError where error.isClosedPipe:
       return (.closedPipe, nil)
     case is Interrupted:
@@ -98,8 +98,8 @@ package import Terminal
     case let error as SQLiteError where error.code.primary == .interrupt && interruption.isRaised:
       return (.interrupted, nil)
     case let error as SQLiteError:
-      let ending: Ending = [.busy, .locked].contains(error.code.primary) ? .busy : .failed
-      return (ending, error.lines)
+      let status: ExitStatus = [.busy, .locked].contains(error.code.primary) ? .busy : .failed
+      return (status, error.lines)
     case AssetError.unknownFormat:
       return (.newer, ["\(error)"])
     default:
@@ -136,7 +136,7 @@ extension SQLiteError {
 
 extension [String] {
   /// Joins the lines of a message, prefixed with the program name. Escapes control characters.
-  fileprivate func lines(behind name: String) -> String {
+  fileprivate func lines(prefix name: String) -> String {
     enumerated().map { ($0 == 0 ? "\(name): " : "") + $1.visible + "\n" }.joined()
   }
 }

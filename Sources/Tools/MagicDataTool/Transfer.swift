@@ -15,21 +15,21 @@ extension Command {
       """,
     operands: 2...2, run: backup)
 
-  private static func backup(_ session: inout Session) throws -> Ending {
-    let place = try Place(session.words.operands[0])
-    let target = session.words.operands[1]
-    let database = try place.openForReading(session)
-    guard let assets = try place.assets(of: database) else {
-      guard try Place.kind(of: target) == .missing else {
+  private static func backup(_ session: inout Session) throws -> ExitStatus {
+    let location = try DatabaseLocation(session.arguments.operands[0])
+    let target = session.arguments.operands[1]
+    let database = try location.openForReading(session)
+    guard let assets = try location.assets(of: database) else {
+      guard try DatabaseLocation.kind(of: target) == .missing else {
         throw ToolError.failed("\(target) already exists")
       }
-      try DataFile.sqlite(path: place.path).copy(to: .sqlite(path: target)) {
-        try session.progress($0.words(of: "copying"))
+      try DataFile.sqlite(path: location.path).copy(to: .sqlite(path: target)) {
+        try session.progress($0.description(of: "copying"))
       }
       return .done
     }
     let backup = try assets.backup(to: target) {
-      try session.progress($0.words(of: "copying"))
+      try session.progress($0.description(of: "copying"))
     }
     for fault in backup.faults { try session.note("\(fault)") }
     return backup.faults.isEmpty ? .done : .found
@@ -44,18 +44,21 @@ extension Command {
 
       --as FORMAT  spon or json; by default, the format of the file extension (.spon, .json, .jsonl)
       --replace    replace FILE if it exists
-      \(ClusterPlace.explanation)
+      \(ClusterLocation.explanation)
       """,
-    flags: ["--replace"], options: ClusterPlace.options.union(["--as"]), operands: 1...2, run: dump)
+    flags: ["--replace"], options: ClusterLocation.options.union(["--as"]), operands: 1...2,
+    run: dump)
 
-  private static func dump(_ session: inout Session) throws -> Ending {
-    let cluster = try ClusterPlace.open(session, operands: 1)
-    let place = cluster == nil ? try Place(session.words.operands[0]) : nil
-    let file = try session.textFile(session.words.operands[cluster == nil ? 1 : 0])
-    if try Place.kind(of: file.path) != .missing, !session.words.flags.contains("--replace") {
+  private static func dump(_ session: inout Session) throws -> ExitStatus {
+    let cluster = try ClusterLocation.open(session, operands: 1)
+    let location = cluster == nil ? try DatabaseLocation(session.arguments.operands[0]) : nil
+    let file = try session.textFile(session.arguments.operands[cluster == nil ? 1 : 0])
+    if try DatabaseLocation.kind(of: file.path) != .missing,
+      !session.arguments.flags.contains("--replace")
+    {
       throw ToolError.failed("\(file.path) already exists; add --replace to replace it")
     }
-    guard let database = try cluster ?? place?.openForReading(session) else { return .failed }
+    guard let database = try cluster ?? location?.openForReading(session) else { return .failed }
     // A cluster creates a database when it is first opened, so a mistyped name would produce an
     // empty dump.
     if cluster != nil,
@@ -63,13 +66,13 @@ extension Command {
     {
       throw ToolError.failed("the cluster database is empty; check its name")
     }
-    try database.dump(to: file) { try session.progress($0.words(of: "writing")) }
-    try noteFiles(of: database, &session)
+    try database.dump(to: file) { try session.progress($0.description(of: "writing")) }
+    try noteOmittedFiles(of: database, &session)
     return .done
   }
 
   /// Prints the number of asset files that the rows reference, because a dump doesn't contain them.
-  private static func noteFiles(of database: Database, _ session: inout Session) throws {
+  private static func noteOmittedFiles(of database: Database, _ session: inout Session) throws {
     guard try database.read({ try $0.tableExists("magicdata_asset") }),
       let count = try database.rows(
         "SELECT count(*) FROM magicdata_asset WHERE content IS NULL", as: Int.self
@@ -94,33 +97,33 @@ extension Command {
                           or migrated it
       --migrated-to NAME  fail unless NAME is the last applied migration
       --wait SECONDS      how long to wait for the locks of other programs (5 by default)
-      \(ClusterPlace.explanation)
+      \(ClusterLocation.explanation)
       """,
     flags: ["--replace"],
-    options: ClusterPlace.options.union(["--as", "--migrated-to", "--wait"]), operands: 1...2,
+    options: ClusterLocation.options.union(["--as", "--migrated-to", "--wait"]), operands: 1...2,
     run: restore)
 
-  private static func restore(_ session: inout Session) throws -> Ending {
-    let cluster = try ClusterPlace.open(session, operands: 1)
-    let file = try session.textFile(session.words.operands[0])
-    guard try Place.kind(of: file.path) == .file else {
+  private static func restore(_ session: inout Session) throws -> ExitStatus {
+    let cluster = try ClusterLocation.open(session, operands: 1)
+    let file = try session.textFile(session.arguments.operands[0])
+    guard try DatabaseLocation.kind(of: file.path) == .file else {
       throw ToolError.failed("\(file.path) is not a file")
     }
     if let cluster {
-      try cluster.restore(from: file) { try session.progress($0.words(of: "copying")) }
+      try cluster.restore(from: file) { try session.progress($0.description(of: "copying")) }
       return .done
     }
-    let path = session.words.operands[1]
-    guard try Place.kind(of: path) != .missing else {
-      try file.copy(to: .sqlite(path: path)) { try session.progress($0.words(of: "reading")) }
-      try noteFiles(of: Place(path).openForReading(session), &session)
+    let path = session.arguments.operands[1]
+    guard try DatabaseLocation.kind(of: path) != .missing else {
+      try file.copy(to: .sqlite(path: path)) { try session.progress($0.description(of: "reading")) }
+      try noteOmittedFiles(of: DatabaseLocation(path).openForReading(session), &session)
       return .done
     }
-    guard session.words.flags.contains("--replace") else {
+    guard session.arguments.flags.contains("--replace") else {
       throw ToolError.failed("\(path) already exists; add --replace to replace its content")
     }
-    let opened = try Place(path).openForWriting(session)
-    try opened.database.restore(from: file) { try session.progress($0.words(of: "reading")) }
+    let opened = try DatabaseLocation(path).openForWriting(session)
+    try opened.database.restore(from: file) { try session.progress($0.description(of: "reading")) }
     try opened.database.close()
     return .done
   }
@@ -136,10 +139,12 @@ extension Command {
       """,
     operands: 2...2, run: importFile)
 
-  private static func importFile(_ session: inout Session) throws -> Ending {
-    let (file, path) = (session.words.operands[0], session.words.operands[1])
-    guard try Place.kind(of: file) == .file else { throw ToolError.failed("\(file) is not a file") }
-    guard try Place.kind(of: path) == .missing else {
+  private static func importFile(_ session: inout Session) throws -> ExitStatus {
+    let (file, path) = (session.arguments.operands[0], session.arguments.operands[1])
+    guard try DatabaseLocation.kind(of: file) == .file else {
+      throw ToolError.failed("\(file) is not a file")
+    }
+    guard try DatabaseLocation.kind(of: path) == .missing else {
       throw ToolError.failed("\(path) already exists")
     }
     try CodableStore(importing: Data(contentsOf: URL(filePath: file)))
@@ -152,7 +157,7 @@ extension Session {
   /// Returns a text file in the format of `--as`, or of the file extension if `--as` is missing.
   fileprivate func textFile(_ path: String) throws -> DataFile {
     let end = path.split(separator: ".").last.map { String($0).lowercased() }
-    switch words.values["--as"] ?? end {
+    switch arguments.values["--as"] ?? end {
     case "spon": return .spon(path: path)
     case "json", "jsonl": return .json(path: path)
     default:
@@ -163,7 +168,7 @@ extension Session {
 }
 
 extension DumpProgress {
-  fileprivate func words(of work: String) -> String {
+  fileprivate func description(of work: String) -> String {
     let bytes = totalBytes.map { "\(self.bytes / 1_000_000) of \($0 / 1_000_000) MB" }
     let rows = rows > 0 ? ", \(rows) rows" : ""
     return "\(work) \(table) \(bytes ?? "\(self.bytes / 1_000_000) MB")\(rows)"

@@ -16,9 +16,9 @@ extension Command {
       """,
     options: ["--format", "--for"], run: watch)
 
-  private static func watch(_ session: inout Session) throws -> Ending {
-    let seconds = try session.words.number("--for", in: 0...1_000_000_000)
-    let database = try Place(session.words.operands[0]).openForReading(session)
+  private static func watch(_ session: inout Session) throws -> ExitStatus {
+    let seconds = try session.arguments.number("--for", in: 0...1_000_000_000)
+    let database = try DatabaseLocation(session.arguments.operands[0]).openForReading(session)
     var writer = try session.results(["time", "table", "rows", "change"])
     let end = seconds.map { ContinuousClock.now + .seconds($0) }
     var state = try WatchedState(of: database)

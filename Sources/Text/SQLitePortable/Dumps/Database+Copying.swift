@@ -60,7 +60,7 @@ extension Database {
     guard !names.contains(where: { FileManager.default.fileExists(atPath: $0) }) else {
       // A process may have been killed after it published the file, but before it removed its
       // folder.
-      PendingFile.removeAbandoned(beside: path)
+      PendingFile.removeAbandoned(nextTo: path)
       return try filling(databaseAt: path, body)
     }
     let file = try AtomicFile(path)

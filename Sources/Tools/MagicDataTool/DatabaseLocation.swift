@@ -7,7 +7,7 @@ import SQLiteObjects
 import Terminal
 
 /// The location of a store or database file that the user specified.
-struct Place {
+struct DatabaseLocation {
   /// The path of the database file.
   let path: String
 
@@ -107,7 +107,7 @@ struct Place {
 
   /// The options for writing. They keep the file's journal mode, because another program may have
   /// created the file.
-  private static var keepingOptions: Database.Options {
+  private static var writingOptions: Database.Options {
     var options = Database.Options(mode: .readWrite)
     options.journalMode = .delete
     options.keepsJournalMode = true
@@ -120,8 +120,8 @@ struct Place {
   /// - Throws: `ToolError` with the exit status 4 if a newer program created or migrated it.
   func openForWriting(_ session: Session) throws -> Opened {
     let isStore = try checkIsNotNewer(session)
-    var options = Self.keepingOptions
-    if let seconds = try session.words.number("--wait", in: 0...86_400) {
+    var options = Self.writingOptions
+    if let seconds = try session.arguments.number("--wait", in: 0...86_400) {
       options.busyTimeout = .seconds(seconds)
     }
     let opened: Opened
@@ -144,22 +144,22 @@ struct Place {
     let database = try openForReading(session)
     defer { try? database.close() }
     do {
-      let made = try database.appliedMigrations()
-      if let known = session.words.values["--migrated-to"], made.last ?? "" != known {
-        let last = made.last.map(\.quoted) ?? "none"
+      let applied = try database.appliedMigrations()
+      if let known = session.arguments.values["--migrated-to"], applied.last ?? "" != known {
+        let last = applied.last.map(\.quoted) ?? "none"
         throw ToolError(
-          ending: .newer, message: "the last migration of \(path) is \(last), not \(known.quoted)")
+          status: .newer, message: "the last migration of \(path) is \(last), not \(known.quoted)")
       }
     } catch let error as SQLiteError where error.code == .schema {
-      throw ToolError(ending: .newer, message: "\(path): \(error.message)")
+      throw ToolError(status: .newer, message: "\(path): \(error.message)")
     }
     return try Self.isStore(database)
   }
 
   /// Rolls back the transaction that a crash left in a rollback journal. SQLite does this when it
   /// first reads the file.
-  func undoWhatWasCutOff() throws {
-    let database = try Database(path: path, options: Self.keepingOptions)
+  func rollBackInterruptedTransaction() throws {
+    let database = try Database(path: path, options: Self.writingOptions)
     _ = try database.read { try $0.existingTables() }
     try database.close()
   }

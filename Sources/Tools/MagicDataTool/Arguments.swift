@@ -1,7 +1,7 @@
 import Terminal
 
 /// The parsed arguments of a command.
-struct Words {
+struct Arguments {
   /// The options without a value, such as `--write`.
   private(set) var flags: Set<String> = []
   /// The values of the options that take one, by option name, such as `--format`.
@@ -46,17 +46,17 @@ struct Words {
       }
       if attached == nil { words.removeFirst() }
       let parameter = String(name.dropFirst(name.hasPrefix("--:") ? 3 : 2))
-      let isSecond =
+      let isDuplicate =
         isOption
         ? values.updateValue(value, forKey: name) != nil
         : parameters.updateValue(value, forKey: parameter) != nil
-      if isSecond { throw .usage("\(name.quoted) is used twice") }
+      if isDuplicate { throw .usage("\(name.quoted) is used twice") }
     }
     guard !flags.contains("--help") else { return }
     guard command.operands.contains(operands.count) else {
-      let isFew = operands.count < command.operands.lowerBound
+      let isTooFew = operands.count < command.operands.lowerBound
       throw .usage(
-        isFew
+        isTooFew
           ? "too few arguments"
           : "unexpected argument \(operands[command.operands.upperBound].quoted)")
     }

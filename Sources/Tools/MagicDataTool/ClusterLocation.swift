@@ -3,7 +3,7 @@ import SQLiteCluster
 import Terminal
 
 /// A database in a cluster, which the user selects with `--cluster` and `--name` instead of a path.
-enum ClusterPlace {
+enum ClusterLocation {
   /// The options that select the database.
   static let options: Set<String> = ["--cluster", "--name"]
   static let explanation = """
@@ -23,13 +23,14 @@ enum ClusterPlace {
   /// - Throws: `ToolError` if the number of operands is wrong or only one of the two options is
   ///   present.
   static func open(_ session: Session, operands: Int) throws -> Database? {
-    let values = session.words.values
+    let values = session.arguments.values
     let isNamed = values["--cluster"] != nil
     let expected = isNamed ? operands : operands + 1
-    guard session.words.operands.count == expected else {
+    guard session.arguments.operands.count == expected else {
       throw ToolError.usage(
-        session.words.operands.count < expected
-          ? "too few arguments" : "unexpected argument \(session.words.operands[expected].quoted)")
+        session.arguments.operands.count < expected
+          ? "too few arguments"
+          : "unexpected argument \(session.arguments.operands[expected].quoted)")
     }
     guard let cluster = values["--cluster"] else {
       guard values["--name"] == nil else { throw ToolError.usage("--name needs --cluster") }
