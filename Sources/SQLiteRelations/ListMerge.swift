@@ -21,7 +21,7 @@ struct ListMerge {
   ///   - base: The list before my change.
   ///   - mine: The list after my change.
   ///   - others: The current list, with the changes of others.
-  /// - Complexity: O(*n* log *n*), or O(*n*) if nobody else has changed the list.
+  /// - Complexity: O(*n* log *n*), or O(*n*) if `others` is equal to `base`.
   init(_ base: [Int64], mine: [Int64], others: [Int64]) {
     let kept = ListComparison(from: base, to: mine)
     if others == base {

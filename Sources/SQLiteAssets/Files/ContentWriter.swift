@@ -1,6 +1,6 @@
 import SystemFiles
 
-/// Writes content and computes its size and digest.
+/// A writer of content that also computes its size and digest.
 ///
 /// Content stays in memory until it reaches `minimumFileSize`. Then the writer creates a file.
 struct ContentWriter: ~Copyable {

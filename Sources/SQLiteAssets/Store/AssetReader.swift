@@ -133,7 +133,7 @@ public struct AssetReader: Sendable {
   }
 }
 
-/// Reads content in pieces and verifies its digest at the end.
+/// A reader that returns content in pieces and verifies its digest at the end.
 struct PieceReader: Sendable {
   private let reader: AssetReader
   private let size: Int

@@ -75,8 +75,8 @@ package struct CommittedChanges: Sendable {
   static let unknown = CommittedChanges(changesSchema: true, isReplaced: true)
 }
 
-/// Notifies subscribers of committed transactions. All databases of this process on one file share
-/// a feed.
+/// A feed that notifies subscribers of committed transactions. All databases of this process on one
+/// file share a feed.
 final class ChangeFeed: Sendable {
   /// The highest level of detail that the subscribers need at some point in time.
   struct Demand: Hashable, Sendable {
@@ -289,8 +289,8 @@ final class UnrecordedCommits {
   func note() { commitNumber = feed.lastCommitNumber + 1 }
 }
 
-/// Counts how often this process has replaced the whole content of a file. Values that were read at
-/// a lower count are stale.
+/// A counter of the replacements of a file's whole content by this process. Values that were read
+/// at a lower count are stale.
 package final class ContentGeneration: Sendable {
   private let count = Atomic<Int>(0)
 

@@ -2,7 +2,8 @@ import CSQLite
 
 import Platform
 
-/// Records the changes of the open transaction. It is the only user of a connection's change hooks.
+/// A recorder of the open transaction's changes. It is the only user of a connection's change
+/// hooks.
 ///
 /// SQLite allows one preupdate hook per connection. All other code subscribes to the ``ChangeFeed``
 /// that the recorder publishes to.

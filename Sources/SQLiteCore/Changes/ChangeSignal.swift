@@ -5,7 +5,8 @@ import Synchronization
 package struct ChangeTest: Sendable {
   /// The lowercased name of the table.
   let table: String
-  /// Looks up the columns of the table and returns the test; nil if every change matters.
+  /// A closure that looks up the columns of the table and returns the test, or nil if every change
+  /// matters.
   let judge: @Sendable (Connection) throws -> (@Sendable (RowChange) -> Bool)?
 
   package init(
@@ -17,8 +18,8 @@ package struct ChangeTest: Sendable {
   }
 }
 
-/// Wakes a task that waits for changes. Changes that occur while no task waits are combined into
-/// one signal.
+/// A signal that wakes a task that waits for changes. Changes that occur while no task waits are
+/// combined into one signal.
 package final class ChangeSignal: Sendable {
   private struct State {
     var isRaised = false
@@ -35,7 +36,7 @@ package final class ChangeSignal: Sendable {
     var tables: Set<String>?
     /// A counter that increases whenever `tables` may be stale.
     var version = 0
-    /// Returns whether the change of a row matters; nil if every change does.
+    /// A closure that returns whether the change of a row matters; nil if every change does.
     var matters: (@Sendable (RowChange) -> Bool)?
   }
 

@@ -55,8 +55,8 @@ package struct Field: Sendable {
   package var range: Range<Int> { start..<content.upperBound }
 }
 
-/// Reads changesets and similar formats. It is safe for arbitrary input: it never reads beyond the
-/// end, and never allocates more memory than the input's size.
+/// A cursor that reads changesets and similar formats. It is safe for arbitrary input: it never
+/// reads beyond the end, and never allocates more memory than the input's size.
 package struct ChangesetCursor: Sendable {
   package let bytes: [UInt8]
   /// The index of the next byte.
@@ -131,7 +131,7 @@ package struct ChangesetCursor: Sendable {
     return name
   }
 
-  /// Reads a size, skips as many bytes, and returns their range.
+  /// Reads a size in bytes, skips that number of bytes, and returns their range.
   fileprivate mutating func counted() throws(SQLiteError) -> Range<Int> {
     let count = try varint()
     guard count <= UInt64(left) else {

@@ -162,8 +162,8 @@ extension Database {
 
 extension Connection {
   /// Reserves a sequence number among this process's commits to the file, for comparison with
-  /// ``CommittedChanges/turn``. If this is called in a transaction that may write, the transaction
-  /// sees all earlier commits.
+  /// ``CommittedChanges/commitNumber``. If this is called in a transaction that may write, the
+  /// transaction sees all earlier commits.
   package func reserveCommitNumber() -> UInt64 { environment.feed?.reserveCommitNumber() ?? 0 }
 
   fileprivate func foreignVersion() throws -> ForeignVersion {

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Detects commits that a database didn't make itself, such as those of other processes.
+/// A watch that detects commits that a database didn't make itself, such as those of other
+/// processes.
 ///
 /// SQLite doesn't report them. While a signal listens, the watch reads the `data_version` of the
 /// writer connection about twice a second. The connection's own commits don't change that number.

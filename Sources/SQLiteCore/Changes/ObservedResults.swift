@@ -53,9 +53,10 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
     package let isSame: Bool
     /// The differences from the previous result, in a form that the reading layer defines.
     package var comparison: (any Sendable)?
-    /// Records that the loop has received the result. The next result is compared with it.
+    /// A closure that records that the loop has received the result. The next result is compared
+    /// with it.
     let accept: @Sendable () -> Void
-    /// Creates the result. The loop calls it in its own isolation.
+    /// A closure that creates the result. The loop calls it in its own isolation.
     package let make: @Sendable () throws -> Result
 
     init(

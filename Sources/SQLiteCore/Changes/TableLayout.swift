@@ -121,8 +121,8 @@ private func hasRealAffinity(_ type: String) -> Bool {
   return !others.contains { containsBytes(type, $0) } && reals.contains { containsBytes(type, $0) }
 }
 
-/// Looks up the columns of tables from inside a hook. It uses the same connection, like SQLite's
-/// session extension.
+/// A reader that looks up the columns of tables from inside a hook. It uses the same connection,
+/// like SQLite's session extension.
 final class LayoutReader {
   private let handle: ConnectionHandle
   private var known: [String: TableLayout] = [:]

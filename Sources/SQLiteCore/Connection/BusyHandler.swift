@@ -2,7 +2,7 @@ import CSQLite
 
 import Platform
 
-/// Waits while another connection, in this or another process, holds a lock.
+/// A handler that waits while another connection, in this or another process, holds a lock.
 ///
 /// Instead of failing with ``ResultCode/busy``, SQLite calls the handler repeatedly on the
 /// statement's thread. The wait ends when the lock is free, at the timeout, or when the access must

@@ -16,21 +16,22 @@ public final class Connection {
   /// The settings of a connection, and the objects that it shares with other connections to the
   /// same file.
   struct Environment {
-    /// Notifies subscribers of the changes of each transaction on the file.
+    /// The feed that notifies subscribers of the changes of each transaction on the file.
     var feed: ChangeFeed?
-    /// The type that each table of the file belongs to.
+    /// The registry of the types that own the file's tables.
     var claims: TableClaims?
-    /// Counts how often the whole content of the file was replaced.
+    /// The counter of replacements of the file's whole content.
     var content: ContentGeneration?
     /// The closures of higher layers that run before each commit.
     var commits: CommitBodies?
-    /// Detects that the file was removed or replaced.
+    /// The watch that detects that the file was removed or replaced.
     var watch: FileWatch?
-    /// Describes the other users of the file in this process, for the error message of an access.
+    /// A closure that describes the other users of the file in this process, for the error message
+    /// of an access.
     var users: ((Cancellation?) -> String)?
     /// The setups that higher layers run first on each writer connection; nil for a reader.
     var writerSetups: WriterSetups?
-    /// Adds the SQL functions of higher layers. Most connections don't need them.
+    /// A closure that adds the SQL functions of higher layers. Most connections don't need them.
     var addFunctions: (@Sendable (Connection) throws -> Void)?
     /// Whether this is the writer connection.
     var isWriter = false

@@ -50,7 +50,8 @@ package protocol RemoteSession: AnyObject {
   var maximumParameterCount: Int { get }
   /// A query for a number that changes with every write transaction of any client.
   var versionQuery: String { get }
-  /// Returns the reason why the access must end, or nil. Called while the session waits.
+  /// A closure that returns the reason why the access must end, or nil. It is called while the
+  /// session waits.
   var reasonToEnd: () -> String? { get set }
 
   /// Compiles the first statement of `sql`.
@@ -94,7 +95,7 @@ package protocol RemoteStatement: AnyObject {
   func bytes(of list: [Value]) throws(SQLiteError) -> [UInt8]
 }
 
-/// Counts the sessions that an access has lost, and decides whether the access runs again.
+/// A counter of the sessions that an access has lost, which decides whether the access runs again.
 struct SessionLosses {
   private let patience: Duration
   private let hasDeadline: Bool

@@ -50,8 +50,8 @@ final class TransactionState {
     case closed
     /// No scope is open, and the program's SQL can begin and end transactions.
     case bare
-    /// Scopes of the library are open, and the program's SQL must not end them. `insideBare` tells
-    /// whether they are inside an access without a transaction (``bare``).
+    /// Scopes of the library are open, and the program's SQL must not end them. `insideBare` is
+    /// true if they are inside an access without a transaction (``bare``).
     case open(insideBare: Bool)
     /// SQLite has rolled back the transaction because of this error. Its scopes are still open.
     case ended(SQLiteError, insideBare: Bool)

@@ -31,7 +31,8 @@ extension Database {
       /// ``JournalMode/delete``, SQLite's own `full` doesn't guarantee this, so the library then
       /// uses ``extra``.
       case full
-      /// Like SQLite's own `full`, and also syncs the folder after a journal was deleted.
+      /// Commits survive a power cut as with SQLite's own `full`, and SQLite also syncs the folder
+      /// after it has deleted a journal.
       case extra
       /// In WAL mode, a power cut may undo the last commits but doesn't damage the database.
       case normalLosesLastCommitsOnPowerCut = "normal"
@@ -144,15 +145,16 @@ extension Database {
     /// Whether an existing file keeps its journal mode. ``journalMode`` then applies to new files
     /// only.
     package var keepsJournalMode = false
-    /// Runs on the first connection before anything in the file changes, including the journal
-    /// mode. If it throws, the file is left unchanged.
+    /// A closure that runs on the first connection before anything in the file changes, including
+    /// the journal mode. If it throws, the file is left unchanged.
     package var checkBeforeUse: (@Sendable (Connection) throws -> Void)?
-    /// Adds functions to a connection when a statement first uses one that SQLite doesn't know.
-    /// Adding them to each new connection took a tenth of the time of opening it (benchmark
-    /// `open`).
+    /// A closure that adds functions to a connection when a statement first uses one that SQLite
+    /// doesn't know. Adding them to each new connection takes a tenth of the time of opening it
+    /// (benchmark `open`).
     package var addFunctions: (@Sendable (Connection) throws -> Void)?
-    /// Runs on each new connection before its first use, for example to add collations and
-    /// functions, or to change settings.
+    /// A closure that runs on each new connection before its first use, for example to add
+    /// collations and functions, or to change settings. If it throws, opening the connection throws
+    /// the same error.
     public var prepareConnection: (@Sendable (Connection) throws -> Void)?
 
     /// Creates the default options, which open a file for reading and writing, and create it if

@@ -48,7 +48,8 @@ public enum AuthorizationDecision: Sendable {
   case ignore
 }
 
-/// Records whether SQLite is calling a closure of the user, which must not use the connection.
+/// A flag that is set while SQLite calls a closure of the user. The closure must not use the
+/// connection.
 final class UserCallback {
   private(set) var isRunning = false
 

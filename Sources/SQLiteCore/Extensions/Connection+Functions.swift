@@ -262,7 +262,7 @@ extension Connection {
   }
 }
 
-/// Returns the arguments of a call one by one.
+/// A reader that returns the arguments of a call one by one.
 private struct ArgumentReader {
   private let values: [Value]
   private var position = 0

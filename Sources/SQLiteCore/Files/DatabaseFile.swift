@@ -19,8 +19,8 @@ final class DatabaseFile: Sendable {
   let options: Database.Options
   /// Whether this instance has created the file.
   let wasCreated: Bool
-  /// Detects that the file is removed or replaced; nil if the file can't change or the file system
-  /// doesn't contain it.
+  /// The watch that detects that the file is removed or replaced; nil if the file can't change or
+  /// the file system doesn't contain it.
   let watch: FileWatch?
   /// The server that stores the database; nil for a local database.
   let server: (any RemoteServer)?

@@ -20,8 +20,8 @@ struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// Detects that the file at the path of an open database is no longer the one that was opened
-/// first.
+/// A watch that detects that the file at the path of an open database is no longer the one that was
+/// opened first.
 ///
 /// SQLite continues to write to a removed file, so later commits would be lost.
 final class FileWatch: Sendable {

@@ -2,8 +2,8 @@ import Synchronization
 
 import Platform
 
-/// Detects that the process was forked after a database was opened. The child process increments
-/// the count.
+/// A counter that detects that the process was forked after a database was opened. The child
+/// process increments it.
 ///
 /// SQLite forbids using, and even closing, a connection in a forked process
 /// (<https://www.sqlite.org/howtocorrupt.html>, section 2.6). The child also inherits SQLite's list
@@ -12,8 +12,8 @@ import Platform
 enum ForkCount {
   private static let count = Atomic<Int>(0)
 
-  /// Registers the fork handler once (`pthread_atfork`). Reading `count` initializes it before the
-  /// first fork.
+  /// The registration of the fork handler (`pthread_atfork`), made once. Reading `count`
+  /// initializes it before the first fork.
   private static let registration: Void = {
     _ = count.load(ordering: .relaxed)
     _ = pthread_atfork(nil, nil) { ForkCount.count.add(1, ordering: .relaxed) }

@@ -9,7 +9,7 @@ typealias Replacements = ClosureRegistry<
 
 /// The state that all databases of this process on one file share.
 final class SharedFile: Sendable {
-  /// Notifies subscribers of the transactions on this file.
+  /// The feed that notifies subscribers of the transactions on this file.
   let feed = ChangeFeed()
   /// The types that own the tables.
   let claims = TableClaims()
@@ -167,7 +167,8 @@ extension SharedFile {
   fileprivate func leave() { presences.subtract(1, ordering: .acquiringAndReleasing) }
 }
 
-/// Represents a connection that has a file open. It is released after the connection is closed.
+/// The registration of a connection that has a file open. It is released after the connection is
+/// closed.
 final class FilePresence: Sendable {
   private let file: SharedFile
 

@@ -1,5 +1,5 @@
-/// Checks the virtual tables of an untrusted schema before SQLite uses one of them, because each of
-/// them runs a module of this process.
+/// A check of the virtual tables of an untrusted schema. It runs before SQLite uses one of them,
+/// because each of them runs a module of this process.
 ///
 /// SQLite itself checks that the SQL in a row of `sqlite_schema` defines a table or view of the
 /// row's name.

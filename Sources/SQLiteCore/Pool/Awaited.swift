@@ -9,8 +9,8 @@ package final class Awaited<State: Sendable>: Sendable {
   }
 
   private let content: Mutex<Content>
-  /// Resumes the tasks. A task can't be resumed while its cancellation handlers run, and these may
-  /// wait for the access whose thread changes the state.
+  /// The worker that resumes the tasks. A task can't be resumed while its cancellation handlers
+  /// run, and these may wait for the access whose thread changes the state.
   private let worker = Worker()
 
   package init(_ state: State) {

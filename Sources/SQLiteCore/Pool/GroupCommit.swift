@@ -39,7 +39,7 @@ public struct GroupCommit: Hashable, Sendable {
 ///
 /// The outcome of each member is therefore the same as if it had run alone from the start.
 struct GroupCommitRun {
-  /// Abandons a shared transaction.
+  /// The error that abandons a shared transaction.
   private struct Abandoned: Error {}
 
   private let scheduler: Scheduler
@@ -208,7 +208,7 @@ struct GroupCommitRun {
     wasSuspended = wasSuspended || member.access.cancellation.reason == .suspension
   }
 
-  /// Whether to wait for another member: one is queued, or one is likely to come soon.
+  /// Returns whether to wait for another member: one is queued, or one is likely to come soon.
   private func mayAcceptMember(until end: Moment) -> Bool {
     guard members.count < limits.maximumCount, .now < end else { return false }
     return groupCommitStatistics.waits(after: members.count) { scheduler.hasMember }
@@ -339,7 +339,7 @@ struct GroupCommitMember: Sendable {
   let isTask: Bool
   /// The work. It may run several times; only the last result is used.
   let work: any Work
-  /// Reports the outcome to the caller, once.
+  /// A closure that reports the outcome to the caller. It is called once.
   let finish: @Sendable ((any Error)?) -> Void
 
   /// Whether the deadline has passed or the write was cancelled, so that another run would fail,

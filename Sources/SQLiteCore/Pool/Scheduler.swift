@@ -3,7 +3,7 @@ import Synchronization
 
 import Platform
 
-/// Assigns connections to accesses, first come, first served.
+/// A scheduler that assigns connections to accesses, first come, first served.
 ///
 /// Slot 0 belongs to the writer connection, the other slots to the readers. If reads and writes
 /// share one connection, slot 0 is the only one.
@@ -16,8 +16,8 @@ final class Scheduler: Sendable {
     case nested(Int)
   }
 
-  /// Receives the granted slot or an error. `leaver` is the task access that has just left the
-  /// slot, if its thread can run the next access.
+  /// A closure that receives the granted slot or an error. `leaver` is the task access that has
+  /// just left the slot, if its thread can run the next access.
   typealias Wake = @Sendable (Result<Int, SQLiteError>, _ leaver: TaskAccess?) -> Void
 
   /// A callback to run after the lock is released. Indirect, because every access moves an optional
@@ -111,8 +111,8 @@ final class Scheduler: Sendable {
   /// The timer for the earliest deadline in the queue, created at first use. To avoid deadlocks,
   /// lock it before `state`, never while holding `state`.
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
-  /// Resumes the tasks of rejected accesses. Resuming a task waits until its cancellation handlers
-  /// have run, so no other thread may do it.
+  /// The queue on which the tasks of rejected accesses are resumed. Resuming a task waits until its
+  /// cancellation handlers have run, so no other thread may do it.
   let messenger = DispatchQueue(label: "MagicData.Scheduler.messenger")
 
   /// The shared cancellation of all nested accesses. It is never requested.
@@ -150,7 +150,7 @@ final class Scheduler: Sendable {
   /// The number of waiting accesses that have a deadline.
   var deadlineCount: Int { state.withLock { $0.waiting.deadlineCount } }
 
-  /// Gets a slot for an access on this thread. Blocks until one is free.
+  /// Acquires a slot for an access on this thread. Blocks until a slot is free.
   func enter(
     _ kind: Access.Kind, cancellation: Cancellation, deadline: Moment?
   ) throws(SQLiteError) -> Grant {
@@ -182,7 +182,7 @@ final class Scheduler: Sendable {
     semaphore.wait()
   }
 
-  /// Gets a slot for an access on this thread without waiting. Returns nil if no slot is free.
+  /// Acquires a slot for an access on this thread without waiting. Returns nil if no slot is free.
   func grant(
     _ kind: Access.Kind, _ cancellation: Cancellation
   ) throws(SQLiteError) -> Grant? {
@@ -228,7 +228,7 @@ final class Scheduler: Sendable {
     leave(slot)
   }
 
-  /// Gets a slot without blocking. Calls `wake` once, possibly before this returns.
+  /// Acquires a slot without blocking. Calls `wake` once, possibly before this returns.
   func enter(_ access: Access, member: GroupCommitMember? = nil, wake: @escaping Wake) {
     wait(access.kind, access.cancellation, member: member, until: access.deadline, wake: wake)
     // If the access was cancelled before it joined the queue, the cancellation handler didn't find

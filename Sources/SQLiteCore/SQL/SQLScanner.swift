@@ -1,7 +1,7 @@
 internal import SQLLexer
 
-/// Splits SQL into tokens and distinguishes words, parameters and other tokens. Comments are
-/// skipped, and the content of literals and quoted names isn't searched.
+/// A scanner that splits SQL into tokens and distinguishes words, parameters and other tokens.
+/// Comments are skipped, and the content of literals and quoted names isn't searched.
 struct SQLScanner {
   private var lexer: Lexer
 

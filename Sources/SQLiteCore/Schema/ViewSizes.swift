@@ -1,4 +1,4 @@
-/// Estimates the sizes of views after SQLite has expanded them to compile a statement.
+/// An estimate of the sizes of views after SQLite has expanded them to compile a statement.
 ///
 /// SQLite copies a view, a subquery or a common table expression wherever it is referenced, and the
 /// expression of a column wherever the column is referenced. Therefore, a few short views can

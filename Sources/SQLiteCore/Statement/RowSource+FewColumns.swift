@@ -7,7 +7,9 @@
 extension RowSource {
   /// Returns the values of a query with one column, in the order of its rows.
   ///
-  /// This is a faster overload of the generic ``rows(_:as:)``, and throws the same errors.
+  /// This is a faster overload of the generic ``rows(_:as:)``.
+  ///
+  /// - Throws: The errors of the generic ``rows(_:as:)``.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue>(
     _ sql: SQL, as _: A.Type
@@ -17,7 +19,9 @@ extension RowSource {
 
   /// Returns all rows of a query with two columns as tuples.
   ///
-  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `rows(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type
@@ -29,7 +33,9 @@ extension RowSource {
 
   /// Returns all rows of a query with three columns as tuples.
   ///
-  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `rows(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type
@@ -41,7 +47,9 @@ extension RowSource {
 
   /// Returns all rows of a query with four columns as tuples.
   ///
-  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `rows(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type
@@ -53,7 +61,9 @@ extension RowSource {
 
   /// Returns all rows of a query with five columns as tuples.
   ///
-  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `rows(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type, _: E.Type
@@ -68,7 +78,9 @@ extension RowSource {
 
   /// Returns all rows of a query with six columns as tuples.
   ///
-  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `rows(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue
@@ -85,7 +97,9 @@ extension RowSource {
 
   /// Returns all rows of a query with seven columns as tuples.
   ///
-  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `rows(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
@@ -103,7 +117,9 @@ extension RowSource {
 
   /// Returns all rows of a query with eight columns as tuples.
   ///
-  /// This is a faster overload of the generic `rows(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `rows(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
@@ -125,7 +141,9 @@ extension Connection {
   /// Returns the value in the first row of a query with one column; nil if the query returns no
   /// rows.
   ///
-  /// This is a faster overload of the generic ``firstRow(_:as:)``, and throws the same errors.
+  /// This is a faster overload of the generic ``firstRow(_:as:)``.
+  ///
+  /// - Throws: The errors of the generic ``firstRow(_:as:)``.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue>(
     _ sql: SQL, as _: A.Type
@@ -136,7 +154,9 @@ extension Connection {
   /// Returns the first row of a query with two columns as a tuple; nil if the query returns no
   /// rows.
   ///
-  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `firstRow(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type
@@ -149,7 +169,9 @@ extension Connection {
   /// Returns the first row of a query with three columns as a tuple; nil if the query returns no
   /// rows.
   ///
-  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `firstRow(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type
@@ -162,7 +184,9 @@ extension Connection {
   /// Returns the first row of a query with four columns as a tuple; nil if the query returns no
   /// rows.
   ///
-  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `firstRow(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type
@@ -175,7 +199,9 @@ extension Connection {
   /// Returns the first row of a query with five columns as a tuple; nil if the query returns no
   /// rows.
   ///
-  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `firstRow(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue
@@ -193,7 +219,9 @@ extension Connection {
   /// Returns the first row of a query with six columns as a tuple; nil if the query returns no
   /// rows.
   ///
-  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `firstRow(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue
@@ -211,7 +239,9 @@ extension Connection {
   /// Returns the first row of a query with seven columns as a tuple; nil if the query returns no
   /// rows.
   ///
-  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `firstRow(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
@@ -230,7 +260,9 @@ extension Connection {
   /// Returns the first row of a query with eight columns as a tuple; nil if the query returns no
   /// rows.
   ///
-  /// This is a faster overload of the generic `firstRow(_:as:)`, and throws the same errors.
+  /// This is a faster overload of the generic `firstRow(_:as:)`.
+  ///
+  /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,

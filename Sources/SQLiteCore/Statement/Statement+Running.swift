@@ -96,7 +96,9 @@ extension Statement {
 
   /// Binds one value and runs the statement to completion.
   ///
-  /// This is a faster overload of the generic ``run(_:)``, and throws the same errors.
+  /// This is a faster overload of the generic ``run(_:)``.
+  ///
+  /// - Throws: The errors of the generic ``run(_:)``.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<A: Bindable>(
@@ -109,7 +111,9 @@ extension Statement {
 
   /// Binds two values and runs the statement to completion.
   ///
-  /// This is a faster overload of the generic `run(_:)`, and throws the same errors.
+  /// This is a faster overload of the generic `run(_:)`.
+  ///
+  /// - Throws: The errors of the generic `run(_:)`.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<A: Bindable, B: Bindable>(
@@ -123,7 +127,9 @@ extension Statement {
 
   /// Binds three values and runs the statement to completion.
   ///
-  /// This is a faster overload of the generic `run(_:)`, and throws the same errors.
+  /// This is a faster overload of the generic `run(_:)`.
+  ///
+  /// - Throws: The errors of the generic `run(_:)`.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<A: Bindable, B: Bindable, C: Bindable>(

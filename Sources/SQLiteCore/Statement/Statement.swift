@@ -171,8 +171,10 @@ extension Statement {
     try handle.bind(Int64(integer), at: Int32(clamping: parameter))
   }
 
-  /// Binds a real to a parameter (`sqlite3_bind_double`). Throws if it is NaN, because SQLite would
-  /// store NULL.
+  /// Binds a real to a parameter (`sqlite3_bind_double`).
+  ///
+  /// - Throws: ``SQLiteError`` if the real is NaN, because SQLite would store NULL, if the
+  ///   parameter does not exist, or if the statement must be reset first.
   public mutating func bind(_ real: Double, at parameter: Int) throws(SQLiteError) {
     try handle.bind(real, at: Int32(clamping: parameter))
   }

@@ -50,7 +50,7 @@ import CSQLite
   /// The cache's clock at the last use.
   final var lastUse: UInt64 = 0
 
-  /// Whether a whole row is being bound, whose short values are stored in ``room``.
+  /// Whether a whole row is being bound, whose short values are stored in `bindingBuffer`.
   final var isInRow = false
   /// Whether bindings must be cleared after the use, because they may become invalid or take up
   /// memory: values copied by SQLite, lists, and borrowed bytes.
@@ -86,7 +86,8 @@ import CSQLite
     unsafe bindingBuffer?.release()
   }
 
-  /// Runs to the next row, to the end, or to an error (`sqlite3_step`).
+  /// Advances to the next row, and returns SQLite's result code: a row, the end, or an error
+  /// (`sqlite3_step`).
   func step() -> Int32 { unsafe sqlite3_step(pointer) }
 
   /// Ends the run (`sqlite3_reset`).

@@ -119,7 +119,10 @@ extension Double: Bindable {
     SQLiteError(.mismatch, "NaN cannot be stored, because SQLite would convert it to NULL")
   }
 
-  /// Binds the real to a parameter of a statement. Throws if it is NaN.
+  /// Binds the real to a parameter of a statement.
+  ///
+  /// - Throws: ``SQLiteError`` if the real is NaN, if the parameter does not exist, or if the
+  ///   statement must be reset first.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self, at: parameter)
@@ -127,7 +130,9 @@ extension Double: Bindable {
 }
 
 extension Float: Bindable {
-  /// The number as a double-precision real. Throws if it is NaN.
+  /// The number as a double-precision real.
+  ///
+  /// - Throws: ``SQLiteError`` if it is NaN.
   public var databaseValue: Value { get throws(SQLiteError) { try Double(self).databaseValue } }
 }
 

@@ -50,8 +50,10 @@ extension Value: ColumnValue {
 }
 
 extension FixedWidthInteger where Self: ColumnValue {
-  /// Creates an integer from an INTEGER. Throws if the value has another storage class, or if the
-  /// integer does not fit the type.
+  /// Creates an integer from an INTEGER.
+  ///
+  /// - Throws: ``SQLiteError`` if the value has another storage class, or if the integer does not
+  ///   fit the type.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .integer(let integer) = databaseValue else {
       throw databaseValue.mismatch(expected: Self.self)
@@ -62,8 +64,10 @@ extension FixedWidthInteger where Self: ColumnValue {
     self = exact
   }
 
-  /// Reads an INTEGER from a column. Throws if the column has another storage class, or if the
-  /// integer does not fit the type.
+  /// Reads an INTEGER from a column.
+  ///
+  /// - Throws: ``SQLiteError`` if the column has another storage class, or if the integer does not
+  ///   fit the type.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -95,7 +99,9 @@ extension Bool: ColumnValue {
     self = integer == 1
   }
 
-  /// Creates a Boolean from the INTEGER 0 or 1. Throws for any other value.
+  /// Creates a Boolean from the INTEGER 0 or 1.
+  ///
+  /// - Throws: ``SQLiteError`` for any other value.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .integer(let integer) = databaseValue else {
       throw databaseValue.mismatch(expected: Bool.self)
@@ -106,7 +112,9 @@ extension Bool: ColumnValue {
     self = value
   }
 
-  /// Reads the INTEGER 0 or 1 from a column. Throws for any other value.
+  /// Reads the INTEGER 0 or 1 from a column.
+  ///
+  /// - Throws: ``SQLiteError`` for any other value.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -117,8 +125,9 @@ extension Bool: ColumnValue {
 }
 
 extension Double: ColumnValue {
-  /// Creates a `Double` from a REAL, or from an INTEGER that it can represent exactly. Throws for
-  /// any other value.
+  /// Creates a `Double` from a REAL, or from an INTEGER that it can represent exactly.
+  ///
+  /// - Throws: ``SQLiteError`` for any other value.
   public init(databaseValue: Value) throws(SQLiteError) {
     switch databaseValue {
     case .real(let real): self = real
@@ -131,8 +140,9 @@ extension Double: ColumnValue {
     }
   }
 
-  /// Reads a REAL from a column, or an INTEGER that a `Double` can represent exactly. Throws for
-  /// any other value.
+  /// Reads a REAL from a column, or an INTEGER that a `Double` can represent exactly.
+  ///
+  /// - Throws: ``SQLiteError`` for any other value.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -142,7 +152,9 @@ extension Double: ColumnValue {
 }
 
 extension Float: ColumnValue {
-  /// Creates a `Float` from a number that it can represent exactly. Throws for any other value.
+  /// Creates a `Float` from a number that it can represent exactly.
+  ///
+  /// - Throws: ``SQLiteError`` for any other value.
   public init(databaseValue: Value) throws(SQLiteError) {
     let real = try Double(databaseValue: databaseValue)
     guard let exact = Float(exactly: real) else {
@@ -153,7 +165,9 @@ extension Float: ColumnValue {
 }
 
 extension String: ColumnValue {
-  /// Creates a string from TEXT. Throws if the value has another storage class.
+  /// Creates a string from TEXT.
+  ///
+  /// - Throws: ``SQLiteError`` if the value has another storage class.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .text(let text) = databaseValue else {
       throw databaseValue.mismatch(expected: String.self)
@@ -161,8 +175,10 @@ extension String: ColumnValue {
     self = text
   }
 
-  /// Reads TEXT from a column. Throws if the column has another storage class, or if the text is
-  /// not valid UTF-8.
+  /// Reads TEXT from a column.
+  ///
+  /// - Throws: ``SQLiteError`` if the column has another storage class, or if the text is not valid
+  ///   UTF-8.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -172,7 +188,9 @@ extension String: ColumnValue {
 }
 
 extension [UInt8]: ColumnValue {
-  /// Creates an array from the bytes of a BLOB. Throws if the value has another storage class.
+  /// Creates an array from the bytes of a BLOB.
+  ///
+  /// - Throws: ``SQLiteError`` if the value has another storage class.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .blob(let bytes) = databaseValue else {
       throw databaseValue.mismatch(expected: [UInt8].self)
@@ -180,7 +198,9 @@ extension [UInt8]: ColumnValue {
     self = bytes
   }
 
-  /// Reads the bytes of a BLOB from a column. Throws if the column has another storage class.
+  /// Reads the bytes of a BLOB from a column.
+  ///
+  /// - Throws: ``SQLiteError`` if the column has another storage class.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -209,7 +229,10 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
 }
 
 extension RawRepresentable where Self: ColumnValue, RawValue: ColumnValue {
-  /// Creates the value that has the stored raw value. Throws if there is none.
+  /// Creates the value that has the stored raw value.
+  ///
+  /// - Throws: ``SQLiteError`` if the type has no such raw value, or if the stored value can't be
+  ///   read as a raw value.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard let value = Self(rawValue: try RawValue(databaseValue: databaseValue)) else {
       throw SQLiteError(.mismatch, "the stored value is not a raw value of \(Self.self)")

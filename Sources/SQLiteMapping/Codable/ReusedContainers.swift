@@ -65,7 +65,8 @@ struct ContainerCache {
   private var container: ReusedContainer?
   /// The type of the container's keys.
   private var keys: ObjectIdentifier?
-  /// Checks for copies of ``container`` without counting references. Nil if there is no container.
+  /// The check for copies of ``container``, which doesn't count references. Nil if there is no
+  /// container.
   private var copyCheck: ReusedContainer.CopyCheck?
   /// The containers for other types of keys in this row. They are kept because copies may borrow
   /// from them.

@@ -160,8 +160,8 @@ extension Record {
 /// A request is a value. It isn't bound to a database: you can keep it, pass it to a function, fetch it from several
 /// databases, and observe it.
 public struct RecordRequest<Result>: Sendable {
-  /// Reads the result. If `print` isn't nil, appends values to it that differ for different
-  /// results.
+  /// A closure that reads the result. If `print` isn't nil, appends values to it that differ for
+  /// different results.
   package let read: @Sendable (_ connection: Connection, _ print: inout [Value]?) throws -> Result
 
   init(

@@ -110,6 +110,8 @@ extension MagicAsset.Origin: Sendable {}
 
 extension MagicAsset: Codable {
   /// Creates an asset by decoding its content, for example from JSON.
+  ///
+  /// - Throws: Any error of the decoder, or of the conversion from bytes.
   public init(from decoder: any Decoder) throws {
     guard let data = try Data?(from: decoder) else {
       self.init()
@@ -119,6 +121,9 @@ extension MagicAsset: Codable {
   }
 
   /// Encodes the content, for example as JSON. Reads the file of a saved asset.
+  ///
+  /// - Throws: `AssetError`, `SQLiteError` or ``MagicError`` if the content can't be read; any
+  ///   error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     try data().encode(to: encoder)
   }

@@ -2,8 +2,8 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// Reads objects and everything that they reference eagerly. It runs one query for each type and
-/// each relation at each depth, whatever the number of objects.
+/// A loader that reads objects and everything that they reference eagerly. It runs one query for
+/// each type and each relation at each depth, whatever the number of objects.
 final class GraphLoader {
   private let store: any ObjectStore
   private let content: StoreContent

@@ -147,11 +147,15 @@ extension AsyncMagical: MagicRelation where Element: MagicRelation {
 
 extension AsyncMagical: Codable {
   /// Creates a value by decoding it from external data, such as JSON.
+  ///
+  /// - Throws: Any error of the decoder.
   public init(from decoder: any Decoder) throws {
     self.init(value: try Element(from: decoder))
   }
 
   /// Encodes the value if it was set, else null. Nothing is fetched.
+  ///
+  /// - Throws: Any error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     try (folded().live?.value as? Element).encode(to: encoder)
   }

@@ -44,8 +44,8 @@ struct CycleFinder {
 
   private init(_ properties: Set<PropertyKey>?) { self.properties = properties }
 
-  /// Serializes searches, because a search must not find a cycle that another one has only partly
-  /// created.
+  /// The lock that serializes searches, because a search must not find a cycle that another one has
+  /// only partly created.
   private static let searchLock = Mutex(())
 
   /// Finds the cycles that changes of relations have closed or opened, and updates the references

@@ -80,8 +80,12 @@ extension MagicValue {
 
   /// Creates a property by decoding its value from external data, such as JSON.
   ///
-  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them by the objects. If the
-  /// decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`, the decoder does that itself.
+  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them by the
+  /// objects. If the decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`, the
+  /// decoder does that itself.
+  ///
+  /// - Throws: Any error of the decoder; ``MagicError/notFound(type:primary:)`` if the decoder
+  ///   resolves a relation and an object isn't in the store.
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
     try cell.decode(Value.self, from: decoder)

@@ -11,7 +11,8 @@ public struct MagicalSet<Element: MagicObject> {
   public private(set) var elements: [Element] = []
   /// The identity of each object when it was last determined.
   private var keys: [MagicIdentity] = []
-  /// The index of each identity in ``keys`` if there are more than ``listed``, else empty.
+  /// The index of each identity in ``keys`` if there are more objects than
+  /// ``maximumUnindexedCount``, else empty.
   private var indexes: [MagicIdentity: Int] = [:]
   /// The number of unsaved objects according to ``keys``.
   private var unsavedCount = 0
@@ -186,11 +187,15 @@ extension MagicalSet: ContiguousObjects {
 
 extension MagicalSet: Codable {
   /// Creates a set by decoding an array of objects from external data, such as JSON.
+  ///
+  /// - Throws: Any error of the decoder.
   public init(from decoder: any Decoder) throws {
     self.init(try [Element](from: decoder))
   }
 
   /// Encodes the objects as an array for use outside the store, such as in JSON.
+  ///
+  /// - Throws: Any error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     try elements.encode(to: encoder)
   }

@@ -82,8 +82,12 @@ extension OptionalMagicValue {
 
   /// Creates a property by decoding its value from external data, such as JSON. Null becomes nil.
   ///
-  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them by the objects. If the
-  /// decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`, the decoder does that itself.
+  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them by the
+  /// objects. If the decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`, the
+  /// decoder does that itself.
+  ///
+  /// - Throws: Any error of the decoder; ``MagicError/notFound(type:primary:)`` if the decoder
+  ///   resolves a relation and an object isn't in the store.
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
     if try decoder.singleValueContainer().decodeNil() {
@@ -95,6 +99,8 @@ extension OptionalMagicValue {
 
   /// Encodes the value for use outside the store, such as in JSON. Nil is encoded as null, and a
   /// relation as the keys of its objects.
+  ///
+  /// - Throws: Any error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
     if try cell.encode(Wrapped.self, to: encoder) { return }
@@ -105,6 +111,8 @@ extension OptionalMagicValue {
 
 extension KeyedDecodingContainer {
   /// Decodes an optional property. If its key is missing, the property is nil.
+  ///
+  /// - Throws: Any error of the decoder.
   public func decode<Wrapped>(
     _ type: OptionalMagicValue<Wrapped>.Type, forKey key: Key
   ) throws -> OptionalMagicValue<Wrapped> {

@@ -82,6 +82,8 @@ extension PrimaryMagicValue {
 
   /// Creates a property by decoding its value from external data, such as JSON. If it is null, the
   /// object is a new one.
+  ///
+  /// - Throws: Any error of the decoder.
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
     let container = try decoder.singleValueContainer()
@@ -90,6 +92,8 @@ extension PrimaryMagicValue {
 
   /// Encodes the value for use outside the store, such as in JSON. A number that the database
   /// hasn't assigned yet is encoded as null.
+  ///
+  /// - Throws: Any error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
     var container = encoder.singleValueContainer()
@@ -99,6 +103,8 @@ extension PrimaryMagicValue {
 
 extension KeyedDecodingContainer {
   /// Decodes a primary value. If its key is missing, the object is a new one.
+  ///
+  /// - Throws: Any error of the decoder.
   public func decode<Value>(
     _ type: PrimaryMagicValue<Value>.Type, forKey key: Key
   ) throws -> PrimaryMagicValue<Value> {

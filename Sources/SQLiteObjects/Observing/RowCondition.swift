@@ -14,9 +14,10 @@ struct RowCondition: Sendable {
   /// The table name in lower case.
   private let table: String
 
-  /// Returns whether a condition holds for a row, or nil if that is unknown. NULL counts as false.
+  /// A closure that returns whether a condition holds for a row, or nil if that is unknown. NULL
+  /// counts as false.
   private typealias Predicate = @Sendable (Row) -> Bool?
-  /// Returns a value of a row, or nil if it is unknown.
+  /// A closure that returns a value of a row, or nil if it is unknown.
   private typealias Operand = @Sendable (Row) -> Value?
 
   /// Creates a condition from a filter. Returns nil if the filter does more than compare columns of

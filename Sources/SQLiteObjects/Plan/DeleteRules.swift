@@ -24,7 +24,7 @@ extension ObjectProperty {
   ///
   /// A reference column uses the rule as its `ON DELETE` action. A link is deleted together with
   /// its owner or its target, unless the rule is `restrict`: then the target can't be removed
-  /// (``LinkTable/keepsTargets``).
+  /// (``LinkTable/restrictsTargetDeletion``).
   var deleteRule: DeleteRule {
     if let onDelete { return onDelete }
     return isLinked ? .cascade : role.isOptional ? .nullify : .restrict

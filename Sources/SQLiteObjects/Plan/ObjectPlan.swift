@@ -49,9 +49,9 @@ package final class ObjectPlan: Sendable {
   /// The column names of the properties, qualified by the table name; empty for properties without
   /// a column.
   let qualifiedColumns: [String]
-  /// The properties that are the first or only column of an index.
+  /// The indexes of the properties that are the first or only column of an index.
   let indexed: Set<Int>
-  /// The properties with a UNIQUE index: no two objects have the same value.
+  /// The indexes of the properties with a UNIQUE index: no two objects have the same value.
   let unique: Set<Int>
 
   /// The type name including its module. Types claim their tables under this name.

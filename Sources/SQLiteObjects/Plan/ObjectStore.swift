@@ -69,7 +69,7 @@ extension ObjectStore {
     return result
   }
 
-  /// The store that contains the content.
+  /// Returns the result of `body`, which runs on one snapshot. Suspends the task meanwhile.
   nonisolated(nonsending) package func read<Result: Sendable>(
     _ plan: ObjectPlan? = nil, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
@@ -78,7 +78,7 @@ extension ObjectStore {
 }
 
 extension StoreContent {
-  /// The store.
+  /// The store that has this content.
   ///
   /// - Throws: ``MagicError/closed`` if the store was released.
   var store: any ObjectStore {

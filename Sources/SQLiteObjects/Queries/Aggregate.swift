@@ -7,9 +7,10 @@ import SQLiteMapping
 ///     try magic.fetch(Player.all.aggregate(.count, .sum(\.$goals), by: \.$team.$title))
 public struct Aggregate<Object: MagicObject, Result>: Sendable {
   let node: QueryNode
-  /// Converts the stored value, which may be NULL, to the result.
+  /// A closure that converts the stored value, which may be NULL, to the result.
   let result: @Sendable (Value) throws -> Result
-  /// Returns the result if the table doesn't exist yet, so that there is no stored value.
+  /// A closure that returns the result if the table doesn't exist yet, so that there is no stored
+  /// value.
   let resultForNoRows: @Sendable () throws -> Result
 
   /// Creates an aggregate from SQL.

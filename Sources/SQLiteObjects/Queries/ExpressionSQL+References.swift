@@ -54,8 +54,8 @@ extension ExpressionSQL {
 }
 
 extension QueryNode {
-  /// The column that is compared with a value. Rows in which it is NULL match only
-  /// ``QueryComparison/notEqual``.
+  /// The slots on the path of the column that is compared with a value, or nil if the node isn't
+  /// such a comparison. Rows in which the column is NULL match only ``QueryComparison/notEqual``.
   fileprivate var comparedColumn: [Int]? {
     if case .comparing(.column(let slots), _, .value(let value), _) = self, !value.isNull {
       return slots

@@ -54,9 +54,10 @@ extension ExpressionSQL {
     var scans = false
     /// Whether the statement compares the numbers of rows when it runs, and starts with the fewest.
     var compares = false
-    /// The number of rows for which the filter is evaluated, if the statement doesn't compare.
+    /// An estimate of the number of rows for which the filter is evaluated, if the statement
+    /// doesn't compare.
     var visited = Narrowing.all
-    /// The number of rows that are found.
+    /// An estimate of the number of rows that the statement finds.
     var narrowing = Narrowing.all
 
     fileprivate init(_ terms: [QueryNode], _ stream: Window?) {
@@ -236,8 +237,8 @@ extension QueryNode {
     if case .all(let list) = self { list.conditions } else { [self] }
   }
 
-  /// The column that must be equal to a value, or to one of several values, for the condition to be
-  /// true.
+  /// The slots on the path of the column that must be equal to a value, or to one of several
+  /// values, for the condition to be true; nil if no single column must.
   var equalityColumn: [Int]? {
     switch self {
     case .comparing(.column(let slots), .equal, .value(let value), _):

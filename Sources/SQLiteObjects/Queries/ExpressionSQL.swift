@@ -1,7 +1,7 @@
 import SQLiteCore
 import SQLiteRelations
 
-/// Writes filters and all other expressions on objects as SQL for one store.
+/// A writer of filters and all other expressions on objects as SQL for one store.
 ///
 /// For example, `\.$age > 30` becomes `"Person"."age" > ?` with the value 30.
 ///
@@ -21,7 +21,7 @@ struct ExpressionSQL {
     let alias: String?
     /// The SQL of a row's key.
     let key: String
-    /// The number of rows for which a condition is evaluated.
+    /// An estimate of the number of rows for which a condition is evaluated.
     var narrowing: Narrowing
     /// Whether the statement visits each row at most once.
     let isVisitedOnce: Bool
@@ -71,7 +71,7 @@ struct ExpressionSQL {
   struct UnknownTables: Error {}
 
   /// Whether the thread may wait for the database to inspect the tables of a relation. False on the
-  /// thread of a task: see ``MagicData/making(_:)``.
+  /// thread of a task: see ``MagicData/preparingQuery(_:)``.
   @TaskLocal static var mayInspectTables = true
 
   let store: any ObjectStore
@@ -88,7 +88,7 @@ struct ExpressionSQL {
   /// - Parameters:
   ///   - node: The expression.
   ///   - plan: The type.
-  ///   - narrowing: The number of rows for which it is evaluated.
+  ///   - narrowing: An estimate of the number of rows for which it is evaluated.
   ///   - store: The store.
   static func sql(
     _ node: QueryNode, on plan: ObjectPlan, _ narrowing: Narrowing = .all,

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Determines which properties a key path accesses, by applying it to an object without values.
+/// The properties that a key path accesses, determined by applying the path to an object without
+/// values.
 enum KeyPathSlots<Object: MagicObject> {
   /// Returns the slots of the properties on a path, or nil if a part of it isn't a property.
   static func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {

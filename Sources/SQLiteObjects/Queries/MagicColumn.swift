@@ -13,7 +13,9 @@ public protocol MagicColumn<Element>: SendableMetatype {
   associatedtype Element: Codable
   /// The path from an object to this property. Only queries use it.
   var route: _ColumnRoute { get }
-  /// Converts a stored value to the property's type. Throws if the value doesn't fit it.
+  /// Converts a stored value to the property's type.
+  ///
+  /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit the type.
   static func value(from stored: SQLiteCore.Value) throws -> Value
 }
 
@@ -36,7 +38,9 @@ extension MagicValue: MagicColumn {
   public typealias Element = Value
   /// The path to this property. Only queries use it.
   public var route: _ColumnRoute { _ColumnRoute(cell) }
-  /// Converts a stored value to the property's type. Throws if the value doesn't fit it.
+  /// Converts a stored value to the property's type.
+  ///
+  /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit it.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try ColumnStorage.value(Value.self, of: stored)
   }
@@ -47,8 +51,9 @@ extension OptionalMagicValue: MagicColumn {
   public typealias Element = Wrapped
   /// The path to this property. Only queries use it.
   public var route: _ColumnRoute { _ColumnRoute(cell) }
-  /// Converts a stored value to the property's type; NULL becomes nil. Throws if the value doesn't
-  /// fit the type.
+  /// Converts a stored value to the property's type; NULL becomes nil.
+  ///
+  /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit the type.
   public static func value(from stored: SQLiteCore.Value) throws -> Wrapped? {
     stored.isNull ? nil : try ColumnStorage.value(Wrapped.self, of: stored)
   }
@@ -59,7 +64,9 @@ extension PrimaryMagicValue: MagicColumn {
   public typealias Element = Value
   /// The path to this property. Only queries use it.
   public var route: _ColumnRoute { _ColumnRoute(cell) }
-  /// Converts a stored value to the property's type. Throws if the value doesn't fit it.
+  /// Converts a stored value to the property's type.
+  ///
+  /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit it.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try ColumnStorage.value(Value.self, of: stored)
   }

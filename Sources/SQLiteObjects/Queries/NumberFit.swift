@@ -11,7 +11,7 @@ struct NumberFit: Sendable {
     "CASE WHEN \(condition(value)) THEN \(value) ELSE abs(ifnull(length(\(value)), 0) * 0 - \(Int64.max) - 1) END"
   }
 
-  /// The message of SQLite's error.
+  /// The message of the error with which SQLite rejects a number that doesn't fit.
   static let failure = "integer overflow"
 
   /// Returns a condition that the value is NULL or an integer that fits.
@@ -19,7 +19,7 @@ struct NumberFit: Sendable {
     "(\(value)) IS NULL OR typeof(\(value)) = 'integer' AND (\(value)) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
   }
 
-  /// Returns the error for a value that doesn't fit.
+  /// The error for a value that doesn't fit.
   var error: SQLiteError {
     SQLiteError(
       .range,

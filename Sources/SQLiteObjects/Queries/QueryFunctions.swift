@@ -89,7 +89,8 @@ enum QueryFunctions {
     return String(scalars[first...last])
   }
 
-  /// Replaces every occurrence of a part, from left to right. Compares bytes.
+  /// Returns the text with every occurrence of a part replaced, from left to right. Compares bytes,
+  /// not characters.
   private static func replacing(
     _ text: String, _ part: String, _ replacement: String
   ) throws -> String {

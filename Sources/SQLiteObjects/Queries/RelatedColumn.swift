@@ -21,8 +21,9 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
     self.route = _ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
   }
 
-  /// Converts a stored value to the property's type; NULL becomes nil. Throws if the value doesn't
-  /// fit the type.
+  /// Converts a stored value to the property's type; NULL becomes nil.
+  ///
+  /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit the type.
   public static func value(from stored: SQLiteCore.Value) throws -> Column.Element? {
     stored.isNull ? nil : try ColumnStorage.value(Column.Element.self, of: stored)
   }

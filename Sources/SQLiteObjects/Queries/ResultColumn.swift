@@ -5,7 +5,7 @@ import SQLiteCore
 /// the row (benchmark `values`).
 @safe struct ResultColumn<Result>: Sendable {
   let node: QueryNode
-  /// Reads the column of a row and initializes memory with the result.
+  /// A function that reads the column of a row and initializes memory with the result.
   let read: ReadingColumn
 
   /// Creates a column. Values that already have the storage class of a plain type are read

@@ -222,7 +222,7 @@ enum LazyAnswer<Result> {
 /// A batch of items, and the means to fetch the next one.
 struct ItemBatch<Item> {
   var items: ArraySlice<Item> = []
-  /// Fetches the batch after these items, or nil if they are the last ones.
+  /// A closure that fetches the batch after these items; nil if they are the last ones.
   var rest: (() throws -> LazyAnswer<ItemBatch>)?
 
   nonisolated(nonsending) mutating func next() async throws -> Item? {

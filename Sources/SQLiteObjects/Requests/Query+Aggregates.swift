@@ -1,7 +1,7 @@
 import SQLiteCore
 
 extension Query {
-  /// A request for a value that is computed from all objects of the query.
+  /// Returns a request for a value that is computed from all objects of the query.
   ///
   ///     let total = try magic.fetch(Player.where(\.$age < 20).aggregate(.sum(\.$goals)))
   ///
@@ -12,7 +12,7 @@ extension Query {
     return rows.map { [none = aggregate.resultForNoRows] in try $0.first ?? none() }
   }
 
-  /// A request for values that are computed from all objects of the query.
+  /// Returns a request for values that are computed from all objects of the query.
   ///
   ///     let (count, oldest) = try magic.fetch(Player.all.aggregate(.count, .max(\.$age)))
   ///
@@ -26,7 +26,7 @@ extension Query {
     return rows.map { try $0.first ?? (repeat try (each none)()) }
   }
 
-  /// A request for a value that is computed from each group of objects.
+  /// Returns a request for a value that is computed from each group of objects.
   ///
   ///     let ages = try magic.fetch(Player.all.aggregate(.average(\.$age), by: \.$team.$title))
   ///
@@ -48,7 +48,8 @@ extension Query {
       Groups(keyCount: 1, having: having, order: order, limit: limit, offset: offset))
   }
 
-  /// A request for a value that is computed from each group of objects, grouped by an expression.
+  /// Returns a request for a value that is computed from each group of objects, grouped by an
+  /// expression.
   ///
   ///     let numbers = try magic.fetch(Invoice.all.aggregate(.count, by: (\Invoice.$date).year))
   ///
@@ -71,7 +72,7 @@ extension Query {
       Groups(keyCount: 1, having: having, order: order, limit: limit, offset: offset))
   }
 
-  /// A request for values that are computed from each group of objects.
+  /// Returns a request for values that are computed from each group of objects.
   ///
   ///     let teams = Player.all.aggregate(
   ///       .count, .average(\.$age), by: \.$team.$title, having: .count > 3, orderedBy: [.descending(.count)], limit: 10)
@@ -98,7 +99,8 @@ extension Query {
       Groups(having: having, order: order, limit: limit, offset: offset))
   }
 
-  /// A request for values that are computed from each group of objects, grouped by expressions.
+  /// Returns a request for values that are computed from each group of objects, grouped by
+  /// expressions.
   ///
   /// - Parameters:
   ///   - aggregates: The values to compute.
@@ -122,7 +124,8 @@ extension Query {
       Groups(having: having, order: order, limit: limit, offset: offset))
   }
 
-  /// A request for values that are computed from each group of objects, grouped by properties and expressions.
+  /// Returns a request for values that are computed from each group of objects, grouped by
+  /// properties and expressions.
   ///
   ///     for ((country, year), total) in try magic.fetch(
   ///       Invoice.all.aggregate(.sum(\.$total), by: \.$country, and: (\Invoice.$date).year)) { … }

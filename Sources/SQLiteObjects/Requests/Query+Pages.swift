@@ -1,7 +1,7 @@
 import SQLiteCore
 
 extension Query {
-  /// A request for one page of the objects.
+  /// Returns a request for one page of the objects.
   ///
   ///     let tracks = Track.ordered(by: .ascending(\.$name))
   ///     var page = try magic.fetch(tracks.page(limit: 50))
@@ -23,7 +23,7 @@ extension Query {
     page(limit: limit) { query, _, _ in try query.starting(after: position) }
   }
 
-  /// A request for the page of objects that follow an object.
+  /// Returns a request for the page of objects that follow an object.
   ///
   /// - Parameters:
   ///   - object: The object that precedes the page. It doesn't need to match the query. Its sort

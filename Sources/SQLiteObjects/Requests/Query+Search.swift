@@ -2,7 +2,8 @@ import SQLiteCore
 public import SQLiteMapping
 
 extension Query {
-  /// A request for the objects of the query whose text matches a pattern, best matches first.
+  /// Returns a request for the objects of the query whose text matches a pattern, best matches
+  /// first.
   ///
   ///     let notes = Note.where(\.$isDone == false).limit(20).search(.prefix(field.text))
   ///     for found in try magic.fetch(notes) { print(found.value.title, found.snippet) }

@@ -8,7 +8,7 @@ extension Query {
     RowRequest(parts, nil, layout).request()
   }
 
-  /// A request for values of one property, without the objects.
+  /// Returns a request for values of one property, without the objects.
   ///
   ///     let names = try magic.fetch(City.all.values(\.$name))                           // [String]
   ///
@@ -19,7 +19,7 @@ extension Query {
     rows(TupleLayout(ResultColumn(path)))
   }
 
-  /// A request for a value that is computed from each object.
+  /// Returns a request for a value that is computed from each object.
   ///
   ///     let counts = try magic.fetch(Artist.all.values((\.$albums).count))               // [Int?]
   ///
@@ -30,7 +30,7 @@ extension Query {
     rows(TupleLayout(ResultColumn(expression)))
   }
 
-  /// A request for values that are computed from each object.
+  /// Returns a request for values that are computed from each object.
   ///
   /// - Parameter expressions: The expressions. Use `MagicExpression(\.$name)` for a property.
   public func values<each Element: Codable & SendableMetatype>(
@@ -39,7 +39,7 @@ extension Query {
     rows(TupleLayout(repeat ResultColumn(each expressions)))
   }
 
-  /// A request for values of properties, without the objects.
+  /// Returns a request for values of properties, without the objects.
   ///
   ///     let tracks = try magic.fetch(Track.all.values(\.$name, \.$album.$title))        // [(String, String?)]
   ///
@@ -52,7 +52,8 @@ extension Query {
     rows(TupleLayout(repeat ResultColumn(each paths)))
   }
 
-  /// A request for values of properties, followed by values that are computed from each object.
+  /// Returns a request for values of properties, followed by values that are computed from each
+  /// object.
   ///
   ///     Customer.all.values(\.$name, \.$country, and: (\Customer.$invoices).sum(\.$total))
   ///
@@ -68,7 +69,7 @@ extension Query {
         repeat ResultColumn(each paths), and: repeat ResultColumn(each expressions)))
   }
 
-  /// A request for values of properties, decoded as a type.
+  /// Returns a request for values of properties, decoded as a type.
   ///
   ///     struct Line: Decodable { var name: String; var album: Album?; struct Album: Decodable { var title: String } }
   ///     let lines = try magic.fetch(Track.all.values(\.$name, \.$album.$title, as: Line.self))

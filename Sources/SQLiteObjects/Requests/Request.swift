@@ -49,8 +49,8 @@ struct PreparedRequest<Result>: Sendable {
   let filter: QueryNode?
   /// Whether the result is an array of the fetched objects, in their order.
   var identifiesObjects = false
-  /// Reads in the transaction of a connection, and returns a closure that creates the result where
-  /// it is received.
+  /// A closure that reads in the transaction of a connection, and returns a closure that creates
+  /// the result where it is received.
   ///
   /// If `print` isn't nil, it is set to a fingerprint of the result.
   let read:

@@ -89,7 +89,7 @@ final class InsertStatement {
 /// values.
 final class UpdateStatement {
   let plan: ObjectPlan
-  /// The properties to write.
+  /// The indexes of the properties to write.
   let slots: [Int]
   @exclusivity(unchecked) private var statement: Statement
 

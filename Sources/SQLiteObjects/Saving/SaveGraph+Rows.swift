@@ -76,8 +76,8 @@ extension SaveGraph.Transaction {
     return try update.run(values, first, zIndex, resolved)
   }
 
-  /// Determines the columns to write of an object that is in the store, and the stored forms of
-  /// their late values.
+  /// Determines which columns to write of an object that is in the store, and the stored forms of
+  /// their deferred values.
   private mutating func resolveChanges(_ index: Int, _ zIndex: Int64) throws {
     beginRow()
     changed.removeAll(keepingCapacity: true)
@@ -92,14 +92,14 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Discards the late values of the previous object. Clearing an empty array is as slow as
+  /// Discards the deferred values of the previous object. Clearing an empty array is as slow as
   /// clearing a full one.
   private mutating func beginRow() {
     if !resolved.isEmpty { resolved.removeAll(keepingCapacity: true) }
     if !assigned.isEmpty { assigned.removeAll(keepingCapacity: true) }
   }
 
-  /// Determines the stored forms of a new object's late values.
+  /// Determines the stored forms of a new object's deferred values.
   mutating func resolve(_ index: Int) throws {
     beginRow()
     for place in nodes[index].deferred {
@@ -254,10 +254,10 @@ extension SaveGraph.Transaction {
       as: Int64.self)
   }
 
-  /// Returns the stored form of a late value, or nil to leave the column unchanged.
+  /// Returns the stored form of a deferred value, or nil to leave the column unchanged.
   ///
   /// - Parameters:
-  ///   - value: The late value.
+  ///   - value: The deferred value.
   ///   - slot: The property.
   ///   - index: The index of the object's node.
   ///   - zIndex: The object's z_index, or nil for a new object.

@@ -1,8 +1,8 @@
 import SQLiteCore
 
 extension SaveGraph {
-  /// Finds the objects of a graph and reads their values in one pass. It is iterative, because a
-  /// chain of objects can be as long as memory allows.
+  /// A walk that finds the objects of a graph and reads their values in one pass. It is iterative,
+  /// because a chain of objects can be as long as memory allows.
   ///
   /// The nodes are also the queue of the walk. When an object is found, it becomes a node and its
   /// values are read. The objects that it references are found when it is its turn in the queue.

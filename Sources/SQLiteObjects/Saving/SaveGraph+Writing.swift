@@ -146,7 +146,7 @@ extension SaveGraph {
     var isNew: [Bool]
     /// For each object, whether it got a newly inserted row, which no links reference yet.
     var isInserted: [Bool]
-    /// The stored forms of the current object's late values.
+    /// The stored forms of the current object's deferred values.
     var resolved: ResolvedValues = []
     /// The values of the current object's properties that the store determined.
     var assigned: [(slot: Int, form: _CellValue.Form)] = []
@@ -154,11 +154,12 @@ extension SaveGraph {
     var inserts: [InsertState]
     /// The statements that insert links of new objects.
     var linkInsertions: [(key: PropertyKey, insertion: LinkInsertion)] = []
-    /// The columns of the current object to write.
+    /// The indexes of the current object's properties whose columns must be written.
     var changed: [Int] = []
     /// The last UPDATE statement, to reuse it for the next object.
     var lastUpdate: UpdateStatement?
-    /// The nodes of the current batch: new objects of one type that one statement will insert.
+    /// The indexes of the nodes in the current batch: new objects of one type that one statement
+    /// will insert.
     var pending: [Int] = []
     /// The number of rows that were written outside of batches.
     var singleCount = 0

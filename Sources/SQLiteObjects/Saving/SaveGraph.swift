@@ -13,16 +13,16 @@ struct SaveGraph: Sendable {
   let values: SlotCopies
   /// The values of the nodes with stored forms that are determined only while the graph is written.
   var deferred: [(slot: Int, value: DeferredValue)]
-  /// The links that ``late`` values refer to.
+  /// The links that the ``deferred`` values refer to.
   let links: [(key: Value, target: Target)]
   /// The lazy values of the nodes.
   let lazies: [Lazy]
   /// The pending changes of lazy collections whose links are still in the store.
   let edits: [Edits]
-  /// The values that the columns of a node must have in the store, for objects that must be
-  /// unchanged.
+  /// The values that the columns of each node must have in the store, by the node's index. Used for
+  /// objects that must be unchanged.
   private(set) var expected: [Int: [(slot: Int, value: Value)]] = [:]
-  /// The nodes of the objects that were passed to the save, in the same order.
+  /// The indexes of the nodes of the objects that were passed to the save, in the same order.
   let roots: [Int]
   /// The number of different nodes in ``roots``. An object that was passed twice has one node.
   let rootCount: Int
@@ -94,7 +94,7 @@ extension SaveGraph {
     var isClean = false
     /// The index of the object among the new objects of its type without their own key.
     var ordinal: Int?
-    /// The range of the object in ``SaveGraph/late``.
+    /// The range of the object in ``SaveGraph/deferred``.
     var deferred = 0..<0
     /// The range of the object in ``SaveGraph/lazies``.
     var lazies = 0..<0

@@ -1,8 +1,8 @@
 import SQLiteAssets
 import Synchronization
 
-/// Shares the loaded content of an asset between all `MagicAsset` values of one object that are in
-/// use.
+/// A cache that shares the loaded content of an asset between all `MagicAsset` values of one object
+/// that are in use.
 ///
 /// A value like a `String` or `Data` can't be referenced weakly. A ``Holder`` therefore owns the
 /// value. Each `MagicAsset` that the program has references the holder strongly, and the object

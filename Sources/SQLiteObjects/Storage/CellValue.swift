@@ -99,8 +99,8 @@ public struct _LiveValue: @unchecked Sendable {
   }
 }
 
-/// Releases values that may reference other objects, with bounded recursion: a chain of objects can
-/// be as long as memory permits, but the stack is small.
+/// The release of values that may reference other objects, with bounded recursion: a chain of
+/// objects can be as long as memory permits, but the stack is small.
 ///
 /// Owners of such values call this type in their `deinit`. The outermost call releases the values
 /// in a loop. Nested calls come from owners that this loop releases. Beyond the first few levels,

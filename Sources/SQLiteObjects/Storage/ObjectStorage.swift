@@ -140,7 +140,7 @@ package final class ObjectStorage: @unchecked Sendable {
 
   subscript(slot: Int) -> _CellValue.Form { withState { _, slots in slots[slot] } }
 
-  /// The forms of all properties.
+  /// A copy of the values of all properties, in the forms in which their cells store them.
   var forms: [_CellValue.Form] { withState { _, slots in slots.forms } }
 
   /// Calls `body` with the form of a property while the state is locked.

@@ -16,8 +16,11 @@ extension MagicData {
     self.init(try StoreParts())
   }
 
-  /// Opens the default store of this program without blocking the thread. Also throws
-  /// `CancellationError`.
+  /// Opens the default store of this program. Creates the store if it doesn't exist. Suspends the
+  /// task meanwhile.
+  ///
+  /// - Throws: The errors of the blocking ``init()``, and `CancellationError` if the task was
+  ///   cancelled.
   public convenience init() async throws {
     self.init(try await Worker().run { try StoreParts() })
   }

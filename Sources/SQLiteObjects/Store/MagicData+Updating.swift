@@ -57,7 +57,7 @@ private struct BulkUpdate<Object: MagicObject>: Sendable {
   private let plan: ObjectPlan
   /// The statement, or nil if there are no assignments.
   private let sql: SQL?
-  /// The properties that are set to an object.
+  /// The indexes of the properties that are set to an object.
   private var references: [Int] = []
   /// The numbers that may be out of range.
   private var checks: [Check] = []

@@ -195,7 +195,7 @@ package final class TemporaryFolder: Sendable {
   }
 }
 
-/// Detects stores of the older MagicData, which have a different format.
+/// The detection of stores of the older MagicData, which have a different format.
 enum OlderStore {
   /// The table in which the older MagicData counted the objects of each type.
   private static let table = "0Table_Info"

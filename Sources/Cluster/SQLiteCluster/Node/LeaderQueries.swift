@@ -123,7 +123,7 @@ final class LeaderQueries {
   }
 }
 
-/// Determines whether another node has become leader, while the known leader is silent.
+/// A search for another node that has become leader, made while the known leader is silent.
 final class SuccessorSearch {
   private let cluster: Cluster
   private let leader: String

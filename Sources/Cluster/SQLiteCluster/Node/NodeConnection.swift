@@ -10,10 +10,10 @@ package final class NodeConnection {
   private var received: [UInt8] = []
   /// The offset of the next message.
   private var start = 0
-  /// Returns the reason why the access must end, or nil.
+  /// A closure that returns the reason why the access must end, or nil.
   var reasonToEnd: () -> String? = { nil }
-  /// Returns the address of another leader, or nil. Called if an answer that should be fast is
-  /// late.
+  /// A closure that returns the address of another leader, or nil. It is called if an answer that
+  /// should be fast is late.
   var successor: () -> String? = { nil }
   /// Whether the connection is unusable, because an answer was missing or invalid.
   private(set) var isBroken = false

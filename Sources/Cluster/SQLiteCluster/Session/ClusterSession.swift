@@ -34,7 +34,7 @@ final class ClusterSession: RemoteSession {
     didSet { node.reasonToEnd = reasonToEnd }
   }
 
-  /// Verifies that the node is the leader.
+  /// The check that the node is the leader.
   private let check: LeaderCheck
   /// The statement with outstanding rows.
   var streaming: ClusterStatement?

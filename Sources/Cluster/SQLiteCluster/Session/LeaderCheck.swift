@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// Verifies that a node is the leader, by asking other voters which leader they follow.
+/// A check that a node is the leader, made by asking other voters which leader they follow.
 ///
 /// A leader that was cut off or stopped doesn't notice this until its lease expires. Until then it
 /// answers reads from its last state. A write that was acknowledged elsewhere in the meantime was

@@ -54,7 +54,7 @@ struct NodeText {
   }
 }
 
-/// Encodes a list of values as a blob, and provides the query that decodes it. All values are
+/// The encoding of a list of values as a blob, and the query that decodes it. All values are
 /// preserved exactly, including reals. JSON can't represent blobs, and SQLite 3.40 parses its
 /// numbers inexactly.
 ///

@@ -19,8 +19,8 @@ struct Reply {
   var body: ReplyReader
 }
 
-/// Reads the body of a message. Never reads bytes outside it, whatever lengths the message
-/// contains.
+/// A reader of the body of a message. It never reads bytes outside the body, whatever lengths the
+/// message contains.
 package struct ReplyReader {
   private let bytes: [UInt8]
   private var position: Int

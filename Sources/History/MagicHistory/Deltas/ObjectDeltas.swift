@@ -89,7 +89,7 @@ private struct ObjectDeltas<Object: MagicObject>: DeltaSource {
   }
 }
 
-/// Converts changes of rows into changes of objects.
+/// A reader that converts changes of rows into changes of objects.
 struct ObjectDeltaReader<Object: MagicObject>: Sendable {
   private let plan: ObjectPlan
   /// The tables with objects, links and assets, in lower case.

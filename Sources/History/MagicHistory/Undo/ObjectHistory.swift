@@ -303,7 +303,7 @@ extension ObjectHistory {
   }
 }
 
-/// Selects the rows that a history records, and restores them.
+/// The functions that select the rows that a history records, and restore them.
 enum HistoryRecording {
   /// Thrown to roll back a group that returned `TransactionOutcome.rollback`.
   struct Undone: Error {}

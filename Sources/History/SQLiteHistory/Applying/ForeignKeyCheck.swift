@@ -11,9 +11,9 @@ final class ForeignKeyCheck {
 
   /// The columns of a table that take part in foreign keys.
   struct KeyColumns {
-    /// The columns that reference other rows.
+    /// The indexes of the columns that reference other rows.
     fileprivate var own: Set<Int> = []
-    /// The columns that other rows reference.
+    /// The indexes of the columns that other rows reference.
     fileprivate var incoming: Set<Int> = []
 
     /// Returns whether writing a row of a patch may violate a foreign key.

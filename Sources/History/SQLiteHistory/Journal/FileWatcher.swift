@@ -2,8 +2,8 @@ import Dispatch
 import Platform
 import SQLiteCore
 
-/// Watches a database file and its log for writes by any process, without polling (inotify on
-/// Linux, kqueue on Apple platforms).
+/// A watcher that detects writes to a database file and its log by any process, without polling
+/// (inotify on Linux, kqueue on Apple platforms).
 final class FileWatcher: Sendable {
   // Proof: The initializer stores it before other threads can access this instance. After that it
   // is only cancelled, which Dispatch allows on any thread (dispatch_source_cancel).

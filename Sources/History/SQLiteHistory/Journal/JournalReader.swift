@@ -2,7 +2,7 @@ import SQLiteCore
 import SQLiteMapping
 import Synchronization
 
-/// Reads the entries of a journal one by one, for a single loop.
+/// A reader that returns the entries of a journal one by one, for a single loop.
 final class JournalReader: RecordFeed {
   private struct State {
     /// The mark of the last returned entry; nil if the start is not known yet.
@@ -87,7 +87,7 @@ final class JournalReader: RecordFeed {
   }
 }
 
-/// Wakes the readers of a journal after writes to the file.
+/// A signal that wakes the readers of a journal after writes to the file.
 ///
 /// A process that holds a journal rings after each commit (``FileWatcher/wake(_:)``). But it writes
 /// the log slightly earlier, and it may exit in between. A woken reader therefore checks again

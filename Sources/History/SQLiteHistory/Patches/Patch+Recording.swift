@@ -58,12 +58,12 @@ extension Patch.Table {
   }
 }
 
-/// Encodes rows of a patch into one shared array of bytes.
+/// A writer that encodes rows of a patch into one shared array of bytes.
 private struct RowWriter {
   private let layout: TableLayout
   private let cursor: ChangesetCursor
   private let isForDisplay: Bool
-  /// The table columns that the patch includes.
+  /// The indexes of the table columns that the patch includes.
   let columns: [Int]
   private let isKey: [Bool]
   private var bytes: [UInt8] = []

@@ -75,11 +75,11 @@ extension SPONEncoder {
       self.rawValue = rawValue
     }
 
-    /// Writes each member and each element on its own line.
+    /// An option that writes each member and each element on its own line.
     public static let prettyPrinted = OutputFormatting(rawValue: 1)
-    /// Sorts the members of each object by the UTF-8 bytes of their keys.
+    /// An option that sorts the members of each object by the UTF-8 bytes of their keys.
     public static let sortedKeys = OutputFormatting(rawValue: 2)
-    /// Omits the names of types from objects.
+    /// An option that omits the names of types from objects.
     public static let withoutTypeNames = OutputFormatting(rawValue: 4)
   }
 
