@@ -6,7 +6,8 @@ import Tour
 
 /// Compares the tour's store with the same files, read independently.
 @Suite(
-  .enabled(if: FileManager.default.fileExists(atPath: "\(ZoneDatabase.defaultFolder)/zone1970.tab")))
+  .enabled(if: FileManager.default.fileExists(atPath: "\(ZoneDatabase.defaultFolder)/zone1970.tab"))
+)
 struct StoreTourTests {
   private static let folder = ZoneDatabase.defaultFolder
 
