@@ -59,7 +59,7 @@ func microseconds(for count: Int, rounds: Int = 5, _ body: (Int) throws -> Void)
 /// that load on the machine affects both.
 func microseconds(
   for count: Int, rounds: Int = 5, _ first: (Int) throws -> Void,
-  beside second: (Int) throws -> Void
+  alternatingWith second: (Int) throws -> Void
 ) throws -> (Double, Double) {
   var times: [(Double, Double)] = []
   for round in 0..<rounds {

@@ -14,7 +14,7 @@ struct Requests {
     "SELECT id, n, substr(s, -4) FROM t WHERE id > ?1 ORDER BY id LIMIT 100"
   private static let fetchOfMore = "SELECT id, n, s FROM t WHERE id > ?1 ORDER BY id LIMIT 200"
   private static let insert = "INSERT INTO w (n) VALUES (?1)"
-  private static let leaderQuestion = BareConnection.message(0, BareConnection.words([0]))
+  private static let leaderRequest = BareConnection.message(0, BareConnection.words([0]))
 
   func run() async throws {
     let cluster = try LocalCluster()
@@ -90,11 +90,11 @@ struct Requests {
       }
       guard found == rows, sum > 0 else { throw Failure("rows are missing") }
     }
-    let plainly = try ours(plain)
-    line("\(name), from the leader; the loop reads no rows", floor, plainly)
-    line("\(name), from the leader; the loop reads the rows", reading, plainly)
+    let unchecked = try ours(plain)
+    line("\(name), from the leader; the loop reads no rows", floor, unchecked)
+    line("\(name), from the leader; the loop reads the rows", reading, unchecked)
     let checked = try microseconds(for: count) { index in
-      try other.call(Requests.leaderQuestion)
+      try other.call(Requests.leaderRequest)
       try bare.call(BareConnection.run(number, asQuery: true, [UInt64(key(index))]))
     }
     line("\(name), linearizable; the loop reads no rows", checked, try ours(database))
@@ -124,7 +124,7 @@ struct Requests {
   private func writes(_ bare: BareConnection, _ database: Database) throws {
     let (floor, ours) = try microseconds(for: 10, rounds: max(11, count / 8)) { index in
       try bareWrite(bare, [index])
-    } beside: { index in
+    } alternatingWith: { index in
       try database.executeChange("INSERT INTO w (n) VALUES (\(index))")
     }
     line("write of one row", floor, ours)

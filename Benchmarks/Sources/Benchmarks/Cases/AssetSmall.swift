@@ -14,7 +14,7 @@ struct AssetSmall: Case {
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .statement: statement, .object: object] }
 
   func operations(on fixture: Fixture) -> Int { Self.count }
-  var mostRuns: Int { 9 }
+  var maximumRuns: Int { 9 }
 
   private func c(_ trial: inout Trial) throws -> Checksum {
     let (contents, names) = (contents(of: trial.fixture), AssetFiles.names(Self.count))

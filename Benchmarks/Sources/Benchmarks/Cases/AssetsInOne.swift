@@ -12,7 +12,7 @@ struct AssetsInOne: Case {
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }
 
   func operations(on fixture: Fixture) -> Int { Self.count }
-  var mostRuns: Int { 5 }
+  var maximumRuns: Int { 5 }
 
   /// Writes the files to one folder, inserts the rows, syncs the file system once (`syncfs`),
   /// commits durably and renames each file.

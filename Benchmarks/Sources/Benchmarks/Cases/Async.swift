@@ -71,7 +71,7 @@ struct Async: Case {
     turn(
       open, preparing: { _, fixture in keys(fixture) },
       { store, keys in
-        try waiting {
+        try runBlocking {
           var items: [Item] = []
           for key in keys { if let item = try await query(store, key) { items.append(item) } }
           return items
@@ -84,20 +84,20 @@ struct Async: Case {
 struct AsyncRead: Case {
   let name = "async-read"
   let summary = "like async, with a read on a thread of the database"
-  private let briefly = Async()
+  private let base = Async()
 
   var engines: KeyValuePairs<Engine, Turn> {
     [
       .c: turn(
-        openC, preparing: { _, fixture in briefly.keys(fixture) }, briefly.c,
+        openC, preparing: { _, fixture in base.keys(fixture) }, base.c,
         checking: { items, _ in Checksum(of: items) }),
-      .statement: briefly.calling(openDatabase) { database, key in
+      .statement: base.calling(openDatabase) { database, key in
         try await database.read { try Item.selected(by: key, on: $0) }
       },
     ]
   }
 
-  func operations(on fixture: Fixture) -> Int { briefly.operations(on: fixture) }
+  func operations(on fixture: Fixture) -> Int { base.operations(on: fixture) }
 }
 
 extension Item {

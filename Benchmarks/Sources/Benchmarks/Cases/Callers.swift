@@ -52,9 +52,9 @@ struct Callers: Case {
   private func threads(_ trial: inout Trial) throws -> Checksum {
     let fixture = trial.fixture
     let (path, each) = (fixture.path, each(fixture))
-    let crew = Crew()
+    let group = ThreadGroup()
     for caller in 0..<callers {
-      crew.add {
+      group.add {
         let connection = try CConnection(path: path)
         return (connection, try CStatement(Item.selectOne, connection))
       } _: { _, statement in
@@ -67,11 +67,11 @@ struct Callers: Case {
         return checksum
       }
     }
-    crew.whenReady()
+    group.waitUntilReady()
     return try Self.sum(
       trial.measure {
-        crew.start()
-        return try crew.finish()
+        group.start()
+        return try group.finish()
       })
   }
 
@@ -84,7 +84,7 @@ struct Callers: Case {
       open, preparing: { _, fixture in fixture },
       { store, fixture in
         let each = each(fixture)
-        return try waiting {
+        return try runBlocking {
           try await withThrowingTaskGroup(of: (Int, Checksum).self) { group in
             for caller in 0..<callers {
               group.addTask {

@@ -44,5 +44,5 @@ struct CommitEach: Case {
   }
 
   func operations(on fixture: Fixture) -> Int { group.operations(on: fixture) }
-  var mostRuns: Int { 3 }
+  var maximumRuns: Int { 3 }
 }

@@ -67,7 +67,7 @@ struct GroupCommits: Case {
   }
 
   func operations(on fixture: Fixture) -> Int { tasks * updates(fixture) }
-  var mostRuns: Int { 3 }
+  var maximumRuns: Int { 3 }
 
   /// Returns the speedup over individual commits, in C and with the same calls.
   func remark(on measurements: [Measurement]) -> String? {
@@ -118,7 +118,7 @@ struct GroupCommits: Case {
       open, from: .script(Self.createTable), preparing: { $1 },
       { store, fixture in
         let (tasks, updates) = (tasks, updates(fixture))
-        try waiting {
+        try runBlocking {
           try await withThrowingTaskGroup { group in
             for task in 0..<tasks {
               let value = Self.value(task, fixture)

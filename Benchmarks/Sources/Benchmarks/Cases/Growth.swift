@@ -19,7 +19,7 @@ struct Growth: Case {
   }
 
   func size(for rows: Int) -> Int { max(10, Int(Double(rows) * factor)) }
-  var mostRuns: Int { factor < 0.5 ? .max : 3 }
+  var maximumRuns: Int { factor < 0.5 ? .max : 3 }
 
   private func both(_ first: @escaping Turn, _ second: @escaping Turn) -> Turn {
     { trial in

@@ -6,8 +6,8 @@ extension Readers {
       func time(_ name: String) -> Double? {
         measurements.first { $0.case == name && $0.engine == engine }?.nanoseconds
       }
-      guard let alone = time("readers-alone-1"), let beside = time(name) else { return nil }
-      return "\(engine.rawValue) \(fixed(alone / beside * 100, digits: 0)) %"
+      guard let alone = time("readers-alone-1"), let concurrent = time(name) else { return nil }
+      return "\(engine.rawValue) \(fixed(alone / concurrent * 100, digits: 0)) %"
     }
     guard !kept.isEmpty else { return nil }
     return "readers: speed of a reader with a busy writer, relative to a reader alone: "

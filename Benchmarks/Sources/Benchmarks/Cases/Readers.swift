@@ -180,7 +180,7 @@ struct Readers: Case {
       }
       return try fixture.storedItems()
     }
-    let (reading, writing) = (Crew(), Crew())
+    let (reading, writing) = (ThreadGroup(), ThreadGroup())
     for _ in 0..<readers {
       reading.add(preparing: reader) { read in
         var checksum = Checksum()
@@ -200,8 +200,8 @@ struct Readers: Case {
         return Checksum()
       }
     }
-    reading.whenReady()
-    writing.whenReady()
+    reading.waitUntilReady()
+    writing.waitUntilReady()
     writing.start()
     let checksums = try trial.measure {
       reading.start()

@@ -11,7 +11,7 @@ struct Reverse: Case {
     [.c: c, .record: record, .object: object, .grdbRecord: grdbRecord]
   }
 
-  func operations(on fixture: Fixture) -> Int { Library.lookUps(in: fixture) }
+  func operations(on fixture: Fixture) -> Int { Library.lookupCount(in: fixture) }
 
   private func c(_ trial: inout Trial) throws -> Checksum {
     let library = try Library(trial.fixture)
@@ -87,7 +87,7 @@ struct ReverseCount: Case {
     [.c: c, .object: object, .grdbRecord: grdbRecord]
   }
 
-  func operations(on fixture: Fixture) -> Int { Library.lookUps(in: fixture) }
+  func operations(on fixture: Fixture) -> Int { Library.lookupCount(in: fixture) }
 
   private func c(_ trial: inout Trial) throws -> Checksum {
     let library = try Library(trial.fixture)

@@ -2,7 +2,7 @@ import CSQLite
 import MagicData
 
 /// The cases that fetch values instead of objects.
-let songCases: [any Case] = [SongValues(), SongGroups(), SongLookUp()]
+let songCases: [any Case] = [SongValues(), SongGroups(), SongLookup()]
 
 /// Fetches values through references, with a query in Swift and with the equivalent SQL.
 struct SongValues: Case {
@@ -98,7 +98,7 @@ struct SongGroups: Case {
 
 /// Fetches one value at a time. C prepares its statement once, so the difference is the cost of
 /// building the query in Swift and finding its cached statement.
-struct SongLookUp: Case {
+struct SongLookup: Case {
   let name = "query"
   let summary = "fetch one value with a filter that is built for each call"
 

@@ -51,7 +51,7 @@ struct Stream: Case {
   }
 
   func size(for rows: Int) -> Int { rows * 5 }
-  var mostRuns: Int { 3 }
+  var maximumRuns: Int { 3 }
 
   private func streaming<Store>(
     _ open: @escaping (String) throws -> Store,

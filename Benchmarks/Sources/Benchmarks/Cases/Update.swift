@@ -48,7 +48,7 @@ struct Update: Case {
     let places = Dictionary(uniqueKeysWithValues: objects.enumerated().map { ($1.id, $0) })
     return fixture.changes.compactMap { item in
       guard let place = places[Int(item.id)] else { return nil }
-      objects[place].take(item)
+      objects[place].assign(item)
       return objects[place]
     }
   }

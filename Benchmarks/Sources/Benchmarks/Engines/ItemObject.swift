@@ -18,18 +18,18 @@ struct ItemObject: MagicObject {
 
   init(_ item: Item) {
     id = Int(item.id)
-    take(item)
+    assign(item)
   }
 
   /// Creates an object without a key. The store assigns one when the object is saved.
   static func new(_ item: Item) -> ItemObject {
     let object = ItemObject()
-    object.take(item)
+    object.assign(item)
     return object
   }
 
   /// Assigns all values of an item except its key.
-  func take(_ item: Item) {
+  func assign(_ item: Item) {
     name = item.name
     quantity = item.quantity
     price = item.price

@@ -28,7 +28,7 @@ struct Library {
     var generator = SplitMix64(seed: 2_027)
     volumes =
       Array(count + 1...count + Self.moreVolumes)
-      + (Self.moreVolumes..<Self.lookUps(in: fixture)).map { _ in
+      + (Self.moreVolumes..<Self.lookupCount(in: fixture)).map { _ in
         Int.random(in: 1...count, using: &generator)
       }
     if FileManager.default.fileExists(atPath: path) { return }
@@ -54,7 +54,7 @@ struct Library {
   static func owners(in fixture: Fixture) -> Int { max(1, fixture.items.count / 20) }
 
   /// Returns the number of volumes to look up.
-  static func lookUps(in fixture: Fixture) -> Int { max(moreVolumes, fixture.items.count / 20) }
+  static func lookupCount(in fixture: Fixture) -> Int { max(moreVolumes, fixture.items.count / 20) }
 
   /// Returns the statements that fill the tables. Links are scattered: the books of an author are
   /// far apart in their table.

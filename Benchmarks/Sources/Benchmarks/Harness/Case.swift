@@ -15,7 +15,7 @@ protocol Case: Sendable {
   /// Returns the number of rows of the data if the user requests `rows`.
   func size(for rows: Int) -> Int
   /// The maximum number of timed runs. Small if a run takes long.
-  var mostRuns: Int { get }
+  var maximumRuns: Int { get }
   /// Returns a sentence about the measurements, or nil if the columns of the table are sufficient.
   func remark(on measurements: [Measurement]) -> String?
 }
@@ -26,6 +26,6 @@ typealias Turn = (inout Trial) throws -> Checksum
 extension Case {
   func operations(on fixture: Fixture) -> Int { fixture.items.count }
   func size(for rows: Int) -> Int { rows }
-  var mostRuns: Int { .max }
+  var maximumRuns: Int { .max }
   func remark(on measurements: [Measurement]) -> String? { nil }
 }

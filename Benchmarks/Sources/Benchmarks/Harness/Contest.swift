@@ -15,7 +15,7 @@ struct Contest {
   init(of entry: any Case, on fixture: Fixture, runs: Int, filter: Filter, progress: Progress) {
     self.entry = entry
     self.fixture = fixture
-    self.runs = min(runs, entry.mostRuns)
+    self.runs = min(runs, entry.maximumRuns)
     self.engines = filter.engines(of: entry)
     self.progress = progress
   }
@@ -28,17 +28,17 @@ struct Contest {
     defer { progress.clear() }
     guard let baseline = engines.first else { return [] }
     progress.show("\(entry.name): checking")
-    let warmsUp = entry.mostRuns == .max
+    let warmsUp = entry.maximumRuns == .max
     let expected = try result(of: baseline, watching: warmsUp ? .time : .memory)
     if warmsUp {
       for contender in engines.dropFirst() {
-        _ = try take(contender, expecting: expected.checksum)
+        _ = try checkedTrial(contender, expecting: expected.checksum)
       }
     }
     let uses = try engines.enumerated().map { index, contender in
       index == 0 && !warmsUp
         ? expected.trial.memory
-        : try take(contender, expecting: expected.checksum, watching: .memory).memory
+        : try checkedTrial(contender, expecting: expected.checksum, watching: .memory).memory
     }
     let times = try alternate(expecting: expected.checksum)
     let operations = entry.operations(on: fixture)
@@ -59,7 +59,7 @@ struct Contest {
         let index = (run + offset) % engines.count
         progress.show(
           "\(entry.name): run \(run + 1) of \(runs), \(engines[index].engine.rawValue)")
-        let trial = try take(engines[index], expecting: expected)
+        let trial = try checkedTrial(engines[index], expecting: expected)
         guard let elapsed = trial.elapsed else {
           throw Failure("\(entry.name): \(engines[index].engine.rawValue) measured nothing")
         }
@@ -69,7 +69,7 @@ struct Contest {
     return times
   }
 
-  private func take(
+  private func checkedTrial(
     _ contender: (engine: Engine, turn: Turn), expecting expected: Checksum,
     watching watch: Trial.Watch = .time
   ) throws -> Trial {

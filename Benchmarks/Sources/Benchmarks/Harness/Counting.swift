@@ -23,13 +23,13 @@ struct Counting {
       guard let baseline = engines.first else { continue }
       let fixture = try fixtures.fixture(rows: entry.size(for: rows))
       let operations = entry.operations(on: fixture)
-      let (expected, _) = try take(baseline.turn, on: fixture, watching: .time)
+      let (expected, _) = try run(baseline.turn, on: fixture, watching: .time)
       for (engine, turn) in engines {
         let name = "\(entry.name)/\(engine.rawValue)"
         // Warm-up: the first run initializes types and reads pages.
-        _ = try take(turn, on: fixture, watching: .time)
-        let (checksum, _) = try take(turn, on: fixture, watching: .instructions(name: name))
-        let (_, memory) = try take(turn, on: fixture, watching: .memory)
+        _ = try run(turn, on: fixture, watching: .time)
+        let (checksum, _) = try run(turn, on: fixture, watching: .instructions(name: name))
+        let (_, memory) = try run(turn, on: fixture, watching: .memory)
         guard checksum == expected else {
           throw Failure("the result of \(name) differs from C's")
         }
@@ -39,7 +39,7 @@ struct Counting {
     }
   }
 
-  private func take(
+  private func run(
     _ turn: Turn, on fixture: Fixture, watching watch: Trial.Watch
   ) throws -> (Checksum, Trial) {
     try fixture.removeFresh()

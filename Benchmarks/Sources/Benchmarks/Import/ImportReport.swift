@@ -53,12 +53,12 @@ struct ImportReport {
           throw Failure("import: \(engine.rawValue) wrote other rows than the previous engine")
         }
         expected = found
-        best[engine] = best[engine]?.least(use) ?? use
+        best[engine] = best[engine]?.minimum(use) ?? use
       }
     }
     for engine in engines {
       guard let use = best[engine] else { continue }
-      print("  \(engine.rawValue): \(use.description(besides: best[.c]))")
+      print("  \(engine.rawValue): \(use.description(comparedWith: best[.c]))")
     }
   }
 
@@ -91,15 +91,15 @@ struct ImportReport {
     }
 
     /// Returns the minimum of each quantity.
-    func least(_ other: Use) -> Use {
-      var least = self
-      least.time = min(time, other.time)
-      least.processorTime = min(processorTime, other.processorTime)
-      least.peak = [peak, other.peak].compactMap(\.self).min()
-      return least
+    func minimum(_ other: Use) -> Use {
+      var minimum = self
+      minimum.time = min(time, other.time)
+      minimum.processorTime = min(processorTime, other.processorTime)
+      minimum.peak = [peak, other.peak].compactMap(\.self).min()
+      return minimum
     }
 
-    func description(besides c: Use?) -> String {
+    func description(comparedWith c: Use?) -> String {
       func ratio(_ path: KeyPath<Use, Double>) -> String {
         guard let c else { return "" }
         return " (\(fixed(self[keyPath: path] / c[keyPath: path], digits: 2)) times C)"

@@ -17,32 +17,32 @@ struct MemoryReport {
     try compare(Stream().engines, rows * 5, [.c, .record])
     print("\nHeap bytes per fetched row; texts of up to 15 bytes are stored inline")
     let store = try MagicData(type: .memory)
-    try keep("1 property", rows, OneProperties.self, OneObject.self, store)
-    try keep("8 properties", rows, EightProperties.self, EightObject.self, store)
-    try keep("30 properties", rows, ThirtyProperties.self, ThirtyObject.self, store)
-    try keepSaved(rows)
+    try printFetchedBytes("1 property", rows, OneProperties.self, OneObject.self, store)
+    try printFetchedBytes("8 properties", rows, EightProperties.self, EightObject.self, store)
+    try printFetchedBytes("30 properties", rows, ThirtyProperties.self, ThirtyObject.self, store)
+    try printSavedBytes(rows)
   }
 
   /// Prints the memory that a transaction needs for each saved object, without the object itself.
-  private func keepSaved(_ rows: Int) throws {
+  private func printSavedBytes(_ rows: Int) throws {
     let items = try fixtures.fixture(rows: 10_000).items
     print(
       "\nHeap bytes that a transaction keeps for each saved object after the object is released")
     let (plain, graph) = (rows / items.count, rows / SavedGraph.objects(of: items.count))
-    try keepSaved("8 properties", plain, items.count) { items.map { ItemObject.new($0) } }
-    try keepSaved("save-graph", graph, SavedGraph.objects(of: items.count)) {
+    try printSavedBytes("8 properties", plain, items.count) { items.map { ItemObject.new($0) } }
+    try printSavedBytes("save-graph", graph, SavedGraph.objects(of: items.count)) {
       SavedGraph.purchases(of: items)
     }
     print(
       "\nPeak increase of resident memory per object while one call saves all, without the objects")
-    try peak("8 properties", plain, items.count) { items.map { ItemObject.new($0) } }
-    try peak("save-graph", graph, SavedGraph.objects(of: items.count)) {
+    try printPeak("8 properties", plain, items.count) { items.map { ItemObject.new($0) } }
+    try printPeak("save-graph", graph, SavedGraph.objects(of: items.count)) {
       SavedGraph.purchases(of: items)
     }
   }
 
   /// Saves several parts in one transaction. Each part is released before the next one is created.
-  private func keepSaved<Object: MagicObject>(
+  private func printSavedBytes<Object: MagicObject>(
     _ title: String, _ parts: Int, _ size: Int, _ part: () -> [Object]
   ) throws {
     let magic = try MagicData(settingsAt: try freshPath())
@@ -59,7 +59,7 @@ struct MemoryReport {
   }
 
   /// Saves all parts in one call.
-  private func peak<Object: MagicObject>(
+  private func printPeak<Object: MagicObject>(
     _ title: String, _ parts: Int, _ size: Int, _ part: () -> [Object]
   ) throws {
     let magic = try MagicData(settingsAt: try freshPath())
@@ -108,7 +108,7 @@ struct MemoryReport {
   }
 
   /// Prints the heap bytes of fetched rows, as records and as objects.
-  private func keep<Value: Record, Object: MagicObject>(
+  private func printFetchedBytes<Value: Record, Object: MagicObject>(
     _ title: String, _ rows: Int, _ record: Value.Type, _ object: Object.Type, _ magic: MagicData
   ) throws {
     try magic.update(Object())

@@ -11,7 +11,7 @@ struct PlanQuestion: Sendable {
   /// The single element of the list that the condition contains. Empty if it contains no list.
   var word = ""
   /// Runs the query and returns its integers.
-  let ask: @Sendable (MagicData) throws -> [Int]
+  let query: @Sendable (MagicData) throws -> [Int]
   /// SQL statements that return the same integers in their first column.
   let candidates: [String]
   /// Whether the candidates must return the integers in the same order.
@@ -20,7 +20,7 @@ struct PlanQuestion: Sendable {
   var isWriting = false
 
   /// The values in the conditions of a query, and their selectivity.
-  private struct Sought: Sendable {
+  private struct SearchedValue: Sendable {
     /// The value that properties are compared with.
     let word: String
     /// The fraction of the rows with this value.
@@ -31,23 +31,23 @@ struct PlanQuestion: Sendable {
     let label: Int
 
     static let all = [
-      Sought(word: "rare", part: "1:10,000", node: 5, label: 2),
-      Sought(word: "half", part: "1:2", node: 1, label: 1),
+      SearchedValue(word: "rare", part: "1:10,000", node: 5, label: 2),
+      SearchedValue(word: "half", part: "1:2", node: 1, label: 1),
     ]
   }
 
   /// Returns all questions, grouped by name.
   static func all(_ magic: MagicData) throws -> [PlanQuestion] {
     var questions: [PlanQuestion] = []
-    for sought in Sought.all {
-      let node = try magic.object(of: PlanNode.self, primary: sought.node)
-      let label = try magic.object(of: PlanLabel.self, primary: sought.word)
-      questions += references(sought, node) + collections(sought, node)
-      questions += aggregates(sought, node) + labels(sought, label)
-      questions += windows(sought, node, label) + writes(sought, node)
+    for value in SearchedValue.all {
+      let node = try magic.object(of: PlanNode.self, primary: value.node)
+      let label = try magic.object(of: PlanLabel.self, primary: value.word)
+      questions += references(value, node) + collections(value, node)
+      questions += aggregates(value, node) + labels(value, label)
+      questions += windows(value, node, label) + writes(value, node)
     }
-    for first in Sought.all {
-      for second in Sought.all { questions += try pairs(first, second, magic) }
+    for first in SearchedValue.all {
+      for second in SearchedValue.all { questions += try pairs(first, second, magic) }
     }
     questions += sorts
     var order: [String] = []
@@ -57,8 +57,8 @@ struct PlanQuestion: Sendable {
 
   // MARK: - Kinds of questions
 
-  private static func references(_ sought: Sought, _ node: PlanNode) -> [PlanQuestion] {
-    let word = sought.word
+  private static func references(_ value: SearchedValue, _ node: PlanNode) -> [PlanQuestion] {
+    let word = value.word
     func byNode(_ condition: String) -> [String] {
       [
         #"SELECT size FROM Edge WHERE "to" IN (SELECT id FROM Node WHERE \#(condition)) ORDER BY id"#,
@@ -68,30 +68,30 @@ struct PlanQuestion: Sendable {
       ]
     }
     let direct = [
-      #"SELECT size FROM Edge WHERE "to" = \#(sought.node) ORDER BY id"#,
-      #"SELECT size FROM Edge WHERE +"to" = \#(sought.node) ORDER BY id"#,
+      #"SELECT size FROM Edge WHERE "to" = \#(value.node) ORDER BY id"#,
+      #"SELECT size FROM Edge WHERE +"to" = \#(value.node) ORDER BY id"#,
     ]
     return [
-      edges(#"\.$to == node"#, sought, \.$to == node, direct),
-      edges(#"\.$to.$id == 5"#, sought, \.$to.$id == sought.node, direct),
-      edges(#"(\.$to).isIn([node])"#, sought, (\PlanEdge.$to).isIn([node]), direct),
+      edges(#"\.$to == node"#, value, \.$to == node, direct),
+      edges(#"\.$to.$id == 5"#, value, \.$to.$id == value.node, direct),
+      edges(#"(\.$to).isIn([node])"#, value, (\PlanEdge.$to).isIn([node]), direct),
       edges(
-        #"\.$to.$name == "x", indexed"#, sought, \.$to.$name == word, byNode("name = '\(word)'")),
+        #"\.$to.$name == "x", indexed"#, value, \.$to.$name == word, byNode("name = '\(word)'")),
       edges(
-        #"\.$to.$word == "x", not indexed"#, sought, \.$to.$word == word, byNode("word = '\(word)'")
+        #"\.$to.$word == "x", not indexed"#, value, \.$to.$word == word, byNode("word = '\(word)'")
       ),
       edges(
-        #"(\.$to.$name).isIn(["x"])"#, sought, (\PlanEdge.$to.$name).isIn([word]),
+        #"(\.$to.$name).isIn(["x"])"#, value, (\PlanEdge.$to.$name).isIn([word]),
         byNode("name = '\(word)'")),
       edges(
-        #"\.$to.$name != "x""#, sought, \.$to.$name != word,
+        #"\.$to.$name != "x""#, value, \.$to.$name != word,
         [
           #"SELECT size FROM Edge WHERE ("to" IN (SELECT id FROM Node WHERE name = '\#(word)')) IS NOT 1 ORDER BY id"#,
           #"SELECT Edge.size FROM Edge LEFT JOIN Node ON "to" = Node.id WHERE Node.name IS NOT '\#(word)' ORDER BY Edge.id"#,
         ]),
       PlanQuestion(
-        name: #"count(of:where: \.$to.$word == "x")"#, selectivity: sought.part,
-        ask: { [try $0.count(of: PlanEdge.self, where: \.$to.$word == word)] },
+        name: #"count(of:where: \.$to.$word == "x")"#, selectivity: value.part,
+        query: { [try $0.count(of: PlanEdge.self, where: \.$to.$word == word)] },
         candidates: byNode("word = '\(word)'").map {
           $0.replacing("Edge.size", with: "count(*)").replacing(
             "SELECT size", with: "SELECT count(*)")
@@ -99,60 +99,60 @@ struct PlanQuestion: Sendable {
     ]
   }
 
-  private static func collections(_ sought: Sought, _ node: PlanNode) -> [PlanQuestion] {
-    let word = sought.word
-    let toNode = #""to" = \#(sought.node)"#
+  private static func collections(_ value: SearchedValue, _ node: PlanNode) -> [PlanQuestion] {
+    let word = value.word
+    let toNode = #""to" = \#(value.node)"#
     let byName = #""to" IN (SELECT id FROM Node WHERE name = '\#(word)')"#
     let byWord = #""to" IN (SELECT id FROM Node WHERE word = '\#(word)')"#
     return [
       nodes(
-        #"edges.contains { \.$to == node }"#, sought, (\PlanNode.$edges).contains { \.$to == node },
-        have(toNode)),
+        #"edges.contains { \.$to == node }"#, value, (\PlanNode.$edges).contains { \.$to == node },
+        withEdge(toNode)),
       nodes(
-        #"edges.contains { \.$to.$id == 5 }"#, sought,
-        (\PlanNode.$edges).contains { \.$to.$id == sought.node }, have(toNode)),
+        #"edges.contains { \.$to.$id == 5 }"#, value,
+        (\PlanNode.$edges).contains { \.$to.$id == value.node }, withEdge(toNode)),
       nodes(
-        #"edges.contains { (\.$to).isIn([node]) }"#, sought,
-        (\PlanNode.$edges).contains { (\PlanEdge.$to).isIn([node]) }, have(toNode)),
+        #"edges.contains { (\.$to).isIn([node]) }"#, value,
+        (\PlanNode.$edges).contains { (\PlanEdge.$to).isIn([node]) }, withEdge(toNode)),
       nodes(
-        #"(\.$edges.$to).contains(node)"#, sought, (\PlanNode.$edges.$to).contains(node),
-        have(toNode)),
+        #"(\.$edges.$to).contains(node)"#, value, (\PlanNode.$edges.$to).contains(node),
+        withEdge(toNode)),
       nodes(
-        #"edges.contains { \.$to.$name == "x" }, indexed"#, sought,
+        #"edges.contains { \.$to.$name == "x" }, indexed"#, value,
         (\PlanNode.$edges).contains { \.$to.$name == word },
-        have(byName)
+        withEdge(byName)
           + [
             #"SELECT size FROM Node WHERE id IN (SELECT "from" FROM Edge WHERE +\#(byName)) ORDER BY id"#
           ]),
       nodes(
-        #"edges.contains { \.$to.$word == "x" }, not indexed"#, sought,
+        #"edges.contains { \.$to.$word == "x" }, not indexed"#, value,
         (\PlanNode.$edges).contains { \.$to.$word == word },
-        have(byWord)
+        withEdge(byWord)
           + [
             #"SELECT size FROM Node WHERE id IN (SELECT "from" FROM Edge WHERE +\#(byWord)) ORDER BY id"#
           ]),
       nodes(
-        #"(\.$edges.$to).contains { \.$name == "x" }"#, sought,
-        (\PlanNode.$edges.$to).contains { \.$name == word }, have(byName)),
+        #"(\.$edges.$to).contains { \.$name == "x" }"#, value,
+        (\PlanNode.$edges.$to).contains { \.$name == word }, withEdge(byName)),
       nodes(
-        #"edges.contains { \.$grade == "x" }, indexed"#, sought,
-        (\PlanNode.$edges).contains { \.$grade == word }, have("grade = '\(word)'")),
+        #"edges.contains { \.$grade == "x" }, indexed"#, value,
+        (\PlanNode.$edges).contains { \.$grade == word }, withEdge("grade = '\(word)'")),
       nodes(
-        #"edges.contains { \.$word == "x" }, not indexed"#, sought,
-        (\PlanNode.$edges).contains { \.$word == word }, have("word = '\(word)'")),
+        #"edges.contains { \.$word == "x" }, not indexed"#, value,
+        (\PlanNode.$edges).contains { \.$word == word }, withEdge("word = '\(word)'")),
       nodes(
-        #"!edges.contains { \.$to == node }"#, sought,
+        #"!edges.contains { \.$to == node }"#, value,
         !(\PlanNode.$edges).contains { \.$to == node },
-        haveNot(toNode)),
+        withoutEdge(toNode)),
       nodes(
-        #"edges.allSatisfy { \.$grade == "x" }"#, sought,
-        (\PlanNode.$edges).allSatisfy { \.$grade == word }, haveNot("grade IS NOT '\(word)'")),
+        #"edges.allSatisfy { \.$grade == "x" }"#, value,
+        (\PlanNode.$edges).allSatisfy { \.$grade == word }, withoutEdge("grade IS NOT '\(word)'")),
       nodes(
-        #"edges.allSatisfy { \.$grade != "x" }"#, sought,
-        (\PlanNode.$edges).allSatisfy { \.$grade != word }, haveNot("grade = '\(word)'")),
+        #"edges.allSatisfy { \.$grade != "x" }"#, value,
+        (\PlanNode.$edges).allSatisfy { \.$grade != word }, withoutEdge("grade = '\(word)'")),
       PlanQuestion(
-        name: #"count(of:where: edges.contains { \.$to == node })"#, selectivity: sought.part,
-        ask: {
+        name: #"count(of:where: edges.contains { \.$to == node })"#, selectivity: value.part,
+        query: {
           [try $0.count(of: PlanNode.self, where: (\PlanNode.$edges).contains { \.$to == node })]
         },
         candidates: [
@@ -160,8 +160,8 @@ struct PlanQuestion: Sendable {
           #"SELECT count(DISTINCT "from") FROM Edge WHERE \#(toNode)"#,
         ]),
       PlanQuestion(
-        name: #"objects(of:where: edges.contains { \.$grade == "x" })"#, selectivity: sought.part,
-        ask: {
+        name: #"objects(of:where: edges.contains { \.$grade == "x" })"#, selectivity: value.part,
+        query: {
           try $0.objects(
             of: PlanEdge.self, where: (\PlanEdge.$from.$edges).contains { \.$grade == word }
           )
@@ -174,8 +174,8 @@ struct PlanQuestion: Sendable {
     ]
   }
 
-  private static func aggregates(_ sought: Sought, _ node: PlanNode) -> [PlanQuestion] {
-    let word = sought.word
+  private static func aggregates(_ value: SearchedValue, _ node: PlanNode) -> [PlanQuestion] {
+    let word = value.word
     func groups(_ condition: String, _ having: String) -> [String] {
       [#""from""#, #"+"from""#].map {
         #"SELECT size FROM Node WHERE id IN (SELECT "from" FROM Edge WHERE \#(condition) GROUP BY \#($0) HAVING \#(having)) ORDER BY id"#
@@ -185,99 +185,102 @@ struct PlanQuestion: Sendable {
     }
     return [
       nodes(
-        #"edges.count { \.$to == node } >= 2"#, sought,
+        #"edges.count { \.$to == node } >= 2"#, value,
         (\PlanNode.$edges).count { \.$to == node } >= 2,
-        groups(#""to" = \#(sought.node)"#, "count(*) >= 2")),
+        groups(#""to" = \#(value.node)"#, "count(*) >= 2")),
       nodes(
-        #"edges.count { \.$word == "x" } >= 2"#, sought,
+        #"edges.count { \.$word == "x" } >= 2"#, value,
         (\PlanNode.$edges).count { \.$word == word } >= 2,
         groups("word = '\(word)'", "count(*) >= 2")),
       nodes(
-        #"edges.count { \.$grade == "x" } == 0"#, sought,
-        (\PlanNode.$edges).count { \.$grade == word } == 0, haveNot("grade = '\(word)'")),
+        #"edges.count { \.$grade == "x" } == 0"#, value,
+        (\PlanNode.$edges).count { \.$grade == word } == 0, withoutEdge("grade = '\(word)'")),
       nodes(
-        #"edges.sum(\.$size, where: \.$to == node) > 900"#, sought,
+        #"edges.sum(\.$size, where: \.$to == node) > 900"#, value,
         (\PlanNode.$edges).sum(\.$size, where: \.$to == node) > 900,
-        groups(#""to" = \#(sought.node)"#, "sum(size) > 900")),
+        groups(#""to" = \#(value.node)"#, "sum(size) > 900")),
     ]
   }
 
-  private static func labels(_ sought: Sought, _ label: PlanLabel) -> [PlanQuestion] {
-    let link = "target = \(sought.label)"
+  private static func labels(_ value: SearchedValue, _ label: PlanLabel) -> [PlanQuestion] {
+    let link = "target = \(value.label)"
     return [
-      nodes(#"(\.$tags).contains(label)"#, sought, (\PlanNode.$tags).contains(label), linked(link)),
       nodes(
-        #"tags.contains { \.$word == "x" }"#, sought,
-        (\PlanNode.$tags).contains { \.$word == sought.word },
-        linked(link)),
+        #"(\.$tags).contains(label)"#, value, (\PlanNode.$tags).contains(label), withLabel(link)),
+      nodes(
+        #"tags.contains { \.$word == "x" }"#, value,
+        (\PlanNode.$tags).contains { \.$word == value.word },
+        withLabel(link)),
       PlanQuestion(
-        name: #"labels: nodes.contains { \.$name == "x" }"#, selectivity: sought.part,
-        ask: {
+        name: #"labels: nodes.contains { \.$name == "x" }"#, selectivity: value.part,
+        query: {
           try $0.fetch(
-            PlanLabel.where((\PlanLabel.$nodes).contains { \.$name == sought.word }).values(\.$word)
+            PlanLabel.where((\PlanLabel.$nodes).contains { \.$name == value.word }).values(\.$word)
           ).map(\.utf8.count)
         },
         candidates: [
-          "SELECT length(word) FROM Label WHERE z_index IN (SELECT target FROM Node_tags JOIN Node ON Node.id = owner WHERE name = '\(sought.word)') ORDER BY z_index",
-          "SELECT length(word) FROM Label WHERE z_index IN (SELECT target FROM Node_tags WHERE owner IN (SELECT id FROM Node WHERE name = '\(sought.word)')) ORDER BY z_index",
-          "SELECT length(word) FROM Label WHERE EXISTS (SELECT 1 FROM Node_tags CROSS JOIN Node ON Node.id = owner WHERE target = z_index AND +name = '\(sought.word)') ORDER BY z_index",
+          "SELECT length(word) FROM Label WHERE z_index IN (SELECT target FROM Node_tags JOIN Node ON Node.id = owner WHERE name = '\(value.word)') ORDER BY z_index",
+          "SELECT length(word) FROM Label WHERE z_index IN (SELECT target FROM Node_tags WHERE owner IN (SELECT id FROM Node WHERE name = '\(value.word)')) ORDER BY z_index",
+          "SELECT length(word) FROM Label WHERE EXISTS (SELECT 1 FROM Node_tags CROSS JOIN Node ON Node.id = owner WHERE target = z_index AND +name = '\(value.word)') ORDER BY z_index",
         ]),
     ]
   }
 
   private static func windows(
-    _ sought: Sought, _ node: PlanNode, _ label: PlanLabel
+    _ value: SearchedValue, _ node: PlanNode, _ label: PlanLabel
   ) -> [PlanQuestion] {
     let filter: SQLiteObjects.Filter<PlanNode> = (\PlanNode.$edges).contains { \.$to == node }
-    let candidates = have(#""to" = \#(sought.node)"#)
+    let candidates = withEdge(#""to" = \#(value.node)"#)
     func part(_ order: String, _ limit: Int) -> [String] {
       candidates.map { $0.replacing(" ORDER BY id", with: " ORDER BY \(order) LIMIT \(limit)") }
     }
     let unindexed: SQLiteObjects.Filter<PlanNode> = (\PlanNode.$edges).contains {
-      \.$word == sought.word
+      \.$word == value.word
     }
     return [
       PlanQuestion(
-        name: #"the first 50 with edges.contains { \.$to == node }"#, selectivity: sought.part,
-        ask: { try $0.fetch(PlanNode.where(filter).limit(50).values(\.$size)) },
+        name: #"the first 50 with edges.contains { \.$to == node }"#, selectivity: value.part,
+        query: { try $0.fetch(PlanNode.where(filter).limit(50).values(\.$size)) },
         candidates: part("id", 50), isOrdered: true),
       PlanQuestion(
-        name: #"the same, ordered by \.$name"#, selectivity: sought.part,
-        ask: {
+        name: #"the same, ordered by \.$name"#, selectivity: value.part,
+        query: {
           try $0.fetch(
             PlanNode.where(filter).ordered(by: .ascending(\.$name)).limit(50).values(\.$size))
         }, candidates: part("name, id", 50), isOrdered: true),
       PlanQuestion(
-        name: #"the same, ordered by \.$word, not indexed"#, selectivity: sought.part,
-        ask: {
+        name: #"the same, ordered by \.$word, not indexed"#, selectivity: value.part,
+        query: {
           try $0.fetch(
             PlanNode.where(filter).ordered(by: .ascending(\.$word)).limit(50).values(\.$size))
         }, candidates: part("word, id", 50), isOrdered: true),
       PlanQuestion(
-        name: #"the first with edges.contains { \.$to == node }"#, selectivity: sought.part,
-        ask: { try $0.fetch(PlanNode.where(filter).limit(1).values(\.$size)) },
+        name: #"the first with edges.contains { \.$to == node }"#, selectivity: value.part,
+        query: { try $0.fetch(PlanNode.where(filter).limit(1).values(\.$size)) },
         candidates: part("id", 1), isOrdered: true),
       PlanQuestion(
         name: #"the first 50 with edges.contains { \.$word == "x" }, not indexed"#,
-        selectivity: sought.part,
-        ask: { try $0.fetch(PlanNode.where(unindexed).limit(50).values(\.$size)) },
-        candidates: have("word = '\(sought.word)'").map { $0 + " LIMIT 50" }, isOrdered: true),
+        selectivity: value.part,
+        query: { try $0.fetch(PlanNode.where(unindexed).limit(50).values(\.$size)) },
+        candidates: withEdge("word = '\(value.word)'").map { $0 + " LIMIT 50" }, isOrdered: true),
       PlanQuestion(
-        name: #"the first 50 edges with \.$to.$name == "x""#, selectivity: sought.part,
-        ask: { try $0.fetch(PlanEdge.where(\.$to.$name == sought.word).limit(50).values(\.$size)) },
+        name: #"the first 50 edges with \.$to.$name == "x""#, selectivity: value.part,
+        query: {
+          try $0.fetch(PlanEdge.where(\.$to.$name == value.word).limit(50).values(\.$size))
+        },
         candidates: [
-          #"SELECT size FROM Edge WHERE "to" IN (SELECT id FROM Node WHERE name = '\#(sought.word)') ORDER BY id LIMIT 50"#,
-          #"SELECT Edge.size FROM Edge CROSS JOIN Node ON Node.id = "to" WHERE +name = '\#(sought.word)' ORDER BY Edge.id LIMIT 50"#,
+          #"SELECT size FROM Edge WHERE "to" IN (SELECT id FROM Node WHERE name = '\#(value.word)') ORDER BY id LIMIT 50"#,
+          #"SELECT Edge.size FROM Edge CROSS JOIN Node ON Node.id = "to" WHERE +name = '\#(value.word)' ORDER BY Edge.id LIMIT 50"#,
         ], isOrdered: true),
     ]
   }
 
-  private static func writes(_ sought: Sought, _ node: PlanNode) -> [PlanQuestion] {
-    let toNode = #""to" = \#(sought.node)"#
+  private static func writes(_ value: SearchedValue, _ node: PlanNode) -> [PlanQuestion] {
+    let toNode = #""to" = \#(value.node)"#
     return [
       PlanQuestion(
-        name: #"updateAll, edges.contains { \.$to == node }"#, selectivity: sought.part,
-        ask: {
+        name: #"updateAll, edges.contains { \.$to == node }"#, selectivity: value.part,
+        query: {
           [
             try $0.updateAll(
               PlanNode.where((\PlanNode.$edges).contains { \.$to == node }),
@@ -289,17 +292,17 @@ struct PlanQuestion: Sendable {
           #"UPDATE Node SET size = 1 WHERE EXISTS (SELECT 1 FROM Edge WHERE "from" = Node.id AND +\#(toNode))"#,
         ], isWriting: true),
       PlanQuestion(
-        name: #"removeAll, \.$to.$name == "x""#, selectivity: sought.part,
-        ask: { [try $0.removeAll(PlanEdge.where(\.$to.$name == sought.word))] },
+        name: #"removeAll, \.$to.$name == "x""#, selectivity: value.part,
+        query: { [try $0.removeAll(PlanEdge.where(\.$to.$name == value.word))] },
         candidates: [
-          #"DELETE FROM Edge WHERE "to" IN (SELECT id FROM Node WHERE name = '\#(sought.word)')"#,
-          #"DELETE FROM Edge WHERE +"to" IN (SELECT id FROM Node WHERE name = '\#(sought.word)')"#,
+          #"DELETE FROM Edge WHERE "to" IN (SELECT id FROM Node WHERE name = '\#(value.word)')"#,
+          #"DELETE FROM Edge WHERE +"to" IN (SELECT id FROM Node WHERE name = '\#(value.word)')"#,
         ], isWriting: true),
     ]
   }
 
   private static func pairs(
-    _ first: Sought, _ second: Sought, _ magic: MagicData
+    _ first: SearchedValue, _ second: SearchedValue, _ magic: MagicData
   ) throws -> [PlanQuestion] {
     let part = "\(first.part) and \(second.part)"
     let one = try magic.object(of: PlanNode.self, primary: first.node)
@@ -311,7 +314,7 @@ struct PlanQuestion: Sendable {
     {
       PlanQuestion(
         name: name, selectivity: part,
-        ask: { try $0.fetch(PlanNode.where(filter).values(\.$size)) }, candidates: candidates)
+        query: { try $0.fetch(PlanNode.where(filter).values(\.$size)) }, candidates: candidates)
     }
     let (toOne, toOther) = (#""to" = \#(first.node)"#, #""to" = \#(second.node)"#)
     let named = "name = '\(first.word)'"
@@ -319,7 +322,7 @@ struct PlanQuestion: Sendable {
       question(
         #"\.$name == "x" && edges.contains { \.$to == node }"#,
         \.$name == first.word && (\PlanNode.$edges).contains { \.$to == other },
-        have(toOther).flatMap {
+        withEdge(toOther).flatMap {
           [
             $0.replacing(" WHERE id", with: " WHERE \(named) AND id").replacing(
               " WHERE EXISTS", with: " WHERE \(named) AND EXISTS"),
@@ -329,7 +332,7 @@ struct PlanQuestion: Sendable {
       question(
         #"\.$word == "x" && edges.contains { \.$to == node }"#,
         \.$word == first.word && (\PlanNode.$edges).contains { \.$to == other },
-        have(toOther).map {
+        withEdge(toOther).map {
           $0.replacing(" WHERE id", with: " WHERE word = '\(first.word)' AND id").replacing(
             " WHERE EXISTS", with: " WHERE word = '\(first.word)' AND EXISTS")
         }),
@@ -337,7 +340,7 @@ struct PlanQuestion: Sendable {
         #"edges.contains { \.$to == a } && edges.contains { \.$to == b }"#,
         (\PlanNode.$edges).contains { \.$to == one }
           && (\PlanNode.$edges).contains { \.$to == other },
-        both(toOne, toOther)),
+        withBothEdges(toOne, toOther)),
       question(
         #"(\.$tags).contains(a) && (\.$tags).contains(b)"#,
         (\PlanNode.$tags).contains(label) && (\PlanNode.$tags).contains(otherLabel),
@@ -350,7 +353,7 @@ struct PlanQuestion: Sendable {
         ]),
       PlanQuestion(
         name: #"\.$grade == "x" && \.$to == node"#, selectivity: part,
-        ask: {
+        query: {
           try $0.fetch(
             PlanEdge.where(\.$grade == first.word && \.$to == other).values(\.$size))
         },
@@ -362,20 +365,20 @@ struct PlanQuestion: Sendable {
       question(
         #"edges.contains { \.$grade == "x" && \.$to == node }"#,
         (\PlanNode.$edges).contains { \.$grade == first.word && \.$to == other },
-        have("grade = '\(first.word)' AND +\(toOther)")
-          + have("+grade = '\(first.word)' AND \(toOther)")),
+        withEdge("grade = '\(first.word)' AND +\(toOther)")
+          + withEdge("+grade = '\(first.word)' AND \(toOther)")),
       question(
         #"edges.contains { \.$word == "x" } && edges.contains { \.$to == node }"#,
         (\PlanNode.$edges).contains { \.$word == first.word }
           && (\PlanNode.$edges).contains { \.$to == other },
-        both("word = '\(first.word)'", toOther)),
+        withBothEdges("word = '\(first.word)'", toOther)),
     ]
   }
 
   private static let sorts = [
     PlanQuestion(
       name: #"edges ordered by \.$to.$name, the first 50"#, selectivity: "all",
-      ask: {
+      query: {
         try $0.fetch(PlanEdge.ordered(by: .ascending(\.$to.$name)).limit(50).values(\.$size))
       },
       candidates: [
@@ -384,7 +387,7 @@ struct PlanQuestion: Sendable {
       ], isOrdered: true),
     PlanQuestion(
       name: #"objects ordered by \.$to.$name, the first 50"#, selectivity: "all",
-      ask: {
+      query: {
         try $0.objects(of: PlanEdge.self, orderedBy: [.ascending(\.$to.$name)], limit: 50).map(
           \.size)
       },
@@ -394,7 +397,7 @@ struct PlanQuestion: Sendable {
       ], isOrdered: true),
     PlanQuestion(
       name: #"nodes ordered by edges.count, the first 50"#, selectivity: "all",
-      ask: {
+      query: {
         try $0.fetch(
           PlanNode.ordered(by: .descending((\PlanNode.$edges).count)).limit(50).values(\.$size))
       },
@@ -404,7 +407,7 @@ struct PlanQuestion: Sendable {
       ], isOrdered: true),
     PlanQuestion(
       name: #"nodes ordered by edges.sum(\.$size), the first 50"#, selectivity: "all",
-      ask: {
+      query: {
         try $0.fetch(
           PlanNode.ordered(by: .descending((\PlanNode.$edges).sum(\.$size))).limit(50).values(
             \.$size))
@@ -415,14 +418,14 @@ struct PlanQuestion: Sendable {
       ], isOrdered: true),
     PlanQuestion(
       name: #"nodes with edges.isEmpty"#, selectivity: "all",
-      ask: { try $0.fetch(PlanNode.where((\PlanNode.$edges).isEmpty).values(\.$size)) },
+      query: { try $0.fetch(PlanNode.where((\PlanNode.$edges).isEmpty).values(\.$size)) },
       candidates: [
         #"SELECT size FROM Node WHERE NOT EXISTS (SELECT 1 FROM Edge WHERE "from" = Node.id) ORDER BY id"#,
         #"SELECT size FROM Node WHERE id NOT IN (SELECT "from" FROM Edge) ORDER BY id"#,
       ]),
     PlanQuestion(
       name: #"nodes with edges.count > 5"#, selectivity: "all",
-      ask: { try $0.fetch(PlanNode.where((\PlanNode.$edges).count > 5).values(\.$size)) },
+      query: { try $0.fetch(PlanNode.where((\PlanNode.$edges).count > 5).values(\.$size)) },
       candidates: [
         #"SELECT size FROM Node WHERE (SELECT count(*) FROM Edge WHERE "from" = Node.id) > 5 ORDER BY id"#,
         #"SELECT size FROM Node WHERE id IN (SELECT "from" FROM Edge GROUP BY "from" HAVING count(*) > 5) ORDER BY id"#,
@@ -432,39 +435,39 @@ struct PlanQuestion: Sendable {
   // MARK: - SQL
 
   private static func edges(
-    _ name: String, _ sought: Sought, _ filter: SQLiteObjects.Filter<PlanEdge>,
+    _ name: String, _ value: SearchedValue, _ filter: SQLiteObjects.Filter<PlanEdge>,
     _ candidates: [String]
   ) -> PlanQuestion {
     PlanQuestion(
-      name: name, selectivity: sought.part, word: sought.word,
-      ask: { try $0.fetch(PlanEdge.where(filter).values(\.$size)) }, candidates: candidates)
+      name: name, selectivity: value.part, word: value.word,
+      query: { try $0.fetch(PlanEdge.where(filter).values(\.$size)) }, candidates: candidates)
   }
 
   private static func nodes(
-    _ name: String, _ sought: Sought, _ filter: SQLiteObjects.Filter<PlanNode>,
+    _ name: String, _ value: SearchedValue, _ filter: SQLiteObjects.Filter<PlanNode>,
     _ candidates: [String]
   ) -> PlanQuestion {
     PlanQuestion(
-      name: name, selectivity: sought.part,
-      ask: { try $0.fetch(PlanNode.where(filter).values(\.$size)) }, candidates: candidates)
+      name: name, selectivity: value.part,
+      query: { try $0.fetch(PlanNode.where(filter).values(\.$size)) }, candidates: candidates)
   }
 
   /// Returns queries for the nodes with at least one edge that matches a condition.
-  private static func have(_ condition: String) -> [String] {
+  private static func withEdge(_ condition: String) -> [String] {
     [
       #"SELECT size FROM Node WHERE id IN (SELECT "from" FROM Edge WHERE \#(condition)) ORDER BY id"#,
       #"SELECT size FROM Node WHERE EXISTS (SELECT 1 FROM Edge WHERE "from" = Node.id AND +(\#(condition))) ORDER BY id"#,
     ]
   }
 
-  private static func haveNot(_ condition: String) -> [String] {
+  private static func withoutEdge(_ condition: String) -> [String] {
     [
       #"SELECT size FROM Node WHERE id NOT IN (SELECT "from" FROM Edge WHERE \#(condition)) ORDER BY id"#,
       #"SELECT size FROM Node WHERE NOT EXISTS (SELECT 1 FROM Edge WHERE "from" = Node.id AND +(\#(condition))) ORDER BY id"#,
     ]
   }
 
-  private static func linked(_ condition: String) -> [String] {
+  private static func withLabel(_ condition: String) -> [String] {
     [
       "SELECT size FROM Node WHERE id IN (SELECT owner FROM Node_tags WHERE \(condition)) ORDER BY id",
       "SELECT size FROM Node WHERE EXISTS (SELECT 1 FROM Node_tags WHERE owner = id AND \(condition)) ORDER BY id",
@@ -474,7 +477,7 @@ struct PlanQuestion: Sendable {
 
   /// Returns queries for the nodes with an edge that matches one condition and an edge that matches
   /// another one.
-  private static func both(_ one: String, _ other: String) -> [String] {
+  private static func withBothEdges(_ one: String, _ other: String) -> [String] {
     func edge(_ condition: String) -> String { #"SELECT "from" FROM Edge WHERE \#(condition)"# }
     func exists(_ condition: String) -> String {
       #"EXISTS (SELECT 1 FROM Edge WHERE "from" = Node.id AND +(\#(condition)))"#

@@ -84,19 +84,19 @@ struct PlanReport {
   /// Returns the statements that a query runs.
   private func statements(of question: PlanQuestion) throws -> [String] {
     // The first call for a type also reads the schema.
-    if !question.isWriting { _ = try question.ask(graph.magic) }
+    if !question.isWriting { _ = try question.query(graph.magic) }
     _ = graph.statements.take()
     if question.isWriting {
       struct Undone: Error {}
       do {
         try graph.magic.transaction {
-          _ = try question.ask(graph.magic)
+          _ = try question.query(graph.magic)
           throw Undone()
         }
       } catch is Undone {}
       return graph.statements.take().filter { $0.hasPrefix("UPDATE") || $0.hasPrefix("DELETE") }
     }
-    _ = try question.ask(graph.magic)
+    _ = try question.query(graph.magic)
     return graph.statements.take().filter { $0.hasPrefix("SELECT") }.map {
       // The library binds a list as a pointer, which other connections can't read. Each list has
       // one element here.
@@ -107,7 +107,7 @@ struct PlanReport {
 
   /// Throws an error if a candidate finds other rows than the query.
   private func check(_ candidate: String, _ question: PlanQuestion) throws {
-    let found = try question.ask(graph.magic)
+    let found = try question.query(graph.magic)
     let other = try c.integers(candidate)
     guard question.isOrdered ? found == other : found.sorted() == other.sorted() else {
       throw Failure(

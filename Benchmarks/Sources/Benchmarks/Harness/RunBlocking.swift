@@ -3,8 +3,8 @@ import Synchronization
 
 /// Runs asynchronous work and blocks until it ends. Must not be called on a thread of Swift's
 /// concurrency pool.
-func waiting<Output: Sendable>(
-  for work: @escaping @Sendable () async throws -> Output
+func runBlocking<Output: Sendable>(
+  _ work: @escaping @Sendable () async throws -> Output
 ) throws -> Output {
   let done = DispatchSemaphore(value: 0)
   let stored = Mutex<Result<Output, any Error>?>(nil)

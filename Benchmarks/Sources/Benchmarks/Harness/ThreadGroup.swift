@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A group of threads that prepare, start at the same time, and return a checksum each.
-final class Crew: Sendable {
+final class ThreadGroup: Sendable {
   private let results = Mutex<[Result<Checksum, any Error>?]>([])
   private let ready = DispatchSemaphore(value: 0)
   private let begin = DispatchSemaphore(value: 0)
@@ -33,7 +33,7 @@ final class Crew: Sendable {
   }
 
   /// Prepares the tool, waits for the start and runs `work`. Releases the tool before it returns,
-  /// so that its connections are closed when the crew finishes.
+  /// so that its connections are closed when the group finishes.
   private func result<Tool>(
     of work: (Tool) throws -> Checksum, with prepare: () throws -> Tool
   ) -> Result<Checksum, any Error> {
@@ -43,7 +43,7 @@ final class Crew: Sendable {
     return Result { try work(try tool.get()) }
   }
 
-  func whenReady() {
+  func waitUntilReady() {
     forEachThread { ready.wait() }
   }
 
