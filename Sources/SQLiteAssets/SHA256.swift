@@ -135,14 +135,14 @@ extension AssetDigest: LosslessStringConvertible {
 }
 
 extension SHA256 {
-  /// Processes whole blocks of 64 bytes. Uses the processor's SHA instructions if available, which
-  /// are five times as fast.
+  /// Updates the hash with whole blocks of 64 bytes. Uses the processor's SHA instructions if
+  /// available, which are five times as fast.
   private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
     guard hasInstructions else { return unsafe compressInSwift(blocks) }
     unsafe compressByInstructions(blocks)
   }
 
-  /// Processes whole blocks of 64 bytes with the processor's SHA instructions.
+  /// Updates the hash with whole blocks of 64 bytes, using the processor's SHA instructions.
   ///
   /// - Precondition: `csha256_is_available` returns a nonzero value.
   mutating func compressByInstructions(_ blocks: UnsafeRawBufferPointer) {
@@ -156,7 +156,7 @@ extension SHA256 {
     }
   }
 
-  /// Processes whole blocks of 64 bytes on any processor.
+  /// Updates the hash with whole blocks of 64 bytes, on any processor.
   ///
   /// This reaches 390 MiB/s. A fully unrolled version with a circular buffer of 16 words reaches
   /// 470, and the processor's SHA instructions are five times as fast.

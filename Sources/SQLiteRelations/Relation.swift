@@ -195,8 +195,9 @@ extension Relation {
       "(WITH magicdata_place (target, place) AS MATERIALIZED (SELECT \(endSQL), min(\(orderSQL)) FROM \(tableSQL) WHERE \(startSQL) = \(key) GROUP BY 1) SELECT place FROM magicdata_place WHERE target = \(target))"
   }
 
-  /// Like ``rows(from:_:)``, but for all rows, and with a parameter for the start. A row with
-  /// several connecting rows occurs several times in succession.
+  /// The SQL after FROM that finds the rows of the destination for one start, which is a parameter,
+  /// in the order of their places or keys. A row with several connecting rows occurs several times
+  /// in succession.
   package var rowsWithParameter: SQL { "\(joinedSQL) WHERE \(startSQL) = ? ORDER BY \(orderSQL)" }
 
   /// Returns the SQL after FROM that finds the rows of the destination for one or several starts.
@@ -243,6 +244,7 @@ extension Relation {
   /// - Parameters:
   ///   - key: The start.
   ///   - condition: A condition on the columns of the connecting rows.
+  ///   - connection: The connection that runs the query.
   package func count(
     from key: Value, where condition: SQL? = nil, in connection: Connection
   ) throws(SQLiteError) -> Int {

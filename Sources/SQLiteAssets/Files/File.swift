@@ -10,7 +10,8 @@ package final class File: Sendable {
   package let path: String
   let descriptor: Descriptor
 
-  /// Takes over a descriptor. Closes it and throws if it isn't one of a regular file.
+  /// Creates a file that owns an open descriptor. Closes the descriptor and throws if it isn't that
+  /// of a regular file.
   init(_ descriptor: Descriptor, path: String) throws(AssetError) {
     self.descriptor = descriptor
     self.path = path

@@ -9,8 +9,8 @@ import Synchronization
 final class PendingFolder: Sendable {
   private struct State {
     var folder: Folder?
-    /// The files that rows of the open transaction reference, and whether their content is durable
-    /// already. Their names may not be.
+    /// The files that rows of the open transaction reference, each with whether its content is
+    /// durable. The names may not be durable yet.
     var unsynced: [AssetFileName: Bool] = [:]
     /// The files for which it isn't known yet whether a committed row references them. They are
     /// kept only in that case.
@@ -52,7 +52,7 @@ final class PendingFolder: Sendable {
     state.withLock { $0.folder = nil }
   }
 
-  /// Returns the name of the opener's folder. Creates and locks the folder if it is missing.
+  /// Returns the name of the folder. Creates and locks the folder if it is missing.
   func session() throws(AssetError) -> String {
     _ = try folder()
     return name
@@ -108,7 +108,9 @@ final class PendingFolder: Sendable {
 
   /// Records that a row of the open transaction references a file.
   ///
-  /// - Parameter isSynced: Whether the content is durable already.
+  /// - Parameters:
+  ///   - name: The name of the file.
+  ///   - isSynced: Whether the content is durable already.
   func adopt(_ name: AssetFileName, isSynced: Bool) {
     state.withLock { $0.unsynced[name] = isSynced }
   }

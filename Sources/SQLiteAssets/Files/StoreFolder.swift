@@ -60,8 +60,12 @@ final class StoreFolder: Sendable {
 
   /// Opens the folder if it exists.
   ///
-  /// - Parameter createsMissing: Whether to create a missing folder now. If false, it is created at its
-  ///   first use.
+  /// - Parameters:
+  ///   - path: The path of the folder.
+  ///   - identity: The identity of the store.
+  ///   - operations: The file system calls.
+  ///   - createsMissing: Whether to create a missing folder now. If false, it is created at its
+  ///     first use.
   init(
     path: String, identity: AssetID, _ operations: any FileOperations, createsMissing: Bool
   ) throws(AssetError) {

@@ -28,7 +28,7 @@ extension AssetStore {
   /// opening releases them.
   package func holdingSession() throws(AssetError) -> String { try pendingFolder.session() }
 
-  /// Holds files for a holder, as part of the open transaction.
+  /// Prevents the removal of files as long as a holder needs them, as part of the open transaction.
   ///
   /// - Parameters:
   ///   - files: The file names, as in the asset rows.
@@ -118,7 +118,9 @@ extension AssetSchema {
 
   /// Returns a condition that is true if a file is held.
   ///
-  /// - Parameter file: The SQL for the name of the file.
+  /// - Parameters:
+  ///   - file: The SQL for the name of the file.
+  ///   - connection: The connection on which the condition is evaluated.
   static func isHeld(_ file: SQL, _ connection: Connection) throws -> SQL {
     try hasHolds(connection) ? "\(file) IN (SELECT file FROM main.magicdata_asset_held)" : "0"
   }

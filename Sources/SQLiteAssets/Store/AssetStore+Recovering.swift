@@ -2,7 +2,7 @@ import SQLiteCore
 import SystemFiles
 
 extension AssetStore {
-  /// Processes the files of closed openers. Moves a file to `files` if a row references it, and
+  /// Recovers the files of closed openers: moves a file to `files` if a row references it, and
   /// removes it otherwise.
   ///
   /// A file that is marked for removal is moved as well, because an older reader may still need it.
@@ -78,8 +78,8 @@ extension AssetStore {
     }
   }
 
-  /// Processes the files of this store for which a COMMIT or a move failed, without waiting for a
-  /// commit.
+  /// Moves or removes the files of this store for which a COMMIT or a move failed, without waiting
+  /// for a commit.
   ///
   /// - Parameter connection: The writer connection, outside any transaction.
   func settlePendingFilesNow(in connection: Connection) throws {
@@ -88,7 +88,7 @@ extension AssetStore {
     try settlePendingFiles(in: connection)
   }
 
-  /// Processes the files of this store for which a COMMIT or a move failed, after a commit.
+  /// Moves or removes the files of this store for which a COMMIT or a move failed, after a commit.
   ///
   /// - Parameter connection: A connection that has just committed, outside any transaction.
   func settlePendingFiles(in connection: Connection) throws {

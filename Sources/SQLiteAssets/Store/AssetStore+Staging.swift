@@ -192,10 +192,13 @@ public final class StagedAsset: Sendable {
   private let file: File?
   private let isPut = Atomic(false)
 
-  /// Takes over content.
+  /// Creates staged content from a pending file or from bytes in memory.
   ///
-  /// - Parameter isKept: Whether the content can be put and read again after it was put. If true,
-  ///   this instance keeps a file open; a process can have only a limited number of open files.
+  /// - Parameters:
+  ///   - content: The content, which this instance owns from now on.
+  ///   - pendingFolder: The folder that contains the file.
+  ///   - isKept: Whether the content can be put and read again after it was put. If true, this
+  ///     instance keeps a file open; a process can have only a limited number of open files.
   init(_ content: Content, _ pendingFolder: PendingFolder, isKept: Bool = true) throws(AssetError) {
     self.content = content
     self.pendingFolder = pendingFolder
@@ -216,7 +219,9 @@ public final class StagedAsset: Sendable {
   /// Transfers ownership of the content to the caller. Returns nil if it must be copied, because it
   /// was already put or another store needs it.
   ///
-  /// - Parameter fileExtension: The extension for its file.
+  /// - Parameters:
+  ///   - pendingFolder: The folder of the store that needs the content.
+  ///   - fileExtension: The extension for its file.
   func take(
     for pendingFolder: PendingFolder, extension fileExtension: String?
   ) throws(AssetError) -> Content? {

@@ -84,10 +84,14 @@ public final class AssetStore: Sendable {
 
   /// Opens the assets of a database with specific file system calls.
   ///
-  /// - Parameter isAdopting: Whether the database's path determines the folder. If true, a database
-  ///   without assets takes over the identity of an existing folder, and a missing folder is
-  ///   created only when the first content is written, because many object stores never have
-  ///   assets.
+  /// - Parameters:
+  ///   - database: The database with the rows.
+  ///   - path: The path of a folder that only this database uses.
+  ///   - minimumFileSize: The size in bytes from which content is stored in a file.
+  ///   - operations: The file system calls.
+  ///   - isAdopting: Whether the database's path determines the folder. If true, a database without
+  ///     assets takes over the identity of an existing folder, and a missing folder is created only
+  ///     when the first content is written, because many object stores never have assets.
   package convenience init(
     _ database: Database, folder path: String, minimumFileSize: Int = 0,
     operations: any FileOperations = SystemFileOperations(), isAdopting: Bool = false

@@ -104,8 +104,11 @@ extension Connection {
   /// Compiles the first statement in `count` characters that are followed by a NUL
   /// (`sqlite3_prepare_v3`).
   ///
-  /// - Parameter wholeText: The SQL of the new handle, or nil to use only the statement's part of
-  ///   the text.
+  /// - Parameters:
+  ///   - start: The first character.
+  ///   - count: The number of bytes before the NUL.
+  ///   - wholeText: The SQL of the new handle, or nil to use only the statement's part of the text.
+  ///   - flags: The flags of `sqlite3_prepare_v3`.
   /// - Returns: The statement, or nil if the text contains only blanks and comments, and its end.
   private func prepare(
     _ start: UnsafePointer<CChar>, count: Int, wholeText: String?, flags: UInt32

@@ -33,8 +33,10 @@ final class ClosureRegistry<Body: Sendable>: Sendable {
 
   /// Adds a closure, and returns its registration.
   ///
-  /// - Parameter purpose: An identifier of work that is done once, even if several closures are
-  ///   registered for it; nil if each closure must run.
+  /// - Parameters:
+  ///   - body: The closure.
+  ///   - purpose: An identifier of work that is done once, even if several closures are registered
+  ///     for it; nil if each closure must run.
   func add(_ body: Body, for purpose: String? = nil) -> Registration {
     let id = state.withLock { state in
       state.lastID += 1

@@ -72,7 +72,9 @@ final class StatementCache {
 
   /// Registers a new statement that is in use.
   ///
-  /// - Parameter isKept: Whether to cache the statement.
+  /// - Parameters:
+  ///   - statement: The statement.
+  ///   - isKept: Whether to cache the statement.
   func use(_ statement: StatementHandle, isKept: Bool) {
     statement.isCheckedOut = true
     checkedOutCount += 1

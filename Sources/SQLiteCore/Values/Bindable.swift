@@ -194,7 +194,9 @@ extension Optional: Bindable where Wrapped: Bindable {
 }
 
 extension RawRepresentable where Self: Bindable, RawValue: Bindable {
-  /// The database value of the raw value.
+  /// The raw value as a database value.
+  ///
+  /// - Throws: ``SQLiteError`` if SQLite can't store the raw value exactly.
   public var databaseValue: Value { get throws(SQLiteError) { try rawValue.databaseValue } }
 
   /// Binds the raw value to a parameter of a statement.

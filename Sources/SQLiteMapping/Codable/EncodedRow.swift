@@ -49,7 +49,9 @@ final class EncodedRow {
 
   /// Creates a row that collects values.
   ///
-  /// - Parameter only: The only column to collect, or nil for all columns.
+  /// - Parameters:
+  ///   - only: The only column to collect, or nil for all columns.
+  ///   - strategies: The forms in which values are stored.
   init(collecting only: String?, strategies: MappingStrategies) {
     handle = nil
     columns = []
@@ -227,13 +229,13 @@ extension EncodedRow {
     }
   }
 
-  /// Encodes the value or the nil of an optional property.
+  /// Encodes the value of an optional property, which may be nil.
   func encode<Source: Encodable>(optional value: Source?, at parameter: Int32) throws {
     guard handle != nil else { return try collect(optional: value, at: parameter) }
     if let value { try encode(value, at: parameter) } else { bindNil(at: parameter) }
   }
 
-  /// Encodes a nil of unknown type.
+  /// Encodes nil for a property of unknown type.
   func encodeNil(at parameter: Int32) {
     if handle == nil {
       unsafe collected[Int(parameter) - 1].form = StoredForm(

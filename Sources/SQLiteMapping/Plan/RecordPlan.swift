@@ -328,8 +328,8 @@ enum RecordWrite: Equatable {
         !table.isKey(name) && !unique.contains { isSameName($0, name) }
       }
     }
-    /// The existing row keeps its key. At least one column must be set, so that the row is
-    /// returned.
+    /// Returns the action that updates the existing row. The row keeps its key. At least one column
+    /// must be set, so that the row is returned.
     func conflict(on unique: [String]) -> TablePlan.Conflict {
       let names = changed(on: unique)
       return .update(on: unique, changed: names.isEmpty ? [unique[0]] : names)

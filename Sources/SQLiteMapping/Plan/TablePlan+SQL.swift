@@ -70,7 +70,8 @@ extension TablePlan {
   /// columns in order, followed by the key.
   package func update(_ columns: [String]) -> SQL { update(columns, bound: columns + keys) }
 
-  /// Like ``update(_:)``, with other parameters: parameter *n* is the *n*-th column in `bound`.
+  /// Returns the statement that updates columns of the row with a key. Parameter *n* is the *n*-th
+  /// column in `bound`, unlike in ``update(_:)``.
   package func update(_ columns: [String], bound: [String]) -> SQL {
     func term(_ column: String) -> SQL {
       let index = bound.firstIndex { isSameName($0, column) } ?? bound.count

@@ -58,7 +58,8 @@ public protocol Record: Codable, SendableMetatype {
   /// none by default.
   static var traits: [PropertyTrait] { get }
 
-  /// How values without a storage class in SQLite are stored, and how columns are named.
+  /// The forms in which values without a storage class in SQLite are stored, and the names of
+  /// columns.
   static var strategies: MappingStrategies { get }
 
   /// An example value that shows the type's properties, so that its table doesn't depend on the

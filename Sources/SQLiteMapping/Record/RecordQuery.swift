@@ -220,7 +220,8 @@ extension Connection {
     try forEachRow(query, &print, body)
   }
 
-  /// Like ``forEachRow(_:_:)``. If `print` isn't nil, also appends the values of the rows to it.
+  /// Calls `body` with the reader for each row of a query, until it returns false. If `print` isn't
+  /// nil, also appends the values of the rows to it.
   fileprivate func forEachRow(
     _ query: RecordQueryParts, _ print: inout [Value]?, _ body: (RowReader) throws -> Bool
   ) throws {

@@ -57,8 +57,11 @@ extension Database {
   ///   decoded as the type.
   public func fetch<Row>(_ query: RecordQuery<Row>) throws -> [Row] { try fetch(query.objects) }
 
-  /// Fetches the rows of a query without blocking the thread, like
-  /// ``fetch(_:)-(RecordQuery<Row>)``. Also throws `CancellationError` if the task is cancelled.
+  /// Fetches the rows of a query. Suspends the task meanwhile.
+  ///
+  /// - Parameter query: The query.
+  /// - Throws: The errors of the blocking ``fetch(_:)-(RecordQuery<Row>)``, and `CancellationError`
+  ///   if the task was cancelled.
   public func fetch<Row>(_ query: RecordQuery<Row>) async throws -> sending [Row] {
     try await fetch(query.objects)
   }
@@ -74,9 +77,11 @@ extension Database {
     try read { try $0.fetch(request) }
   }
 
-  /// Fetches the result of a request without blocking the thread, like
-  /// ``fetch(_:)-(RecordRequest<Result>)``. Also throws `CancellationError` if the task is
-  /// cancelled.
+  /// Fetches the result of a request. Suspends the task meanwhile.
+  ///
+  /// - Parameter request: A request, which you get from a ``RecordQuery``.
+  /// - Throws: The errors of the blocking ``fetch(_:)-(RecordRequest<Result>)``, and
+  ///   `CancellationError` if the task was cancelled.
   public func fetch<Result>(_ request: RecordRequest<Result>) async throws -> sending Result {
     try await readGiving { try $0.fetch(request) }
   }

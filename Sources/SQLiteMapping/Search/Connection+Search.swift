@@ -134,7 +134,10 @@ package struct Search: Sendable {
 
   /// Runs a query and returns its results, the best match first.
   ///
-  /// - Parameter value: Decodes a value from the selected columns.
+  /// - Parameters:
+  ///   - query: The query, as returned by ``query(_:of:_:_:_:)``.
+  ///   - connection: The connection that runs the query.
+  ///   - value: Decodes a value from the selected columns.
   package func results<Value>(
     of query: SearchQuery, _ connection: Connection,
     _ value: (borrowing Statement) throws -> Value

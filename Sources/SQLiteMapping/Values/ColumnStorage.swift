@@ -1,8 +1,8 @@
 import Essentials
 package import SQLiteCore
 
-/// How the values of a type are stored in a column. Determined once per property, not once per
-/// value.
+/// The form in which the values of a type are stored in a column. It is determined once per
+/// property, not once per value.
 package struct ColumnStorage: Sendable {
   /// The type of the column.
   package let columnType: ColumnType
@@ -14,7 +14,7 @@ package struct ColumnStorage: Sendable {
   /// The kind of the type, or of the wrapped type of an optional.
   package let kind: ScalarKind
 
-  /// Creates the description of how a type is stored.
+  /// Creates the description of the form in which a type is stored.
   ///
   /// For a type that isn't a ``ScalarValue``, this runs its `init(from:)` with a decoder that
   /// records the first request.

@@ -9,6 +9,9 @@ extension Data: Bindable, ColumnValue {
   public var databaseValue: Value { DataStrategy.blob.value(for: self) }
 
   /// Binds the bytes as a BLOB, like ``DataStrategy/blob``.
+  ///
+  /// - Throws: `SQLiteError` if the parameter does not exist, or if the statement must be reset
+  ///   first.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(bytes, at: parameter)
   }

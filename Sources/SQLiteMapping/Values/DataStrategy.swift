@@ -2,7 +2,7 @@ import ExactText
 package import Essentials
 package import SQLiteCore
 
-/// How `Data` is stored. Every strategy is exact.
+/// The form in which `Data` is stored. Every strategy is exact.
 public enum DataStrategy: Hashable, Sendable, CaseIterable {
   /// A BLOB of the bytes. Empty data is stored as an empty blob, not as NULL.
   case blob

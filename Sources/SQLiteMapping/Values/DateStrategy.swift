@@ -2,7 +2,7 @@ package import Essentials
 package import ExactText
 package import SQLiteCore
 
-/// How dates are stored.
+/// The form in which dates are stored.
 ///
 /// Every strategy supports the years 0000 to 9999. Writing or reading any other date throws. A date
 /// survives a round trip within the precision that each case documents; ``text`` and

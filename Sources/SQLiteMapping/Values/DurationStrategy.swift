@@ -1,6 +1,6 @@
 package import SQLiteCore
 
-/// How a `Duration` is stored.
+/// The form in which a `Duration` is stored.
 public enum DurationStrategy: Hashable, Sendable, CaseIterable {
   /// TEXT of decimal seconds, such as `-1.5`, with up to 18 digits after the point: exact.
   ///

@@ -1,8 +1,8 @@
 import ExactText
 import SQLiteCore
 
-/// How a record type stores values that have no storage class in SQLite, and how it names its
-/// columns.
+/// The forms in which a record type stores values that have no storage class in SQLite, and the
+/// names of its columns.
 ///
 /// The default strategies are exact and human-readable. To use others, declare
 /// ``Record/strategies``:
@@ -16,25 +16,25 @@ import SQLiteCore
 /// If you change a strategy of a type, existing rows are not converted. Convert them in a
 /// migration.
 public struct MappingStrategies: Sendable {
-  /// How dates are stored. The default is ``DateStrategy/text``.
+  /// The form in which dates are stored. The default is ``DateStrategy/text``.
   public var dates = DateStrategy.text
-  /// How `Data` is stored. The default is ``DataStrategy/blob``.
+  /// The form in which `Data` is stored. The default is ``DataStrategy/blob``.
   public var data = DataStrategy.blob
-  /// How UUIDs are stored. The default is ``UUIDStrategy/text``.
+  /// The form in which UUIDs are stored. The default is ``UUIDStrategy/text``.
   public var uuids = UUIDStrategy.text
-  /// How durations are stored. The default is ``DurationStrategy/text``.
+  /// The form in which durations are stored. The default is ``DurationStrategy/text``.
   public var durations = DurationStrategy.text
-  /// How property names are converted to column names. By default, they are the same.
+  /// The conversion of property names to column names. By default, they are the same.
   public var keys = KeyStrategy.useDefaultKeys
-  /// How values with several parts, such as structures and arrays, are stored. The default is
-  /// ``NestedStrategy/text``.
+  /// The form in which values with several parts, such as structures and arrays, are stored. The
+  /// default is ``NestedStrategy/text``.
   public var nested = NestedStrategy.text
 
   /// Creates the default strategies, which you can then change one by one.
   public init() {}
 }
 
-/// How property names are converted to column names.
+/// The conversion of property names to column names.
 ///
 /// If two properties of a type have the same column name, such as `aB` and `a_b` with
 /// ``convertToSnakeCase``, writing a value of the type throws.

@@ -1,11 +1,11 @@
 import Essentials
 public import SQLiteCore
 
-/// How a property with several parts (a structure, an array, a dictionary) is stored in its column.
+/// The form in which a property with several parts (a structure, an array, a dictionary) is stored
+/// in its column.
 public enum NestedStrategy: Sendable {
-  /// JSON text with sorted keys, which SQLite's JSON functions can read. The default. Dates in it
-  /// are text, like
-  /// in columns, and `Data` is base64.
+  /// JSON text with sorted keys, which SQLite's JSON functions can read. This is the default. Dates
+  /// in it are text, like in columns, and `Data` is base64.
   case text
   /// The same JSON, stored as a blob.
   case blob

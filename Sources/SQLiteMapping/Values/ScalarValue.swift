@@ -8,7 +8,7 @@ protocol ScalarValue: Bindable, ColumnValue, SendableMetatype {
   /// The kind of the type, for callers that inline the code for common types.
   static var kind: ScalarKind { get }
 
-  /// Returns the type of a column that stores such values.
+  /// Returns the type of a column that stores values of this type.
   static func columnType(_ forms: ScalarForms) -> ColumnType
 
   /// Returns the collation that sorts the stored values in the order of the original values, or nil

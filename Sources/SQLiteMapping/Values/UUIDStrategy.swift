@@ -1,7 +1,7 @@
 package import Essentials
 package import SQLiteCore
 
-/// How a `UUID` is stored. Every strategy is exact.
+/// The form in which a `UUID` is stored. Every strategy is exact.
 public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
   /// TEXT of 36 uppercase characters, like `uuidString`. Lowercase text can be read, too.
   ///

@@ -191,6 +191,8 @@ extension String: AssetConvertible {
 
 extension AssetConvertible where Self: Codable {
   /// Creates a value by decoding JSON.
+  ///
+  /// - Throws: `DecodingError` if the bytes aren't valid JSON or don't contain a value of the type.
   public init(assetData: Data) throws {
     self = try JSONDecoder().decode(Self.self, from: assetData)
   }

@@ -17,6 +17,7 @@ struct ValueQuery: Sendable {
   ///   - names: The names of the columns, or nil if names aren't needed.
   ///   - query: The query that selects the objects.
   ///   - groups: The grouping of the objects, or nil for one row per object.
+  ///   - store: The store for which the SQL is written.
   init(
     _ nodes: [QueryNode], names: [String]? = nil, of query: QueryParts, _ groups: Groups? = nil,
     in store: any ObjectStore

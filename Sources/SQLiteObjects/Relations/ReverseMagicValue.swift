@@ -92,6 +92,8 @@ extension ReverseMagicValue {
   }
 
   /// Encodes null, because a reverse relation has no content outside the store.
+  ///
+  /// - Throws: Any error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
     var container = encoder.singleValueContainer()
@@ -242,6 +244,8 @@ extension AsyncReverseMagicSet: Codable {
   }
 
   /// Encodes null, because a reverse relation has no content outside the store.
+  ///
+  /// - Throws: Any error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encodeNil()

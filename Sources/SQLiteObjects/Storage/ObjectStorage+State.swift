@@ -199,7 +199,9 @@ extension ObjectStorage {
 
     /// Records an identity in the store that has just saved the object.
     ///
-    /// - Parameter slots: The object's values.
+    /// - Parameters:
+    ///   - new: The identity.
+    ///   - slots: The object's values.
     mutating func identify(_ new: Identity, _ slots: Slots) {
       if let content, content.identity != new.store, let other = identity {
         let extras = ensureExtras()

@@ -22,7 +22,11 @@ extension MagicData {
     try releaseFiles()
   }
 
-  /// Closes the store without blocking the thread. Cancelling the task doesn't stop it.
+  /// Closes the store. Suspends the task meanwhile.
+  ///
+  /// For details, see the blocking ``close()``. Cancelling the task doesn't stop it.
+  ///
+  /// - Throws: The errors of the blocking form.
   nonisolated(nonsending) public func close() async throws {
     try await database.close()
     try await withCheckedThrowingContinuation {

@@ -1,23 +1,23 @@
 /// The mark that specifies the type of a scalar.
 package enum Designator: UInt8, Sendable {
-  /// `%`: `true` or `false`.
+  /// The mark `%` of a Boolean: `true` or `false`.
   case bool = 0x25
-  /// `!`: an integer of any width.
+  /// The mark `!` of an integer of any width.
   case integer = 0x21
-  /// `$`: text.
+  /// The mark `$` of a text.
   case text = 0x24
-  /// `^`: a single-precision number.
+  /// The mark `^` of a single-precision number.
   case float = 0x5e
-  /// `&`: a double-precision number.
+  /// The mark `&` of a double-precision number.
   case double = 0x26
-  /// `*`: bytes as base64.
+  /// The mark `*` of bytes in base64.
   case data = 0x2a
-  /// `#`: a date.
+  /// The mark `#` of a date.
   case date = 0x23
-  /// `~`: a null value.
+  /// The mark `~` of a null value.
   case null = 0x7e
-  /// `?`: a value that the first implementation of SPON wrote with `String(describing:)`. Read, but
-  /// never written.
+  /// The mark `?` of a value that the first implementation of SPON wrote with
+  /// `String(describing:)`. It is read, but never written.
   case described = 0x3f
 
   /// The name of the scalar type in error messages.

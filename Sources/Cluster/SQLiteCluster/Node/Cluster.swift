@@ -13,15 +13,15 @@ package final class Cluster: Sendable {
     var leader: String?
     /// The addresses that nodes reported, or that the file for known nodes contained.
     var learned: [String] = []
-    /// The addresses of the voters among them.
+    /// The addresses of the voters among the nodes.
     var voters: [String] = []
     /// The time at which to request the list of nodes again.
     var renewal: ContinuousClock.Instant?
     /// The time of the last run of each preparation.
     var done: [Preparation: ContinuousClock.Instant] = [:]
-    /// Whether the file for known nodes contains these addresses.
+    /// Whether the file for known nodes contains the current addresses.
     var areStored = false
-    /// The error of the last attempt to write that file.
+    /// The error of the last attempt to write the file for known nodes.
     var failure: SQLiteError?
   }
 
@@ -30,7 +30,7 @@ package final class Cluster: Sendable {
   enum Preparation: Sendable {
     /// The check for columns that can crash a node.
     case columnTypes
-    /// Creating the table of tokens, and deleting old tokens.
+    /// The creation of the table of tokens, and the deletion of old tokens.
     case tokens
   }
 

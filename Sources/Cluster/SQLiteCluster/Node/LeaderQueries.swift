@@ -1,7 +1,7 @@
 import SQLiteCore
 
-/// Queries several nodes for the leader at the same time, so that a silent node doesn't delay the
-/// others.
+/// The queries that ask several nodes for the leader at the same time, so that a silent node
+/// doesn't delay the others.
 final class LeaderQueries {
   /// The answer of a node.
   enum Answer {

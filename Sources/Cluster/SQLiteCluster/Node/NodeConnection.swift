@@ -27,8 +27,12 @@ package final class NodeConnection {
 
   /// Connects to a node and sends the protocol version.
   ///
-  /// - Parameter waits: Whether to wait for the connection. If false, a plain socket connects in
-  ///   the background.
+  /// - Parameters:
+  ///   - address: The address of the node.
+  ///   - options: The timeouts and the transport.
+  ///   - deadline: The time at which to give up.
+  ///   - waits: Whether to wait for the connection. If false, a plain socket connects in the
+  ///     background.
   init(
     _ address: String, _ options: ClusterOptions, before deadline: ContinuousClock.Instant,
     waits: Bool = false

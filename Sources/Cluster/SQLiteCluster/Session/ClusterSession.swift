@@ -50,7 +50,7 @@ final class ClusterSession: RemoteSession {
   /// those of group commit. When a savepoint of the program ends, the node's savepoint stays open
   /// until the end of the transaction, or until there are many.
   private var marks = 0
-  /// Whether nothing was written since the last of these savepoints.
+  /// Whether nothing was written since the node's innermost savepoint was opened.
   private var isMarked = false
   /// Whether nothing was written in the program's innermost savepoint.
   private var isFresh = false

@@ -42,7 +42,7 @@ final class ClusterStatement: RemoteStatement {
   private var number: UInt32?
   /// The message that contains the current row.
   private var message: ReplyReader?
-  /// The messages after it that have arrived.
+  /// The messages after the current one that have arrived.
   private var messages: [ReplyReader] = []
   private var columnCount = 0
   /// Whether more messages follow.

@@ -32,7 +32,7 @@ final class LeaderCheck {
   /// The number of other voters that form a majority with the leader.
   private var needed: Int { (others.count + 1) / 2 }
 
-  /// Sends the requests.
+  /// Sends the requests to as many of the other voters as are needed for a majority.
   func begin() throws(SQLiteError) {
     // Answers to earlier requests don't prove anything about the present.
     leaderQueries.discardOutstanding()

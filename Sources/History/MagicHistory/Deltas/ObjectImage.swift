@@ -37,7 +37,7 @@ public struct ObjectImage<Object: MagicObject>: Sendable {
   ///
   /// - Parameter path: A key path to a property with a column, such as `\.$name`.
   /// - Returns: The value in the image.
-  /// - Throws: `MagicError` if the path leads through a relation or to a property without a column;
+  /// - Throws: `MagicError` if the path accesses a related object or a property without a column;
   ///   `SQLiteError` if the table doesn't have the column; any error of the conversion to the
   ///   property's type.
   public subscript<Column: MagicColumn>(path: KeyPath<Object, Column>) -> Column.Value {

@@ -215,7 +215,7 @@ extension PatchApplication {
     return try resolve(conflict(kind, index, row, current), index)
   }
 
-  /// Returns the change that gives the row in the database the values of the patch.
+  /// Returns the change after which the row in the database has the values of the patch.
   private func patchChange(_ index: Int, _ row: Patch.Row, _ current: [Value]?) -> Change {
     switch row.kind {
     case .insert where current == nil: .insert(row.new)

@@ -79,8 +79,8 @@ public enum PatchResolution: Hashable, Sendable {
   /// Updates those columns of the patch whose current values are the expected ones, and leaves the
   /// others unchanged. Allowed only for updates with ``PatchConflict/Kind/data``.
   case merge
-  /// Works like ``merge``, and also sets the named columns to the given values. Allowed only for
-  /// updates with ``PatchConflict/Kind/data``.
+  /// Updates the columns as in ``merge``, and also sets the named columns to the given values.
+  /// Allowed only for updates with ``PatchConflict/Kind/data``.
   case set([String: Value])
   /// Applies nothing: the call throws ``PatchError`` with this conflict.
   case abort

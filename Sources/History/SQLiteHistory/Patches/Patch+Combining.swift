@@ -96,6 +96,7 @@ extension Patch.Row {
   ///   - old: The values before.
   ///   - new: The values after; nil for an unchanged column.
   ///   - keys: The columns of the primary key.
+  ///   - isIndirect: Whether only triggers and foreign key actions changed the row.
   static func update(
     _ old: [Value?], _ new: [Value?], _ keys: [Int], isIndirect: Bool
   ) -> Patch.Row? {

@@ -68,7 +68,7 @@ private struct RowWriter {
   private let isKey: [Bool]
   private var bytes: [UInt8] = []
   private var starts: [Int] = []
-  /// The columns that the current row changes.
+  /// The indexes of the columns that the current row changes.
   private var changed: [Int] = []
   /// The range of the recording to copy next. Adjacent values are copied together.
   private var pending = 0..<0

@@ -78,11 +78,15 @@ public struct SQLTableText: Sendable {
 
   /// Renames the table in this statement only. Indexes, views, triggers and foreign keys are not
   /// updated.
+  ///
+  /// - Throws: ``SQLSyntaxError`` if the result isn't valid.
   public mutating func rename(to name: SQLName) throws {
     try apply([SQLEdit(table.name.name.span.range, name.description)])
   }
 
   /// Adds a table constraint after the existing ones.
+  ///
+  /// - Throws: ``SQLSyntaxError`` if the result isn't valid.
   public mutating func add(_ constraint: SQLTableConstraint) throws {
     let last = definition.constraints.last?.span ?? definition.columns.last?.span ?? .none
     try apply([SQLEdit(endOf(last), ", \(constraint)")])
@@ -114,6 +118,8 @@ public struct SQLTableText: Sendable {
   // MARK: Columns
 
   /// Adds a column after the existing ones.
+  ///
+  /// - Throws: ``SQLSyntaxError`` if the result isn't valid.
   public mutating func add(_ column: SQLColumnDefinition) throws {
     try apply([SQLEdit(endOf(definition.columns.last?.span ?? .none), ", \(column)")])
   }

@@ -188,9 +188,9 @@ public struct SQLReference: Hashable, Sendable {
 public struct SQLDeferral: Hashable, Sendable {
   /// The time at which a foreign key is checked.
   public enum Initially: String, Hashable, Sendable, CaseIterable {
-    /// At the end of the transaction.
+    /// Checks the foreign key at the end of the transaction.
     case deferred = "DEFERRED"
-    /// At the end of the statement.
+    /// Checks the foreign key at the end of the statement.
     case immediate = "IMMEDIATE"
   }
 

@@ -36,7 +36,7 @@ public struct SQLJoin: Hashable, Sendable {
     case outer = "OUTER"
     /// Keeps only pairs of matching rows. This is the default.
     case inner = "INNER"
-    /// Like ``inner``, but SQLite doesn't reorder the tables.
+    /// Keeps only pairs of matching rows, and prevents SQLite from reordering the tables.
     case cross = "CROSS"
   }
 
@@ -151,11 +151,11 @@ public struct SQLWindow: Hashable, Sendable {
 public struct SQLFrame: Hashable, Sendable {
   /// The units in which the bounds of a frame are measured.
   public enum Unit: String, Hashable, Sendable, CaseIterable {
-    /// A number of rows.
+    /// Measures the bounds in rows.
     case rows = "ROWS"
-    /// A difference between values of the ORDER BY term.
+    /// Measures the bounds as differences between values of the ORDER BY term.
     case range = "RANGE"
-    /// A number of groups of rows that have equal ORDER BY values.
+    /// Measures the bounds in groups of rows that have equal ORDER BY values.
     case groups = "GROUPS"
   }
 
@@ -175,13 +175,13 @@ public struct SQLFrame: Hashable, Sendable {
 
   /// The rows of the frame that the function skips.
   public enum Exclusion: String, Hashable, Sendable, CaseIterable {
-    /// No rows. This is the default.
+    /// Skips no rows. This is the default.
     case noOthers = "NO OTHERS"
-    /// The current row.
+    /// Skips the current row.
     case currentRow = "CURRENT ROW"
-    /// The current row and the rows with equal ORDER BY values.
+    /// Skips the current row and the rows with equal ORDER BY values.
     case group = "GROUP"
-    /// The other rows with the same ORDER BY values as the current row.
+    /// Skips the other rows with the same ORDER BY values as the current row.
     case ties = "TIES"
   }
 

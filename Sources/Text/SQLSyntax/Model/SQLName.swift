@@ -24,7 +24,7 @@ public struct SQLName: Hashable, Sendable {
 
   /// The name without quotation marks. Doubled marks inside the name are single.
   public var text: String
-  /// How the name is quoted.
+  /// The quotation marks around the name in SQL.
   public var quoting: Quoting
   /// The source range of the name.
   public var span: SQLSpan
@@ -138,13 +138,14 @@ public struct SQLTypeName: Hashable, Sendable {
 
   /// The conversion that a column applies to the values that it stores.
   public enum Affinity: String, Hashable, Sendable, CaseIterable {
-    /// Like ``numeric``. The two differ only in CAST.
+    /// Text that represents a number becomes a number, as with ``numeric``. The two affinities
+    /// differ only in CAST.
     case integer
     /// Numbers become text.
     case text
     /// Values are stored unchanged.
     case blob
-    /// Like ``numeric``, but integers become floating-point numbers.
+    /// Text that represents a number becomes a number, and integers become floating-point numbers.
     case real
     /// Text that represents a number becomes a number, and floating-point numbers become integers
     /// if the conversion is lossless.

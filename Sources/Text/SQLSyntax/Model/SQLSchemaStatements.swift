@@ -80,11 +80,11 @@ public struct SQLCreateView: Hashable, Sendable {
 public struct SQLCreateTrigger: Hashable, Sendable {
   /// The time at which a trigger runs.
   public enum Time: String, Hashable, Sendable, CaseIterable {
-    /// Before the row changes. This is the default.
+    /// The trigger runs before the row changes. This is the default.
     case before = "BEFORE"
-    /// After the row has changed.
+    /// The trigger runs after the row has changed.
     case after = "AFTER"
-    /// Instead of a change to a view.
+    /// The trigger runs instead of a change to a view.
     case insteadOf = "INSTEAD OF"
   }
 
@@ -94,7 +94,7 @@ public struct SQLCreateTrigger: Hashable, Sendable {
     case delete
     /// The trigger fires for an INSERT.
     case insert
-    /// `UPDATE OF columns`. If empty, an update of any column.
+    /// The trigger fires for an UPDATE of these columns, or of any column if the array is empty.
     case update(of: [SQLName])
   }
 

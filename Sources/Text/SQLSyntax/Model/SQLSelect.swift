@@ -147,7 +147,8 @@ public struct SQLCommonTable: Hashable, Sendable {
   public var name: SQLName
   /// The column names. If empty, the query determines them.
   public var columns: [SQLName]
-  /// True for MATERIALIZED, false for NOT MATERIALIZED, nil for neither.
+  /// A Boolean value that indicates whether the keyword is MATERIALIZED (true) or NOT MATERIALIZED
+  /// (false); nil if neither is written.
   public var isMaterialized: Bool?
   /// The query that produces the rows.
   public var select: SQLSelect
@@ -175,9 +176,9 @@ public struct SQLOrderTerm: Hashable, Sendable {
 
   /// The positions of NULL in the sort order.
   public enum Nulls: String, Hashable, Sendable, CaseIterable {
-    /// Before all other values.
+    /// NULL precedes all other values.
     case first = "NULLS FIRST"
-    /// After all other values.
+    /// NULL follows all other values.
     case last = "NULLS LAST"
   }
 

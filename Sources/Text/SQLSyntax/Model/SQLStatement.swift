@@ -95,13 +95,13 @@ public struct SQLPragma: Hashable, Sendable {
 public struct SQLDrop: Hashable, Sendable {
   /// The kinds of objects that can be dropped.
   public enum Target: String, Hashable, Sendable, CaseIterable {
-    /// A table or virtual table.
+    /// The statement drops a table or virtual table.
     case table = "TABLE"
-    /// An index.
+    /// The statement drops an index.
     case index = "INDEX"
-    /// A view.
+    /// The statement drops a view.
     case view = "VIEW"
-    /// A trigger.
+    /// The statement drops a trigger.
     case trigger = "TRIGGER"
   }
 

@@ -1,8 +1,8 @@
 /// The layout of printed SQL.
 public enum SQLStyle: Hashable, Sendable {
-  /// Everything on one line.
+  /// Prints everything on one line.
   case compact
-  /// One clause per line. Queries in parentheses are indented by two spaces.
+  /// Prints one clause per line, and indents queries in parentheses by two spaces.
   case indented
 }
 

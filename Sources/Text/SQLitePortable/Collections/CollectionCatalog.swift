@@ -53,10 +53,13 @@ struct CollectionCatalog {
     try connection.removeIndex(table + " by key", ifExists: true)
   }
 
-  /// Creates a collection.
+  /// Creates a collection with an empty table.
   ///
-  /// - Parameter createsIndexLater: Whether the caller fills the table next and creates its index
-  ///   afterwards.
+  /// - Parameters:
+  ///   - name: The name of the collection.
+  ///   - keys: The kind of the keys, as in ``KeyMaker``.
+  ///   - createsIndexLater: Whether the caller fills the table next and creates its index
+  ///     afterwards.
   func add(_ name: String, keys: String, createsIndexLater: Bool = false) throws -> Entry {
     try make()
     let table = try freeTable(for: name)

@@ -13,7 +13,7 @@ struct TableDependents {
   fileprivate let sequence: Int64?
   /// The statistics of ANALYZE, each with the name of its index.
   fileprivate let statistics: [(index: String?, text: String)]
-  /// All indexes, including those of constraints.
+  /// All indexes of the table, including those that constraints have created.
   fileprivate let allIndexes: Set<TableIndex>
 
   init(of table: String, _ connection: Connection) throws {
