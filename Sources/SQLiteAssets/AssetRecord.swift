@@ -75,7 +75,7 @@ struct Content: Sendable {
 /// Other names are rejected, so that a name in a manipulated row can't refer to a path outside the
 /// folder.
 package struct AssetFileName: Hashable, Sendable {
-  /// The full name.
+  /// The full name of the file, including its extension.
   package let text: String
 
   /// Creates a new random name.

@@ -228,7 +228,7 @@ private struct Spacing {
     self.positions = positions
   }
 
-  /// Fills all gaps.
+  /// Fills all gaps with positions, and spreads out neighbors where a gap is too small.
   mutating func fill() {
     var start = 0
     while start < positions.count {

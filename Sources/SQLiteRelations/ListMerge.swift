@@ -15,7 +15,7 @@ struct ListMerge {
   /// element.
   private(set) var elements: [(target: Int64, index: Int?)] = []
 
-  /// Creates the merged list.
+  /// Creates the list that contains my change and the concurrent changes of others.
   ///
   /// - Parameters:
   ///   - base: The list before my change.

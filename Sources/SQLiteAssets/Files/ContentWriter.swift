@@ -65,7 +65,7 @@ struct ContentWriter: ~Copyable {
     return made
   }
 
-  /// Completes the content.
+  /// Ends the writing and returns the content with its size and digest.
   ///
   /// - Parameter syncs: Whether to make it durable now, so that the transaction doesn't have to
   ///   wait for it.
@@ -80,7 +80,7 @@ struct ContentWriter: ~Copyable {
       isSynced: syncs)
   }
 
-  /// Removes the file.
+  /// Removes the file that contains the incomplete content.
   func abandon() {
     pendingFolder.abandon(name)
   }

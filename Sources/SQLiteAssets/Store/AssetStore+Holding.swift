@@ -8,7 +8,7 @@ package struct AssetHolder: Sendable {
   let session: String
   let number: Int64
 
-  /// Creates a holder.
+  /// Creates a holder with a number that is unique in its session.
   ///
   /// - Parameters:
   ///   - session: ``AssetStore/holdingSession()``, or nil for holds that persist when the process

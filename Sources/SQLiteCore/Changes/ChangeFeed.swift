@@ -121,7 +121,7 @@ final class ChangeFeed: Sendable {
   private let state = Mutex(State())
   private let current = Atomic<UInt64>(0)
 
-  /// The current demand.
+  /// The demand of all current subscribers.
   var demand: Demand { Demand(bits: current.load(ordering: .acquiring)) }
 
   func subscribe(

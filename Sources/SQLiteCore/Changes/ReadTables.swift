@@ -6,7 +6,7 @@ extension Connection {
     fileprivate let mark: StatementCache.Mark
   }
 
-  /// The current moment.
+  /// The current point in time, for a later call of ``tablesRead(since:)``.
   package var now: Moment { Moment(mark: cache.mark) }
 
   /// Returns the lowercased names of the main database's tables that statements have read since

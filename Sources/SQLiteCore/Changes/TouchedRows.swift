@@ -26,7 +26,7 @@ struct TouchedRows {
     fileprivate(set) var isIndirect: Bool
   }
 
-  /// The encoded changes.
+  /// The changes of the recording, in encoded form.
   let bytes: [UInt8]
   /// The rows in the order in which they were first touched.
   private(set) var rows: [Row] = []

@@ -10,7 +10,7 @@ package protocol RemoteServer: AnyObject, Sendable {
   /// wrong.
   func isSessionLoss(_ error: SQLiteError) -> Bool
 
-  /// Opens a session.
+  /// Opens a session for one connection.
   ///
   /// - Parameters:
   ///   - forReading: Whether the session will only read.
@@ -71,7 +71,7 @@ package protocol RemoteStatement: AnyObject {
   /// The parameters as written, in the order of the text, including repeated ones: `?`, `?1` or
   /// `:name`.
   var placeholders: [String] { get }
-  /// The highest parameter number.
+  /// The highest number of a parameter in the statement.
   var parameterCount: Int { get }
   /// Whether the statement doesn't write.
   var isReadOnly: Bool { get }

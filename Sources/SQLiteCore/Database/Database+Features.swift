@@ -3,9 +3,9 @@ extension Database {
   ///
   ///     if database.has(.backup) { try database.backup(to: copy) }
   public enum Feature: String, CaseIterable, Sendable {
-    /// SQL functions and aggregates of the program.
+    /// Functions and aggregates that the program adds to SQL.
     case functions = "custom functions"
-    /// Collations of the program.
+    /// Collations that the program adds to SQL.
     case collations = "custom collations"
     /// An authorizer, which allows or denies statements (``Connection/setAuthorizer(_:)``).
     case authorization = "authorizers"

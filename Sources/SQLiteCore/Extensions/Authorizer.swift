@@ -82,7 +82,7 @@ final class Authorizer {
     self.callback = callback
   }
 
-  /// Returns the user's decision.
+  /// Returns the decision of the user's closure on an action.
   fileprivate func decision(on request: Authorization) -> AuthorizationDecision {
     guard let decide else { return .allow }
     return callback.run { decide(request) }

@@ -71,7 +71,7 @@ final class DatabaseFile: Sendable {
     watch = nil
   }
 
-  /// Opens a connection.
+  /// Opens a connection to the database and configures it.
   ///
   /// - Parameters:
   ///   - forReading: Whether the connection rejects statements that write.

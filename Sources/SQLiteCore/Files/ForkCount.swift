@@ -25,7 +25,8 @@ enum ForkCount {
     return current
   }
 
-  /// The current count.
+  /// The current value of the counter: the number of forks from the process that registered the
+  /// handler to this one.
   static var current: Int { count.load(ordering: .relaxed) }
 
   /// Throws if the process was forked after a database was opened.

@@ -71,7 +71,7 @@ final class Scheduler: Sendable {
 
   /// An action that runs when all reads that were running at a certain time have ended.
   private struct ReadBarrier: Sendable {
-    /// The number of these reads that are still running.
+    /// The number of reads that the action still waits for.
     var count: Int
     let action: @Sendable () -> Void
   }

@@ -16,7 +16,7 @@ struct WaitingList<Element: Sendable>: Sendable {
     var places: [Place] = []
     /// The index of the first place that has an element.
     var start = 0
-    /// The number of elements.
+    /// The number of elements in the lane.
     var count = 0
   }
 
@@ -33,7 +33,7 @@ struct WaitingList<Element: Sendable>: Sendable {
   /// The number of elements that have a deadline.
   var deadlineCount: Int { deadlines.count }
 
-  /// The earliest deadline.
+  /// The earliest deadline of an element, or nil if no element has a deadline.
   var nextDeadline: Moment? { deadlines.lazy.map(\.deadline).min() }
 
   private var deadlines: [(deadline: Moment, number: UInt64)] {

@@ -2,7 +2,7 @@
 ///
 /// `ALTER TABLE` can't change constraints.
 package struct TableText {
-  /// The edited SQL.
+  /// The SQL of the statement with all edits.
   package private(set) var sql: String
 
   package init(_ sql: String) {

@@ -41,7 +41,7 @@ struct ViewSizes {
   private var blocks: [Block] = []
   private var views: [String: [Int]] = [:]
 
-  /// Adds a view.
+  /// Adds a view to estimate, or to which other views refer.
   mutating func add(_ name: String, sql: String) {
     views[asciiLowercased(name), default: []].append(blocks.count)
     read(sql)

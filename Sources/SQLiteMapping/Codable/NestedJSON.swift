@@ -9,7 +9,7 @@ import SQLiteCore
 /// ``NestedStrategy`` selects a blob or another coder, and ``ColumnEncoder`` determines whether a
 /// value is nested.
 package enum NestedJSON {
-  /// Returns a new encoder.
+  /// Returns a new encoder that writes JSON in the stored form.
   package static func encoder() -> JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -33,7 +33,7 @@ package enum NestedJSON {
     try decoder().decode(Passthrough.self, from: json).decoder
   }
 
-  /// Returns a new decoder.
+  /// Returns a new decoder that reads JSON in the stored form.
   package static func decoder() -> JSONDecoder {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .custom { decoder in

@@ -310,7 +310,7 @@ extension Statement {
 
 /// A way to write a record. In the SQL of each, parameter *n* is the *n*-th column.
 enum RecordWrite: Equatable {
-  /// Inserts a row.
+  /// Inserts a row, and fails if a row with the same key exists.
   case insert
   /// Inserts a row, or updates the row with the same key.
   case update

@@ -6,7 +6,7 @@ package import SQLiteCore
 extension TablePlan {
   /// The action of an INSERT if the row already exists.
   package enum Conflict: Sendable {
-    /// The INSERT fails.
+    /// The INSERT fails with a constraint error.
     case fail
     /// The INSERT updates the columns `changed` of the row that has the same values in the columns
     /// `on`. If `changed` is empty, the row doesn't change.

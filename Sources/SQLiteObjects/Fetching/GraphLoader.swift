@@ -12,7 +12,7 @@ final class GraphLoader {
   /// Objects that have been read, and whose relations haven't been followed yet.
   private var frontier: [Batch] = []
 
-  /// Objects of one type.
+  /// Some objects of one type, identified by their z_index values.
   private struct Batch {
     let plan: ObjectPlan
     var zIndexes: [Int64]

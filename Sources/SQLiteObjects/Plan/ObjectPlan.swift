@@ -9,7 +9,7 @@ package final class ObjectPlan: Sendable {
   package typealias Property = ObjectProperty
 
   package let shape: ObjectShape
-  /// The type's identity.
+  /// The identity of the Swift type, as a dictionary key.
   let id: ObjectIdentifier
   /// The type of the primary property's values.
   let primaryType: ObjectIdentifier?

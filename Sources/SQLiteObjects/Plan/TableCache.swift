@@ -78,7 +78,7 @@ private struct Ready {
 /// The columns of a type that exist in its table.
 enum PresentColumns {
   case all
-  /// The columns with these names, in ASCII lower case.
+  /// The table has only the columns with these names, in ASCII lower case.
   case some(Set<String>)
 
   var isAll: Bool {

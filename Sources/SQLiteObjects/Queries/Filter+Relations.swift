@@ -193,7 +193,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
 }
 
 extension QueryForm {
-  /// The number of rows.
+  /// The aggregate that counts rows, `count(*)`.
   static let count = QueryForm(
     ["count(*)"], mayBeNull: false, forNoRows: .integer(0), combining: sum.pieces)
   private static let average = QueryForm(["avg(", ")"], forNoRows: .null)

@@ -12,7 +12,7 @@ import Synchronization
 /// ``failure(_:)`` if the result would be deeper. So trees can be built, written and released
 /// without a deep stack.
 enum QueryNode: Sendable {
-  /// A bound value.
+  /// A value that is bound to a parameter.
   case value(Value)
   /// A column, as the slots of the properties on its path. Without slots, it is the key of the row.
   /// It is NULL if a relation on the path is nil.

@@ -327,7 +327,8 @@ extension AsyncMagical where Element: MagicCollection {
     }
   }
 
-  /// Combines the objects that were fetched and those that were added.
+  /// Combines the fetched objects and the objects that were added to the collection, in the order
+  /// of the items.
   private func joined(
     _ items: ArraySlice<LazyItem>, _ links: [StoredLink], _ fetched: [_MagicLink<Element.Target>]
   ) throws -> [Element.MagicItem] {

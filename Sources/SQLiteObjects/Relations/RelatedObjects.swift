@@ -102,7 +102,7 @@ struct RelatedObjects: Sendable {
 
 // The reads that a request can run.
 extension RelatedObjects {
-  /// Counts the links.
+  /// Counts the links of the relation without reading them.
   func count(_ connection: Connection) throws -> ReadResult {
     ReadResult(count: try relation.count(from: zIndex, in: connection))
   }

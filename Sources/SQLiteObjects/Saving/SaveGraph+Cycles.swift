@@ -43,7 +43,7 @@ extension SaveGraph.Walk {
 }
 
 extension [ObjectPlan] {
-  /// The relations through which objects of these types can reference each other in a cycle.
+  /// The relations through which objects of the graph's types can reference each other in a cycle.
   fileprivate var cycleProperties: Set<PropertyKey> {
     /// The types that each type references, directly or indirectly.
     var reached: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]

@@ -178,8 +178,7 @@ struct ObjectTable {
 }
 
 extension Connection {
-  /// Returns whether a table with these columns contains links between the rows of the right
-  /// tables.
+  /// Returns whether a table has the columns and foreign keys of a link table.
   fileprivate func isTable(
     _ name: String, with present: Set<String>, of links: LinkTable
   ) throws -> Bool {

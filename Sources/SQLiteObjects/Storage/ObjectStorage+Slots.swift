@@ -10,7 +10,7 @@ extension ObjectStorage {
     private var middle: UInt16 = 0
     private var low: UInt32 = 0
 
-    /// The greatest change number.
+    /// The greatest change number that a slot can store.
     static var lastChange: Int { 1 << 56 - 1 }
 
     init(_ form: consuming _CellValue.Form) {

@@ -5,7 +5,7 @@ extension ObjectStorage {
     /// The store, and the generation of its contents that contains the object.
     let content: StoreContent
     let zIndex: Int64
-    /// The object's change count when it was saved there, or 0 for a fetch.
+    /// The object's change count when it was last saved in the store, or 0 for a fetch.
     var savedCount = 0
     /// Further state of the object in the store, or nil.
     var state: SavedState?
@@ -20,7 +20,7 @@ extension ObjectStorage {
     }
 
     var store: StoreIdentity { content.identity }
-    /// Whether the store's contents were not replaced since.
+    /// Whether the store's contents were not replaced since the object was saved or fetched.
     var isCurrent: Bool { content.isCurrent }
 
     func isPresent(in store: StoreIdentity) -> Bool {
@@ -33,8 +33,8 @@ extension ObjectStorage {
   final class SavedState: Sendable {
     /// The links that were saved, or nil. The fetch contains the links of other properties.
     let links: [KnownLinks]?
-    /// The values at the last save or fetch there, or nil if no other store has saved the object
-    /// since.
+    /// The values at the last save in the store or fetch from it, or nil if no other store has
+    /// saved the object since.
     let originals: SlotCopies?
 
     init(_ links: [KnownLinks]?, originals: SlotCopies? = nil) {

@@ -7,15 +7,15 @@ import SQLiteRelations
 public struct _PropertyRole: Sendable {
   /// The place where the values of a property are stored.
   package enum Kind: Sendable {
-    /// In a column.
+    /// The values are stored in a column.
     case column(ColumnStorage)
-    /// In a column that references another object.
+    /// The values are stored in a column that references another object.
     case object(any MagicObject.Type)
-    /// In a link table.
+    /// The values are stored in a link table.
     case links(LinkArrangement, any MagicObject.Type)
-    /// In a column with the id of an asset.
+    /// The values are stored in a column with the id of an asset.
     case asset
-    /// Not stored. A reverse relation reads the relation of the owners.
+    /// Nothing is stored. A reverse relation reads the relation that the owners declare.
     case reverse
   }
 

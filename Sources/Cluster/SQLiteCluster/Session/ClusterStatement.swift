@@ -10,7 +10,8 @@ final class ClusterStatement: RemoteStatement {
     case query
     /// The statement changes only the session and returns no rows.
     case setting
-    /// The statement writes.
+    /// The statement writes. The associated values indicate whether it is an INSERT, whether the
+    /// rows that it changes are counted, and whether it returns rows.
     case change(isInsert: Bool, countsRows: Bool, returnsRows: Bool)
     /// The statement begins or ends a transaction or a savepoint.
     case control(Control)
@@ -45,7 +46,7 @@ final class ClusterStatement: RemoteStatement {
   /// The messages after the current one that have arrived.
   private var messages: [ReplyReader] = []
   private var columnCount = 0
-  /// Whether more messages follow.
+  /// Whether the node sends more messages of the current answer.
   private var isOpen = false
 
   init(

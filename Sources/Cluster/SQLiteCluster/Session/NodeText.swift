@@ -7,7 +7,7 @@ struct NodeText {
   private(set) var sql = ""
   /// The parameters as written, in the order of the text.
   private(set) var placeholders: [String] = []
-  /// The highest parameter number.
+  /// The highest number of a parameter in the text.
   private(set) var parameterCount = 0
   private var named: Set<String> = []
 

@@ -48,7 +48,7 @@ package struct ReplyReader {
     SQLiteError(.lockingProtocol, "the server sent an invalid message: \(what)")
   }
 
-  /// Reads a word.
+  /// Reads a little-endian word of 8 bytes.
   mutating func word() throws(SQLiteError) -> UInt64 {
     var next = position
     defer { position = next }

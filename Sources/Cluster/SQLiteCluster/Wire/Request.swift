@@ -32,7 +32,7 @@ package struct Request {
     bytes = [UInt8](repeating: 0, count: 8)
   }
 
-  /// Appends a word.
+  /// Appends a little-endian word of 8 bytes.
   package mutating func append(_ word: UInt64) {
     unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }

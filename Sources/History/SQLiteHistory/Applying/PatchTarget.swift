@@ -268,7 +268,7 @@ private final class ReusableStatement {
 
   init(_ statement: consuming Statement) { self.statement = statement }
 
-  /// Binds all values.
+  /// Binds a value to each parameter, in order; nil binds NULL.
   func bind(_ values: [Value?]) throws {
     statement.handle.beginRow()
     for (index, value) in values.enumerated() {

@@ -16,7 +16,7 @@ struct PendingOperator {
   var start: UInt32
   /// The height of the operands that are already parsed.
   var height: Int32 = 0
-  /// The left operand.
+  /// The left operand of the operator, or nil for a prefix operator or a parenthesis.
   var value: SQLExpression?
   /// The pattern after LIKE, or the low bound after BETWEEN.
   var second: SQLExpression?

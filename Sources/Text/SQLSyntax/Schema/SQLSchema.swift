@@ -13,9 +13,9 @@ public struct SQLSchema: Hashable, Sendable {
   /// An object with a text that can't be parsed, because a newer SQLite created it or the schema is
   /// damaged.
   public struct Unread: Hashable, Sendable {
-    /// The name in `sqlite_schema`.
+    /// The name of the object in `sqlite_schema`.
     public let name: String
-    /// The text in `sqlite_schema`.
+    /// The text of the object in `sqlite_schema`.
     public let sql: String
     /// The syntax error, or nil if the text is a valid statement that doesn't create an object.
     public let error: SQLSyntaxError?

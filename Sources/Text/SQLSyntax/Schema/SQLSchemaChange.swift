@@ -1,6 +1,6 @@
 /// A step in the conversion of a schema into another one.
 public struct SQLSchemaChange: Hashable, Sendable {
-  /// The kinds of steps.
+  /// The kinds of steps in the conversion of a schema.
   public enum Kind: Hashable, Sendable {
     /// Creates a table, index, view or trigger.
     case create

@@ -10,7 +10,7 @@ import SQLLexer
 /// are in uppercase, and unquoted names in lowercase. Double-quoted names are kept, although SQLite
 /// may read them as strings.
 public struct SQLFingerprint: Hashable, Sendable {
-  /// The normalized text.
+  /// The text of the statement without its values, in normalized form.
   public let text: String
 
   /// Creates the fingerprint of a statement. The SQL isn't parsed and doesn't have to be valid.
@@ -23,7 +23,7 @@ public struct SQLFingerprint: Hashable, Sendable {
 }
 
 extension SQLFingerprint: CustomStringConvertible {
-  /// The normalized text.
+  /// The same as ``text``.
   public var description: String { text }
 }
 

@@ -76,7 +76,7 @@ struct TableRebuild {
 
   // MARK: The steps
 
-  /// Rebuilds the table.
+  /// Creates the new table, copies the rows into it, and replaces the old table with it.
   ///
   /// - Throws: ``RebuildError`` if rows, views or triggers don't fit the new table. The caller must
   ///   then roll back.
