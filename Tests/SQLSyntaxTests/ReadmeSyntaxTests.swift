@@ -107,7 +107,7 @@ import Testing
     #expect(SQLKind(of: "WITH a AS (SELECT 1) DELETE FROM b") == .change)
 
     let first = SQLFingerprint("select * from note where id IN (1, 2)")
-    let second = SQLFingerprint("SELECT *\nFROM note WHERE id IN (-7) -- once more")
+    let second = SQLFingerprint("SELECT *\nFROM note WHERE id IN (-7) -- again")
     #expect(first == second)
     print(first)  // SELECT * FROM note WHERE id IN (?)
     #expect(first.text == "SELECT * FROM note WHERE id IN (?)")

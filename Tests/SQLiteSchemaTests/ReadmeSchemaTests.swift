@@ -45,7 +45,7 @@ import Testing
   @Test func `two schemas are compared`() throws {
     let wanted = try Database.fresh()
     for change in try database.schemaChanges(to: wanted.schemaModel()) {
-      print(change, change.statement?.printed() ?? "by making the table anew")
+      print(change, change.statement?.printed() ?? "by rebuilding the table")
     }
     #expect(try database.schemaChanges(to: wanted.schemaModel()).count == 2)
   }
