@@ -9,8 +9,8 @@ extension Command {
     usage: "[--for SECONDS] [--format table|csv|json] PATH",
     explanation: """
       Prints rows when another connection commits: the time, each table with a different number of rows, that
-      number and the difference. A commit that changes no number of rows is one row without a table, and so is
-      a change of the schema. Polls ten times a second, and reports commits between two polls as one.
+      number and the difference. An update that leaves these numbers unchanged, or a change of the schema, is a
+      row without a table. Polls ten times a second; commits between two polls are reported together.
 
       --for SECONDS  stop after this time; otherwise, Control-C stops it. The status is 0 in both cases.
       """,
