@@ -9,6 +9,7 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic ``rows(_:as:)``.
   ///
+  /// - Parameter sql: A single statement with one column.
   /// - Throws: The errors of the generic ``rows(_:as:)``.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue>(
@@ -21,6 +22,7 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with two columns.
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue>(
@@ -35,6 +37,7 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with three columns.
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
@@ -49,6 +52,7 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with four columns.
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
@@ -63,6 +67,7 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with five columns.
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue>(
@@ -80,6 +85,7 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with six columns.
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
@@ -99,6 +105,7 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with seven columns.
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
@@ -119,6 +126,7 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with eight columns.
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
@@ -143,6 +151,7 @@ extension Connection {
   ///
   /// This is a faster overload of the generic ``firstRow(_:as:)``.
   ///
+  /// - Parameter sql: A single statement with one column.
   /// - Throws: The errors of the generic ``firstRow(_:as:)``.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue>(
@@ -156,6 +165,7 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with two columns.
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue>(
@@ -171,6 +181,7 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with three columns.
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
@@ -186,6 +197,7 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with four columns.
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
@@ -201,6 +213,7 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with five columns.
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
@@ -221,6 +234,7 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with six columns.
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
@@ -241,6 +255,7 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with seven columns.
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
@@ -262,6 +277,7 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
+  /// - Parameter sql: A single statement with eight columns.
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<

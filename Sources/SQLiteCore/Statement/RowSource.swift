@@ -145,6 +145,9 @@ extension Database: RowSource {
 
   /// Returns all rows of a query as tuples, without blocking the calling thread.
   ///
+  /// - Parameters:
+  ///   - sql: A single statement with one column for each type.
+  ///   - types: The types of the columns, in order.
   /// - Throws: The errors of the blocking ``rows(_:as:)``, and `CancellationError` if the task is
   ///   cancelled.
   public func rows<each Element: ColumnValue & Sendable>(
@@ -155,6 +158,9 @@ extension Database: RowSource {
 
   /// Returns the values of a query with one column, without blocking the calling thread.
   ///
+  /// - Parameters:
+  ///   - sql: A single statement with one column.
+  ///   - type: The type of the column.
   /// - Throws: The errors of the blocking ``rows(_:as:)``, and `CancellationError` if the task is
   ///   cancelled.
   public func rows<Element: ColumnValue & Sendable>(

@@ -14,18 +14,23 @@ extension Statement {
   ///
   /// The result is 0 for NULL and for a column that does not exist. To read the stored value
   /// without conversion, use ``value(at:)`` or ``get(_:as:)``.
+  ///
+  /// - Parameter column: The column's index, from 0.
   public func integer(at column: Int) -> Int64 { self.column(column).convertedInteger }
 
   /// Returns the content of a column as a real. SQLite converts other types
   /// (`sqlite3_column_double`).
   ///
   /// The result is 0 for NULL and for a column that does not exist.
+  ///
+  /// - Parameter column: The column's index, from 0.
   public func real(at column: Int) -> Double { self.column(column).convertedReal }
 
   /// Returns the content of a column as text. SQLite converts numbers (`sqlite3_value_text`).
   ///
   /// The result is empty for NULL and for a column that does not exist. It includes embedded NULs.
   ///
+  /// - Parameter column: The column's index, from 0.
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the stored text is not valid UTF-8.
   public func text(at column: Int) throws(SQLiteError) -> String {
     let content = self.column(column)
@@ -45,6 +50,8 @@ extension Statement {
   /// (`sqlite3_value_blob`).
   ///
   /// The result is empty for NULL and for a column that does not exist.
+  ///
+  /// - Parameter column: The column's index, from 0.
   public func blob(at column: Int) -> [UInt8] {
     withBytes(at: column) { span in
       unsafe span.withUnsafeBytes { unsafe copiedBytes($0.baseAddress, count: $0.count) }
@@ -73,11 +80,14 @@ extension Statement {
   }
 
   /// Returns whether a column is NULL. The result is true for a column that does not exist.
+  ///
+  /// - Parameter column: The column's index, from 0.
   public func isNull(at column: Int) -> Bool { self.column(column).isNull }
 
   /// Returns the stored value of a column, without conversion. The result is NULL for a column that
   /// does not exist.
   ///
+  /// - Parameter column: The column's index, from 0.
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8.
   public func value(at column: Int) throws(SQLiteError) -> Value {
     guard let value = self.column(column).value else { throw invalidText(at: column) }

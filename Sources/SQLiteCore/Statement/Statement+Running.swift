@@ -98,6 +98,7 @@ extension Statement {
   ///
   /// This is a faster overload of the generic ``run(_:)``.
   ///
+  /// - Parameter a: The value of the first parameter.
   /// - Throws: The errors of the generic ``run(_:)``.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
@@ -113,6 +114,9 @@ extension Statement {
   ///
   /// This is a faster overload of the generic `run(_:)`.
   ///
+  /// - Parameters:
+  ///   - a: The value of the first parameter.
+  ///   - b: The value of the second parameter.
   /// - Throws: The errors of the generic `run(_:)`.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
@@ -129,6 +133,10 @@ extension Statement {
   ///
   /// This is a faster overload of the generic `run(_:)`.
   ///
+  /// - Parameters:
+  ///   - a: The value of the first parameter.
+  ///   - b: The value of the second parameter.
+  ///   - c: The value of the third parameter.
   /// - Throws: The errors of the generic `run(_:)`.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult

@@ -149,6 +149,7 @@ extension Statement {
 
   /// Binds NULL to a parameter (`sqlite3_bind_null`).
   ///
+  /// - Parameter parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
   ///   first.
   public mutating func bindNull(at parameter: Int) throws(SQLiteError) {
@@ -157,6 +158,9 @@ extension Statement {
 
   /// Binds an integer to a parameter (`sqlite3_bind_int64`).
   ///
+  /// - Parameters:
+  ///   - integer: The integer to bind.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
   ///   first.
   public mutating func bind(_ integer: Int64, at parameter: Int) throws(SQLiteError) {
@@ -165,6 +169,9 @@ extension Statement {
 
   /// Binds an integer to a parameter (`sqlite3_bind_int64`).
   ///
+  /// - Parameters:
+  ///   - integer: The integer to bind.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
   ///   first.
   public mutating func bind(_ integer: Int, at parameter: Int) throws(SQLiteError) {
@@ -173,6 +180,9 @@ extension Statement {
 
   /// Binds a real to a parameter (`sqlite3_bind_double`).
   ///
+  /// - Parameters:
+  ///   - real: The real to bind.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if the real is NaN, because SQLite would store NULL, if the
   ///   parameter does not exist, or if the statement must be reset first.
   public mutating func bind(_ real: Double, at parameter: Int) throws(SQLiteError) {
@@ -181,6 +191,9 @@ extension Statement {
 
   /// Binds `text` to a parameter byte for byte, including embedded NULs (`sqlite3_bind_text64`).
   ///
+  /// - Parameters:
+  ///   - text: The text to bind.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
   ///   first.
   public mutating func bind(_ text: String, at parameter: Int) throws(SQLiteError) {
@@ -190,6 +203,9 @@ extension Statement {
   /// Binds bytes to a parameter as a blob (`sqlite3_bind_blob64`). An empty array is an empty blob,
   /// not NULL.
   ///
+  /// - Parameters:
+  ///   - bytes: The bytes to bind.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
   ///   first.
   public mutating func bind(_ bytes: [UInt8], at parameter: Int) throws(SQLiteError) {
@@ -199,6 +215,9 @@ extension Statement {
   /// Binds a copy of borrowed bytes to a parameter as a blob (`sqlite3_bind_blob64`). An empty span
   /// is an empty blob, not NULL.
   ///
+  /// - Parameters:
+  ///   - bytes: The bytes to bind.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
   ///   first.
   public mutating func bind(_ bytes: RawSpan, at parameter: Int) throws(SQLiteError) {

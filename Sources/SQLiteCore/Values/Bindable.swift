@@ -28,6 +28,9 @@ public protocol Bindable {
 extension Bindable {
   /// Binds the ``databaseValue`` to a parameter of a statement.
   ///
+  /// - Parameters:
+  ///   - statement: The statement with the parameter.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if SQLite can't store the value exactly, or if the parameter does
   ///   not exist.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
@@ -57,6 +60,9 @@ extension FixedWidthInteger where Self: Bindable {
 
   /// Binds the integer to a parameter of a statement.
   ///
+  /// - Parameters:
+  ///   - statement: The statement with the parameter.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if it does not fit a signed 64-bit
   ///   integer.
   @inline(__always) @inlinable  // Benchmark `insert`.
@@ -94,6 +100,9 @@ extension Bool: Bindable {
 
   /// Binds 1 for true, and 0 for false, to a parameter of a statement.
   ///
+  /// - Parameters:
+  ///   - statement: The statement with the parameter.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
   ///   first.
   @inline(__always) @inlinable  // Benchmark `insert`.
@@ -121,6 +130,9 @@ extension Double: Bindable {
 
   /// Binds the real to a parameter of a statement.
   ///
+  /// - Parameters:
+  ///   - statement: The statement with the parameter.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if the real is NaN, if the parameter does not exist, or if the
   ///   statement must be reset first.
   @inline(__always) @inlinable  // Benchmark `insert`.
@@ -143,6 +155,9 @@ extension String: Bindable {
 
   /// Binds the text to a parameter of a statement, including embedded NULs.
   ///
+  /// - Parameters:
+  ///   - statement: The statement with the parameter.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
   ///   first.
   @inline(__always) @inlinable  // Benchmark `insert`.
@@ -164,6 +179,9 @@ extension [UInt8]: Bindable {
   /// Binds the bytes to a parameter of a statement as a blob. An empty array is an empty blob, not
   /// NULL.
   ///
+  /// - Parameters:
+  ///   - statement: The statement with the parameter.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if the parameter does not exist, or if the statement must be reset
   ///   first.
   @inline(__always) @inlinable  // Benchmark `insert`.
@@ -184,6 +202,9 @@ extension Optional: Bindable where Wrapped: Bindable {
 
   /// Binds the wrapped value to a parameter of a statement, or NULL for nil.
   ///
+  /// - Parameters:
+  ///   - statement: The statement with the parameter.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if SQLite can't store the wrapped value exactly, or if the parameter
   ///   does not exist.
   @inline(__always) @inlinable  // Benchmark `insert`.
@@ -201,6 +222,9 @@ extension RawRepresentable where Self: Bindable, RawValue: Bindable {
 
   /// Binds the raw value to a parameter of a statement.
   ///
+  /// - Parameters:
+  ///   - statement: The statement with the parameter.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` if SQLite can't store the raw value exactly, or if the parameter
   ///   does not exist.
   @inline(__always) @inlinable  // Benchmark `insert`.

@@ -26,6 +26,9 @@ public protocol ColumnValue {
 extension ColumnValue {
   /// Reads a column as a ``Value`` and creates an instance from it.
   ///
+  /// - Parameters:
+  ///   - statement: A statement that is at a row.
+  ///   - column: The column's index, from 0.
   /// - Throws: ``SQLiteError`` if the type can't represent the stored value.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -37,6 +40,8 @@ extension ColumnValue {
 extension Value {
   /// Returns an error that states the expected type and the storage class of this value. It does
   /// not contain the value itself, which may be private.
+  ///
+  /// - Parameter type: The type that was requested.
   public func mismatch(expected type: Any.Type) -> SQLiteError {
     SQLiteError(.mismatch, "expected \(type), found \(storageClass)")
   }
@@ -44,6 +49,8 @@ extension Value {
 
 extension Value: ColumnValue {
   /// Creates a copy of a stored value.
+  ///
+  /// - Parameter databaseValue: The content of a column.
   public init(databaseValue: Value) {
     self = databaseValue
   }
@@ -52,6 +59,7 @@ extension Value: ColumnValue {
 extension FixedWidthInteger where Self: ColumnValue {
   /// Creates an integer from an INTEGER.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: ``SQLiteError`` if the value has another storage class, or if the integer does not
   ///   fit the type.
   public init(databaseValue: Value) throws(SQLiteError) {
@@ -66,6 +74,9 @@ extension FixedWidthInteger where Self: ColumnValue {
 
   /// Reads an INTEGER from a column.
   ///
+  /// - Parameters:
+  ///   - statement: A statement that is at a row.
+  ///   - column: The column's index, from 0.
   /// - Throws: ``SQLiteError`` if the column has another storage class, or if the integer does not
   ///   fit the type.
   @inline(__always) @inlinable  // Benchmark `fetch`.
@@ -101,6 +112,7 @@ extension Bool: ColumnValue {
 
   /// Creates a Boolean from the INTEGER 0 or 1.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: ``SQLiteError`` for any other value.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .integer(let integer) = databaseValue else {
@@ -114,6 +126,9 @@ extension Bool: ColumnValue {
 
   /// Reads the INTEGER 0 or 1 from a column.
   ///
+  /// - Parameters:
+  ///   - statement: A statement that is at a row.
+  ///   - column: The column's index, from 0.
   /// - Throws: ``SQLiteError`` for any other value.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
@@ -127,6 +142,7 @@ extension Bool: ColumnValue {
 extension Double: ColumnValue {
   /// Creates a `Double` from a REAL, or from an INTEGER that it can represent exactly.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: ``SQLiteError`` for any other value.
   public init(databaseValue: Value) throws(SQLiteError) {
     switch databaseValue {
@@ -142,6 +158,9 @@ extension Double: ColumnValue {
 
   /// Reads a REAL from a column, or an INTEGER that a `Double` can represent exactly.
   ///
+  /// - Parameters:
+  ///   - statement: A statement that is at a row.
+  ///   - column: The column's index, from 0.
   /// - Throws: ``SQLiteError`` for any other value.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
@@ -154,6 +173,7 @@ extension Double: ColumnValue {
 extension Float: ColumnValue {
   /// Creates a `Float` from a number that it can represent exactly.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: ``SQLiteError`` for any other value.
   public init(databaseValue: Value) throws(SQLiteError) {
     let real = try Double(databaseValue: databaseValue)
@@ -167,6 +187,7 @@ extension Float: ColumnValue {
 extension String: ColumnValue {
   /// Creates a string from TEXT.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: ``SQLiteError`` if the value has another storage class.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .text(let text) = databaseValue else {
@@ -177,6 +198,9 @@ extension String: ColumnValue {
 
   /// Reads TEXT from a column.
   ///
+  /// - Parameters:
+  ///   - statement: A statement that is at a row.
+  ///   - column: The column's index, from 0.
   /// - Throws: ``SQLiteError`` if the column has another storage class, or if the text is not valid
   ///   UTF-8.
   @inline(__always) @inlinable  // Benchmark `fetch`.
@@ -190,6 +214,7 @@ extension String: ColumnValue {
 extension [UInt8]: ColumnValue {
   /// Creates an array from the bytes of a BLOB.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: ``SQLiteError`` if the value has another storage class.
   public init(databaseValue: Value) throws(SQLiteError) {
     guard case .blob(let bytes) = databaseValue else {
@@ -200,6 +225,9 @@ extension [UInt8]: ColumnValue {
 
   /// Reads the bytes of a BLOB from a column.
   ///
+  /// - Parameters:
+  ///   - statement: A statement that is at a row.
+  ///   - column: The column's index, from 0.
   /// - Throws: ``SQLiteError`` if the column has another storage class.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
@@ -212,6 +240,7 @@ extension [UInt8]: ColumnValue {
 extension Optional: ColumnValue where Wrapped: ColumnValue {
   /// Creates nil from NULL, and otherwise a wrapped value.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: ``SQLiteError`` if the wrapped type can't represent a value other than NULL.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = databaseValue.isNull ? nil : try Wrapped(databaseValue: databaseValue)
@@ -219,6 +248,9 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
 
   /// Reads NULL from a column as nil, and any other value as the wrapped type.
   ///
+  /// - Parameters:
+  ///   - statement: A statement that is at a row.
+  ///   - column: The column's index, from 0.
   /// - Throws: ``SQLiteError`` if the wrapped type can't represent a value other than NULL.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
@@ -231,6 +263,7 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
 extension RawRepresentable where Self: ColumnValue, RawValue: ColumnValue {
   /// Creates the value that has the stored raw value.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: ``SQLiteError`` if the type has no such raw value, or if the stored value can't be
   ///   read as a raw value.
   public init(databaseValue: Value) throws(SQLiteError) {

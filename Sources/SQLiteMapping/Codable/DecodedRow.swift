@@ -53,7 +53,7 @@ final class DecodedRow {
   /// Whether the statement returns a single column.
   var isSingle: Bool { columns.count == 1 }
 
-  /// The permission for the containers of the current row.
+  /// The permission with which the containers access the current row.
   var permission: RowPermission { RowPermission(mark: mark, life: unsafe life) }
 
   /// Begins a row and returns a decoder for it.

@@ -64,7 +64,7 @@ final class EncodedRow {
     if let only { add(only, of: only) }
   }
 
-  /// The permission for the containers of the current row.
+  /// The permission with which the containers access the current row.
   var permission: RowPermission { RowPermission(mark: mark, life: unsafe life) }
 
   /// Begins a row without values and returns an encoder for it.

@@ -140,7 +140,10 @@ package import SQLiteCore
     try withRow { _ in RowValueContainer(decoder: self) }
   }
 
-  /// Returns a decoder of the only column.
+  /// Returns a decoder of the row's only column.
+  ///
+  /// - Parameter wanted: The kind of value that is decoded, for the error if the row has more
+  ///   columns.
   fileprivate func only(_ wanted: String) throws -> ColumnDecoder {
     try withRow { try $0.onlyColumn(for: wanted) }
   }

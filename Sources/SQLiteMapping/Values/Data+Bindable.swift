@@ -10,6 +10,9 @@ extension Data: Bindable, ColumnValue {
 
   /// Binds the bytes as a BLOB, like ``DataStrategy/blob``.
   ///
+  /// - Parameters:
+  ///   - statement: The statement with the parameter.
+  ///   - parameter: The parameter's number, from 1.
   /// - Throws: `SQLiteError` if the parameter does not exist, or if the statement must be reset
   ///   first.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
@@ -18,6 +21,7 @@ extension Data: Bindable, ColumnValue {
 
   /// Creates data from a BLOB, the form of ``DataStrategy/blob``.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: `SQLiteError` with `mismatch` if the value is not a BLOB.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try DataStrategy.blob.data(from: databaseValue)
@@ -25,6 +29,9 @@ extension Data: Bindable, ColumnValue {
 
   /// Reads the bytes of a BLOB, the form of ``DataStrategy/blob``.
   ///
+  /// - Parameters:
+  ///   - statement: A statement that is at a row.
+  ///   - column: The column's index, from 0.
   /// - Throws: `SQLiteError` with `mismatch` if the column doesn't contain a BLOB.
   public static func read(
     from statement: borrowing Statement, at column: Int

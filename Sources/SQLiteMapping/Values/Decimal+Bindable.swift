@@ -14,6 +14,7 @@ extension Decimal: Bindable, ColumnValue {
 
   /// Creates a decimal from text in plain decimal notation, or from an INTEGER.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: `SQLiteError` with `mismatch` if the value is neither, and with `range` if `Decimal`
   ///   cannot represent the number exactly.
   public init(databaseValue: Value) throws(SQLiteError) {

@@ -11,6 +11,7 @@ extension Duration: Bindable, ColumnValue {
 
   /// Creates a duration from text of decimal seconds, the form of ``DurationStrategy/text``.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: `SQLiteError` with `mismatch` if the value is not such a text, and with `range` if
   ///   `Duration` cannot represent it exactly.
   public init(databaseValue: Value) throws(SQLiteError) {

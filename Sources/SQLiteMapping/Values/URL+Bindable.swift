@@ -18,6 +18,7 @@ extension URL: Bindable, ColumnValue {
 
   /// Creates a URL from text.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: `SQLiteError` with `mismatch` if the value is not text, or if `URL` would change the
   ///   text, for example to escape a space.
   public init(databaseValue: Value) throws(SQLiteError) {

@@ -10,6 +10,7 @@ extension UUID: Bindable, ColumnValue {
 
   /// Creates a UUID from text in either case, the form of ``UUIDStrategy/text``.
   ///
+  /// - Parameter databaseValue: The content of a column.
   /// - Throws: `SQLiteError` with `mismatch` if the value is not such a text.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try UUIDStrategy.text.uuid(from: databaseValue)

@@ -220,22 +220,23 @@ extension QueryForm {
     QueryForm(pieces, mayBeNull: mayBeNull, forNoRows: forNoRows, combining: pieces)
   }
 
-  /// Returns the sum for a type. It is zero for no rows. It throws if integers overflow 64 bits,
-  /// and is exact for decimals.
+  /// Returns the aggregate for the sum of values of a type. It is zero for no rows, throws if
+  /// integers overflow 64 bits, and is exact for decimals.
   static func sum(of type: Any.Type) -> QueryForm {
     if type == Decimal.self || type == Duration.self { return decimalSum }
     if type == Double.self { return realSum }
     return type == Float.self ? floatSum : sum
   }
 
-  /// Returns the average for a type: a decimal for decimals, otherwise a `Double`.
+  /// Returns the aggregate for the average of values of a type: a decimal for decimals, otherwise a
+  /// `Double`.
   static func average(of type: Any.Type) -> QueryForm {
     type == Decimal.self ? decimalAverage : average
   }
 
-  /// Returns the minimum in the order of a type.
+  /// Returns the aggregate for the minimum, in the order of a type's values.
   static func min(of type: Any.Type) -> QueryForm { QueryNode.needsOrder(type) ? decimalMin : min }
 
-  /// Returns the maximum in the order of a type.
+  /// Returns the aggregate for the maximum, in the order of a type's values.
   static func max(of type: Any.Type) -> QueryForm { QueryNode.needsOrder(type) ? decimalMax : max }
 }

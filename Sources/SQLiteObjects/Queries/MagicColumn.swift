@@ -40,6 +40,7 @@ extension MagicValue: MagicColumn {
   public var route: _ColumnRoute { _ColumnRoute(cell) }
   /// Converts a stored value to the property's type.
   ///
+  /// - Parameter stored: The stored value.
   /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit it.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try ColumnStorage.value(Value.self, of: stored)
@@ -53,6 +54,7 @@ extension OptionalMagicValue: MagicColumn {
   public var route: _ColumnRoute { _ColumnRoute(cell) }
   /// Converts a stored value to the property's type; NULL becomes nil.
   ///
+  /// - Parameter stored: The stored value.
   /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit the type.
   public static func value(from stored: SQLiteCore.Value) throws -> Wrapped? {
     stored.isNull ? nil : try ColumnStorage.value(Wrapped.self, of: stored)
@@ -66,6 +68,7 @@ extension PrimaryMagicValue: MagicColumn {
   public var route: _ColumnRoute { _ColumnRoute(cell) }
   /// Converts a stored value to the property's type.
   ///
+  /// - Parameter stored: The stored value.
   /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit it.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try ColumnStorage.value(Value.self, of: stored)

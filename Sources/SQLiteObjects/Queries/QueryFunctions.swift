@@ -204,7 +204,7 @@ private struct DecimalSum {
   /// The sum of all other numbers, and of units that would overflow.
   private var rest = Decimal.zero
 
-  /// Adds a number. NULL is ignored.
+  /// Adds a number to the sum. NULL is ignored.
   mutating func add(_ value: Value) throws {
     if value.isNull { return }
     count += 1

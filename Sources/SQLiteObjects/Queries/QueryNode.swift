@@ -99,7 +99,7 @@ extension QueryNode {
     return node.depth > greatestDepth ? .failure(isTooDeep(greatestDepth)) : node
   }
 
-  /// Returns a comparison of two values.
+  /// Returns a node for the comparison of two values.
   @inline(never)
   static func comparison(
     _ left: QueryNode, _ comparison: QueryComparison, _ right: QueryNode
@@ -108,8 +108,8 @@ extension QueryNode {
     return node(left, right, .comparing(left, comparison, right, depth: depth))
   }
 
-  /// Returns a calculation. Operands are never reordered, because the order affects sums of real
-  /// numbers, and of integers that overflow.
+  /// Returns a node for an arithmetic operation on two values. Operands are never reordered,
+  /// because the order affects sums of real numbers and of integers that overflow.
   static func arithmetic(
     _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode
   ) -> QueryNode {

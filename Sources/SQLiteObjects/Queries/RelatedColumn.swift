@@ -23,6 +23,7 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
 
   /// Converts a stored value to the property's type; NULL becomes nil.
   ///
+  /// - Parameter stored: The stored value.
   /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit the type.
   public static func value(from stored: SQLiteCore.Value) throws -> Column.Element? {
     stored.isNull ? nil : try ColumnStorage.value(Column.Element.self, of: stored)
@@ -103,6 +104,8 @@ public struct RelatedCollection<Target: MagicObject>: MagicColumn {
   }
 
   /// Throws `SQLiteError` with `ResultCode.mismatch`, because no column stores the objects.
+  ///
+  /// - Parameter stored: The stored value.
   public static func value(from stored: SQLiteCore.Value) throws -> [Target] {
     throw SQLiteError(.mismatch, "the objects of a relation are not stored in a column")
   }

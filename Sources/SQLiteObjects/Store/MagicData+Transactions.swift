@@ -38,6 +38,8 @@ extension MagicData {
   /// Cancelling the task interrupts the running statement, or the next one, and rolls the
   /// transaction back. A commit that has begun is completed.
   ///
+  /// - Parameter body: A closure that calls the store.
+  /// - Returns: The result of `body`.
   /// - Throws: Any error that `body` throws, `SQLiteError` or `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func transaction<Result: Sendable>(

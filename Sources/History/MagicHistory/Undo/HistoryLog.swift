@@ -9,7 +9,7 @@ struct HistoryStep: Sendable {
   let number: Int64
   let name: String
   var isUndone = false
-  /// The changes; nil if they are stored in the database and loaded on demand.
+  /// The changes of the group; nil if they are stored in the database and loaded on demand.
   var patch: Patch?
   /// The size of the changes in bytes.
   var size: Int

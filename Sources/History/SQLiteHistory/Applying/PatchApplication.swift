@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// The process of applying a patch to a database once.
+/// A single application of a patch to a database.
 final class PatchApplication {
   private let connection: Connection
   private let targets: [PatchTarget]

@@ -66,6 +66,7 @@ public struct SQLTableText: Sendable {
 
   /// Returns the column with a name. ASCII letters match in either case.
   ///
+  /// - Parameter name: The name of the column.
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no such column.
   public func column(_ name: String) throws -> SQLColumnDefinition {
     guard let column = definition.columns.first(where: { $0.name.matches(name) }) else {
@@ -79,6 +80,7 @@ public struct SQLTableText: Sendable {
   /// Renames the table in this statement only. Indexes, views, triggers and foreign keys are not
   /// updated.
   ///
+  /// - Parameter name: The new name of the table.
   /// - Throws: ``SQLSyntaxError`` if the result isn't valid.
   public mutating func rename(to name: SQLName) throws {
     try apply([SQLEdit(table.name.name.span.range, name.description)])
@@ -86,6 +88,7 @@ public struct SQLTableText: Sendable {
 
   /// Adds a table constraint after the existing ones.
   ///
+  /// - Parameter constraint: The constraint to add.
   /// - Throws: ``SQLSyntaxError`` if the result isn't valid.
   public mutating func add(_ constraint: SQLTableConstraint) throws {
     let last = definition.constraints.last?.span ?? definition.columns.last?.span ?? .none
@@ -94,6 +97,9 @@ public struct SQLTableText: Sendable {
 
   /// Replaces a table constraint with another one.
   ///
+  /// - Parameters:
+  ///   - constraint: The constraint to replace.
+  ///   - other: The new constraint.
   /// - Throws: ``Refusal/noConstraint`` if the table has no constraint that equals `constraint`.
   public mutating func replace(
     _ constraint: SQLTableConstraint, by other: SQLTableConstraint
@@ -103,6 +109,7 @@ public struct SQLTableText: Sendable {
 
   /// Removes a table constraint and an adjacent comma.
   ///
+  /// - Parameter constraint: The constraint to remove.
   /// - Throws: ``Refusal/noConstraint`` if the table has no constraint that equals `constraint`.
   public mutating func remove(_ constraint: SQLTableConstraint) throws {
     try apply(removal(of: try found(constraint).span.range))
@@ -119,6 +126,7 @@ public struct SQLTableText: Sendable {
 
   /// Adds a column after the existing ones.
   ///
+  /// - Parameter column: The column to add.
   /// - Throws: ``SQLSyntaxError`` if the result isn't valid.
   public mutating func add(_ column: SQLColumnDefinition) throws {
     try apply([SQLEdit(endOf(definition.columns.last?.span ?? .none), ", \(column)")])
@@ -126,6 +134,9 @@ public struct SQLTableText: Sendable {
 
   /// Replaces the definition of the column `name` with `column`.
   ///
+  /// - Parameters:
+  ///   - name: The name of the column.
+  ///   - column: The new definition.
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
   public mutating func replace(_ name: String, by column: SQLColumnDefinition) throws {
     try apply([SQLEdit(try self.column(name).span.range, column.description)])
@@ -133,6 +144,7 @@ public struct SQLTableText: Sendable {
 
   /// Removes a column and an adjacent comma. Constraints that use the column are not changed.
   ///
+  /// - Parameter name: The name of the column.
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`, or
   ///   ``Refusal/lastColumn`` if it has no other column.
   public mutating func dropColumn(_ name: String) throws {
@@ -146,6 +158,9 @@ public struct SQLTableText: Sendable {
   /// Renames a column in its definition only. Constraints, indexes, views, triggers and foreign
   /// keys that use the old name are not updated.
   ///
+  /// - Parameters:
+  ///   - name: The name of the column.
+  ///   - other: The new name.
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
   public mutating func renameColumn(_ name: String, to other: SQLName) throws {
     try apply([SQLEdit(try column(name).name.span.range, other.description)])
@@ -153,6 +168,9 @@ public struct SQLTableText: Sendable {
 
   /// Changes the type of a column, or removes it if `type` is nil.
   ///
+  /// - Parameters:
+  ///   - name: The name of the column.
+  ///   - type: The new type, or nil for no type.
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
   public mutating func setType(of name: String, to type: SQLTypeName?) throws {
     let column = try column(name)
@@ -170,6 +188,9 @@ public struct SQLTableText: Sendable {
 
   /// Adds a constraint to a column, after the existing ones.
   ///
+  /// - Parameters:
+  ///   - constraint: The constraint to add.
+  ///   - name: The name of the column.
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
   public mutating func add(_ constraint: SQLColumnConstraint, to name: String) throws {
     try apply([SQLEdit(endOf(try column(name).span), " \(constraint)")])
@@ -177,6 +198,10 @@ public struct SQLTableText: Sendable {
 
   /// Replaces a constraint of a column with another one.
   ///
+  /// - Parameters:
+  ///   - constraint: The constraint to replace.
+  ///   - name: The name of the column.
+  ///   - other: The new constraint.
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`, or
   ///   ``Refusal/noConstraint`` if the column has no constraint that equals `constraint`.
   public mutating func replace(
@@ -187,6 +212,9 @@ public struct SQLTableText: Sendable {
 
   /// Removes a constraint of a column.
   ///
+  /// - Parameters:
+  ///   - constraint: The constraint to remove.
+  ///   - name: The name of the column.
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`, or
   ///   ``Refusal/noConstraint`` if the column has no constraint that equals `constraint`.
   public mutating func remove(_ constraint: SQLColumnConstraint, of name: String) throws {
@@ -208,6 +236,7 @@ public struct SQLTableText: Sendable {
   ///
   /// Each column keeps its own text. Comments between columns keep their positions.
   ///
+  /// - Parameter names: The names of the columns that come first, in their new order.
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column with one of the names.
   public mutating func reorder(_ names: [String]) throws {
     let first = try names.map(column)

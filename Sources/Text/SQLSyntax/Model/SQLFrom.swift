@@ -191,7 +191,7 @@ public struct SQLFrame: Hashable, Sendable {
   public var start: Bound
   /// The end of the frame after AND, or nil without BETWEEN.
   public var end: Bound?
-  /// The rows after EXCLUDE.
+  /// The rows that the EXCLUDE clause removes from the frame, or nil without the clause.
   public var exclusion: Exclusion?
 
   /// Creates a frame. If `end` is nil, the frame ends at the current row.

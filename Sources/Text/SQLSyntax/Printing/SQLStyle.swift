@@ -25,6 +25,8 @@ extension SQLStatement: CustomStringConvertible {
 extension SQLExpression: CustomStringConvertible {
   /// Returns the expression as SQL, with parentheses only where they are necessary or were in the
   /// original text.
+  ///
+  /// - Parameter style: The layout of the text. By default, it is on one line.
   public func printed(_ style: SQLStyle = .compact) -> String {
     Printer.text(style) { $0.expression(self) }
   }
@@ -35,6 +37,8 @@ extension SQLExpression: CustomStringConvertible {
 
 extension SQLSelect: CustomStringConvertible {
   /// Returns the query as SQL, without a semicolon.
+  ///
+  /// - Parameter style: The layout of the text. By default, it is on one line.
   public func printed(_ style: SQLStyle = .compact) -> String {
     Printer.text(style) { $0.select(self) }
   }

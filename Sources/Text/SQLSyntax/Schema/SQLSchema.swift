@@ -65,16 +65,22 @@ public struct SQLSchema: Hashable, Sendable {
 
   /// Returns the columns and constraints of a table, or nil if there is no table `name` with a
   /// definition. ASCII letters match in either case.
+  ///
+  /// - Parameter name: The name of the table.
   public func table(_ name: String) -> SQLTableDefinition? {
     tables.first { $0.name.name.matches(name) }?.definition
   }
 
   /// Returns the indexes that CREATE INDEX created on a table.
+  ///
+  /// - Parameter table: The name of the table.
   public func indexes(on table: String) -> [SQLCreateIndex] {
     indexes.filter { $0.table.matches(table) }
   }
 
   /// Returns the triggers of a table or view.
+  ///
+  /// - Parameter table: The name of the table or view.
   public func triggers(on table: String) -> [SQLCreateTrigger] {
     triggers.filter { $0.table.name.matches(table) }
   }

@@ -45,6 +45,7 @@ extension SQLSchema {
   /// case of letters. A renamed object is a drop and a creation, because a rename can't be
   /// detected. Texts that can't be parsed are ignored.
   ///
+  /// - Parameter other: The schema to convert this one into.
   /// - Complexity: O(*n*) in the size of both schemas, and O(*c*²) in the columns of each table.
   public func changes(to other: SQLSchema) -> [SQLSchemaChange] {
     var differ = Differ()

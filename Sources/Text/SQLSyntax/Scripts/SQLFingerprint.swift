@@ -15,6 +15,9 @@ public struct SQLFingerprint: Hashable, Sendable {
 
   /// Creates the fingerprint of a statement. The SQL isn't parsed and doesn't have to be valid.
   ///
+  /// - Parameters:
+  ///   - sql: The SQL text.
+  ///   - grammar: The grammar of the linked SQLite library.
   /// - Complexity: O(*n*) in the length of the text.
   public init(_ sql: String, grammar: SQLGrammar = SQLGrammar()) {
     var writer = Writer(SQLTokens(sql, grammar: grammar))

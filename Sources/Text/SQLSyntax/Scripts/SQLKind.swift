@@ -40,6 +40,7 @@ public enum SQLKind: String, Hashable, Sendable, CaseIterable {
 
   /// Creates the kind of the first statement in `sql`. The statement isn't parsed.
   ///
+  /// - Parameter sql: The SQL text.
   /// - Complexity: O(*n*) in the length of the text.
   public init(of sql: String) {
     var script = SQLScript(sql)

@@ -25,16 +25,26 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
   private var tokens: SQLTokens
 
   /// Creates the sequence of statements in a string.
+  ///
+  /// - Parameters:
+  ///   - sql: The SQL text.
+  ///   - grammar: The grammar of the linked SQLite library.
   public init(_ sql: String, grammar: SQLGrammar = SQLGrammar()) {
     tokens = SQLTokens(sql, grammar: grammar)
   }
 
   /// Creates the sequence of statements in bytes, which don't have to be valid UTF-8.
+  ///
+  /// - Parameters:
+  ///   - bytes: The SQL text in UTF-8. A NUL ends it.
+  ///   - grammar: The grammar of the linked SQLite library.
   public init(bytes: [UInt8], grammar: SQLGrammar = SQLGrammar()) {
     tokens = SQLTokens(bytes: bytes, grammar: grammar)
   }
 
   /// Returns the text of a statement without its semicolon.
+  ///
+  /// - Parameter part: A statement of this sequence.
   public func text(of part: Part) -> String { tokens.text(part.range) }
 
   /// Returns the next statement, or nil after the last one.

@@ -10,11 +10,19 @@ public struct SQLTokens: Sequence, IteratorProtocol, Sendable {
   var lexer: Lexer
 
   /// Creates the sequence of tokens in a string.
+  ///
+  /// - Parameters:
+  ///   - sql: The SQL text.
+  ///   - grammar: The grammar of the linked SQLite library.
   public init(_ sql: String, grammar: SQLGrammar = SQLGrammar()) {
     lexer = Lexer(sql, digitSeparators: grammar.digitSeparators)
   }
 
   /// Creates the sequence of tokens in bytes, which don't have to be valid UTF-8.
+  ///
+  /// - Parameters:
+  ///   - bytes: The SQL text in UTF-8. A NUL ends it.
+  ///   - grammar: The grammar of the linked SQLite library.
   public init(bytes: [UInt8], grammar: SQLGrammar = SQLGrammar()) {
     lexer = Lexer(bytes: bytes, digitSeparators: grammar.digitSeparators)
   }
@@ -32,6 +40,8 @@ public struct SQLTokens: Sequence, IteratorProtocol, Sendable {
   }
 
   /// Returns the text of a token, with replacement characters for invalid UTF-8.
+  ///
+  /// - Parameter token: A token of this sequence.
   public func text(of token: SQLToken) -> String { text(token.range) }
 
   func text(_ range: Range<Int>) -> String { lexer.text(range) }

@@ -16,6 +16,7 @@ extension SQLStatement {
   ///       if case .table(let name) = part { print(name) }
   ///     }
   ///
+  /// - Parameter body: A closure that receives each part.
   /// - Throws: Any error that `body` throws.
   /// - Complexity: O(*n*) in the size of the statement.
   public func forEachPart(_ body: (SQLPart) throws -> Void) rethrows {
@@ -37,6 +38,7 @@ extension SQLStatement {
   ///
   /// A replacement of another kind is ignored. Spans keep the positions in the original text.
   ///
+  /// - Parameter body: A closure that receives each part and may replace it.
   /// - Throws: Any error that `body` throws. The statement is then unchanged.
   /// - Complexity: O(*n*) in the size of the statement.
   public mutating func rewrite(_ body: (inout SQLPart) throws -> Void) rethrows {
@@ -52,6 +54,7 @@ extension SQLStatement {
 extension SQLExpression {
   /// Calls `body` with every part of the expression, and last with the expression itself.
   ///
+  /// - Parameter body: A closure that receives each part.
   /// - Throws: Any error that `body` throws.
   public func forEachPart(_ body: (SQLPart) throws -> Void) rethrows {
     try withoutActuallyEscaping(body) { body in
@@ -66,6 +69,7 @@ extension SQLExpression {
   ///
   /// A replacement of another kind is ignored.
   ///
+  /// - Parameter body: A closure that receives each part and may replace it.
   /// - Throws: Any error that `body` throws. The expression is then unchanged.
   public mutating func rewrite(_ body: (inout SQLPart) throws -> Void) rethrows {
     var expression = self

@@ -36,6 +36,7 @@ extension CodableStore {
   ///
   /// See the blocking ``set(data:)`` for details.
   ///
+  /// - Parameter data: The result of `data()` of a store.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func set(data: Data) async throws {
     try await database.write { try Self.replaceContent(of: $0, by: Self.source(data)) }
@@ -60,6 +61,8 @@ extension CodableStore {
   ///
   /// See the blocking ``save(to:)`` for details.
   ///
+  /// - Parameter url: The file, or nil for ``fileURL``. An existing file must be a database. It
+  ///   can't be the file of this store, to which all changes are written anyway.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func save(to url: URL? = nil) async throws {
     let path = try path(of: url)
@@ -83,6 +86,7 @@ extension CodableStore {
   ///
   /// See the blocking ``load(from:)`` for details.
   ///
+  /// - Parameter url: The file, or nil for ``fileURL``.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func load(from url: URL? = nil) async throws {
     let path = try path(of: url)

@@ -23,6 +23,10 @@ extension CodableStore {
   ///
   /// See the blocking ``read(from:filter:)`` for details.
   ///
+  /// - Parameters:
+  ///   - table: The table, or nil for the table of the type. A missing table has no items.
+  ///   - filter: A closure that returns whether to include an item.
+  /// - Returns: The items for which `filter` returns true.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func read<Item: Codable & Equatable & Sendable>(
     from table: String? = nil, filter: @escaping @Sendable (Item) throws -> Bool = { _ in true }
@@ -46,6 +50,10 @@ extension CodableStore {
   /// Returns the items of a table and a report of the values that can't be decoded, and suspends
   /// the task meanwhile.
   ///
+  /// - Parameters:
+  ///   - type: The type of the items.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Returns: The items, and the values that can't be decoded with the reasons.
   /// - Throws: `SQLiteError` if the database can't be read, or `CancellationError`.
   public func readReport<Item: Codable & Equatable & Sendable>(
     of type: Item.Type, from table: String? = nil
@@ -73,6 +81,9 @@ extension CodableStore {
   ///
   /// See the blocking ``contains(item:in:)`` for details.
   ///
+  /// - Parameters:
+  ///   - item: The item to find.
+  ///   - table: The table, or nil for the table of the type.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func contains<Item: Codable & Equatable & Sendable>(
     item: Item, in table: String? = nil
@@ -95,6 +106,9 @@ extension CodableStore {
   /// Returns the number of values in a table, including those that can't be decoded, and suspends
   /// the task meanwhile.
   ///
+  /// - Parameters:
+  ///   - type: The type of the items.
+  ///   - table: The table, or nil for the table of the type.
   /// - Throws: `SQLiteError` if the database can't be read, or `CancellationError`.
   public func count<Item: Codable & Equatable & Sendable>(
     of type: Item.Type, in table: String? = nil
@@ -118,6 +132,9 @@ extension CodableStore {
 
   /// Deletes the values of a table that can't be decoded as items, and suspends the task meanwhile.
   ///
+  /// - Parameters:
+  ///   - table: The table, or nil for the table of the type.
+  ///   - type: The type of the items.
   /// - Returns: The deleted values with the reasons.
   /// - Throws: `SQLiteError` if the database can't be written, or `CancellationError`.
   @discardableResult

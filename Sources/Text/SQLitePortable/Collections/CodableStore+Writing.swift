@@ -18,6 +18,9 @@ extension CodableStore {
   ///
   /// See the blocking ``insert(on:item:)`` for details.
   ///
+  /// - Parameters:
+  ///   - table: The table, or nil for the table of the type.
+  ///   - item: The item to insert, even if the table already contains an equal one.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func insert<Item: Codable & Equatable & Sendable>(
     on table: String? = nil, item: Item
@@ -42,6 +45,9 @@ extension CodableStore {
   ///
   /// See the blocking ``insert(on:items:)`` for details.
   ///
+  /// - Parameters:
+  ///   - table: The table, or nil for the table of the type.
+  ///   - items: The items to insert.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func insert<Item: Codable & Equatable & Sendable>(
     on table: String? = nil, items: [Item]
@@ -69,6 +75,10 @@ extension CodableStore {
   ///
   /// See the blocking ``update(item:from:)`` for details.
   ///
+  /// - Parameters:
+  ///   - item: The new item.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Returns: The number of replaced items.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func update<Item: Codable & Equatable & Sendable>(
@@ -96,6 +106,10 @@ extension CodableStore {
   ///
   /// See the blocking ``update(items:from:)`` for details.
   ///
+  /// - Parameters:
+  ///   - items: The new items.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Returns: The number of replaced items.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func update<Item: Codable & Equatable & Sendable>(
@@ -126,6 +140,12 @@ extension CodableStore {
   ///
   /// See the blocking ``updateAllItems(of:from:changes:filter:)`` for details.
   ///
+  /// - Parameters:
+  ///   - type: The type of the items.
+  ///   - table: The table, or nil for the table of the type.
+  ///   - changes: A closure that returns the new item for an old one.
+  ///   - filter: A closure that returns whether to change an item.
+  /// - Returns: The number of changed items.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func updateAllItems<Item: Codable & Equatable & Sendable>(
@@ -156,6 +176,10 @@ extension CodableStore {
   ///
   /// See the blocking ``delete(item:from:)`` for details.
   ///
+  /// - Parameters:
+  ///   - item: The item to delete.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Returns: The number of deleted items.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func delete<Item: Codable & Equatable & Sendable>(
@@ -183,6 +207,10 @@ extension CodableStore {
   ///
   /// See the blocking ``delete(items:from:)`` for details.
   ///
+  /// - Parameters:
+  ///   - items: The items to delete.
+  ///   - table: The table, or nil for the table of the type.
+  /// - Returns: The number of deleted items.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func delete<Item: Codable & Equatable & Sendable>(
@@ -210,6 +238,11 @@ extension CodableStore {
   ///
   /// See the blocking ``deleteAllItems(of:from:filter:)`` for details.
   ///
+  /// - Parameters:
+  ///   - type: The type of the items.
+  ///   - table: The table, or nil for the table of the type.
+  ///   - filter: A closure that returns whether to delete an item.
+  /// - Returns: The number of deleted items.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func deleteAllItems<Item: Codable & Equatable & Sendable>(

@@ -28,6 +28,11 @@ extension Database {
   ///
   /// See the blocking ``dump(to:progress:)`` for details.
   ///
+  /// - Parameters:
+  ///   - file: The file to write. An existing text file is replaced. An existing SQLite database is
+  ///     overwritten in one transaction. The internal table of a cluster's clients is omitted.
+  ///   - progress: A closure that is called for each table and every thousand rows. If it throws,
+  ///     the dump ends.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func dump(
     to file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
@@ -80,6 +85,11 @@ extension Database {
   ///
   /// See the blocking ``restore(from:deadline:progress:)`` for details.
   ///
+  /// - Parameters:
+  ///   - file: A file that `dump(to:progress:)` wrote, or a database file.
+  ///   - deadline: The time by which the restore must be complete. The deadline also ends a
+  ///     statement that a malicious file runs.
+  ///   - progress: A closure that is called every thousand rows. If it throws, the restore ends.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func restore(
     from file: DataFile, deadline: ContinuousClock.Instant? = nil,
@@ -171,6 +181,10 @@ extension DataFile {
   ///
   /// See the blocking ``copy(to:deadline:progress:)`` for details.
   ///
+  /// - Parameters:
+  ///   - target: The file to write. An existing file is replaced.
+  ///   - deadline: The time by which a text must be read.
+  ///   - progress: A closure that is called every thousand rows. If it throws, the copy ends.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func copy(
     to target: DataFile, deadline: ContinuousClock.Instant? = nil,

@@ -58,6 +58,8 @@ extension Database {
   /// Returns the changes that `migrate(_:)` would make to the schema, and suspends the task
   /// meanwhile. See the blocking ``schemaPlan(of:)`` for details.
   ///
+  /// - Parameter migrations: All migrations of the program, the oldest first.
+  /// - Returns: The pending migrations with their steps, and the changes of the schema.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func schemaPlan(of migrations: [Migration]) async throws -> SchemaPlan {
     do {
@@ -79,6 +81,7 @@ extension Database {
   /// Returns the steps that convert the schema of this database into another one, and suspends the
   /// task meanwhile. See the blocking ``schemaChanges(to:)`` for details.
   ///
+  /// - Parameter schema: The wanted schema, such as the schema of another database.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func schemaChanges(to schema: SQLSchema) async throws -> [SQLSchemaChange] {
     try await schemaModel().changes(to: schema)
