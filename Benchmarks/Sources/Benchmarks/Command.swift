@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs the requested cases and reports the measurements.
+/// The program that runs the requested cases and reports the measurements.
 @main enum Command {
   static func main() {
     do {

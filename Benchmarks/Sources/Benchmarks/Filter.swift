@@ -1,4 +1,4 @@
-/// Selects the cases and engines to measure: all of them, or those that match a name.
+/// A selection of the cases and engines to measure: all of them, or those that match a name.
 struct Filter {
   let name: String?
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Measures a local cluster of three nodes compared with loops that send the same messages, and a
-/// program that opens many stores.
+/// A program that measures a local cluster of three nodes compared with loops that send the same
+/// messages, and a program that opens many stores.
 ///
 ///     swift run -c release ClusterBenchmarks [--requests N | --memory | --tenants FILES]
 @main enum ClusterBenchmarks {

@@ -2,7 +2,7 @@ import Foundation
 import SQLiteCluster
 import SQLiteCore
 
-/// Measures the memory of the nodes of a cluster as a database grows.
+/// A benchmark that measures the memory of the nodes of a cluster as a database grows.
 struct NodeMemory {
   func run() throws {
     let cluster = try LocalCluster()

@@ -2,8 +2,8 @@ import Foundation
 import SQLiteCluster
 import SQLiteCore
 
-/// Measures a client's calls, compared with a loop that sends the same messages and waits for the
-/// answers.
+/// A benchmark that measures a client's calls, compared with a loop that sends the same messages
+/// and waits for the answers.
 struct Requests {
   let count: Int
 

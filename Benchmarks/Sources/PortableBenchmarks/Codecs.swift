@@ -1,8 +1,8 @@
 import Foundation
 import SPON
 
-/// Compares SPON with Foundation's JSON on the same values. The runs alternate, and the best of
-/// nine counts.
+/// A benchmark that compares SPON with Foundation's JSON on the same values. The runs alternate,
+/// and the best of nine counts.
 enum Codecs {
   struct Address: Codable {
     var street: String

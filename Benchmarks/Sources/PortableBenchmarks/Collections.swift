@@ -2,7 +2,8 @@ import Foundation
 import SQLiteCore
 import SQLitePortable
 
-/// Measures collections of 100, 10,000 and 1,000,000 items, in memory and in a file.
+/// A benchmark that measures collections of 100, 10,000 and 1,000,000 items, in memory and in a
+/// file.
 enum Collections {
   struct Person: Codable, Equatable, Identifiable {
     var id: Int

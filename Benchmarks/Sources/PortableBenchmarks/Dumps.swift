@@ -2,7 +2,7 @@ import Foundation
 import SQLiteCore
 import SQLitePortable
 
-/// Measures dumping a million rows as text and restoring them.
+/// A benchmark that dumps a million rows as text and restores them.
 enum Dumps {
   static func measure() throws {
     let database = try Database.temporary()

@@ -1,6 +1,8 @@
 import Foundation
 
-/// Measures SPON, collections and dumps: `swift run -c release PortableBenchmarks [codec|store|dump]`.
+/// A program that measures SPON, collections and dumps.
+///
+///     swift run -c release PortableBenchmarks [codec|store|dump]
 @main struct PortableBenchmarks {
   static func main() throws {
     let chosen = CommandLine.arguments.dropFirst()

@@ -2,8 +2,8 @@ import CSQLite
 import Foundation
 import SQLSyntax
 
-/// Compares SQLSyntax with `sqlite3_prepare_v2` and `sqlite3_complete` on the same texts. The
-/// fastest of nine runs counts.
+/// A program that compares SQLSyntax with `sqlite3_prepare_v2` and `sqlite3_complete` on the same
+/// texts. The fastest of nine runs counts.
 ///
 ///     swift run -c release SyntaxBenchmarks
 @main

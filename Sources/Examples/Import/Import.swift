@@ -32,7 +32,7 @@ enum InvalidLine: String, Error {
   case temperature = "temperature is not a number"
 }
 
-/// Reads the lines of a file in chunks, without loading the whole file.
+/// A reader for the lines of a file. It reads chunks and doesn't load the whole file.
 struct LineReader {
   private let file: FileHandle
   private var piece = Data()[...]
@@ -56,8 +56,8 @@ struct LineReader {
   }
 }
 
-/// Imports a file of comma-separated values into a table. Without a file, generates one that
-/// contains some invalid lines.
+/// A program that imports a file of comma-separated values into a table. Without a file, generates
+/// one that contains some invalid lines.
 @main struct Import {
   static func main() async throws {
     var words = Array(CommandLine.arguments.dropFirst())

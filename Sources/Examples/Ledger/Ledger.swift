@@ -75,7 +75,8 @@ struct Accounts {
   }
 }
 
-/// Runs 100 concurrent tasks that transfer money between ten accounts, then audits the accounts.
+/// A program with 100 concurrent tasks that transfer money between ten accounts. Finally it audits
+/// the accounts.
 @main struct Ledger {
   static func main() async throws {
     let start = 100_000

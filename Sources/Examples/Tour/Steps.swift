@@ -1,7 +1,6 @@
 package import Terminal
 
-/// Runs the steps of the tour and collects a report. On a terminal, also shows the step that is
-/// running.
+/// The steps of the tour. Collects a report, and shows the running step on a terminal.
 package struct Steps {
   package private(set) var report = Report()
   private let output: Output

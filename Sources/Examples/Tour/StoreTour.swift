@@ -28,9 +28,9 @@ package struct StoreTour {
     return (countries, zones)
   }
 
-  /// Counts the zones south of a latitude with the SQL functions, in three different ways.
+  /// Counts the zones south of a latitude with SQL.
   ///
-  /// - Returns: The result of each way.
+  /// - Returns: The number of rows of a change, of an untyped query and of a typed query.
   package func count(southOf latitude: Double) throws -> [Int] {
     let database = magic.database
     try database.executeChange(

@@ -1,7 +1,7 @@
 import Essentials
 import Platform
 
-/// Finds the processes that hold locks on a database file or on the index of its write-ahead log.
+/// The locks on a database file and on the index of its write-ahead log.
 struct FileLocks {
   /// Another process that has the database open.
   struct Holder {

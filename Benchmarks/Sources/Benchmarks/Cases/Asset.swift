@@ -1,7 +1,7 @@
 import Foundation
 import MagicData
 
-/// Stores assets and reads them back, compared with plain files without a database.
+/// A case that stores assets and reads them back, compared with plain files without a database.
 struct Asset: Case {
   let name = "asset"
   let summary = "put contents of 1 MiB, each made durable by its own call, then read them all"

@@ -1,8 +1,8 @@
 import Foundation
 import MagicData
 
-/// Stores small assets one by one, each durable together with its row, compared with C that writes
-/// files and rows with the same syncs.
+/// A case that stores small assets one by one, each durable together with its row, compared with C
+/// that writes files and rows with the same syncs.
 ///
 /// Before each commit, C syncs the folder of the files (for the previous rename), the new file and
 /// the folder of pending files. The commit syncs the database.

@@ -1,8 +1,8 @@
 import Foundation
 import MagicData
 
-/// Stores many small assets in one transaction, compared with C that writes files and rows with the
-/// same syncs.
+/// A case that stores many small assets in one transaction, compared with C that writes files and
+/// rows with the same syncs.
 struct AssetsInOne: Case {
   let name = "assets-1000"
   let summary =

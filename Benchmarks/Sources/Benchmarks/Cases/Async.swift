@@ -5,7 +5,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Looks up single rows with asynchronous calls, compared with blocking C calls.
+/// A case that looks up single rows with asynchronous calls, compared with blocking C calls.
 struct Async: Case {
   let name = "async"
   let summary = "query one row by its key with an asynchronous call, in C with a blocking call"
@@ -80,7 +80,8 @@ struct Async: Case {
   }
 }
 
-/// Looks up rows like ``Async``, but with `read`, whose closure always runs on another thread.
+/// A case that looks up rows like ``Async``, but with `read`, whose closure always runs on another
+/// thread.
 struct AsyncRead: Case {
   let name = "async-read"
   let summary = "like async, with a read on a thread of the database"

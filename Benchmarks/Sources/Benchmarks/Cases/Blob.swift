@@ -5,7 +5,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Writes blobs of 1 MiB and reads them back.
+/// A case that writes blobs of 1 MiB and reads them back.
 struct Blob: Case {
   let name = "blob"
   let summary = "insert blobs of 1 MiB in one transaction, then fetch each"

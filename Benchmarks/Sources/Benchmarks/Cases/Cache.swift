@@ -1,8 +1,8 @@
 import CSQLite
 import SQLiteCore
 
-/// Repeatedly finds a statement in the cache by its SQL, compared with a statement that the caller
-/// keeps.
+/// A case that repeatedly finds a statement in the cache by its SQL, compared with a statement that
+/// the caller keeps.
 struct Cache: Case {
   let name = "cache"
   let summary = "find a cached statement by its SQL and run it, in C keep the statement"

@@ -1,7 +1,7 @@
 import CSQLite
 import GRDB
 
-/// Looks up single rows by key. Each lookup is a separate call in its own transaction.
+/// A case that looks up single rows by key. Each lookup is a separate call in its own transaction.
 struct Call: Case {
   let name = "call"
   let summary = "query one row by its key, each in a separate call and transaction"

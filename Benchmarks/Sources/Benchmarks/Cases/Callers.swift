@@ -4,8 +4,8 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Looks up rows by many concurrent callers: suspending tasks, compared with the same number of C
-/// threads with a connection each.
+/// A case in which concurrent callers look up rows: suspending tasks, compared with the same number
+/// of C threads with a connection each.
 struct Callers: Case {
   let name: String
   let summary: String

@@ -3,7 +3,8 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Runs a tenth of the updates of ``GroupCommits``, with an individual commit for each update.
+/// A case that runs a tenth of the updates of ``GroupCommits``, with an individual commit for each
+/// update.
 struct CommitEach: Case {
   let name: String
   let summary: String

@@ -4,7 +4,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Deletes a quarter of the rows, in random order.
+/// A case that deletes a quarter of the rows, in random order.
 struct Delete: Case {
   let name = "delete"
   let summary = "delete a quarter of the rows, by key, in one transaction"

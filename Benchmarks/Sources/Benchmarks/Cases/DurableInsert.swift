@@ -4,7 +4,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Inserts rows in separate transactions. Each commit waits for the disk.
+/// A case that inserts rows in separate transactions. Each commit waits for the disk.
 struct DurableInsert: Case {
   let name = "durable-insert"
   let summary = "insert single rows, each in a separate transaction, synchronous FULL"

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Fetches all rows into an array of structs.
+/// A case that fetches all rows into an array of structs.
 struct Fetch: Case {
   let name = "fetch"
   let summary = "fetch all rows into an array of structs"

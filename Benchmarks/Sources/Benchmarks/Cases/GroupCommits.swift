@@ -3,7 +3,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Updates rows durably from concurrent tasks, with group commit.
+/// A case that updates rows durably from concurrent tasks, with group commit.
 ///
 /// Each task updates its own row repeatedly and waits until each update is durable. C commits the
 /// updates one by one. The other libraries have no equivalent.

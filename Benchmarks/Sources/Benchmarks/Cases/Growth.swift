@@ -1,4 +1,5 @@
-/// Inserts and fetches 1,000 to 1,000,000 rows. The cost per row must not grow with their number.
+/// A case that inserts and fetches 1,000 to 1,000,000 rows. The cost per row must not grow with
+/// their number.
 struct Growth: Case {
   /// The number of rows relative to other cases.
   let factor: Double

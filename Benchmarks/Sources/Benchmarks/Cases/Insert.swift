@@ -1,6 +1,6 @@
 import GRDB
 
-/// Inserts all rows into a new database in one transaction.
+/// A case that inserts all rows into a new database in one transaction.
 struct Insert: Case {
   let name = "insert"
   let summary = "insert all rows into a fresh database, in one transaction"

@@ -5,7 +5,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Writes rows with a nested value as JSON and reads them back.
+/// A case that writes rows with a nested value as JSON and reads them back.
 struct JSON: Case {
   let name = "json"
   let summary = "insert rows with a nested value, stored as JSON, and fetch them all"

@@ -2,7 +2,7 @@ import CSQLite
 import GRDB
 import MagicData
 
-/// Queries lazy relations without loading all related objects.
+/// A case that queries lazy relations without loading all related objects.
 struct Lazy: Case {
   let name = "lazy"
   let summary = "count the volumes of a shelf, and fetch a random one of them"

@@ -3,8 +3,8 @@ import SQLiteCore
 import SQLiteHistory
 import SQLiteMapping
 
-/// Runs the inserts of ``Insert`` while an observer is registered, to measure the cost of
-/// observation for the writer.
+/// A case that runs the inserts of ``Insert`` while an observer is registered, to measure the cost
+/// of observation for the writer.
 ///
 /// C has no observer. The observer doesn't run during the measurement, because reading is separate
 /// work.

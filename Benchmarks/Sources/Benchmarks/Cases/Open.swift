@@ -4,7 +4,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Repeatedly opens a database, queries one row and closes the database.
+/// A case that repeatedly opens a database, queries one row and closes the database.
 ///
 /// Each engine only changes the settings that differ from its defaults, because applying settings
 /// is part of the cost of opening. GRDB is represented by its pool, which like MagicData reads

@@ -4,7 +4,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Fetches pages of 50 rows. Each page is a separate query in its own read transaction.
+/// A case that fetches pages of 50 rows. Each page is a separate query in its own read transaction.
 struct Page: Case {
   let name = "page"
   let summary = "fetch the 50 rows after a key, in a separate read"

@@ -1,7 +1,7 @@
 import CSQLite
 import GRDB
 
-/// Looks up single rows by random keys, all in one transaction.
+/// A case that looks up single rows by random keys, all in one transaction.
 struct Point: Case {
   let name = "point"
   let summary = "query one row by its key into a struct, for random keys"

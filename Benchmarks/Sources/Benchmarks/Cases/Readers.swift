@@ -4,7 +4,8 @@ import GRDB
 import SQLiteCore
 import SQLiteMapping
 
-/// Reads on zero or more threads, with or without a concurrent writer that never pauses.
+/// A case that reads on zero or more threads, with or without a concurrent writer that never
+/// pauses.
 struct Readers: Case {
   let name: String
   let summary: String
@@ -114,8 +115,9 @@ struct Readers: Case {
     """
   }
 
-  /// The work of a thread: reads rows starting at a key, or writes the rows with the given keys.
+  /// The work of a reading thread: returns the rows from a key on.
   private typealias Read = (Int64) throws -> [Item]
+  /// The work of the writing thread: updates the rows with the given keys in one transaction.
   private typealias Write = (ArraySlice<Int64>) throws -> Void
 
   private func race<Store: Sendable>(

@@ -1,6 +1,6 @@
 import MagicData
 
-/// Reads a property of fetched objects, or of an object that they reference.
+/// A case that reads a property of fetched objects, or of an object that they reference.
 struct RelationRead: Case {
   /// The number of relations between the fetched object and the property.
   let relations: Int

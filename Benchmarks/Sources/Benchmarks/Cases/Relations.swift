@@ -1,8 +1,8 @@
 import GRDB
 import MagicData
 
-/// Fetches objects with all related objects and reads every value. Reading is included, because
-/// some engines convert a value only when it is read.
+/// A case that fetches objects with all related objects and reads every value. Reading is included,
+/// because some engines convert a value only when it is read.
 struct Relations: Case {
   let name = "relations"
   let summary = "fetch authors with ten books each, and read every value"

@@ -2,7 +2,7 @@ import CSQLite
 import GRDB
 import MagicData
 
-/// Fetches the objects that reference one object, among a large number of links.
+/// A case that fetches the objects that reference one object, among a large number of links.
 struct Reverse: Case {
   let name = "reverse"
   let summary = "fetch the shelf of a volume through its link, for random volumes"
@@ -78,7 +78,7 @@ struct Reverse: Case {
   }
 }
 
-/// Counts the objects that reference one object, among a large number of links.
+/// A case that counts the objects that reference one object, among a large number of links.
 struct ReverseCount: Case {
   let name = "reverse-count"
   let summary = "count the shelves of a volume through their links, for random volumes"

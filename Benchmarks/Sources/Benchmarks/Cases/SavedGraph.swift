@@ -1,7 +1,7 @@
 import CSQLite
 import MagicData
 
-/// Saves objects with relations: purchases with a customer and a list of lines each.
+/// A case that saves objects with relations: purchases with a customer and a list of lines each.
 struct SavedGraph: Case {
   let name = "save-graph"
   let summary = "insert purchases with a customer and four lines each, in one transaction"

@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import GRDB
 
-/// Steps through all rows and reads every column without creating structs.
+/// A case that steps through all rows and reads every column without creating structs.
 struct Scan: Case {
   let name = "scan"
   let summary = "step through all rows and read every column, only computing a checksum"

@@ -5,7 +5,8 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Fetches a few rows with conditions, written in SQL or in the engine's query language.
+/// A case that fetches a few rows with conditions, written in SQL or in the engine's query
+/// language.
 struct Selection: Case {
   let name = "filter"
   let summary =

@@ -4,7 +4,8 @@ import MagicData
 /// The cases that fetch values instead of objects.
 let songCases: [any Case] = [SongValues(), SongGroups(), SongLookup()]
 
-/// Fetches values through references, with a query in Swift and with the equivalent SQL.
+/// A case that fetches values through references, with a query in Swift and with the equivalent
+/// SQL.
 struct SongValues: Case {
   let name = "values"
   let summary = "fetch three columns with two joins"
@@ -53,7 +54,7 @@ struct SongValues: Case {
   }
 }
 
-/// Counts and sums values in groups.
+/// A case that counts and sums values in groups.
 struct SongGroups: Case {
   let name = "groups"
   let summary = "count rows and sum values in 2,003 groups"
@@ -96,8 +97,8 @@ struct SongGroups: Case {
   }
 }
 
-/// Fetches one value at a time. C prepares its statement once, so the difference is the cost of
-/// building the query in Swift and finding its cached statement.
+/// A case that fetches one value at a time. C prepares its statement once, so the difference is the
+/// cost of building the query in Swift and finding its cached statement.
 struct SongLookup: Case {
   let name = "query"
   let summary = "fetch one value with a filter that is built for each call"

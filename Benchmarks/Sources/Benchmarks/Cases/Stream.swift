@@ -3,7 +3,8 @@ import GRDB
 import SQLiteCore
 import SQLiteMapping
 
-/// Reads rows one by one without keeping them, five times as many as other cases.
+/// A case that reads rows one by one without keeping them. It reads five times as many rows as the
+/// other cases.
 struct Stream: Case {
   let name = "stream"
   let summary = "read a million rows into structs one by one without keeping them"

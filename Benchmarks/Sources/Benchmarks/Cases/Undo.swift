@@ -1,7 +1,7 @@
 import MagicData
 import MagicHistory
 
-/// Runs the updates of ``Update`` as an undo group, or undoes the group.
+/// A case that runs the updates of ``Update`` as an undo group, or undoes the group.
 ///
 /// C only writes: the new values, or the previous values, which it has in memory.
 struct Undo: Case {

@@ -3,7 +3,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Updates all columns of a quarter of the rows, in random order.
+/// A case that updates all columns of a quarter of the rows, in random order.
 struct Update: Case {
   let name = "update"
   let summary = "update all columns of a quarter of the rows, by key, in one transaction"

@@ -1,8 +1,8 @@
 import CSQLite
 import MagicData
 
-/// Updates an integer column of rows with a text column that has, or doesn't have, a full-text
-/// index. Both variants must cost the same.
+/// A case that updates an integer column of rows with a text column that has, or doesn't have, a
+/// full-text index. Both variants must cost the same.
 struct UpdateNumber<Index: MemoIndex>: Case {
   var name: String { Index.isUsed ? "update-searched" : "update-number" }
   var summary: String {
@@ -46,7 +46,7 @@ struct UpdateNumber<Index: MemoIndex>: Case {
   func operations(on fixture: Fixture) -> Int { fixture.changes.count }
 }
 
-/// Determines whether the text column has a full-text index.
+/// A type that determines whether the text column has a full-text index.
 protocol MemoIndex: Sendable {
   static var isUsed: Bool { get }
 }

@@ -3,7 +3,7 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Writes rows, half of which already exist.
+/// A case that writes rows, half of which already exist.
 struct Upsert: Case {
   let name = "upsert"
   let summary = "insert or update a quarter of the rows, half of them new, in one transaction"

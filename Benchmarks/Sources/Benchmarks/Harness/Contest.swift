@@ -1,4 +1,4 @@
-/// Runs one case: the engines take turns, and the time of a run counts only if its result is
+/// The runs of one case. The engines take turns, and the time of a run counts only if its result is
 /// correct.
 struct Contest {
   private let entry: any Case

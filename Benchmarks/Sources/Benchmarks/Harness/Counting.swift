@@ -1,5 +1,5 @@
-/// Counts the allocations of each case and engine and, under callgrind, the instructions. These
-/// numbers are exact, unlike times, so a check can compare them.
+/// A mode that counts the allocations of each case and engine and, under callgrind, the
+/// instructions. These numbers are exact, unlike times, so a check can compare them.
 struct Counting {
   let fixtures: Fixtures
   let filter: Filter

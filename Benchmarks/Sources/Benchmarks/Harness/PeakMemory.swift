@@ -4,7 +4,7 @@ import Foundation
   import Glibc
 #endif
 
-/// Measures the increase of the process's resident memory during an operation. Supported on Linux
+/// Measurements of the peak of the process's resident memory during an operation. Supported on Linux
 /// with glibc.
 enum PeakMemory {
   /// Runs `work` and returns its result and the difference between the peak of resident memory

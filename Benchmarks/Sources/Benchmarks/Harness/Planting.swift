@@ -1,5 +1,5 @@
-/// Tests that wrong results are detected: runs each engine on data with one wrong value, and
-/// requires that its checksum differs.
+/// A test that wrong results are detected. It runs each engine on data with one wrong value, and
+/// requires that the checksum differs.
 struct Planting {
   let fixtures: Fixtures
   let planted: Fixtures

@@ -3,8 +3,8 @@ import Foundation
 import MagicData
 import SQLiteCore
 
-/// Measures how the cost of single calls grows with the database, compared with the same work in C
-/// on the same file. The ratio to C must not grow with the size.
+/// A report on how the cost of single calls grows with the database, compared with the same work in
+/// C on the same file. The ratio to C must not grow with the size.
 struct GrowthReport {
   private let path: String
 

@@ -3,8 +3,8 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// Measures the memory of fetched rows: the peak compared with C for the same rows, and the heap
-/// bytes of each value.
+/// A report on the memory of fetched rows and saved objects: the peak compared with C for the same
+/// rows, and the heap bytes of each row and object.
 struct MemoryReport {
   let fixtures: Fixtures
 

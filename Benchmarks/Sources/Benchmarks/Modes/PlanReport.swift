@@ -2,8 +2,8 @@ import Foundation
 import MagicData
 import SQLiteCore
 
-/// Compares the time of queries on related objects with the best hand-written SQL, to show how well
-/// SQLite plans them without ANALYZE.
+/// A report that compares the time of queries on related objects with the best hand-written SQL, to
+/// show how well SQLite plans them without ANALYZE.
 struct PlanReport {
   private let graph: PlanGraph
   private let c: CConnection
