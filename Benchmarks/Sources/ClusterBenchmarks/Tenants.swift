@@ -1,8 +1,8 @@
 import Foundation
 import SQLiteCore
 
-/// A benchmark of a program with a separate database for each tenant. The program has many files, and
-/// a few hundred of them are open at the same time.
+/// A benchmark of a program with a separate database for each tenant. The program has many files,
+/// and a few hundred of them are open at the same time.
 struct Tenants {
   let count: Int
   private let openAtOnce = 200

@@ -4,8 +4,8 @@ import Foundation
   import Glibc
 #endif
 
-/// Measurements of the peak of the process's resident memory during an operation. Supported on Linux
-/// with glibc.
+/// Measurements of the peak of the process's resident memory during an operation. Supported on
+/// Linux with glibc.
 enum PeakMemory {
   /// Runs `work` and returns its result and the difference between the peak of resident memory
   /// during `work` and the value before it. The difference is nil if the system doesn't report it.

@@ -2,8 +2,8 @@ import AllocationCount
 import Foundation
 import MagicData
 
-/// A report on a realistic import: Debian's package lists, with relations, cycles, small objects and
-/// a full-text index. Objects, records and C write to the same tables.
+/// A report on a realistic import: Debian's package lists, with relations, cycles, small objects
+/// and a full-text index. Objects, records and C write to the same tables.
 struct ImportReport {
   private let folder: URL
   private let engines: [Engine]
