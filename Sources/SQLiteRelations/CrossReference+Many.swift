@@ -98,6 +98,8 @@ extension Connection {
   /// Calls `row` with each linked row.
   ///
   /// - Parameters:
+  ///   - type: The type of the records on the right.
+  ///   - relation: The relation from the records on the left to those on the right.
   ///   - keys: The keys of the records on the left.
   ///   - indexes: The index of each key.
   ///   - order: The order of the rows of each key, where `.some(nil)` means the order of their own

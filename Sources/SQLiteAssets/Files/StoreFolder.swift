@@ -6,9 +6,9 @@ import Synchronization
 ///
 /// `files` contains the files that committed rows reference. It has no subfolders, so that moving a
 /// thousand files changes one folder and not 256; file systems index the names in a folder.
-/// `pending` contains a folder for each opener, with files that committed rows may not reference
-/// yet. An empty file `store-…` contains the identity of the database in its name, which prevents
-/// other databases from using the folder.
+/// `pending` contains a folder for each open store (``PendingFolder``), with files that committed
+/// rows may not reference yet. An empty file `store-…` contains the identity of the database in its
+/// name, which prevents other databases from using the folder.
 final class StoreFolder: Sendable {
   private struct Folders {
     let root: Folder
@@ -157,17 +157,18 @@ final class StoreFolder: Sendable {
     names.compactMap { $0.hasPrefix("store-") ? AssetID(String($0.dropFirst(6))) : nil }
   }
 
-  /// Prevents others from creating and taking over opener folders until the result is released.
+  /// Prevents other processes from creating and taking over pending folders until the result is
+  /// released.
   func lock() throws(AssetError) -> Folder {
     try root.locked()
   }
 
-  /// Opens a file in `files` or in the folder of an opener. Returns nil if it doesn't exist.
+  /// Opens a file in `files` or in a pending folder. Returns nil if it doesn't exist.
   func find(_ name: AssetFileName) throws(AssetError) -> File? {
     try search { folder, _ throws(AssetError) in try folder.file(name.text) }
   }
 
-  /// Returns the first result of `look` in `files` or in the folder of an opener.
+  /// Returns the first result of `look` in `files` or in a pending folder.
   private func search<Found>(
     _ look: (_ folder: Folder, _ isInPlace: Bool) throws(AssetError) -> Found?
   ) throws(AssetError) -> Found? {
@@ -182,10 +183,10 @@ final class StoreFolder: Sendable {
     return try look(files, true)
   }
 
-  /// Moves a file from an opener's folder to `files` after its row was committed. Returns whether
-  /// it existed.
+  /// Moves a file from a pending folder to `files` after its row was committed. Returns whether it
+  /// existed.
   ///
-  /// If two openers have received the same content together with a patch, the second file is
+  /// If two open stores have received the same content together with a patch, the second file is
   /// removed.
   func settle(_ name: AssetFileName, from opener: Folder) throws(AssetError) -> Bool {
     do {
@@ -198,15 +199,14 @@ final class StoreFolder: Sendable {
     }
   }
 
-  /// Removes a file from `files` or from the folder of an opener. Returns whether it was in
-  /// `files`.
+  /// Removes a file from `files` or from a pending folder. Returns whether it was in `files`.
   func remove(_ name: AssetFileName) throws(AssetError) -> Bool {
     try search { folder, isInPlace throws(AssetError) in
       try folder.remove(name.text) ? isInPlace : nil
     } ?? false
   }
 
-  /// Locks and returns the folders of closed openers.
+  /// Locks and returns the pending folders of closed stores.
   ///
   /// The lock of the root folder is held only during this call. Its holder must never wait for the
   /// database.
@@ -225,13 +225,13 @@ final class StoreFolder: Sendable {
     return abandoned
   }
 
-  /// Returns the names of the opener folders.
+  /// Returns the names of the pending folders.
   private func openers() throws(AssetError) -> [String] {
     try pendingNames().filter { AssetID($0) != nil }
   }
 
-  /// Opens the folder of an opener. Returns nil if it doesn't exist, or if its name belongs to a
-  /// file or link.
+  /// Opens a pending folder. Returns nil if it doesn't exist, or if its name belongs to a file or
+  /// link.
   private func folder(ofOpener name: String) throws(AssetError) -> Folder? {
     do {
       return try pending.folder(name)

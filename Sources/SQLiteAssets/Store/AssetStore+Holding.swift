@@ -4,7 +4,7 @@ import SystemFiles
 /// A holder of asset files. It may restore deleted asset rows and needs their files until then.
 /// Each undo step is a holder.
 package struct AssetHolder: Sendable {
-  /// The name of the opener with which the holds end; empty for holds that persist.
+  /// The name of the pending folder with which the holds end; empty for holds that persist.
   let session: String
   let number: Int64
 
@@ -91,7 +91,7 @@ extension AssetStore {
     scheduleUpkeep(in: connection)
   }
 
-  /// Ends the holds of openers that no longer exist, in a new transaction.
+  /// Ends the holds of pending folders that no longer exist, in a new transaction.
   func releaseAbandonedHolds() throws {
     let held = try database.read { connection -> [String] in
       guard try AssetSchema.hasHolds(connection) else { return [] }

@@ -2,8 +2,8 @@ import SQLiteCore
 import SystemFiles
 
 extension AssetStore {
-  /// Recovers the files of closed openers: moves a file to `files` if a row references it, and
-  /// removes it otherwise.
+  /// Recovers the files in the pending folders of closed stores: moves a file to `files` if a row
+  /// references it, and removes it otherwise.
   ///
   /// A file that is marked for removal is moved as well, because an older reader may still need it.
   func recover() throws {
@@ -15,9 +15,9 @@ extension AssetStore {
     }
   }
 
-  /// Moves the referenced files of one closed opener to `files`, and removes the others.
+  /// Moves the referenced files of one abandoned pending folder to `files`, and removes the others.
   ///
-  /// - Parameter left: The opener's folder, which is locked.
+  /// - Parameter left: The pending folder, which is locked.
   /// - Returns: False if the call couldn't determine which files are referenced. Another opening of
   ///   the store retries it.
   private func recover(_ left: Folder) throws -> Bool {

@@ -94,7 +94,11 @@ struct ValueQuery: Sendable {
 
   /// Reads the rows and decodes each as a type.
   ///
-  /// - Parameter print: If it isn't nil, it is set to the stored values.
+  /// - Parameters:
+  ///   - type: The type to decode.
+  ///   - connection: The connection that runs the query.
+  ///   - store: The store for which the SQL was written.
+  ///   - print: If it isn't nil, it is set to the stored values.
   func objects<Row: Decodable & SendableMetatype>(
     of type: Row.Type, _ connection: Connection, in store: any ObjectStore,
     _ print: inout ResultFingerprint?
@@ -117,7 +121,11 @@ struct ValueQuery: Sendable {
 
   /// Reads the rows as tuples.
   ///
-  /// - Parameter print: If it isn't nil, it is set to the stored values.
+  /// - Parameters:
+  ///   - layout: The layout of a tuple in memory.
+  ///   - connection: The connection that runs the query.
+  ///   - store: The store for which the SQL was written.
+  ///   - print: If it isn't nil, it is set to the stored values.
   func rows<Tuple>(
     _ layout: TupleLayout, as _: Tuple.Type, from connection: Connection, in store: any ObjectStore,
     _ print: inout ResultFingerprint?

@@ -103,9 +103,10 @@ public struct RelatedCollection<Target: MagicObject>: MagicColumn {
     self.route = _ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
   }
 
-  /// Throws `SQLiteError` with `ResultCode.mismatch`, because no column stores the objects.
+  /// Always throws, because no column stores the objects.
   ///
   /// - Parameter stored: The stored value.
+  /// - Throws: `SQLiteError` with `ResultCode.mismatch`.
   public static func value(from stored: SQLiteCore.Value) throws -> [Target] {
     throw SQLiteError(.mismatch, "the objects of a relation are not stored in a column")
   }

@@ -235,7 +235,9 @@ extension AsyncReverseMagicSet: AsyncSequence {
 }
 
 extension AsyncReverseMagicSet: Codable {
-  /// Always throws `DecodingError`, because a reverse relation has no content outside the store.
+  /// Always throws, because a reverse relation has no content outside the store.
+  ///
+  /// - Throws: `DecodingError`.
   public init(from decoder: any Decoder) throws {
     throw DecodingError.dataCorrupted(
       .init(
@@ -258,7 +260,10 @@ extension ReverseMagicValue: MagicColumn {
   public typealias Element = AsyncReverseMagicSet<Owner>
   /// The path to the property in a query. For internal use.
   public var route: _ColumnRoute { _ColumnRoute(cell) }
-  /// Always throws `SQLiteError`, because no column contains the objects. For internal use.
+  /// Always throws, because no column contains the objects. For internal use.
+  ///
+  /// - Parameter stored: The stored value.
+  /// - Throws: `SQLiteError` with `ResultCode.mismatch`.
   public static func value(
     from stored: SQLiteCore.Value
   ) throws -> AsyncReverseMagicSet<Owner> {

@@ -46,6 +46,11 @@ extension SaveGraph {
 extension SaveGraph.Transaction {
   /// Saves the asset of a property.
   ///
+  /// - Parameters:
+  ///   - pending: The content to save.
+  ///   - slot: The property.
+  ///   - index: The index of the object's node.
+  ///   - zIndex: The object's z_index, or nil for a new object.
   /// - Returns: The ID of the asset, or nil to leave the column unchanged.
   mutating func asset(
     _ pending: PendingAsset, _ slot: Int, _ index: Int, _ zIndex: Int64?

@@ -62,7 +62,8 @@ struct NodeText {
 /// of a number are its digits. A real is encoded as an integer and the number of times to double or
 /// halve it. Each of these steps is exact.
 enum ListText {
-  /// The SQL that replaces the function if it has no list.
+  /// The SQL that replaces the table-valued function if it is used without an argument: a table
+  /// without rows.
   static let empty = "(SELECT NULL AS value WHERE 0)"
 
   /// Returns the query that replaces the table-valued function. It contains `list`, a parameter,
