@@ -29,8 +29,8 @@ protocol RunReconciler: AnyObject {
 struct RecordedRun {
   let recorder: any RunReconciler
   var mark: RecordingMark
-  /// The number of times that the recording had been shortened. If it has been shortened since,
-  /// `mark` may be too high.
+  /// The recorder's count of cuts when `mark` was read. If the recorder has a higher count now, the
+  /// recording was shortened since, and `mark` may be beyond its end.
   var cutCount: Int
 
   /// Corrects the recording after the statement has failed.

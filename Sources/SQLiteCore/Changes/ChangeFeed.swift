@@ -45,8 +45,8 @@ package struct CommittedChanges: Sendable {
   /// The sequence number of the transaction among this process's commits to the file; 0 if unknown.
   package internal(set) var commitNumber: UInt64 = 0
 
-  /// Returns whether rows of a table may have other columns, or values that weren't recorded: the
-  /// table was altered or dropped, or the whole content was replaced.
+  /// Returns whether the rows of a table may now have other columns, or values that weren't
+  /// recorded, because the table was altered or dropped, or the whole content was replaced.
   ///
   /// - Parameter table: The table's name in lower case.
   package func mayRebuild(_ table: String) -> Bool {
@@ -78,7 +78,7 @@ package struct CommittedChanges: Sendable {
 /// A feed that notifies subscribers of committed transactions. All databases of this process on one
 /// file share a feed.
 final class ChangeFeed: Sendable {
-  /// The highest level of detail that the subscribers need at some point in time.
+  /// The highest level of detail that any subscriber needed when this value was read.
   struct Demand: Hashable, Sendable {
     /// The ID of the last subscriber, followed by two bits for the highest level of detail.
     fileprivate let bits: UInt64
@@ -96,12 +96,12 @@ final class ChangeFeed: Sendable {
 
   private struct Subscriber: Sendable {
     let id: UInt64
-    /// The database through which it subscribed.
+    /// The identity of the database through which the subscriber was added.
     let owner: ObjectIdentifier
     let detail: ChangeDetail
-    /// The lowercased names of the tables whose rows it needs; nil for all tables.
+    /// The lowercased names of the tables whose rows the subscriber needs; nil for all tables.
     let tables: Set<String>?
-    /// The maximum size, in bytes, of the rows of one transaction that it can use.
+    /// The maximum size, in bytes, of the rows of one transaction that the subscriber can use.
     let byteLimit: Int
     let body: @Sendable (CommittedChanges) -> Void
   }
@@ -109,7 +109,7 @@ final class ChangeFeed: Sendable {
   private struct State: Sendable {
     /// The subscribers in the order in which they subscribed.
     var subscribers: [Subscriber] = []
-    /// The number of subscribers for each level of detail.
+    /// The number of subscribers for each level of detail. The index is the level's raw value.
     var counts = [0, 0, 0, 0]
     var lastID: UInt64 = 0
   }
@@ -258,7 +258,8 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Notifies the subscribers of a closed database, but not the file's other subscribers.
+  /// Notifies the subscribers that were added through `database`, which was closed, that anything
+  /// may have changed. Subscribers of other databases on the file aren't notified.
   func publishClosure(of database: AnyObject) {
     let subscribers = state.withLock { $0.subscribers }
     for subscriber in subscribers where subscriber.owner == ObjectIdentifier(database) {

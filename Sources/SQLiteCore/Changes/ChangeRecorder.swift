@@ -26,7 +26,7 @@ import Platform
   private weak let connection: Connection?
   /// The number of times that the recording has been shortened.
   private var cutCount = 0
-  /// The tables that the open transaction has changed, without duplicates.
+  /// The names of the tables that the open transaction has changed, without duplicates.
   private var tables: [String] = [] {
     didSet { tableCount = tables.count }
   }
@@ -64,10 +64,10 @@ import Platform
   private var isBlobUnreadable = false
   /// The sequence number of the commit that has begun, or has just ended.
   private var commitNumber: UInt64?
-  /// Whether the pre-commit closures have run.
+  /// Whether the pre-commit closures have run for the open transaction.
   var isPrepared = false
-  /// The end of the rows that the pre-commit closures have received. They are called for each
-  /// write, even if several writes share a transaction.
+  /// The position up to which the pre-commit closures have received the recorded rows. If several
+  /// writes share a transaction, the closures run once for each of them.
   var prepared = RecordingMark()
   /// Whether the whole content was replaced.
   private var isReplaced = false
@@ -263,7 +263,7 @@ import Platform
     lastTable = []
   }
 
-  /// Drops everything that isn't committed.
+  /// Drops everything that was recorded for the open transaction, which was rolled back.
   func rollBack() {
     rollBack(to: RecordingMark())
     forgetLayouts()
@@ -288,7 +288,7 @@ import Platform
     return detail
   }
 
-  /// Restores the level of detail from before the capture.
+  /// Ends a capture and restores `before`, the level of detail that ``beginCapture()`` returned.
   func endCapture(_ before: ChangeDetail) {
     detail = before
     captureCount -= 1
@@ -420,8 +420,8 @@ import Platform
     slots[name] = lastSlot
   }
 
-  /// Appends the header of a row and returns the position of its size; nil if no subscriber needs
-  /// the row.
+  /// Appends the header of a row. Returns the position at which ``ChangesetBuffer/endRow(_:)`` must
+  /// write the row's size, or nil if no subscriber needs the row.
   @inline(__always)
   fileprivate func beginRow(
     _ kind: RowChange.Kind, flags: UInt8, _ oldRowID: Int64, _ rowID: Int64
@@ -547,7 +547,7 @@ import Platform
 }
 
 extension ChangeRecorder {
-  /// Returns whether the preupdate hook exists and may be used.
+  /// Returns whether `mayUse` is true and SQLite has the preupdate hook.
   static func hasPreupdateHook(_ mayUse: Bool) -> Bool { mayUse && csqlite_has_preupdate() != 0 }
 
   /// Installs the hooks by which SQLite notifies a recorder of changes. Without a recorder, only

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A test of single changed rows. A commit that only changes rows of one table doesn't matter if
-/// all of them fail the test.
+/// A test of the changed rows of one table. A commit that changes only rows of this table is
+/// ignored if all of them fail the test.
 package struct ChangeTest: Sendable {
   /// The lowercased name of the table.
   let table: String
@@ -41,8 +41,8 @@ package final class ChangeSignal: Sendable {
   }
 
   private let watched = Mutex(Watched())
-  /// The maximum size, in bytes, of a transaction's rows that are recorded and tested. Both delay
-  /// the writing thread; running the query again doesn't.
+  /// The maximum size, in bytes, of the changed rows of one transaction that are recorded and
+  /// tested. Recording and testing delay the writing thread; running the query again doesn't.
   private static let testedByteCount = 1 << 18
   let test: ChangeTest?
 
@@ -74,7 +74,8 @@ package final class ChangeSignal: Sendable {
     watch?.add(self)
   }
 
-  /// Returns whether a commit has changed only rows of the test's table, and none of them matters.
+  /// Returns whether a commit has changed only rows of the test's table, and none of these changes
+  /// matters.
   private func passes(
     _ tables: [String], _ changes: CommittedChanges, _ matters: (@Sendable (RowChange) -> Bool)?
   ) -> Bool {
@@ -93,7 +94,8 @@ package final class ChangeSignal: Sendable {
     return !concerns
   }
 
-  /// The version to pass to ``watch(_:_:version:)`` if the tables aren't known; otherwise nil.
+  /// The version to pass to ``watch(_:_:version:)`` while the signal reacts to changes of all
+  /// tables; nil if the tables to watch are already known.
   var unwatchedVersion: Int? { watched.withLock { $0.tables == nil ? $0.version : nil } }
 
   /// Ignores commits that change none of `tables` from now on, unless the schema may have changed
@@ -113,7 +115,7 @@ package final class ChangeSignal: Sendable {
     }
   }
 
-  /// Raises the signal for an unknown change, and watches all tables again.
+  /// Raises the signal because anything may have changed, and watches all tables again.
   func raise() {
     watched.withLock {
       $0.tables = nil
@@ -130,7 +132,7 @@ package final class ChangeSignal: Sendable {
 
   /// Waits until the signal is raised, and resets it.
   ///
-  /// - Returns: False if the task was cancelled.
+  /// - Returns: True after the signal was raised; false if the task was cancelled.
   /// - Throws: The error passed to ``fail(_:)``.
   package func wait() async throws -> Bool {
     await state.wait { $0.isRaised || $0.failure != nil }

@@ -56,7 +56,7 @@ import Platform
     unsafe (start + place).storeBytes(of: number.bigEndian, as: UInt32.self)
   }
 
-  /// Appends the header of a row and returns the position of its size.
+  /// Appends the header of a row. Returns the position at which `endRow` must write the row's size.
   @inline(__always)
   func beginRow(
     _ kind: RowChange.Kind, flags: UInt8, slot: Int, _ oldRowID: Int64, _ rowID: Int64

@@ -225,7 +225,7 @@ package struct ChangesetCursor: Sendable {
     return fields
   }
 
-  /// Reads a value; nil if the column hasn't changed.
+  /// Reads a value and returns it, or returns nil if the column hasn't changed.
   ///
   /// - Parameter takesAnyText: Whether to return text that isn't valid UTF-8 as a blob, instead of
   ///   throwing an error.
@@ -271,7 +271,8 @@ package struct ChangesetCursor: Sendable {
     }
   }
 
-  /// Returns whether a patch can contain the bytes of a field unchanged.
+  /// Returns whether the bytes of a field can be copied into a patch. False for an unchanged
+  /// column, for NaN, and for text that isn't valid UTF-8.
   package func isExact(_ field: Field) -> Bool {
     switch field.code {
     case FieldCode.undefined: false
@@ -292,7 +293,7 @@ package struct ChangesetCursor: Sendable {
     }
   }
 
-  /// Returns whether `other` equals the content of a field.
+  /// Returns whether the content of a field consists of the bytes `other`.
   fileprivate func has(_ other: UnsafeRawBufferPointer, _ field: Field) -> Bool {
     guard other.count == field.content.count else { return false }
     guard let other = other.baseAddress else { return true }

@@ -19,7 +19,7 @@ final class ForeignWatch: Sendable {
 
   private struct State {
     var listeners: [Listener] = []
-    /// The version that was read last.
+    /// The file's version when it was last read; nil if unknown.
     var version: ForeignVersion?
     var isRunning = false
   }

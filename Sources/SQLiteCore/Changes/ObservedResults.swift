@@ -49,7 +49,7 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
 
   /// A result that was read, and its comparison with the previous result.
   package struct Reading: Sendable {
-    /// Whether it equals the previous result.
+    /// Whether the result equals the previous one.
     package let isSame: Bool
     /// The differences from the previous result, in a form that the reading layer defines.
     package var comparison: (any Sendable)?
@@ -121,7 +121,7 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
 /// The state of one loop: the last result and the tables that it depends on.
 package final class Observation: Sendable {
   let signal: ChangeSignal
-  /// The fingerprint of the last received result.
+  /// The fingerprint of the result that the loop received last; nil before the first one.
   private let last = Mutex<(any Sendable)?>(nil)
 
   init(of database: Database, _ test: ChangeTest?) {

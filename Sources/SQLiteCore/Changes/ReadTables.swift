@@ -46,8 +46,9 @@ extension Connection {
     return tables
   }
 
-  /// Returns the tables that store the content of the virtual tables that `texts` mention. Their
-  /// names begin with the name of the virtual table and an underscore. The texts are in lower case.
+  /// Returns the names of the tables that store the content of the virtual tables that `texts`
+  /// mention. They begin with the name of the virtual table and an underscore. The texts are in
+  /// lower case.
   private func tablesOfModules(in texts: [String]) throws(SQLiteError) -> [String] {
     guard !texts.isEmpty else { return [] }
     let tables = try rows(

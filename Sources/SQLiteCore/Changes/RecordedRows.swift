@@ -48,8 +48,8 @@ package struct RecordedRows: Sendable {
   /// Calls `body` for each change.
   ///
   /// - Parameters:
-  ///   - isWanted: Returns whether the rows of the layout with an index are needed. Other rows are
-  ///     skipped.
+  ///   - isWanted: Returns whether the caller needs the rows of the layout at an index of
+  ///     ``layouts``. Other rows are skipped.
   ///   - body: The closure to call with a change.
   /// - Throws: Errors of `body`; ``SQLiteError`` if the bytes are damaged.
   package func forEach(
@@ -91,12 +91,12 @@ package struct RecordedRows: Sendable {
   }
 }
 
-/// The header before the values of a recorded row. ``ChangesetBuffer/beginRow(_:flags:slot:_:_:)`` writes
-/// it.
+/// The header before the values of a recorded row, as written by
+/// ``ChangesetBuffer/beginRow(_:flags:slot:_:_:)``.
 package struct RecordedHeader {
   package let kind: RowChange.Kind
   private let flags: UInt8
-  /// The index of the table's layout.
+  /// The index of the table's layout in ``RecordedRows/layouts``.
   package let slot: Int
   /// The number of bytes after the header.
   let valueSize: Int

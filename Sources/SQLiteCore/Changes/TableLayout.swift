@@ -19,7 +19,8 @@ package final class TableLayout: Sendable {
   }
 
   package let table: String
-  /// The columns without those that are computed when they are read (GENERATED … VIRTUAL).
+  /// The stored columns of the table: all except those that are computed when they are read
+  /// (GENERATED … VIRTUAL).
   package let columns: [Column]
   package let isWithoutRowID: Bool
   /// Whether the table is a shadow table of a virtual table, such as a full-text search index.
@@ -45,7 +46,7 @@ package final class TableLayout: Sendable {
     self.hasVirtualColumns = hasVirtualColumns
   }
 
-  /// Creates a layout with a table's name and no columns.
+  /// Creates a layout without columns, for a table whose rows are recorded without values.
   convenience init(table: String) {
     self.init(
       table: table, columns: [], isWithoutRowID: false, isShadow: false, hasVirtualColumns: false)

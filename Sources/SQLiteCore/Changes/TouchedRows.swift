@@ -12,11 +12,11 @@ struct TouchedRows {
 
   struct Row {
     let identity: Identity
-    /// The index of its table's layout.
+    /// The index of the layout of the row's table.
     let slot: Int
     /// The rowid; meaningless in a WITHOUT ROWID table.
     let rowID: Int64
-    /// Whether the row existed before.
+    /// Whether the row existed before this part of the recording.
     let existed: Bool
     /// The range of the old values in ``TouchedRows/bytes``; nil if the row did not exist, or if
     /// values are not recorded.
@@ -87,7 +87,7 @@ struct TouchedRows {
         isIndirect: header.isIndirect))
   }
 
-  /// Returns the ranges of the old values; nil if the row has none.
+  /// Returns the ranges of a row's old values; nil if no old values are recorded for the row.
   func oldFields(of row: Row, _ layout: TableLayout) throws(SQLiteError) -> [Range<Int>]? {
     guard let old = row.old else { return nil }
     var cursor = ChangesetCursor(bytes)

@@ -11,7 +11,7 @@ final class BusyHandler {
   /// The maximum time to wait.
   var timeout: Duration
   private let interruption: Interruption
-  /// The beginning of the current wait.
+  /// The time at which the last wait began; nil before the first one.
   private var waitingSince: Moment?
 
   init(timeout: Duration, _ interruption: Interruption) {

@@ -98,7 +98,7 @@ public struct ConnectionLimit: RawRepresentable, Hashable, Sendable {
   public static let attachedDatabases = ConnectionLimit(rawValue: SQLITE_LIMIT_ATTACHED)
   /// The maximum size of a LIKE or GLOB pattern, in bytes.
   public static let patternLength = ConnectionLimit(rawValue: SQLITE_LIMIT_LIKE_PATTERN_LENGTH)
-  /// The maximum number of a parameter.
+  /// The highest number that a parameter can have, such as 7 in `?7`.
   public static let variables = ConnectionLimit(rawValue: SQLITE_LIMIT_VARIABLE_NUMBER)
   /// The maximum depth of recursive triggers.
   public static let triggerDepth = ConnectionLimit(rawValue: SQLITE_LIMIT_TRIGGER_DEPTH)

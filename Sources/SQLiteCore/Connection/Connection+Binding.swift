@@ -7,7 +7,7 @@ extension Connection {
   ///   - pieces: The parts of the literal.
   ///   - statement: The compiled SQL of the literal.
   ///   - skipsLongBlob: Whether to skip the first long blob, which the caller then binds without
-  ///     copying it.
+  /// - Returns: The index in `pieces` of the skipped blob, or nil if none was skipped.
   /// - Returns: The index of the skipped blob, or nil.
   @discardableResult
   func bind(
@@ -74,7 +74,8 @@ extension Connection {
     return statement
   }
 
-  /// Returns a statement, or throws if a parameter has no value.
+  /// Returns a statement with the interpolated values of `sql` bound. Throws if another parameter
+  /// has no value.
   @usableFromInline package func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
     let statement = try statement(sql)
     if sql.pieces.isEmpty { try statement.checkCount(0) }

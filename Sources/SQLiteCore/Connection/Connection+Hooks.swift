@@ -4,27 +4,30 @@ import CSQLite
 /// if the rows are unknown.
 typealias CommitBodies = ClosureRegistry<@Sendable (Connection, RecordedRows?) throws -> Void>
 
-/// The closures and objects that SQLite calls. The connection keeps them alive until it is closed.
+/// The closures and objects that SQLite's hooks call. The connection keeps them alive until it is
+/// closed.
 struct Hooks {
   let callback = UserCallback()
-  /// The program's authorizer.
+  /// The authorizer of the program, or nil.
   var decide: ((Authorization) -> AuthorizationDecision)?
   var authorizer: Authorizer?
   var tracer: Tracer?
   var recorder: ChangeRecorder?
-  /// The commits of a connection without a recorder. Set before the connection writes.
+  /// The object that observes commits if there is no recorder. Set before the connection writes.
   var unrecorded: UnrecordedCommits?
   /// Whether statements can call the program's closures: functions, collations, an authorizer or a
   /// trace.
   var hasUserCode = false
   /// Whether a DELETE of all rows must delete them one by one, so that SQLite calls the hooks.
   var keepsRowDeletes = false
-  /// Whether the schema can be trusted when a trigger of a full-text search is first used.
+  /// Whether to turn on `trusted_schema` once SQLite rejects a trigger that uses a full-text search
+  /// table.
   var mayTrustSearch = false
 }
 
 extension Connection {
-  /// Trusts the schema if the database has an FTS5 table. Returns whether it has one.
+  /// Turns on `PRAGMA trusted_schema` if the database has an FTS5 table. Returns whether it has
+  /// one.
   ///
   /// Before 2023, FTS5 wasn't marked as innocuous, so triggers of an untrusted schema couldn't use
   /// it. Functions that are marked as direct-only stay unavailable to triggers.
@@ -37,9 +40,9 @@ extension Connection {
     return true
   }
 
-  /// Trusts the schema if SQLite has just rejected a trigger because it uses a virtual table.
-  /// Returns whether it did. Any connection, also in another process, may have created the table
-  /// and the trigger.
+  /// Turns on `PRAGMA trusted_schema` if SQLite has just rejected a trigger because it uses a
+  /// virtual table. Returns whether it did. Any connection, also in another process, may have
+  /// created the table and the trigger.
   func trustSchemaForTrigger() throws(SQLiteError) -> Bool {
     guard hooks.mayTrustSearch, handle.says("unsafe use of virtual table"), try trustSearch()
     else { return false }
@@ -205,7 +208,8 @@ extension Connection {
     if let recorder = hooks.recorder { recorder.prepared = recorder.mark }
   }
 
-  /// Runs the same closures in a separate transaction, after a statement that committed by itself.
+  /// Runs the closures of higher layers for the changes of a statement that committed by itself, in
+  /// a separate transaction.
   private func runCommitBodies(afterwards changes: CommittedChanges) {
     guard !recording.isPreparing, let commits = environment.commits, !commits.isEmpty,
       changes.recorded.byteCount > 0 || changes.isIncomplete
@@ -220,7 +224,7 @@ extension Connection {
     }
   }
 
-  /// Notifies subscribers of the committed changes.
+  /// Notifies subscribers of the changes that were committed since the last notification.
   func publishChanges() {
     guard let feed = environment.feed, environment.isWriter,
       hooks.recorder != nil || feed.demand != recording.demand, handle.isAutocommit
@@ -255,8 +259,8 @@ extension Connection {
       [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY], body)
   }
 
-  /// Runs `body` while some settings of the connection are off (`sqlite3_db_config`). Can be called
-  /// inside a transaction.
+  /// Runs `body` while the given `SQLITE_DBCONFIG_…` settings of the connection are off
+  /// (`sqlite3_db_config`). Can be called inside a transaction.
   func withoutSettings<Result>(_ options: [Int32], _ body: () throws -> Result) throws -> Result {
     try require(.settings)
     let before = try options.map { try handle.isConfigured($0) }

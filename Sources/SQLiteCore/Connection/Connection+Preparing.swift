@@ -89,7 +89,8 @@ extension Connection {
     return Statement(handle, of: self)
   }
 
-  /// Compiles the first statement of `sql`.
+  /// Compiles the first statement of `sql`. Returns nil if there is none, and the position, in
+  /// bytes, at which the statement ends.
   func prepare(
     _ sql: String, flags: UInt32
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
@@ -156,7 +157,8 @@ extension Connection {
     return true
   }
 
-  /// Compiles the first statement in a text of `count` characters at a server.
+  /// Compiles the first statement of a text at a server. Returns nil if there is none, and the
+  /// position, in bytes, at which the statement ends.
   private func prepare(
     _ count: Int, at session: any RemoteSession, _ text: (_ end: Int) -> String
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {

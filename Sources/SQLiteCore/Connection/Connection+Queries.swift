@@ -168,7 +168,8 @@ extension Connection {
     while try statement.step() { try body(statement) }
   }
 
-  /// Runs a query, or returns false if its statement writes.
+  /// Runs `body`, which executes `sql`, as a read. Returns false without running `body` if the
+  /// statement writes.
   ///
   /// A single SELECT always reads one snapshot, so it needs no BEGIN and COMMIT. Other statements
   /// that don't write, such as pragmas, behave differently in a transaction, and get one.

@@ -72,7 +72,7 @@ func forget<Result>(_ memory: UnsafeMutablePointer<Result>, _ isInitialized: ino
 }
 
 extension Optional {
-  /// Returns the stored result of a closure, or throws if it never returned one.
+  /// Returns the stored result of a closure, or throws if the closure never returned one.
   @inlinable func made() throws(SQLiteError) -> Wrapped {
     guard let self else {
       throw SQLiteError(.internalError, "a database access returned no result")
@@ -128,7 +128,8 @@ extension Connection {
     }
   }
 
-  /// Runs `body` like ``transaction(_:_:)``. The caller stores its result.
+  /// Runs `body` in a transaction, or in a savepoint if a transaction is already open. The caller
+  /// stores the result.
   ///
   /// Not generic, and `dynamic`, so that the compiler doesn't specialize this code for each result
   /// type and closure.
@@ -141,7 +142,7 @@ extension Connection {
     try run(scope(savepoint: nil, isOutermost: true), body)
   }
 
-  /// Runs `body` like ``savepoint(_:)``. The caller stores its result.
+  /// Runs `body` in a savepoint. The caller stores the result.
   @usableFromInline dynamic func runSavepoint(_ body: () throws -> TransactionOutcome) throws {
     let name = "magicdata_\(state.depth)"
     let isOutermost = handle.isAutocommit
@@ -245,7 +246,7 @@ extension Connection {
     discardActions()
   }
 
-  /// Drops the commit actions and runs the rollback actions.
+  /// Drops all waiting commit actions and runs all rollback actions.
   func discardActions() {
     // Before the actions, because they can read the database.
     state.clearEnded()
@@ -394,7 +395,7 @@ final class TransactionActions {
     case afterCommit((Connection) -> Void)
     case afterRollback((Connection) -> Void)
     case foreignKeyFailure((Connection) throws -> (any Error)?)
-    /// An action that has run.
+    /// The place of an action that has already run.
     case done
   }
 

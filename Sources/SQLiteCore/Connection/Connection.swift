@@ -43,7 +43,7 @@ public final class Connection {
     var usesPreupdateHook = true
     /// Whether SQL can write to the schema.
     var allowsSchemaDamage = false
-    /// The maximum duration of a statement's last run for it to run on a task's thread.
+    /// The maximum duration of a statement's last run that allows it to run on a task's thread.
     var maximumDurationOnTask = Duration.zero
   }
 
@@ -204,7 +204,7 @@ public final class Connection {
 
   /// Returns the current value of a limit of this connection (`sqlite3_limit`).
   ///
-  /// - Parameter limit: The limit.
+  /// - Parameter limit: The limit to query.
   public func limit(_ limit: ConnectionLimit) -> Int {
     Int(handle.limit(limit.rawValue, -1))
   }
@@ -348,7 +348,8 @@ extension Connection: StatementOwner {
     statement.began = .now
   }
 
-  /// Throws if the statement must not run now.
+  /// Throws if the statement must not run now: outside its access, after a rollback by SQLite,
+  /// after the deadline, or because the access doesn't permit this kind of statement.
   private func checkMayRun(_ statement: StatementHandle) throws(SQLiteError) {
     guard !statement.isOrphan else { throw statement.orphanError }
     try checkAccess(statement.sql)

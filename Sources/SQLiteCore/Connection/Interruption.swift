@@ -22,8 +22,8 @@ final class Interruption {
     progressCount = 0
   }
 
-  /// Stops an access on its task's thread, which must not block. The access then runs again on
-  /// another thread.
+  /// Stops an access on its task's thread, which must not block. Returns the error to throw. The
+  /// access then runs again on another thread.
   @inline(never)
   func giveUp() -> SQLiteError {
     cancellation?.request(.length)

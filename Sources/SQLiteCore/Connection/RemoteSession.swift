@@ -2,8 +2,8 @@
 package protocol RemoteServer: AnyObject, Sendable {
   /// The name of the database in error messages.
   var name: String { get }
-  /// The time after the first loss of its session during which an access without a deadline is
-  /// retried. It is retried at least three times.
+  /// The time, after its first loss of a session, for which an access without a deadline is
+  /// retried. The access is retried at least three times, even if that takes longer.
   var patience: Duration { get }
 
   /// Returns whether an error means only that a session was lost, and not that the request was
@@ -81,8 +81,8 @@ package protocol RemoteStatement: AnyObject {
   /// Runs the statement. `values` contains the value of each parameter, starting with number 1.
   func run(_ values: [Value]) throws(SQLiteError)
 
-  /// Binds the columns of the next row to the parameters of `carrier`. Returns false if there is no
-  /// next row.
+  /// Binds the columns of the next row to the parameters of `carrier`, a statement that holds the
+  /// values. Returns false if there is no next row.
   func nextRow(into carrier: StatementHandle) throws(SQLiteError) -> Bool
 
   /// Ends the run and discards the remaining rows.

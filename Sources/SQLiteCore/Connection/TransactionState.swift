@@ -19,7 +19,7 @@ final class TransactionState {
   /// A transaction or savepoint that the library has begun, or a savepoint that the program's SQL
   /// has opened.
   final class Scope {
-    /// The library's scope around this one.
+    /// The library's scope around this one, or nil for the outermost one.
     let outer: Scope?
     /// The number of scopes around this one.
     let depth: Int
