@@ -6,8 +6,8 @@ public struct ClusterOptions: Sendable {
   public enum Reads: Sendable {
     /// A read includes every write that was acknowledged before it began.
     ///
-    /// Before the first row is read, other nodes confirm the leader, until it has a majority. This
-    /// costs one more message.
+    /// Before the first row is read, other nodes confirm that the leader still leads, until they
+    /// form a majority together with it. This
     case linearizable
     /// A read may miss recent writes. If the leader is cut off, it answers from its last state
     /// until its lease expires.

@@ -114,7 +114,7 @@ extension DateText {
     offset += 1
   }
 
-  /// Reads a two-digit number in `lowest...highest`.
+  /// Reads two digits at `offset` and returns their number, which must be in `lowest...highest`.
   private static func readNumber(
     _ text: Span<UInt8>, at offset: inout Int, from lowest: Int = 0, to highest: Int,
     _ name: StaticString

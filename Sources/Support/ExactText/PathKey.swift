@@ -3,7 +3,7 @@ package struct PathKey: CodingKey {
   package let stringValue: String
   package let intValue: Int?
 
-  /// Creates the key of a member with that name.
+  /// Creates the key of an object's member with the given name.
   package init(_ name: String) {
     stringValue = name
     intValue = nil

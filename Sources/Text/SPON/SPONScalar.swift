@@ -4,9 +4,13 @@ import ExactText
 /// A type whose values are encoded as one scalar.
 protocol SPONScalar {
   static func read(_ reader: ValueReader) throws -> Self
-  /// Appends the value to the scalars of `state`.
+  /// Appends the text of the value to the scalars of `state`.
   ///
-  /// - Returns: False if the encoder's strategy requires `encode(to:)` or a custom closure instead.
+  /// - Parameters:
+  ///   - state: The state of the encoding operation.
+  ///   - isMember: Whether the value follows a key in an object, which changes its format.
+  /// - Returns: False if nothing was appended, because the encoder's strategy requires
+  ///   `encode(to:)` or a custom closure.
   func append(to state: EncodingState, isMember: Bool) throws -> Bool
 }
 

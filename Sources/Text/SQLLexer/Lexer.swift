@@ -120,8 +120,8 @@ extension Lexer {
     }
   }
 
-  /// Scans a zero byte: either a NUL in the text, which hides the rest of it, or the end of the
-  /// text.
+  /// Scans a zero byte. It is either the end of the text, or a NUL in the text, after which SQLite
+  /// reads nothing.
   private mutating func scanEnd() -> TokenCode {
     guard position < count else { return .endOfText }
     position = count

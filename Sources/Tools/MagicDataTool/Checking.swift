@@ -171,7 +171,7 @@ extension Command {
   }
 }
 
-/// The result rows of `check` and `repair`.
+/// A writer for the result rows of `check` and `repair`, which counts the faults.
 private struct Report {
   var writer: ResultWriter
   /// The number of rows that report a fault.

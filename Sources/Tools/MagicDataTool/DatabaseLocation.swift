@@ -6,7 +6,7 @@ import SQLiteMapping
 import SQLiteObjects
 import Terminal
 
-/// The location of a store or database file that the user specified.
+/// The database file that a path on the command line refers to.
 struct DatabaseLocation {
   /// The path of the database file.
   let path: String

@@ -72,7 +72,7 @@ extension Command {
     return .done
   }
 
-  /// Adds a row for each table and index.
+  /// Adds a row to `facts` for each table and index of the database.
   private static func addTables(
     _ connection: Connection, _ facts: inout Facts, _ session: inout Session
   ) throws {
@@ -124,7 +124,7 @@ extension ClusterNode.Role {
   }
 }
 
-/// The result rows of `info`.
+/// A writer for the result rows of `info`.
 private struct Facts {
   var writer: ResultWriter
 

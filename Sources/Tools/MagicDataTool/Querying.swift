@@ -87,7 +87,7 @@ extension Command {
     return changed()
   }
 
-  /// Throws an error if the statement writes to the database.
+  /// Throws `ToolError` if the statement writes to the database.
   private static func requireReadOnly(
     _ sql: SQL, _ arguments: [String: (any Bindable)?], _ connection: Connection
   ) throws {

@@ -54,8 +54,8 @@ package final class Cluster: Sendable {
     }
   }
 
-  /// Returns the reason why a database can't have a name, or nil. Some names crash a node of
-  /// version 1.11.
+  /// Returns the reason why `name` is invalid as the name of a database, or nil if it is valid.
+  /// Some names crash a node of version 1.11.
   private static func fault(of name: String) -> String? {
     if name.isEmpty { return "it is empty" }
     if name.utf8.contains(0) { return "it contains a NUL character" }
@@ -85,7 +85,8 @@ package final class Cluster: Sendable {
   ///
   /// - Parameters:
   ///   - deadline: The time at which to give up.
-  ///   - reasonToEnd: Returns the reason why the access must end, or nil.
+  ///   - reasonToEnd: Returns the reason why the access must end, or nil to continue.
+  /// - Returns: A connection to the leader, and the leader's number for the open database.
   /// - Throws: `SQLiteError` with the last answer of each node in its message.
   package func openAtLeader(
     before deadline: ContinuousClock.Instant, _ reasonToEnd: @escaping () -> String? = { nil }
@@ -214,7 +215,7 @@ package final class Cluster: Sendable {
     }
   }
 
-  /// The error of the last attempt to store the addresses, or nil if it succeeded.
+  /// The error of the last attempt to write the file for known nodes; nil if it succeeded.
   var knownNodesError: SQLiteError? { known.withLock { $0.failure } }
 
   private func noLeader(_ failures: [String: String]) -> SQLiteError {
@@ -223,7 +224,8 @@ package final class Cluster: Sendable {
       "the cluster has had no leader for \(options.leaderTimeout): \(list(of: failures))")
   }
 
-  /// Returns the last answers of at most 16 nodes, because a file may contain many addresses.
+  /// Returns a list of the nodes for an error message, each with its last failure. It contains at
+  /// most 16 nodes, because the file for known nodes may contain many addresses.
   private func list(of failures: [String: String]) -> String {
     let addresses = candidates
     // List the program's own addresses first.

@@ -29,9 +29,10 @@ final class LeaderQueries {
 
   func isAsked(_ address: String) -> Bool { asked.contains { $0.address == address } }
 
-  /// Sends a request to a node, unless an answer of it is outstanding.
+  /// Sends a request for the leader's address to a node, unless the node hasn't answered the
+  /// previous one yet.
   ///
-  /// If the transport waits for the connection, connecting may take at most the time for the
+  /// If the transport waits until it is connected, connecting may take at most as long as the
   /// answer.
   ///
   /// - Throws: `SQLiteError` if the request can't be sent.
@@ -60,7 +61,7 @@ final class LeaderQueries {
   /// Waits for the next answer of any node.
   ///
   /// - Returns: The answer and the node's address; nil if none arrives before the deadline.
-  /// - Throws: `SQLiteError` if the access must end.
+  /// - Throws: `SQLiteError` with `ResultCode.interrupt` if the access must end.
   func next(
     before deadline: ContinuousClock.Instant
   ) throws(SQLiteError) -> (address: String, answer: Answer)? {
@@ -92,18 +93,21 @@ final class LeaderQueries {
     }
   }
 
-  /// Discards outstanding answers, which would be outdated for a later request.
+  /// Closes the connections with outstanding answers, because these would be outdated for a later
+  /// request.
   func discardOutstanding() {
     for (address, _) in asked { connections[address] = nil }
     asked = []
   }
 
-  /// Removes and returns the connection to a node, for other requests.
+  /// Removes and returns the connection to a node, so that the caller can send other requests; nil
+  /// if there is none.
   func take(_ address: String) -> NodeConnection? {
     forget(address)
   }
 
-  /// Closes the connections to all other nodes, except those with outstanding answers.
+  /// Closes the connections to all nodes except those in `addresses` and those with outstanding
+  /// answers.
   func keep(only addresses: [String]) {
     for address in connections.keys where !addresses.contains(address) && !isAsked(address) {
       forget(address)
@@ -115,8 +119,8 @@ final class LeaderQueries {
     return connections.removeValue(forKey: address)
   }
 
-  /// Doubles the waiting time for a node that was silent until the end. A node that fails
-  /// immediately doesn't count.
+  /// Doubles the time to wait for a node's next answer if the node was silent until `end`. Does
+  /// nothing if the node failed before that.
   private func recordSilence(of address: String, until end: ContinuousClock.Instant) {
     guard ContinuousClock.now >= end else { return }
     patience[address] = min((patience[address] ?? .milliseconds(200)) * 2, options.attemptTimeout)
@@ -135,8 +139,8 @@ final class SuccessorSearch {
     leaderQueries = LeaderQueries(cluster.options)
   }
 
-  /// Returns the address of another node that says that it leads, if it answers within 10 ms. The
-  /// next call reads later answers, because the known leader may answer in the meantime.
+  /// Returns the address of another node that reports itself as the leader; nil if none does within
+  /// 10 ms. Call it repeatedly: it also reads answers to the requests of earlier calls.
   func successor() -> String? {
     let end = ContinuousClock.now + .milliseconds(10)
     for address in cluster.candidates where address != leader { try? leaderQueries.ask(address) }

@@ -22,7 +22,7 @@ package final class NodeConnection {
   private(set) var timedOut = false
   /// Whether the node has closed the connection or terminated.
   private(set) var hasClosed = false
-  /// Whether a part of the answer has arrived.
+  /// Whether a part of the answer to the last request has arrived.
   private var hasReceived = false
 
   /// Connects to a node and sends the protocol version.
@@ -95,7 +95,8 @@ package final class NodeConnection {
     }
   }
 
-  /// Waits for the next message of an answer. Throws if it reports a failure or is of another kind.
+  /// Waits for the next message of an answer. Throws if the message reports a failure or isn't of
+  /// the expected kind.
   func reply(
     _ expected: ReplyKind, before deadline: ContinuousClock.Instant? = nil
   ) throws(SQLiteError) -> ReplyReader {
@@ -135,8 +136,8 @@ package final class NodeConnection {
     }
   }
 
-  /// Returns an error that names the missing feature if the node doesn't know a function or
-  /// collation of this library, such as those for exact decimals.
+  /// Returns an error that names the missing feature if `message` says that the node lacks a
+  /// function or collation of this library, such as those for exact decimals; otherwise nil.
   private static func missingFeature(_ code: Int32, _ message: String) -> SQLiteError? {
     let words: [(start: String, feature: Database.Feature)] = [
       ("no such function: ", .functions), ("no such collation sequence: ", .collations),
@@ -196,8 +197,8 @@ package final class NodeConnection {
     }
   }
 
-  /// Receives until `count` bytes are available. Allocates memory as bytes arrive, not according to
-  /// announced lengths.
+  /// Receives bytes until `count` unread ones are available. Memory is allocated as bytes arrive,
+  /// not according to the lengths that messages announce.
   private func fill(_ count: Int, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     var suspicion: ContinuousClock.Instant?
     while received.count - start < count {
@@ -219,8 +220,10 @@ package final class NodeConnection {
     }
   }
 
-  /// Receives bytes; `count` are needed in total. Returns whether any arrived before the
-  /// deadline.
+  /// Receives some bytes, and returns whether any arrived before the deadline.
+  ///
+  /// - Parameter count: The number of unread bytes that the caller needs. It limits the size of the
+  ///   read, and fewer bytes may arrive.
   private func receive(
     _ count: Int, before deadline: ContinuousClock.Instant
   ) throws(SQLiteError) -> Bool {

@@ -227,8 +227,8 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Checks whether the node has rolled back the transaction. It does so after some errors without
-  /// reporting it. BEGIN fails inside a transaction.
+  /// Resets the state of the transaction if the node has rolled it back, which some errors cause
+  /// without a report. Tests this with BEGIN, which fails inside a transaction.
   private func checkTransaction() {
     do throws(SQLiteError) {
       _ = try node.execute(.sql("BEGIN"), in: database)
@@ -267,22 +267,23 @@ final class ClusterSession: RemoteSession {
     hasLoadedSchema = !isAutocommit
   }
 
-  /// Calls ``readSchema(isPart:)`` after a failure. Returns whether the schema may have changed.
+  /// Calls ``readSchema(isPart:)`` after a failure, unless the schema is already loaded. Returns
+  /// whether it was loaded, so that retrying the statement may succeed.
   func reloadSchema() throws(SQLiteError) -> Bool {
     guard !isLost, !hasLoadedSchema else { return false }
     try readSchema()
     return true
   }
 
-  /// Finalizes a prepared statement before the next request.
+  /// Schedules a prepared statement to be finalized at the node before the next request.
   func forget(_ statement: UInt32) {
     if !isLost { forgotten.append(statement) }
   }
 
   // MARK: Changes
 
-  /// Runs `body`, which writes, in the open transaction or in a new one. A transaction is required
-  /// because the changes of a statement with RETURNING would otherwise not be replicated.
+  /// Runs `body`, which changes rows, in the open transaction or in a new one. A transaction is
+  /// required because the changes of a statement with RETURNING would otherwise not be replicated.
   func changing(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     guard isAutocommit else {
       hasWritten = true
@@ -304,7 +305,8 @@ final class ClusterSession: RemoteSession {
   /// - Parameters:
   ///   - text: The text of the statement.
   ///   - values: The values of its parameters.
-  ///   - target: Returns the text or the prepared statement.
+  ///   - target: Returns the text or the prepared statement to run.
+  /// - Returns: The rowid of the last inserted row, and the number of changed rows.
   func write(
     _ text: String, _ values: [Value], _ target: () throws(SQLiteError) -> NodeConnection.Target
   ) throws(SQLiteError) -> (rowID: Int64, changes: Int64) {
@@ -322,13 +324,14 @@ final class ClusterSession: RemoteSession {
     return change
   }
 
-  /// Records that something may be written, even if the statement fails.
+  /// Records that the innermost savepoint may contain changes. Call it before a write, which may
+  /// change rows even if it fails.
   func recordWrite() {
     isFresh = false
     isMarked = false
   }
 
-  /// Records a PRAGMA that changes the session.
+  /// Records whether a PRAGMA statement may have enabled deferred foreign keys.
   func recordSetting(_ sql: String) {
     if sql.lowercased().contains("defer_foreign_keys") { mayDeferForeignKeys = true }
   }

@@ -46,7 +46,7 @@ final class ClusterStatement: RemoteStatement {
   /// The messages after the current one that have arrived.
   private var messages: [ReplyReader] = []
   private var columnCount = 0
-  /// Whether the node sends more messages of the current answer.
+  /// Whether the node still has to send messages of the current answer.
   private var isOpen = false
 
   init(
@@ -123,7 +123,8 @@ final class ClusterStatement: RemoteStatement {
     }
   }
 
-  /// Returns the text for the first run, and the prepared statement for later runs.
+  /// Returns what to run at the node: the text for the first run, and the prepared statement for
+  /// later runs.
   private func target() throws(SQLiteError) -> NodeConnection.Target {
     guard hasRun, canStayPrepared else { return .sql(text) }
     if let number { return .statement(number) }

@@ -18,8 +18,8 @@ final class LeaderCheck {
   /// The time at which to request the voters again.
   private var renewal = ContinuousClock.now
   private let leaderQueries: LeaderQueries
-  /// The time to wait for the first answers before asking the remaining voters: twice the duration
-  /// of the last check.
+  /// The time to wait for the first answers before querying the remaining voters: twice the
+  /// duration of the last check.
   private var patience = Duration.milliseconds(10)
 
   init(_ cluster: Cluster, of leader: NodeConnection) {
@@ -49,7 +49,8 @@ final class LeaderCheck {
     for address in others.prefix(needed) { ask(address) }
   }
 
-  /// Waits for the answers. Asks further voters if answers are missing.
+  /// Waits until a majority has confirmed the leader. Queries the remaining voters if answers are
+  /// missing.
   ///
   /// - Throws: `SQLiteError` for a lost leader if another node leads, or if no majority follows
   ///   this one.

@@ -1,11 +1,12 @@
 import SQLSyntax
 import SQLiteCore
 
-/// The text of a statement for a node, with a query in place of each list, because a node has no
-/// function for lists.
+/// The text of a statement for a node. A query replaces each call of `magicdata_list`, the function
+/// for list parameters, because a node doesn't have this function.
 struct NodeText {
   private(set) var sql = ""
-  /// The parameters as written, in the order of the text.
+  /// The parameters as written in the text, such as `?2` or `:name`, in the order of their
+  /// occurrences.
   private(set) var placeholders: [String] = []
   /// The highest number of a parameter in the text.
   private(set) var parameterCount = 0
@@ -66,8 +67,11 @@ enum ListText {
   /// without rows.
   static let empty = "(SELECT NULL AS value WHERE 0)"
 
-  /// Returns the query that replaces the table-valued function. It contains `list`, a parameter,
-  /// several times.
+  /// Returns the query that decodes an encoded list into rows and replaces a call of
+  /// `magicdata_list`.
+  ///
+  /// - Parameter list: The parameter that the list is bound to, such as `?1`. The query contains it
+  ///   several times.
   static func query(_ list: String) -> String {
     let bytes = "substr(\(list), at + 11, size)"
     func size(_ start: String) -> String {

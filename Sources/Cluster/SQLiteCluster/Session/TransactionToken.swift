@@ -23,7 +23,8 @@ struct TransactionToken {
     is_fence INTEGER NOT NULL, made INTEGER NOT NULL)
     """
   static let presence = "SELECT count(*) FROM sqlite_schema WHERE name = '\(name)'"
-  /// A query for a number that increases with each write transaction.
+  /// A query for the highest number in the table of tokens, which increases with each write
+  /// transaction.
   static let count = "SELECT coalesce(max(number), 0) FROM \(name)"
   static let insertion = """
     INSERT INTO \(name) (token, is_fence, made) \

@@ -92,9 +92,10 @@ private struct ObjectDeltas<Object: MagicObject>: DeltaSource {
 /// A reader that converts changes of rows into changes of objects.
 struct ObjectDeltaReader<Object: MagicObject>: Sendable {
   private let plan: ObjectPlan
-  /// The tables with objects, links and assets, in lower case.
+  /// The lowercased names of the tables that contain the objects, their links and their assets.
   let tables: Set<String>
-  /// The slot of the relation property for each link table.
+  /// The index in `plan.properties` of the relation property that each link table stores, by the
+  /// lowercased name of the table.
   private let linkSlots: [String: Int]
   private let assetSlots: [Int]
 
@@ -192,7 +193,7 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     }
   }
 
-  /// Returns all objects with their links.
+  /// Returns images of all current objects of the type, each with all its links.
   func current(_ connection: Connection) throws -> [ObjectImage<Object>] {
     var images = try images(where: nil, connection)
     let places = Dictionary(
@@ -212,7 +213,8 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     return images
   }
 
-  /// Returns the slot of the property for each column; nil if the column belongs to no property.
+  /// Returns, for each column, the index in `plan.properties` of the property that the column
+  /// stores; nil if there is no such property.
   private func slots(of columns: [String]) -> [Int?] {
     columns.map { column in
       plan.properties.firstIndex { $0.hasColumn && asciiLowercased($0.name) == column }
@@ -227,7 +229,8 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     return StoredLink(owner: from, place: place.map { row[$0] } ?? .null, target: to)
   }
 
-  /// Returns the current objects with some keys, or all objects if `keys` is nil.
+  /// Returns images of the current objects with the given keys (`z_index`), or of all objects if
+  /// `keys` is nil. The images contain no links.
   private func images(
     where keys: [Int64]?, _ connection: Connection
   ) throws -> [ObjectImage<Object>] {
@@ -252,7 +255,8 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     return images
   }
 
-  /// Returns the keys of the objects that own some assets, each with the asset property.
+  /// Returns the keys (`z_index`) of the objects that own the assets with the given ids, each with
+  /// the name of its asset property.
   private func holders(
     of ids: Set<Value>, _ connection: Connection
   ) throws -> [(Int64, String)] {

@@ -19,10 +19,12 @@ public struct ObjectImage<Object: MagicObject>: Sendable {
   /// the links that the transaction added, and the old image those that it removed.
   public internal(set) var links: [String: [StoredLink]] = [:]
   private let plan: ObjectPlan
-  /// The values by property slot; nil for a property without a column in the table.
+  /// The stored values, in the order of `plan.properties`; nil for a property without a column in
+  /// the table.
   private let values: [Value?]
 
-  /// Creates an image from the values of a row and the property slot of each column.
+  /// Creates an image from the values of a row. `slots` contains the index of the property for each
+  /// value, or nil for a value to ignore.
   init(_ plan: ObjectPlan, _ zIndex: Int64, _ row: [Value], _ slots: [Int?]) {
     self.zIndex = Int(zIndex)
     self.plan = plan

@@ -222,7 +222,8 @@ extension Patch {
     tables.filter { asciiLowercased($0.name) == "magicdata_asset" }
   }
 
-  /// The keys of all asset rows. They may be invalid ids.
+  /// The primary keys of all asset rows in the patch. Not all of them need to be valid asset ids,
+  /// because the patch may come from another program.
   fileprivate var assetKeys: Set<Value> {
     Set(assetTables.flatMap { table in table.rows.flatMap { table.key(of: $0).values } })
   }
@@ -259,14 +260,16 @@ extension Patch {
   /// The file names of all content that the patch adds, including content that is stored in rows.
   fileprivate var newFiles: Set<String> { Set(assetRows.filter(\.isNew).map(\.file)) }
 
-  /// The assets that get new content in files.
+  /// The id and the file name of each asset whose new content the patch stores in a file. The id is
+  /// nil if the key of the asset's row isn't a valid id.
   fileprivate var newAssets: [(id: AssetID?, file: String)] {
     assetRows.filter { $0.isNew && !$0.isInRow }.map { ($0.id, $0.file) }
   }
 }
 
 extension AssetError {
-  /// Returns the error for content of a patch that the store no longer has.
+  /// Returns the error for content of a patch that the store no longer has: `noAsset`, or
+  /// `damagedRow` if the asset's id is unknown.
   fileprivate static func missingAsset(_ id: AssetID?, _ file: String) -> AssetError {
     id.map { .noAsset($0) } ?? .damagedRow(id: file)
   }

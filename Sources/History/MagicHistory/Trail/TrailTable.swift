@@ -4,7 +4,8 @@ import SQLiteHistory
 import SQLiteMapping
 import SQLiteObjects
 
-/// The limits of a trail.
+/// The limits of a trail: the maximum number of its rows and the maximum age of a row. Nil means
+/// that there is no limit.
 struct TrailBounds: Sendable {
   let count: Int?
   let age: Duration?
@@ -35,7 +36,9 @@ enum TrailTable {
       != nil
   }
 
-  /// Records the changes of the open transaction and deletes rows beyond the limits.
+  /// Records the changes of the open transaction, and then deletes rows beyond the limits. If
+  /// `rows` is nil because the transaction was too large, only a row of the kind `unknown` is
+  /// inserted.
   static func write(
     _ rows: RecordedRows?, _ bounds: TrailBounds, _ connection: Connection
   ) throws {
@@ -87,8 +90,8 @@ enum TrailTable {
     try prune(bounds, since: date, connection)
   }
 
-  /// Returns the key of the object that a row belongs to: that of the row itself, or of the owner
-  /// of a link.
+  /// Returns the key (`z_index`) of the object that a row belongs to. For a row of a link table,
+  /// this is the owner of the link. Returns nil if the row has no single integer key.
   private static func key(of row: Patch.Row, in table: Patch.Table) -> Int64? {
     let (old, new) = row.values
     let values = zip(old, new).map { $0 ?? $1 }
@@ -132,12 +135,13 @@ enum TrailTable {
     ).rows
   }
 
-  /// An object and the tables that contain its row and its links.
+  /// An object whose trail is read, and the tables that contain its row and its links.
   struct Owner: Sendable {
     let zIndex: Int
-    /// The table of the object's type.
+    /// The lowercased name of the table that contains the object's row.
     let title: String
-    /// The relation property for each link table.
+    /// The name of the relation property that each link table stores, by the lowercased name of the
+    /// table.
     let links: [String: String]
 
     init(_ plan: ObjectPlan, _ zIndex: Int) {

@@ -11,7 +11,7 @@ struct HistoryStep: Sendable {
   var isUndone = false
   /// The changes of the group; nil if they are stored in the database and loaded on demand.
   var patch: Patch?
-  /// The size of the changes in bytes.
+  /// The size of the patch in bytes, which counts toward the size limit of the history.
   var size: Int
 }
 
@@ -20,7 +20,8 @@ struct HistoryStep: Sendable {
 /// Changes of the steps belong to the open transaction and are rolled back with it.
 final class HistoryLog: Sendable {
   private struct State: Sendable {
-    /// The steps in the open transaction.
+    /// The steps as changed by the open transaction; the same as `committed` if no transaction has
+    /// changed them.
     var steps: [HistoryStep] = []
     /// The steps after the last commit. For a history in the database, those that were read last.
     var committed: [HistoryStep] = []
@@ -86,12 +87,14 @@ final class HistoryLog: Sendable {
     return try HistoryTable.steps(connection)
   }
 
-  /// Returns the changes of a step.
+  /// Returns the changed rows of a step. They are loaded from the database if the history is stored
+  /// there.
   func patch(of step: HistoryStep, _ connection: Connection) throws -> Patch {
     try step.patch ?? Patch(content: HistoryTable.content(of: step.number, connection))
   }
 
-  /// Creates a step and holds the asset files that it needs.
+  /// Creates a step from a patch, and holds the patch's asset files so that they aren't deleted.
+  /// The step is inserted into the database if the history is stored there.
   func step(_ name: String, _ patch: Patch, _ connection: Connection) throws -> HistoryStep {
     let number: Int64
     var size = patch.byteCount
@@ -111,7 +114,7 @@ final class HistoryLog: Sendable {
       number: number, name: name, patch: isInStore ? nil : patch, size: size)
   }
 
-  /// Replaces the changes of a step.
+  /// Replaces the changed rows of a step with those of a patch, and holds the patch's asset files.
   func replace(_ patch: Patch, of step: inout HistoryStep, _ connection: Connection) throws {
     if isInStore {
       let content = try patch.content()
@@ -124,7 +127,8 @@ final class HistoryLog: Sendable {
     try assets.hold(patch.assetFiles, for: holder(step.number), in: connection)
   }
 
-  /// Replaces the steps of the history as part of the open transaction.
+  /// Replaces the steps `before` of the history with `steps`, as part of the open transaction.
+  /// Removed steps release their asset files.
   func set(_ steps: [HistoryStep], insteadOf before: [HistoryStep], _ connection: Connection) throws
   {
     let numbers = Set(steps.map(\.number))
@@ -158,7 +162,8 @@ final class HistoryLog: Sendable {
     }
   }
 
-  /// Reloads the steps of a history in the database.
+  /// Reloads `committed` if the history is stored in the database, where other programs can change
+  /// it.
   func refresh() throws {
     guard isInStore else { return }
     let steps = try database.read { try self.steps($0) }

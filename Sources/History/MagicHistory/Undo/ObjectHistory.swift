@@ -323,7 +323,8 @@ enum HistoryRecording {
     return name == "magicdata_asset" || !(name.hasPrefix("magicdata_") || name.hasPrefix("sqlite_"))
   }
 
-  /// Applies a patch without triggers, and updates the full-text indexes of its tables.
+  /// Applies a patch without running triggers, and updates the full-text indexes of its tables,
+  /// which triggers would otherwise maintain.
   static func apply(
     _ patch: Patch, _ connection: Connection, isIdempotent: Bool = false,
     _ resolve: ((PatchConflict) throws -> PatchResolution)?
@@ -345,7 +346,7 @@ enum HistoryRecording {
 }
 
 extension Patch.Table {
-  /// Returns one condition per row that finds it by its key.
+  /// Returns an SQL condition for each row of the patch, which selects that row by its primary key.
   fileprivate func conditions(_ connection: Connection) throws -> [SQL] {
     // A changeset of another program contains no column names.
     let names =

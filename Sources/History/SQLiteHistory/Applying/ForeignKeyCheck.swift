@@ -4,7 +4,8 @@ import SQLiteCore
 final class ForeignKeyCheck {
   private let connection: Connection
   private var own: [String: [ForeignKey]] = [:]
-  /// The foreign keys that reference a table, each with its child table.
+  /// The cached foreign keys that reference a table, by the table's name. Each is listed with the
+  /// child table that declares it.
   private var incoming: [String: [(child: String, key: ForeignKey)]] = [:]
 
   init(_ connection: Connection) { self.connection = connection }
@@ -44,7 +45,9 @@ final class ForeignKeyCheck {
     return columns.own.isEmpty && columns.incoming.isEmpty ? nil : columns
   }
 
-  /// Returns the child and parent tables of the foreign keys that a row violates.
+  /// Returns the child table and the parent table of each foreign key that is violated after a row
+  /// of the patch was applied. `current` contains the values of that row in the database, or nil if
+  /// it doesn't exist.
   func violations(
     of target: PatchTarget, _ row: Patch.Row, currentRow current: [Value]?
   ) throws -> [(String, String)] {
@@ -97,8 +100,8 @@ final class ForeignKeyCheck {
     return keys
   }
 
-  /// Returns the columns that a foreign key references: those that it names, or else the primary
-  /// key.
+  /// Returns the names of the columns that a foreign key references: the declared ones, or the
+  /// primary key of the parent table if none are declared.
   private func parentColumns(_ key: ForeignKey) throws -> [String] {
     guard key.referencedColumns.isEmpty else { return key.referencedColumns }
     return try connection.columns(of: key.referencedTable).filter { $0.primaryKeyPosition > 0 }

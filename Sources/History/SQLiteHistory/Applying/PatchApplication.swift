@@ -9,7 +9,7 @@ final class PatchApplication {
   private let mayTrigger: Bool
   private let onConflict: ((PatchConflict) throws -> PatchResolution)?
   private var report = PatchReport()
-  /// The conflicts that remain unresolved because there is no closure.
+  /// The conflicts that remain unresolved because `onConflict` is nil.
   private var unresolved: [PatchConflict] = []
   /// The rows that violated a constraint. They may succeed after other rows have changed.
   private var stuck: [StuckRow] = []
@@ -27,7 +27,8 @@ final class PatchApplication {
     case update([(column: Int, value: Value)])
     case delete
 
-    /// Returns the row after the change.
+    /// Returns the values of the row in the database after the change, given its current values;
+    /// nil if the row doesn't exist.
     func outcome(_ current: [Value]?) -> [Value]? {
       switch self {
       case .none: return current
@@ -146,8 +147,8 @@ extension PatchApplication {
     }
   }
 
-  /// Applies the stuck rows at some indexes, after all of them have received temporary values.
-  /// Returns the indexes of those that failed.
+  /// Applies the stuck rows at the given indexes of `stuck`, after all updated ones have received
+  /// temporary values. Returns the indexes of the rows that failed.
   private func exchange(_ places: [Int]) throws -> Set<Int> {
     var failed: Set<Int> = []
     var waiting: [(place: Int, change: Change)] = []
@@ -194,7 +195,8 @@ extension PatchApplication {
 
 // Resolution of conflicts.
 extension PatchApplication {
-  /// Returns the change that a row of the patch makes. If there is a conflict, the closure decides.
+  /// Returns the change that applies a row of the patch. If there is a conflict, `onConflict`
+  /// decides.
   private func decide(
     _ index: Int, _ row: Patch.Row, _ current: [Value]?
   ) throws -> Change {
@@ -224,8 +226,8 @@ extension PatchApplication {
     }
   }
 
-  /// Returns the change that resolves a conflict. Without a closure, the row stays unchanged and
-  /// the conflict is reported at the end.
+  /// Returns the change that resolves a conflict as `onConflict` decides. If `onConflict` is nil,
+  /// the row stays unchanged, and the conflict is reported at the end.
   private func resolve(_ conflict: PatchConflict, _ index: Int) throws -> Change {
     guard let onConflict else {
       unresolved.append(conflict)
@@ -249,8 +251,8 @@ extension PatchApplication {
     return change
   }
 
-  /// Returns an update that sets the given columns, and those columns of the patch that aren't in
-  /// conflict.
+  /// Returns an update that sets the columns in `given` to their values, and those columns of the
+  /// patch whose current values are the expected ones.
   private func merged(
     _ conflict: PatchConflict, _ index: Int, given: [String: Value], _ resolution: PatchResolution
   ) throws -> Change {
@@ -294,7 +296,8 @@ extension PatchApplication {
     }
   }
 
-  /// Returns the columns with other values than the row of the patch expects.
+  /// Returns the indexes of the columns whose current values differ from those that the row of the
+  /// patch expects.
   private func differing(_ row: Patch.Row, _ current: [Value]) -> [Int] {
     let expected = row.kind == .insert ? row.new : row.old
     return current.indices.filter {
@@ -338,7 +341,8 @@ extension PatchApplication {
         message: "a row would reference a missing row of “\(parent)”"))
   }
 
-  /// Checks that the parents of all written rows exist, and that deleted rows have no children.
+  /// Records a conflict for each foreign key that the applied rows violate: the parent of a written
+  /// row is missing, or a deleted row still has children.
   func checkForeignKeysOfChangedRows() throws {
     let touched = ForeignKeyCheck(connection)
     for target in targets {
@@ -362,7 +366,8 @@ extension PatchApplication {
 }
 
 extension PatchTarget {
-  /// Returns the columns outside the primary key that a row of a patch sets.
+  /// Returns the index and the new value of each column outside the primary key that a row of a
+  /// patch sets.
   fileprivate func values(_ new: [Value?]) -> [(column: Int, value: Value)] {
     var values: [(column: Int, value: Value)] = []
     values.reserveCapacity(new.count)

@@ -16,9 +16,10 @@ final class PatchTarget {
   private var select: ReusableStatement?
   private var insert: ReusableStatement?
   private var delete: ReusableStatement?
-  /// The prepared updates for each set of columns, limited in number.
+  /// The prepared UPDATE statements, by the indexes of the columns that they set; at most
+  /// `maximumUpdateCount`.
   private var updates: [[Int]: ReusableStatement] = [:]
-  /// The last used update. Most updates of a patch set the same columns.
+  /// The UPDATE statement that was used last. Most updates of a patch set the same columns.
   private var last: (columns: [Int], update: ReusableStatement)?
   // Buffers for `applyIfExpected`, stored to reuse their memory.
   private var fields = RowFields()
@@ -55,7 +56,8 @@ final class PatchTarget {
     texts = TargetTexts(table: name, columns: columns, keyColumns: keyColumns)
   }
 
-  /// Returns the matching columns: by name if the patch contains names, and otherwise by position.
+  /// Returns the names of the table's columns that correspond to the columns of the patch. They are
+  /// matched by name if the patch contains names, and otherwise by position.
   private static func columns(
     _ table: Patch.Table, _ stored: [SchemaColumn], _ refused: (String) -> PatchError
   ) throws -> [String] {
@@ -119,7 +121,7 @@ final class PatchTarget {
     try delete.statement.run()
   }
 
-  /// Sets columns of the row with a key.
+  /// Sets the columns at the given indexes in the row with a key.
   func update(_ values: [(column: Int, value: Value)], _ key: [Value]) throws {
     guard !values.isEmpty else { return }
     let update = try updateStatement(setting: values.map(\.column))
@@ -165,13 +167,14 @@ final class PatchTarget {
     return true
   }
 
-  /// Sets the columns of an update to temporary values if a unique index depends on them.
+  /// Sets those columns of an update to temporary values on which a unique index depends.
   ///
   /// - Parameters:
-  ///   - values: The values of the update.
+  ///   - values: The indexes of the updated columns and their final values.
   ///   - current: The current values of the row.
   ///   - key: The key of the row.
-  /// - Returns: Whether the row accepted temporary values.
+  /// - Returns: Whether the temporary values were stored; false if a constraint rejected all
+  ///   attempts.
   func assignTemporaryValues(
     _ values: [(column: Int, value: Value)], current: [Value], _ key: [Value]
   ) throws -> Bool {
@@ -190,8 +193,8 @@ final class PatchTarget {
     return false
   }
 
-  /// Returns the columns on which unique indexes depend. Returns all columns if an index is partial
-  /// or contains an expression or a generated column.
+  /// Returns the indexes of the columns on which unique indexes depend. Returns all columns if a
+  /// unique index is partial or contains an expression or a generated column.
   private func uniqueColumns() throws -> Set<Int> {
     var found: Set<Int> = []
     for index in try connection.existingIndexes(of: name) where index.isUnique {
@@ -205,9 +208,9 @@ final class PatchTarget {
   }
 }
 
-/// Returns the condition that a key column equals a value in storage class and bytes. `=` alone,
-/// which can use the index, may find a different row: with `NOCASE`, or if the numeric classes
-/// differ.
+/// Returns the condition that a key column equals a value in storage class and bytes. `=` alone
+/// isn't sufficient: with `NOCASE` or between numeric classes, it also matches other values. It is
+/// included so that SQLite can use the index.
 package func sameKey(_ column: SQL, as value: SQL) -> SQL {
   "\(column) = \(value) AND \(column) = \(value) COLLATE BINARY AND typeof(\(column)) = typeof(\(value))"
 }
@@ -253,7 +256,7 @@ private struct TargetTexts {
     return "UPDATE OR ABORT \(title) SET \(list) WHERE \(condition)"
   }
 
-  /// Returns the condition that finds the row with a key. Its parameters are numbered from
+  /// Returns the condition that selects the row with a key. Its parameters are numbered from
   /// `number`.
   private static func condition(_ columns: [String], from number: Int) -> String {
     columns.enumerated().map { index, column in
@@ -276,10 +279,10 @@ private final class ReusableStatement {
     }
   }
 
-  /// Binds the encoded values of some columns.
+  /// Binds the encoded values of some columns to consecutive parameters.
   ///
   /// - Parameters:
-  ///   - columns: The columns to bind.
+  ///   - columns: The indexes of the columns whose values are bound.
   ///   - fields: The locations of the values of all columns.
   ///   - cursor: The bytes that contain the values.
   ///   - count: The number of parameters that are already bound.

@@ -60,8 +60,8 @@ package final class DeltaQueue: Sendable {
     }
   }
 
-  /// Empties the queue after the reader has read the state that includes the commit `commitNumber`. Call it
-  /// while no other connection can commit.
+  /// Empties the queue, because the reader has read the state of the database as of the commit
+  /// `commitNumber`. Call it while no other connection can commit.
   package func begin(after commitNumber: UInt64) {
     state.withLock { state in
       state.commitNumber = commitNumber
@@ -96,7 +96,7 @@ package final class DeltaQueue: Sendable {
 }
 
 extension DeltaQueue.State {
-  /// Replaces all queued commits with one event.
+  /// Replaces all queued commits with one event, which the reader receives next.
   fileprivate mutating func drop(_ news: DeltaQueue.News) {
     commits = []
     byteCount = 0

@@ -74,8 +74,11 @@ private struct RebasedTable {
       table.rows.enumerated().map { (table.key(of: $1), $0) }, uniquingKeysWith: { $1 })
   }
 
-  /// Returns the index of the settled row's column of the same name for each column, or nil if it
-  /// has none.
+  /// Returns, for each column of this table, the index of the column in `settled` with the same
+  /// name; nil if there is none. Without names, columns are matched by position.
+  ///
+  /// - Throws: ``PatchError`` if a primary key column is missing in `settled`, or if the number of
+  ///   columns differs and the names are unknown.
   private func columns(of settled: PatchReport.Settled) throws -> [Int?] {
     guard let names = table.columns else {
       guard settled.columns.count == table.keyPositions.count else {
@@ -97,7 +100,7 @@ private struct RebasedTable {
     }
   }
 
-  /// Returns the error for a column that is missing in the applied patch.
+  /// Returns the error for a primary key column of this patch that the applied patch lacks.
   private func missing(_ column: Int) -> PatchError {
     let name = table.columns?[column] ?? "\(column)"
     return PatchError(
@@ -170,7 +173,7 @@ private struct RebasedTable {
     return .update(there, here, keys, isIndirect: row?.isIndirect ?? false)
   }
 
-  /// Throws if the rows differ in a column that this patch doesn't contain.
+  /// Throws if the copies differ in a column of the applied patch that this patch doesn't contain.
   private func checkExtraColumns(
     of settled: PatchReport.Settled, _ places: [Int?], isThere: Bool
   ) throws {

@@ -11,7 +11,8 @@ final class DecodingState {
     self.decoder = decoder
   }
 
-  /// Returns the key of a member, converted by the key decoding strategy.
+  /// Returns the key of the member at an index in the document's tokens, converted by the key
+  /// decoding strategy.
   func convertedKey(of member: Int) -> String {
     let key = document.key(of: member)
     return switch decoder.keyDecodingStrategy {
@@ -21,7 +22,7 @@ final class DecodingState {
     }
   }
 
-  /// Returns the coding path from the outermost value to `token`.
+  /// Returns the coding path from the outermost value to the value at the index `token`.
   func path(to token: Int) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var token = token

@@ -1,4 +1,4 @@
-/// A SPON text and its tokens.
+/// A parsed SPON text. Its methods identify a value by the index of its token in `tokens`.
 package struct Document {
   package let bytes: [UInt8]
   package let tokens: [Token]
@@ -45,7 +45,7 @@ package struct Document {
     String(decoding: bytes[tokens[object].range], as: UTF8.self)
   }
 
-  /// Returns the tokens of an object's members or of an array's elements.
+  /// Returns the token indexes of an object's members or of an array's elements.
   package func children(of container: Int) -> [Int] {
     sequence(first: container + 1) { tokens[$0].next }.prefix { $0 < tokens[container].next }
   }

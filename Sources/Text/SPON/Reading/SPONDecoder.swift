@@ -91,7 +91,7 @@ extension SPONDecoder {
     case literal
     /// Throws an error for infinite numbers and NaN.
     case `throw`
-    /// Decodes text that equals one of the strings.
+    /// Decodes the given texts as infinite numbers and NaN.
     case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 }

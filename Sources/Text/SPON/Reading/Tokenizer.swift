@@ -8,17 +8,17 @@ package struct Token {
 
   package let kind: Kind
   package let designator: Designator
-  /// The text of a scalar, or the type name of an object.
+  /// The byte range of a scalar's text or of an object's type name.
   let range: Range<Int>
-  /// The key, if the value is a member of an object.
+  /// The byte range of the key if the value is a member of an object; otherwise empty.
   var key = 0..<0
-  /// The index of the value in its container.
+  /// The position of the value in its container, starting at 0.
   var index = 0
-  /// The token of the container, or -1 for the outermost value.
+  /// The index of the container's token, or -1 for the outermost value.
   package var parent = -1
-  /// The first token after this value and its content.
+  /// The index of the first token after this value and its content.
   var next = 0
-  /// The number of values in a container.
+  /// The number of values in a container; 0 for a scalar.
   package var count = 0
 
   init(_ kind: Kind, _ designator: Designator, _ range: Range<Int>) {
@@ -40,7 +40,7 @@ struct Tokenizer {
   var escape: Int?
   private var open = -1
   private var depth = 0
-  /// The key of the member whose value is read next.
+  /// The byte range of the key of the member whose value is read next.
   private var key = 0..<0
 
   init(maximumDepth: Int) {

@@ -160,7 +160,8 @@ extension ValueReader {
 }
 
 extension ValueReader {
-  /// Reads the value as any type.
+  /// Reads the value as `type`: directly if it is a scalar type such as `Int` or `Date`, and
+  /// otherwise with its `init(from:)`.
   func read<T: Decodable>(_ type: T.Type) throws -> T {
     func open<Known: SPONScalar>(_ scalar: Known.Type) throws -> T {
       same(try scalar.read(self), as: type)
@@ -184,8 +185,8 @@ extension ValueReader: SingleValueDecodingContainer {
 /// A container that reads the members of an object.
 struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let reader: ValueReader
-  /// The token of each member. If the key strategy converts several keys to the same key, the first
-  /// member is used.
+  /// The token index of each member, by its converted key. If the key strategy converts several
+  /// keys to the same key, the first member is used.
   private let members: [KeyText: Int]
 
   init(_ reader: ValueReader) {

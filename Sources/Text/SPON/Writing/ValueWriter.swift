@@ -6,7 +6,8 @@ struct ValueWriter: Encoder {
   let state: EncodingState
   let node: EncodedNode
   let codingPath: [any CodingKey]
-  /// The type whose name is written in the value's object.
+  /// The type whose name is written if the value is encoded as an object; nil if no name is
+  /// written.
   var type: Any.Type?
   var isMember = false
 
