@@ -81,7 +81,13 @@ extension Database {
     }
   }
 
-  /// Replaces the content of this database, whose connection is `target`, by a copy.
+  /// Replaces the content of this database by a copy of another one.
+  ///
+  /// - Parameters:
+  ///   - source: A connection to the database to copy.
+  ///   - target: The connection of this database.
+  ///   - pages: The number of pages to copy between two calls of `progress`.
+  ///   - progress: Called after each step. If it throws, the copying ends.
   private func copy(
     _ source: Connection, to target: Connection, _ pages: Int,
     _ progress: (BackupProgress) throws -> Void
@@ -145,7 +151,7 @@ extension Database {
   }
 }
 
-/// A running backup (`sqlite3_backup`).
+/// A running copy of a database into another one (`sqlite3_backup`).
 @safe private final class Backup {
   private let pointer: OpaquePointer
   private let source: Connection
@@ -268,7 +274,8 @@ extension Connection {
     return unsafe copiedBytes(UnsafeRawPointer(start), count: Int(size))
   }
 
-  /// Replaces the content of an in-memory database.
+  /// Replaces the content of this in-memory database by `bytes`, the content of a database file. If
+  /// `checksCells` is true, SQLite then checks each page that it reads.
   fileprivate func deserialize(_ bytes: [UInt8], checksCells: Bool) throws(SQLiteError) {
     let size = Int64(bytes.count)
     guard let copy = unsafe sqlite3_malloc64(UInt64(size)) else { throw SQLiteError(.outOfMemory) }

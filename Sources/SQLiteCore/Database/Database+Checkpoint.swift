@@ -39,7 +39,7 @@ extension Database {
   /// SQLite runs a checkpoint automatically when the log has a thousand pages.
   ///
   /// - Parameter mode: How to treat concurrent readers and writers.
-  /// - Returns: The sizes of the log and of the copied part.
+  /// - Returns: The number of pages in the log, and how many of them have been copied.
   /// - Throws: ``SQLiteError``, with ``ResultCode/busy`` if other connections hold their locks for
   ///   longer than the busy timeout, ``ResultCode/misuse`` inside a transaction, or
   ///   ``ResultCode/authorization`` if the database belongs to a cluster.
@@ -51,7 +51,7 @@ extension Database {
   /// Copies the write-ahead log into the database file, and suspends the task meanwhile.
   ///
   /// - Parameter mode: How to treat concurrent readers and writers.
-  /// - Returns: The sizes of the log and of the copied part.
+  /// - Returns: The number of pages in the log, and how many of them have been copied.
   /// - Throws: ``SQLiteError``, with ``ResultCode/busy`` if other connections hold their locks for
   ///   longer than the busy timeout, or ``ResultCode/authorization`` if the database belongs to a
   ///   cluster; `CancellationError` if the task was cancelled.

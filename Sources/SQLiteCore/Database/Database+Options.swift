@@ -50,7 +50,8 @@ extension Database {
       case off
     }
 
-    /// The permitted operations on the file. The default also creates it.
+    /// The permitted operations on the file. By default, the file can be read and written, and is
+    /// created if it doesn't exist.
     public var mode = Mode.readWriteCreate
     /// The journal that SQLite uses for transactions.
     public var journalMode = JournalMode.wal
@@ -76,9 +77,9 @@ extension Database {
     /// The number of bytes of the file that are mapped into memory, or nil for SQLite's default
     /// (`PRAGMA mmap_size`). An I/O error in mapped memory terminates the program.
     public var mappedSize: Int?
-    /// The handling of deleted content, or nil for SQLite's default.
+    /// The handling of deleted content in the file, or nil for SQLite's default.
     public var secureDelete: SecureDelete?
-    /// The permissions of a file that is created.
+    /// The POSIX permissions of a database file that the library creates.
     public var filePermissions: UInt16 = 0o600
     /// A Boolean value that indicates whether the path can be a symbolic link.
     public var followsSymbolicLinks = true

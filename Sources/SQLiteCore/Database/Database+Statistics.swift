@@ -6,7 +6,7 @@ import Synchronization
 // running it before a connection is closed, and from time to time while it is open.
 
 extension Database {
-  /// Updates the statistics on this thread before the writer connection is closed.
+  /// Updates the query planner's statistics on this thread, before the writer connection is closed.
   func updateStatisticsBeforeClosing() {
     // A forked process must not use its parent's connection.
     guard options.updatesStatistics, server == nil, (try? scheduler.checkProcess()) != nil else {
@@ -16,8 +16,8 @@ extension Database {
     try? withUsedWriter { $0.updateStatistics() }
   }
 
-  /// Queues an update of the statistics if many rows have changed since the last one. It runs on a
-  /// worker's thread, after this access and those that already wait.
+  /// Queues an update of the query planner's statistics if many rows have changed since the last
+  /// one. The update runs on a worker's thread, after this access and those that already wait.
   ///
   /// - Parameter connection: The writer connection, at the beginning of an access.
   @inline(__always) func scheduleStatistics(of connection: Connection) {
@@ -47,7 +47,8 @@ extension Database {
 }
 
 extension Connection {
-  /// The number of rows that this connection has changed since it last updated the statistics.
+  /// The number of rows that this connection has changed since it last updated the query planner's
+  /// statistics.
   var unanalyzedChanges: Int64 { handle.totalChanges - analyzedChanges }
 
   /// Runs the `ANALYZE` statements that `PRAGMA optimize` recommends, in one transaction. Does
@@ -107,7 +108,7 @@ extension Connection {
     }
   }
 
-  /// Returns the tables with indexes, each with the first column of one index.
+  /// Returns the names of the tables with indexes, each with the first column of one index.
   private func indexedColumns() throws(SQLiteError) -> [(table: String, column: String)] {
     try rows(
       """

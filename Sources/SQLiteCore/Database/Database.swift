@@ -24,12 +24,12 @@ public final class Database: Sendable {
   let shared: SharedFile
   /// The threads on which asynchronous accesses run.
   package let worker: Worker
-  /// The access whose task a worker's thread is resuming now.
+  /// The access whose task a worker's thread is resuming at the moment, or nil.
   let resumed = Mutex<TaskAccess?>(nil)
   let groupCommitStatistics = GroupCommitStatistics()
   let heldWatch = Mutex(WeakWatch())
   private let slots: [ConnectionSlot]
-  /// The number of connections that were opened.
+  /// The number of connections that this database has opened.
   private let openings = Atomic<Int>(0)
   /// Whether the writer connection is the one that `init` opened, and is still unused.
   private let hasFreshWriter = Atomic(false)
@@ -132,11 +132,11 @@ public final class Database: Sendable {
   /// The server that hosts the database, or nil for a local database.
   package var server: (any RemoteServer)? { file.server }
 
-  /// Whether the content outlives this value, so that other processes can use it, too.
+  /// Whether the content outlives this `Database`, so that other processes can use it, too.
   package var mayHaveOthers: Bool { path != nil || server != nil }
 
-  /// Whether this value has created the database, so that it is empty unless it was written to
-  /// since.
+  /// Whether opening this `Database` created the database, which is therefore empty unless
+  /// something was written since.
   package var isNew: Bool { server == nil && (path == nil || file.wasCreated) }
 
   /// The absolute path of the file, or nil for an in-memory or temporary database.
@@ -168,9 +168,9 @@ public final class Database: Sendable {
   /// holding the slot.
   ///
   /// - Parameters:
-  ///   - slot: The slot.
+  ///   - slot: The number of the slot; 0 is the writer's.
   ///   - reasonToEnd: Returns the reason why opening a server's session must end, or nil.
-  ///   - body: The work.
+  ///   - body: The work to do with the connection.
   private func withConnection(
     at slot: Int, _ reasonToEnd: @escaping @Sendable () -> String? = { nil },
     _ body: (Connection) throws -> Void
@@ -205,13 +205,14 @@ public final class Database: Sendable {
     }
   }
 
-  /// Runs an access at its slot, on this thread. The caller stores the result of `body`.
+  /// Runs an access on this thread, on the connection of the slot that it was granted. The caller
+  /// stores the result of `body`.
   ///
   /// - Parameters:
-  ///   - grant: The slot.
-  ///   - access: The access.
+  ///   - grant: The granted slot. The access leaves it at the end, unless an outer access owns it.
+  ///   - access: The kind, deadline and cancellation of the access.
   ///   - task: The task's access, if its thread can run the next access of the slot.
-  ///   - body: The work.
+  ///   - body: The work to do with the connection.
   func run(
     _ grant: Scheduler.Grant, _ access: Access, of task: TaskAccess? = nil,
     _ body: (Connection) throws -> TransactionOutcome
@@ -228,8 +229,8 @@ public final class Database: Sendable {
     }
   }
 
-  /// Runs an access at a server. Runs it again if the session is lost before anything was
-  /// committed.
+  /// Runs an access at a server. If the session is lost before anything was committed, runs the
+  /// access again.
   private func run(
     _ access: Access, at server: any RemoteServer, _ slot: Int,
     _ body: (Connection) throws -> TransactionOutcome
@@ -262,9 +263,9 @@ public final class Database: Sendable {
   /// Tries to run a read on its task's thread, without waiting for anything.
   ///
   /// - Parameters:
-  ///   - access: The access. If it takes too long, its cancellation has the reason `length`
+  ///   - access: The read to run. If it takes too long, its cancellation has the reason `length`
   ///     afterwards.
-  ///   - body: The work.
+  ///   - body: The work to do with the connection.
   /// - Returns: False if the read has not completed and must run on a thread that can block.
   /// - Throws: The error of `body`.
   func runOnTask(
@@ -289,7 +290,8 @@ public final class Database: Sendable {
   /// The number of reads that ran on their tasks' own threads.
   package var readOnTaskCount: Int { readsOnTasks.load(ordering: .relaxed) }
 
-  /// Runs a group of writes at its slot, on this thread.
+  /// Runs a group of writes on this thread, on the connection of a slot that the group holds.
+  /// Leaves the slot and reports the outcomes to the callers.
   func run(_ group: inout GroupCommitRun, at slot: Int) {
     defer {
       scheduler.leave(slot)

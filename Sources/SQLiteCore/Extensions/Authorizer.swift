@@ -107,8 +107,8 @@ final class Authorizer {
     return SQLITE_OK
   }
 
-  /// Registers an authorizer with SQLite, or removes it if it is nil (`sqlite3_set_authorizer`).
-  /// The caller keeps it alive.
+  /// Registers an authorizer with SQLite, or removes the current one if `authorizer` is nil
+  /// (`sqlite3_set_authorizer`). The caller keeps the authorizer alive.
   static func install(_ authorizer: Authorizer?, on handle: ConnectionHandle) {
     let context = unsafe authorizer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     // SQLite recompiles all statements, so that the authorizer is called for cached ones, too.

@@ -69,7 +69,9 @@ func finishAggregate(context: OpaquePointer?) {
   }
 }
 
-/// Returns the state of the current group. SQLite stores a pointer to it, which is null at first.
+/// Returns the state of the current group of an aggregate function. If the group has no state yet,
+/// creates one if `begins` is true, and returns nil otherwise. Also returns nil if memory is
+/// exhausted.
 private func aggregateRun(_ context: OpaquePointer?, begins: Bool) -> AggregateRun? {
   let size = unsafe Int32(MemoryLayout<UnsafeMutableRawPointer?>.size)
   guard
@@ -88,7 +90,7 @@ private func aggregateRun(_ context: OpaquePointer?, begins: Bool) -> AggregateR
   return run
 }
 
-/// Returns the arguments of a call.
+/// Returns the arguments that SQLite passes to a function.
 private func values(
   _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
 ) throws(SQLiteError) -> [Value] {

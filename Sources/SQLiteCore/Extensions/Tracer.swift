@@ -25,8 +25,8 @@ final class Tracer {
     callback.run { body(event) }
   }
 
-  /// Registers a tracer with SQLite, or removes it if it is nil (`sqlite3_trace_v2`). The caller
-  /// keeps it alive.
+  /// Registers a tracer with SQLite, or removes the current one if `tracer` is nil
+  /// (`sqlite3_trace_v2`). The caller keeps the tracer alive.
   static func install(_ tracer: Tracer?, on handle: ConnectionHandle) throws(SQLiteError) {
     let context = unsafe tracer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     let mask = tracer == nil ? 0 : UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE)

@@ -32,7 +32,8 @@ enum TrigramTokenizer {
     if code != SQLITE_OK { unsafe original.deallocate() }
   }
 
-  /// Returns the extension interface of FTS5, by the method that its manual describes.
+  /// Returns the extension interface of FTS5, read by SQL as its manual describes; nil if FTS5
+  /// isn't available.
   private static func api(of connection: OpaquePointer) -> UnsafeMutablePointer<fts5_api>? {
     var prepared: OpaquePointer?
     let code = unsafe sqlite3_prepare_v2(connection, "SELECT fts5(?1)", -1, &prepared, nil)
@@ -47,7 +48,7 @@ enum TrigramTokenizer {
   }
 }
 
-/// Rejects an option without a value. Otherwise calls SQLite's own function.
+/// Creates a tokenizer with SQLite's own function, but fails if an option has no value.
 private func create(
   context: UnsafeMutableRawPointer?, arguments: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
   count: Int32, made: UnsafeMutablePointer<OpaquePointer?>?

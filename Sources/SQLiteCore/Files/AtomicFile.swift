@@ -50,7 +50,7 @@ package func checkIsPath(_ path: String) throws(SQLiteError) {
   }
 }
 
-/// Runs a file system call, and adds the path of the file to its error.
+/// Runs a file system call. If it fails, throws an error with the path of the file.
 package func naming<Result>(
   _ path: String, _ problem: String, _ call: () throws(SystemFailure) -> Result
 ) throws(SQLiteError) -> Result {

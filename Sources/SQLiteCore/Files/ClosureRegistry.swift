@@ -55,7 +55,7 @@ final class ClosureRegistry<Body: Sendable>: Sendable {
   }
 }
 
-/// The registration of a closure, which ends when it is released.
+/// The registration of a closure. Releasing the registration removes the closure.
 package final class Registration: Sendable {
   private let end: @Sendable () -> Void
 

@@ -11,20 +11,20 @@ typealias Replacements = ClosureRegistry<
 final class SharedFile: Sendable {
   /// The feed that notifies subscribers of the transactions on this file.
   let feed = ChangeFeed()
-  /// The types that own the tables.
+  /// The registry of the types that own the file's tables.
   let claims = TableClaims()
-  /// The counter of replacements of the content.
+  /// The counter of replacements of the file's whole content by this process.
   let content = ContentGeneration()
-  /// The closures that run around each replacement of the content.
+  /// The closures of other modules that run around each replacement of the file's whole content.
   let replacements = Replacements()
-  /// The closures that run before each commit.
+  /// The closures of other modules that run before each commit.
   let commits = CommitBodies()
-  /// The path; nil for a database without a file.
+  /// The path of the file; nil for a database without a file.
   let name: String?
   /// The fork count of the process when the file was opened.
   private let forks = ForkCount.atOpening
   private let presences = Atomic<Int>(0)
-  /// The file that the connections have open.
+  /// The identity of the file that the connections have open, or nil if none is open.
   private let file = Mutex<FileIdentity?>(nil)
   private let users = Mutex<[ObjectIdentifier: WeakUser]>([:])
 
@@ -82,7 +82,7 @@ final class SharedFile: Sendable {
     }
   }
 
-  /// Adds a database that uses the file.
+  /// Adds the scheduler of a database that uses the file.
   func join(_ user: Scheduler) {
     let weak = WeakUser(scheduler: user)
     // These references are released after the lock.
@@ -95,7 +95,7 @@ final class SharedFile: Sendable {
     }
   }
 
-  /// Removes a database that no longer uses the file.
+  /// Removes the scheduler of a database that no longer uses the file.
   func leave(_ user: Scheduler) {
     _ = users.withLock { $0.removeValue(forKey: ObjectIdentifier(user)) }
   }
@@ -132,7 +132,7 @@ extension SharedFile {
     return all.compactMap { $0 }.filter { $0.presences.load(ordering: .acquiring) > 0 }
   }
 
-  /// The file that the connections have open.
+  /// The identity of the file that the connections have open, or nil if none is open.
   var identity: FileIdentity? { file.withLock { $0 } }
 
   /// Stores the identity of the file that a connection has opened.
@@ -181,7 +181,7 @@ final class FilePresence: Sendable {
 }
 
 extension Replacements {
-  /// Runs `replace` inside all closures, the first closure outermost.
+  /// Runs `replace` nested inside all registered closures, the first closure outermost.
   func run(
     _ source: Connection, _ target: Connection, _ replace: () throws -> Void
   ) throws {

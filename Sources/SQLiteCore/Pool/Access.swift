@@ -33,7 +33,7 @@ import Synchronization
   let scope: Scope
   let deadline: Moment?
   var cancellation = Cancellation()
-  /// The author to record for its changes, or nil if nothing records authors.
+  /// The author to record for the changes of the access, or nil if nothing records authors.
   var author: String?
   var place = Place.anywhere
 
@@ -52,7 +52,7 @@ import Synchronization
     }
   }
 
-  /// The reason why the access must end now, or nil. Checked while it waits for a server.
+  /// The reason why the access must end now, or nil. Checked while the access waits for a server.
   var reasonToEnd: String? {
     if let cancelled = cancellation.reason { return cancelled.message }
     if let deadline, .now >= deadline { return SQLiteError.deadlineMessage }
@@ -131,7 +131,7 @@ struct Holder: Sendable {
   let kind: Access.Kind
   let since: Moment
   var cancellation: Cancellation
-  /// The number of its thread, or 0 if it isn't running yet.
+  /// The number of the thread that runs the access, or 0 if the access isn't running yet.
   var thread: UInt = 0
 }
 
@@ -203,8 +203,8 @@ final class TaskAccess: Sendable {
   }
 
   /// Removes and returns the work, so that it is released before the task resumes. The task holds
-  /// the work, too. If the worker's thread released the program's objects last, their
-  /// deinitializers might wait for the slot there.
+  /// the work, too. If the worker's thread were the last to release the program's objects, their
+  /// deinitializers might wait on that thread for the slot.
   func takeWork() -> (any Work)? {
     state.withLock { state in
       defer { state.work = nil }
@@ -233,8 +233,8 @@ final class TaskAccess: Sendable {
     if let outcome { continuation.resume(with: outcome) }
   }
 
-  /// Stores the access that runs next on the same thread. Returns false if there is one already, or
-  /// if the thread has already looked for it.
+  /// Stores the access that runs next on the same thread. Returns false if another one is already
+  /// stored, or if the thread has already looked for it.
   func leaveSlot(to next: GrantedAccess) -> Bool {
     state.withLock { state in
       guard state.successor == nil, !state.isOver else { return false }

@@ -5,7 +5,7 @@ extension Database {
   /// Runs `body`, and ends its access if the task is cancelled.
   ///
   /// - Parameters:
-  ///   - access: The access.
+  ///   - access: The access to end.
   ///   - task: The task's access, if it can have a successor on its slot.
   ///   - body: Begins the access and waits for its end.
   /// - Throws: `CancellationError` if the task was cancelled; the error of `body`.

@@ -7,7 +7,8 @@ import Synchronization
 // Only thin wrappers that store the result are generic. The rest is `dynamic`, so that the compiler
 // doesn't specialize it for each result type and closure.
 extension Database {
-  /// Describes an access that begins now. Without a deadline, `Options.accessTimeout` applies.
+  /// Returns the description of an access that begins now. Without a deadline,
+  /// `Options.accessTimeout` applies.
   func access(
     _ scope: Access.Scope, _ deadline: ContinuousClock.Instant?,
     _ cancellation: Cancellation = Cancellation(), at place: Access.Place = .anywhere

@@ -39,7 +39,7 @@ public struct GroupCommit: Hashable, Sendable {
 ///
 /// The outcome of each member is therefore the same as if it had run alone from the start.
 struct GroupCommitRun {
-  /// The error that abandons a shared transaction.
+  /// An error that makes a shared transaction roll back, so that its members run again.
   private struct Abandoned: Error {}
 
   private let scheduler: Scheduler
@@ -348,12 +348,12 @@ struct GroupCommitMember: Sendable {
     access.cancellation.isRequested || access.deadline.map { $0 <= .now } ?? false
   }
 
-  /// Runs the work in its own transaction.
+  /// Runs the work in its own transaction and returns its error; nil on success.
   func run(on connection: Connection) -> (any Error)? {
     error { try access.run(on: connection) { try work.run(on: $0) } }
   }
 
-  /// Runs the work in a savepoint of the open transaction.
+  /// Runs the work in a savepoint of the open transaction and returns its error; nil on success.
   func join(_ connection: Connection) -> (any Error)? {
     error {
       try connection.runSavepoint {

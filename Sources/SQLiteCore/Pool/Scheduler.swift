@@ -314,7 +314,7 @@ final class Scheduler: Sendable {
   /// Records that the access at a slot runs on this thread from now on.
   ///
   /// - Parameters:
-  ///   - slot: The slot.
+  ///   - slot: The number of the slot; 0 is the writer's.
   ///   - cancellation: The new cancellation of the access, or nil to keep the current one.
   func adopt(_ slot: Int, _ cancellation: Cancellation? = nil) {
     threads[slot].number.store(currentThread(), ordering: .relaxed)
@@ -325,7 +325,7 @@ final class Scheduler: Sendable {
   /// Frees the slot of this thread's access, or passes it to the next access that waits for it.
   ///
   /// - Parameters:
-  ///   - slot: The slot.
+  ///   - slot: The number of the slot; 0 is the writer's.
   ///   - leaver: The task access that leaves, if its thread can run the next access.
   /// - Complexity: O(1) in the number of waiting accesses.
   func leave(_ slot: Int, _ leaver: TaskAccess? = nil) {
@@ -479,7 +479,7 @@ extension Scheduler {
     .now() + .nanoseconds(deadline.nanosecondsLeft)
   }
 
-  /// Whether an access runs on this thread.
+  /// Whether this thread is running an access of the database.
   var isHeldByThisThread: Bool {
     slotOfThisThread() != nil
   }

@@ -7,7 +7,7 @@ struct WaitingList<Element: Sendable>: Sendable {
   private struct Place: Sendable {
     let number: UInt64
     let deadline: Moment?
-    /// Nil after the element was removed.
+    /// The waiting element, or nil after it was removed.
     var element: Element?
   }
 

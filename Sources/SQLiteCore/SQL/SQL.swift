@@ -90,7 +90,7 @@ extension SQL {
   @inline(never)
   package mutating func append(text: String) { add(text) }
 
-  /// Appends text like ``append(text:)``, but inlined (benchmark `insert`).
+  /// Appends text, which must not contain text from users. Always inlined (benchmark `insert`).
   @inline(__always) mutating func add(_ text: consuming String) {
     if end.isEmpty { end = text } else { end += text }
   }

@@ -83,7 +83,7 @@ extension Connection {
     return true
   }
 
-  /// Returns the other tables whose foreign keys reference a table.
+  /// Returns the names of the other tables whose foreign keys reference a table.
   package func tables(referringTo name: String) throws(SQLiteError) -> [String] {
     try texts(
       """
@@ -258,7 +258,7 @@ extension Connection {
     try Int32(databaseValue: try pragma(name) ?? .null)
   }
 
-  /// Returns the first column of all rows of a query.
+  /// Returns the first column of each row of a query as text.
   func texts(_ sql: SQL) throws(SQLiteError) -> [String] {
     var statement = try boundStatement(sql)
     var texts: [String] = []

@@ -10,7 +10,7 @@ final class TableClaims: Sendable {
     let name: String
   }
 
-  /// The owners by the table names in lower case (ASCII).
+  /// The owner of each table. The keys are the tables' names in ASCII lower case.
   private let owners = Mutex<[String: Owner]>([:])
 
   /// Registers a type as the owner of all given tables, or of none of them if there is a conflict.

@@ -13,7 +13,7 @@ public enum ColumnType: String, Sendable, CaseIterable {
   case numeric = "NUMERIC"
   /// Booleans, stored as 0 and 1. Not available in strict tables.
   case boolean = "BOOLEAN"
-  /// Dates, stored as unchanged text. Not available in strict tables.
+  /// Dates as text, which SQLite stores without conversion. Not available in strict tables.
   case date = "DATE TEXT"
   /// Values of any type. Strict tables store them without conversion. In other tables, SQLite
   /// converts text that looks like a number.
@@ -44,7 +44,7 @@ public struct ColumnDefinition: Hashable, Sendable {
     public var table: String
     /// The name of the referenced table's key column.
     public var column: String
-    /// The action on this row when the referenced row is deleted.
+    /// The action on a referencing row when the referenced row is deleted.
     public var onDelete: DeleteRule
 
     /// Creates a reference to a key column of another table.
@@ -52,7 +52,7 @@ public struct ColumnDefinition: Hashable, Sendable {
     /// - Parameters:
     ///   - table: The name of the referenced table.
     ///   - column: The name of the referenced table's key column.
-    ///   - onDelete: The action on this row when the referenced row is deleted.
+    ///   - onDelete: The action on a referencing row when the referenced row is deleted.
     public init(table: String, column: String, onDelete: DeleteRule) {
       self.table = table
       self.column = column
@@ -74,7 +74,7 @@ public struct ColumnDefinition: Hashable, Sendable {
   /// A Boolean value that indicates whether the column rejects a value that another row already
   /// has.
   public var isUnique: Bool
-  /// The row that the column references; nil if the column isn't a foreign key.
+  /// The foreign key that consists of this column, or nil if the column isn't a foreign key.
   public var reference: Reference?
   /// The collation of the column in non-unique indexes, for values whose order differs from that of
   /// their bytes. The SQL of the table doesn't contain it, so that programs without this collation
@@ -91,7 +91,7 @@ public struct ColumnDefinition: Hashable, Sendable {
   ///   - isOptional: Whether the column accepts NULL.
   ///   - defaultValue: The value of the column in rows that are inserted without a value for it.
   ///   - isUnique: Whether the column rejects a value that another row already has.
-  ///   - reference: The row that the column references.
+  ///   - reference: The foreign key that consists of this column, or nil.
   public init(
     _ name: String, _ type: ColumnType, isPrimaryKey: Bool = false, isOptional: Bool = false,
     defaultValue: Value? = nil, isUnique: Bool = false, reference: Reference? = nil

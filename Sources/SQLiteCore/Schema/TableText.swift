@@ -108,8 +108,8 @@ extension TableText {
       return first.isQuoted || !constraints.contains(first.name) ? first.name : nil
     }
 
-    /// The column list of a table constraint FOREIGN KEY. If it has one column, this is the
-    /// column's name.
+    /// The column's name for a table constraint FOREIGN KEY with one column. Nil for any other
+    /// constraint or column. For a foreign key of several columns, the value is no column's name.
     var foreignKey: String? {
       let index = isWord("constraint", at: 0) ? 2 : 0
       guard isWord("foreign", at: index), isWord("key", at: index + 1),

@@ -5,7 +5,7 @@
 /// expand to more than the available memory, and SQLite doesn't call the progress handler
 /// meanwhile. The estimate only considers the words of the SQL, so it may be too high.
 struct ViewSizes {
-  /// The cost of each copy in addition to its text.
+  /// The number of bytes to add for each copy, in addition to the size of its text.
   private static let copy = 2_048
   /// The maximum depth of nested or referenced SELECTs. SQLite processes them recursively.
   private static let maximumDepth = 100
@@ -15,17 +15,17 @@ struct ViewSizes {
     var size = ViewSizes.copy
     /// The number of occurrences of each name that may refer to a column, a table or a view.
     var names: [String: Int] = [:]
-    /// The number of references to all columns.
+    /// The number of `*` that stand for all columns.
     var asterisks = 0
-    /// The blocks in parentheses, each with its name if it is a common table expression.
+    /// The indexes of the nested blocks, each with its name if it is a common table expression.
     var inner: [(block: Int, name: String?)] = []
   }
 
   private struct Parenthesis {
     let block: Int
-    /// The name before the parenthesis.
+    /// The word before the parenthesis, or nil.
     let front: String?
-    /// The name of the common table expression, if the parenthesis contains its SELECT.
+    /// The name of the common table expression whose SELECT is in the parenthesis, or nil.
     let name: String?
   }
 
@@ -41,7 +41,7 @@ struct ViewSizes {
   private var blocks: [Block] = []
   private var views: [String: [Int]] = [:]
 
-  /// Adds a view to estimate, or to which other views refer.
+  /// Adds the SQL of a view, whose size is estimated and to which other views may refer.
   mutating func add(_ name: String, sql: String) {
     views[asciiLowercased(name), default: []].append(blocks.count)
     read(sql)
@@ -53,8 +53,8 @@ struct ViewSizes {
     return views.values.joined().contains { size(of: $0, [], 0, &known) > limit }
   }
 
-  /// Returns the size of a block including everything that it references; `Int.max` if it is nested
-  /// too deeply.
+  /// Returns the estimated size, in bytes, of a block including everything that it references;
+  /// `Int.max` if it is nested too deeply.
   ///
   /// - Parameters:
   ///   - index: The index of the block.

@@ -81,7 +81,7 @@ public struct QueryPlan: Hashable, Sendable {
     }
   }
 
-  /// The tables that SQLite scans completely. Virtual tables are not included.
+  /// The names of the tables that SQLite scans completely. Virtual tables are not included.
   public var scannedTables: [String] {
     readings.compactMap { reading in
       if case .virtual = reading.index { return nil }
@@ -179,12 +179,12 @@ extension QueryPlan.Reading {
 }
 
 extension StringProtocol where SubSequence == Substring {
-  /// Returns the text after the last `marker`.
+  /// Returns the text after the last `marker`, or nil if the marker doesn't occur.
   fileprivate func tail(after marker: String) -> Substring? {
     lastRange(of: marker).map { self[$0.upperBound...] }
   }
 
-  /// Returns the text before the last `marker`.
+  /// Returns the text before the last `marker`, or nil if the marker doesn't occur.
   fileprivate func head(before marker: String) -> Substring? {
     lastRange(of: marker).map { self[..<$0.lowerBound] }
   }

@@ -9,9 +9,10 @@ import CSQLite
 /// handle's pointer is that of one of the two carriers.
 final class RemoteStatementHandle: StatementHandle {
   private let statement: any RemoteStatement
-  /// The carrier of the parameters' values.
+  /// The local statement to which the parameters' values are bound until they are sent.
   private let parameters: StatementHandle
-  /// The carrier of the current row.
+  /// The local statement from which the columns of the current row are read; nil if the statement
+  /// has no columns, or hasn't run yet.
   private var row: StatementHandle?
   /// The names of the columns; empty before the first run.
   private var names = ColumnNames([])
@@ -109,8 +110,8 @@ final class RemoteStatementHandle: StatementHandle {
     return values
   }
 
-  /// Throws unless a step of a carrier has returned its row. The step is interrupted if the task is
-  /// cancelled or the deadline passes.
+  /// Throws unless `code`, the result of a step of a local statement that holds values, is a row.
+  /// The step is interrupted if the task is cancelled or the deadline passes.
   private static func check(_ code: Int32, _ failure: String) throws(SQLiteError) {
     guard code != SQLITE_ROW else { return }
     throw code == SQLITE_INTERRUPT

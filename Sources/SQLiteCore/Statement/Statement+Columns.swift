@@ -146,7 +146,7 @@ extension Statement {
     return integer
   }
 
-  /// Returns a REAL, or an INTEGER that a `Double` represents exactly.
+  /// Reads a REAL, or an INTEGER that a `Double` represents exactly. Throws for any other value.
   @usableFromInline func exactReal(at column: Int) throws(SQLiteError) -> Double {
     guard let real = self.column(column).real else { return try real(instead: column) }
     return real
@@ -174,8 +174,8 @@ extension Statement {
     return bytes
   }
 
-  /// Calls `body` with the bytes of a BLOB, without copying them. Wrapping it in a closure that
-  /// takes a span would cost another call.
+  /// Calls `body` with the bytes of a BLOB, without copying them. Doesn't pass a span, because that
+  /// would require another closure and thereby another call.
   @unsafe package func withExactBytes(
     at column: Int, expected type: Any.Type, _ body: (UnsafeRawBufferPointer) -> Void
   ) throws(SQLiteError) {

@@ -87,8 +87,8 @@ protocol StatementOwner: AnyObject {
   /// Prepares for the first step of a run, or throws if the statement must not run now.
   func beginRun(of statement: StatementHandle) throws(SQLiteError)
 
-  /// Trusts the schema if SQLite has just rejected a trigger that uses full-text search. Returns
-  /// whether it did.
+  /// Turns on `PRAGMA trusted_schema` if SQLite has just rejected a trigger that uses full-text
+  /// search. Returns whether it did.
   func trustSchemaForTrigger() throws(SQLiteError) -> Bool
 
   /// Ends a failed run and returns its error.
@@ -272,7 +272,7 @@ extension Statement {
     throw SQLiteError(.range, "the statement has no parameter named \(name)", sql: sql)
   }
 
-  /// Throws unless `bound` contains all parameters.
+  /// Throws unless `bound` contains the numbers of all parameters.
   func checkHasValues(_ bound: Set<Int>) throws(SQLiteError) {
     guard bound.count < handle.parameterCount else { return }
     let missing = (1...handle.parameterCount).filter { !bound.contains($0) }.prefix(10)

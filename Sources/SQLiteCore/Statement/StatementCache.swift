@@ -11,11 +11,11 @@ final class StatementCache {
   /// The maximum number of cached statements.
   let capacity: Int
   private var handles: [String: StatementHandle] = [:]
-  /// Recently used statements by the length of their SQL. Comparing an SQL text costs a fifth of
-  /// hashing it (benchmark `cache`).
+  /// Recently used statements, each at the length of its SQL modulo 64. Comparing an SQL text costs
+  /// a fifth of hashing it (benchmark `cache`).
   private let recent = (0..<64).map { _ in Recent() }
-  /// Recently used statements by ``SQL/literalHash``. A literal that runs again is recognized by
-  /// its address in memory (benchmark `insert`).
+  /// Recently used statements, each at its ``SQL/literalHash`` modulo 64. A literal that runs again
+  /// is recognized by its address in memory (benchmark `insert`).
   private let literals = (0..<64).map { _ in Recent() }
   private var clock: UInt64 = 0
   /// The number of statements that are checked out.

@@ -45,9 +45,10 @@ import CSQLite
   /// The state of the recording before the current run, if the statement may write and a recorder
   /// exists.
   final var recorded: RecordedRun?
-  /// The texts of the literal by which the cache finds the statement.
+  /// The texts of the literal by which the cache finds the statement, or nil.
   final var literal: [String]?
-  /// The cache's clock at the last use.
+  /// The count of the cache's uses when the statement was last used. Lower counts are evicted
+  /// first.
   final var lastUse: UInt64 = 0
 
   /// Whether a whole row is being bound, whose short values are stored in `bindingBuffer`.

@@ -39,7 +39,10 @@ extension Bindable {
 }
 
 extension Value: Bindable {
-  /// The value itself. Throws if it is NaN, which SQLite can't store.
+  /// The value itself.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the value is NaN, which SQLite can't
+  ///   store.
   public var databaseValue: Value {
     get throws(SQLiteError) {
       if case .real(let real) = self { return try real.databaseValue }

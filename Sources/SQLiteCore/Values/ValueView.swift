@@ -92,7 +92,8 @@ import CSQLite
     return unsafe SQLiteCore.copiedBytes(bytes.baseAddress, count: bytes.count)
   }
 
-  /// Returns the bound pointer, or nil if it was bound with another type (`sqlite3_value_pointer`).
+  /// Returns the pointer that was bound with the type `type`, or nil if there is none
+  /// (`sqlite3_value_pointer`).
   @unsafe func pointer(of type: UnsafePointer<CChar>) -> UnsafeMutableRawPointer? {
     unsafe sqlite3_value_pointer(pointer, type)
   }
