@@ -20,8 +20,7 @@ struct HistoryStep: Sendable {
 /// Changes of the steps belong to the open transaction and are rolled back with it.
 final class HistoryLog: Sendable {
   private struct State: Sendable {
-    /// The steps as changed by the open transaction; the same as `committed` if no transaction has
-    /// changed them.
+    /// The steps including the uncommitted changes of the open transaction.
     var steps: [HistoryStep] = []
     /// The steps after the last commit. For a history in the database, those that were read last.
     var committed: [HistoryStep] = []

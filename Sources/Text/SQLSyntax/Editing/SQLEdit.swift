@@ -1,6 +1,7 @@
 /// A replacement of some bytes of a text. All other bytes stay unchanged.
 public struct SQLEdit: Hashable, Sendable {
-  /// The UTF-8 offsets of the bytes to replace. An empty range inserts.
+  /// The UTF-8 offsets of the bytes to replace. If the range is empty, the replacement is inserted
+  /// at its offset.
   public var range: Range<Int>
   /// The text that replaces the bytes.
   public var replacement: String

@@ -100,7 +100,8 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - constraint: The constraint to replace.
   ///   - other: The new constraint.
-  /// - Throws: ``Refusal/noConstraint`` if the table has no constraint that equals `constraint`.
+  /// - Throws: ``Refusal/noConstraint`` if the table has no constraint that equals `constraint`;
+  ///   ``SQLSyntaxError`` if the result isn't valid.
   public mutating func replace(
     _ constraint: SQLTableConstraint, by other: SQLTableConstraint
   ) throws {
@@ -110,7 +111,8 @@ public struct SQLTableText: Sendable {
   /// Removes a table constraint and an adjacent comma.
   ///
   /// - Parameter constraint: The constraint to remove.
-  /// - Throws: ``Refusal/noConstraint`` if the table has no constraint that equals `constraint`.
+  /// - Throws: ``Refusal/noConstraint`` if the table has no constraint that equals `constraint`;
+  ///   ``SQLSyntaxError`` if the result isn't valid.
   public mutating func remove(_ constraint: SQLTableConstraint) throws {
     try apply(removal(of: try found(constraint).span.range))
   }
@@ -137,7 +139,8 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - name: The name of the column.
   ///   - column: The new definition.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
+  ///   the result isn't valid.
   public mutating func replace(_ name: String, by column: SQLColumnDefinition) throws {
     try apply([SQLEdit(try self.column(name).span.range, column.description)])
   }
@@ -145,8 +148,8 @@ public struct SQLTableText: Sendable {
   /// Removes a column and an adjacent comma. Constraints that use the column are not changed.
   ///
   /// - Parameter name: The name of the column.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`, or
-  ///   ``Refusal/lastColumn`` if it has no other column.
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``Refusal/lastColumn``
+  ///   if it has no other column; ``SQLSyntaxError`` if the result isn't valid.
   public mutating func dropColumn(_ name: String) throws {
     guard definition.columns.count > 1 else {
       _ = try column(name)
@@ -161,17 +164,19 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - name: The name of the column.
   ///   - other: The new name.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
+  ///   the result isn't valid.
   public mutating func renameColumn(_ name: String, to other: SQLName) throws {
     try apply([SQLEdit(try column(name).name.span.range, other.description)])
   }
 
-  /// Changes the type of a column, or removes it if `type` is nil.
+  /// Changes the declared type of a column, or removes the type if `type` is nil.
   ///
   /// - Parameters:
   ///   - name: The name of the column.
   ///   - type: The new type, or nil for no type.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
+  ///   the result isn't valid.
   public mutating func setType(of name: String, to type: SQLTypeName?) throws {
     let column = try column(name)
     guard let old = column.type else {
@@ -191,7 +196,8 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - constraint: The constraint to add.
   ///   - name: The name of the column.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`.
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
+  ///   the result isn't valid.
   public mutating func add(_ constraint: SQLColumnConstraint, to name: String) throws {
     try apply([SQLEdit(endOf(try column(name).span), " \(constraint)")])
   }
@@ -202,8 +208,9 @@ public struct SQLTableText: Sendable {
   ///   - constraint: The constraint to replace.
   ///   - name: The name of the column.
   ///   - other: The new constraint.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`, or
-  ///   ``Refusal/noConstraint`` if the column has no constraint that equals `constraint`.
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``Refusal/noConstraint``
+  ///   if the column has no constraint that equals `constraint`; ``SQLSyntaxError`` if the result
+  ///   isn't valid.
   public mutating func replace(
     _ constraint: SQLColumnConstraint, of name: String, by other: SQLColumnConstraint
   ) throws {
@@ -215,8 +222,9 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - constraint: The constraint to remove.
   ///   - name: The name of the column.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`, or
-  ///   ``Refusal/noConstraint`` if the column has no constraint that equals `constraint`.
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``Refusal/noConstraint``
+  ///   if the column has no constraint that equals `constraint`; ``SQLSyntaxError`` if the result
+  ///   isn't valid.
   public mutating func remove(_ constraint: SQLColumnConstraint, of name: String) throws {
     let range = try found(constraint, of: name).span.range
     let start = withoutBlanks(before: range.lowerBound)
@@ -237,7 +245,8 @@ public struct SQLTableText: Sendable {
   /// Each column keeps its own text. Comments between columns keep their positions.
   ///
   /// - Parameter names: The names of the columns that come first, in their new order.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column with one of the names.
+  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column with one of the names;
+  ///   ``SQLSyntaxError`` if the result isn't valid.
   public mutating func reorder(_ names: [String]) throws {
     let first = try names.map(column)
     let rest = definition.columns.filter { column in

@@ -22,24 +22,24 @@ public struct SQLInsert: Hashable, Sendable {
     case defaultValues
   }
 
-  /// The WITH clause.
+  /// The WITH clause; nil if there is none.
   public var with: SQLWith?
   /// A Boolean value that indicates whether the statement is written as REPLACE, which means INSERT
   /// OR REPLACE.
   public var isReplace: Bool
-  /// The conflict action after OR.
+  /// The action after OR if a row violates a constraint; nil if there is no OR clause.
   public var conflict: SQLConflict?
   /// The table to insert into.
   public var table: SQLQualifiedName
-  /// The alias of the table in this statement.
+  /// The alias of the table in this statement; nil if it has none.
   public var alias: SQLName?
-  /// The columns that receive values. If empty, all columns.
+  /// The columns that receive values. If the array is empty, all columns receive values.
   public var columns: [SQLName]
   /// The source of the inserted rows.
   public var source: Source
   /// The ON CONFLICT clauses, in order.
   public var upserts: [SQLUpsert]
-  /// The columns of the RETURNING clause.
+  /// The columns of the RETURNING clause; empty if there is none.
   public var returning: [SQLResultColumn]
 
   /// Creates an INSERT statement from its clauses.
@@ -70,9 +70,11 @@ public struct SQLUpsert: Hashable, Sendable {
     case update([SQLAssignment], where: SQLExpression?)
   }
 
-  /// The columns of the unique index to which the clause applies. If empty, any conflict.
+  /// The columns of the unique index to which the clause applies. If the array is empty, the clause
+  /// applies to any conflict.
   public var target: [SQLOrderTerm]
-  /// The condition of the partial index to which the clause applies.
+  /// The condition of the partial unique index to which the clause applies; nil if the index isn't
+  /// partial.
   public var targetWhere: SQLExpression?
   /// The action if there is a conflict.
   public var action: Action
@@ -113,23 +115,23 @@ public struct SQLAssignment: Hashable, Sendable {
 
 /// An UPDATE statement.
 public struct SQLUpdate: Hashable, Sendable {
-  /// The WITH clause.
+  /// The WITH clause; nil if there is none.
   public var with: SQLWith?
-  /// The conflict action after OR.
+  /// The action after OR if a row violates a constraint; nil if there is no OR clause.
   public var conflict: SQLConflict?
   /// The table to update.
   public var table: SQLTableReference
   /// The assignments after SET.
   public var assignments: [SQLAssignment]
-  /// The FROM clause, whose tables provide values for the assignments.
+  /// The FROM clause, whose tables provide values for the assignments; nil if there is none.
   public var from: SQLFrom?
-  /// The condition after WHERE.
+  /// The condition after WHERE; nil if there is none.
   public var `where`: SQLExpression?
-  /// The columns of the RETURNING clause.
+  /// The columns of the RETURNING clause; empty if there is none.
   public var returning: [SQLResultColumn]
-  /// The terms of the ORDER BY clause, which requires LIMIT.
+  /// The terms of the ORDER BY clause, which requires LIMIT; empty if there is none.
   public var orderBy: [SQLOrderTerm]
-  /// The LIMIT clause.
+  /// The LIMIT clause; nil if there is none.
   public var limit: SQLLimit?
 
   /// Creates an UPDATE statement from its clauses.
@@ -152,17 +154,17 @@ public struct SQLUpdate: Hashable, Sendable {
 
 /// A DELETE statement.
 public struct SQLDelete: Hashable, Sendable {
-  /// The WITH clause.
+  /// The WITH clause; nil if there is none.
   public var with: SQLWith?
   /// The table to delete from.
   public var table: SQLTableReference
-  /// The condition after WHERE.
+  /// The condition after WHERE; nil if there is none.
   public var `where`: SQLExpression?
-  /// The columns of the RETURNING clause.
+  /// The columns of the RETURNING clause; empty if there is none.
   public var returning: [SQLResultColumn]
-  /// The terms of the ORDER BY clause, which requires LIMIT.
+  /// The terms of the ORDER BY clause, which requires LIMIT; empty if there is none.
   public var orderBy: [SQLOrderTerm]
-  /// The LIMIT clause.
+  /// The LIMIT clause; nil if there is none.
   public var limit: SQLLimit?
 
   /// Creates a DELETE statement from its clauses.

@@ -36,7 +36,7 @@ public struct SQLTableDefinition: Hashable, Sendable {
   public var constraints: [SQLTableConstraint]
   /// The options after the parentheses, in the order of the text.
   public var options: [SQLTableOption]
-  /// The source range of the parentheses and their content, without the options.
+  /// The range of the parentheses and their content in the source text, without the options.
   public var span: SQLSpan
 
   /// Creates the definition of a table from its columns, constraints and options.
@@ -97,7 +97,7 @@ public struct SQLColumnConstraint: Hashable, Sendable {
     case primaryKey(SQLOrderTerm.Direction?, SQLConflict?, isAutoincrement: Bool)
     /// UNIQUE, with the action for violations.
     case unique(SQLConflict?)
-    /// CHECK, with its condition.
+    /// CHECK, with the condition that a row must satisfy.
     case check(SQLExpression)
     /// DEFAULT, with the default value.
     case `default`(SQLDefault)
@@ -112,7 +112,7 @@ public struct SQLColumnConstraint: Hashable, Sendable {
     case generated(SQLExpression, storage: SQLName?, isShort: Bool)
   }
 
-  /// The name after CONSTRAINT.
+  /// The name of the constraint after CONSTRAINT; nil if it has none.
   public var name: SQLName?
   /// The kind of the constraint, with its content.
   public var kind: Kind
@@ -157,7 +157,7 @@ public struct SQLReference: Hashable, Sendable {
     case noAction = "NO ACTION"
   }
 
-  /// A clause after the columns.
+  /// A clause after the columns of a foreign key reference.
   public enum Clause: Hashable, Sendable {
     /// ON DELETE, with the action if the referenced row is deleted.
     case onDelete(Action)
@@ -171,7 +171,7 @@ public struct SQLReference: Hashable, Sendable {
 
   /// The referenced table.
   public var table: SQLName
-  /// The referenced columns. If empty, the primary key.
+  /// The referenced columns. If the array is empty, the primary key is referenced.
   public var columns: [SQLName]
   /// The clauses after the columns, in the order of the text.
   public var clauses: [Clause]
@@ -223,7 +223,7 @@ public struct SQLTableConstraint: Hashable, Sendable {
     case foreignKey([SQLName], SQLReference, SQLDeferral?)
   }
 
-  /// The name after CONSTRAINT.
+  /// The name of the constraint after CONSTRAINT; nil if it has none.
   public var name: SQLName?
   /// The kind of the constraint, with its content.
   public var kind: Kind

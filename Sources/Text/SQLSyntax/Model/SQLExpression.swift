@@ -6,7 +6,7 @@
 public struct SQLExpression: Hashable, Sendable {
   /// The kind of the expression, with its operands.
   public var node: Node
-  /// The source range of the expression.
+  /// The range of the expression in the source text.
   public var span: SQLSpan
 
   /// Creates an expression from a node, usually without a source range.
@@ -166,7 +166,7 @@ public struct SQLLike: Hashable, Sendable {
   public var isNegated: Bool
   /// The pattern to match.
   public var pattern: SQLExpression
-  /// The escape character after ESCAPE.
+  /// The escape character after ESCAPE; nil if there is none.
   public var escape: SQLExpression?
 
   /// Creates a match with a pattern. The default operator is LIKE.
@@ -199,7 +199,7 @@ public struct SQLCase: Hashable, Sendable {
   public var base: SQLExpression?
   /// The WHEN branches. There is at least one.
   public var branches: [Branch]
-  /// The result after ELSE.
+  /// The result after ELSE; nil if there is no ELSE, so that the result is NULL.
   public var otherwise: SQLExpression?
 
   /// Creates a CASE expression from its branches.
@@ -230,17 +230,18 @@ public struct SQLCase: Hashable, Sendable {
 public struct SQLFunctionCall: Hashable, Sendable {
   /// The name of the function.
   public var name: SQLName
-  /// The keyword DISTINCT or ALL before the arguments.
+  /// The keyword DISTINCT or ALL before the arguments; nil if there is none.
   public var quantifier: SQLQuantifier?
   /// The arguments, or nil for the star in `count(*)`.
   public var arguments: [SQLExpression]?
-  /// The terms of ORDER BY after the arguments. Requires SQLite 3.44.
+  /// The terms of ORDER BY after the arguments, which requires SQLite 3.44; empty if there is none.
   public var orderBy: [SQLOrderTerm]
-  /// The expression of `WITHIN GROUP (ORDER BY …)`, which few builds of SQLite support.
+  /// The expression of `WITHIN GROUP (ORDER BY …)`, which few builds of SQLite support; nil if
+  /// there is none.
   public var withinGroup: SQLExpression?
-  /// The condition of `FILTER (WHERE …)`.
+  /// The condition of `FILTER (WHERE …)`; nil if there is none.
   public var filter: SQLExpression?
-  /// The window after OVER.
+  /// The window after OVER; nil if the function isn't called as a window function.
   public var over: SQLOver?
 
   /// Creates a call of the function `name`. If `arguments` is nil, the argument is a star.

@@ -48,11 +48,11 @@ public struct SQLJoin: Hashable, Sendable {
     case using([SQLName])
   }
 
-  /// The operator: a comma, or JOIN with the keywords before it.
+  /// The join operator: a comma, or JOIN with the keywords before it.
   public var `operator`: Operator
   /// The table after the operator.
   public var source: SQLTableSource
-  /// The ON or USING clause.
+  /// The ON or USING clause; nil if there is none.
   public var constraint: Constraint?
 
   /// Creates a join with a table. The default operator is JOIN.
@@ -89,9 +89,9 @@ public struct SQLTableReference: Hashable, Sendable {
 
   /// The name of the table.
   public var name: SQLQualifiedName
-  /// The alias of the table in this statement.
+  /// The alias of the table in this statement; nil if it has none.
   public var alias: SQLName?
-  /// The index hint.
+  /// The index hint after the table; nil if there is none.
   public var indexing: Indexing?
 
   /// Creates a reference to the table `name`.
@@ -102,11 +102,11 @@ public struct SQLTableReference: Hashable, Sendable {
   }
 }
 
-/// The window after OVER.
+/// The window of a window function, which follows OVER.
 public indirect enum SQLOver: Hashable, Sendable {
   /// The name of a window that the WINDOW clause defines.
   case name(SQLName)
-  /// A window in parentheses.
+  /// A window definition in parentheses.
   case window(SQLWindow)
 }
 
@@ -126,13 +126,14 @@ public struct SQLNamedWindow: Hashable, Sendable {
 
 /// The rows that a window function reads: `(base PARTITION BY … ORDER BY … ROWS …)`.
 public struct SQLWindow: Hashable, Sendable {
-  /// The named window that this one extends.
+  /// The name of the window that this one extends; nil if there is none.
   public var base: SQLName?
-  /// The expressions of PARTITION BY.
+  /// The expressions of PARTITION BY; empty if there is none.
   public var partitionBy: [SQLExpression]
-  /// The terms of ORDER BY.
+  /// The terms of ORDER BY; empty if there is none.
   public var orderBy: [SQLOrderTerm]
-  /// The frame: ROWS, RANGE or GROUPS, with its bounds.
+  /// The frame: ROWS, RANGE or GROUPS, with its bounds; nil if none is written, so that SQLite uses
+  /// its default frame.
   public var frame: SQLFrame?
 
   /// Creates a window from its clauses.
@@ -173,7 +174,7 @@ public struct SQLFrame: Hashable, Sendable {
     case unboundedFollowing
   }
 
-  /// The rows of the frame that the function skips.
+  /// The rows of the frame that the window function skips.
   public enum Exclusion: String, Hashable, Sendable, CaseIterable {
     /// Skips no rows. This is the default.
     case noOthers = "NO OTHERS"
@@ -185,11 +186,12 @@ public struct SQLFrame: Hashable, Sendable {
     case ties = "TIES"
   }
 
-  /// The unit of the bounds.
+  /// The unit in which the bounds are measured.
   public var unit: Unit
   /// The start of the frame.
   public var start: Bound
-  /// The end of the frame after AND, or nil without BETWEEN.
+  /// The end of the frame after AND; nil if the frame is written without BETWEEN, so that it ends
+  /// at the current row.
   public var end: Bound?
   /// The rows that the EXCLUDE clause removes from the frame, or nil without the clause.
   public var exclusion: Exclusion?

@@ -26,7 +26,7 @@ public struct SQLName: Hashable, Sendable {
   public var text: String
   /// The quotation marks around the name in SQL.
   public var quoting: Quoting
-  /// The source range of the name.
+  /// The range of the name in the source text.
   public var span: SQLSpan
 
   /// Creates a name with a specific quoting.
@@ -59,7 +59,7 @@ extension SQLName: ExpressibleByStringLiteral {
 
 /// A name with an optional schema: `note` or `main.note`.
 public struct SQLQualifiedName: Hashable, Sendable {
-  /// The schema, such as `main` or `temp`.
+  /// The schema, such as `main` or `temp`; nil if none is written.
   public var schema: SQLName?
   /// The name without the schema.
   public var name: SQLName
@@ -70,7 +70,7 @@ public struct SQLQualifiedName: Hashable, Sendable {
     self.name = name
   }
 
-  /// The source range of the name, including the schema.
+  /// The range of the name in the source text, including the schema.
   public var span: SQLSpan {
     guard let schema else { return name.span }
     return SQLSpan(schema.span.range.lowerBound..<name.span.range.upperBound)
@@ -87,18 +87,18 @@ extension SQLQualifiedName: ExpressibleByStringLiteral {
 ///
 /// SQLite stores this text and derives the affinity from it. A type can be any sequence of words.
 public struct SQLTypeName: Hashable, Sendable {
-  /// The text of the type.
+  /// The text of the type, such as `VARCHAR(10)`.
   public var text: String
-  /// The source range of the type.
+  /// The range of the type in the source text.
   public var span: SQLSpan
 
-  /// Creates a type from its text.
+  /// Creates a type from its text, such as `VARCHAR(10)`.
   public init(_ text: String, span: SQLSpan = .none) {
     self.text = text
     self.span = span
   }
 
-  /// The words before the parentheses.
+  /// The words of the type before the parentheses, such as `VARYING` and `CHARACTER`.
   public var words: [SQLName] {
     var words: [SQLName] = []
     var tokens = SQLTokens(text)
@@ -108,7 +108,8 @@ public struct SQLTypeName: Hashable, Sendable {
     return words
   }
 
-  /// The numbers in the parentheses with their signs, at most two.
+  /// The numbers in the parentheses as text, including their signs: `10` and `2` for `DECIMAL(10,
+  /// 2)`. There are at most two.
   public var arguments: [String] {
     var arguments: [String] = []
     var sign = ""
@@ -126,7 +127,7 @@ public struct SQLTypeName: Hashable, Sendable {
     return arguments
   }
 
-  /// The affinity that SQLite derives from the text.
+  /// The column affinity that SQLite derives from the text of the type.
   public var affinity: Affinity {
     let folded = text.uppercased()
     if folded.contains("INT") { return .integer }
@@ -154,6 +155,6 @@ public struct SQLTypeName: Hashable, Sendable {
 }
 
 extension SQLTypeName: ExpressibleByStringLiteral {
-  /// Creates a type from its text.
+  /// Creates a type from its text, such as `VARCHAR(10)`.
   public init(stringLiteral text: String) { self.init(text) }
 }

@@ -6,7 +6,8 @@ public struct SQLCreateVirtualTable: Hashable, Sendable {
   public var name: SQLQualifiedName
   /// The module that implements the table, such as `fts5`.
   public var module: SQLName
-  /// The texts between the commas, as SQLite passes them to the module, or nil without parentheses.
+  /// The texts between the commas, as SQLite passes them to the module; nil if there are no
+  /// parentheses.
   public var arguments: [String]?
 
   /// Creates a CREATE VIRTUAL TABLE statement for a table that `module` implements.
@@ -33,7 +34,7 @@ public struct SQLCreateIndex: Hashable, Sendable {
   public var table: SQLName
   /// The columns and expressions to index.
   public var columns: [SQLOrderTerm]
-  /// The condition of a partial index.
+  /// The condition of a partial index; nil if the index includes all rows.
   public var `where`: SQLExpression?
 
   /// Creates a CREATE INDEX statement for columns of a table.
@@ -58,7 +59,7 @@ public struct SQLCreateView: Hashable, Sendable {
   public var ifNotExists: Bool
   /// The name of the view.
   public var name: SQLQualifiedName
-  /// The column names. If empty, the query determines them.
+  /// The column names. If the array is empty, the query determines the names.
   public var columns: [SQLName]
   /// The query that produces the rows of the view.
   public var select: SQLSelect
@@ -104,7 +105,7 @@ public struct SQLCreateTrigger: Hashable, Sendable {
   public var ifNotExists: Bool
   /// The name of the trigger.
   public var name: SQLQualifiedName
-  /// The time at which the trigger runs, if it is written.
+  /// The time at which the trigger runs; nil if none is written, which means BEFORE.
   public var time: Time?
   /// The change that fires the trigger.
   public var event: Event
@@ -112,7 +113,7 @@ public struct SQLCreateTrigger: Hashable, Sendable {
   public var table: SQLQualifiedName
   /// A Boolean value that indicates whether the statement contains FOR EACH ROW.
   public var forEachRow: Bool
-  /// The condition after WHEN.
+  /// The condition after WHEN; nil if there is none.
   public var when: SQLExpression?
   /// The SELECT, INSERT, UPDATE and DELETE statements between BEGIN and END.
   public var body: [SQLStatement]

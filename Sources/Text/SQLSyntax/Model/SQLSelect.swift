@@ -1,16 +1,16 @@
 /// A query: a SELECT or VALUES clause, or several of them combined with UNION, INTERSECT or EXCEPT.
 public struct SQLSelect: Hashable, Sendable {
-  /// The WITH clause.
+  /// The WITH clause; nil if there is none.
   public var with: SQLWith?
   /// The first SELECT or VALUES clause, which is usually the only one.
   public var body: SQLSelectBody
   /// The other SELECT or VALUES clauses, each with the operator that precedes it.
   public var compounds: [SQLCompound]
-  /// The terms of the ORDER BY clause, which sorts the combined rows.
+  /// The terms of the ORDER BY clause, which sorts the combined rows; empty if there is none.
   public var orderBy: [SQLOrderTerm]
-  /// The LIMIT clause, which applies to the combined rows.
+  /// The LIMIT clause, which applies to the combined rows; nil if there is none.
   public var limit: SQLLimit?
-  /// The source range of the query.
+  /// The range of the query in the source text.
   public var span: SQLSpan
 
   /// Creates a query from its clauses.
@@ -63,19 +63,19 @@ public struct SQLCompound: Hashable, Sendable {
 
 /// The clause `SELECT columns FROM … WHERE … GROUP BY … HAVING … WINDOW …`.
 public struct SQLSelectCore: Hashable, Sendable {
-  /// The keyword DISTINCT or ALL.
+  /// The keyword DISTINCT or ALL before the columns; nil if there is none.
   public var quantifier: SQLQuantifier?
   /// The result columns. There is at least one.
   public var columns: [SQLResultColumn]
-  /// The FROM clause.
+  /// The FROM clause; nil if there is none.
   public var from: SQLFrom?
-  /// The condition after WHERE.
+  /// The condition after WHERE; nil if there is none.
   public var `where`: SQLExpression?
-  /// The expressions of the GROUP BY clause.
+  /// The expressions of the GROUP BY clause; empty if there is none.
   public var groupBy: [SQLExpression]
-  /// The condition after HAVING.
+  /// The condition after HAVING; nil if there is none.
   public var having: SQLExpression?
-  /// The windows that the WINDOW clause defines.
+  /// The windows that the WINDOW clause defines; empty if there is none.
   public var windows: [SQLNamedWindow]
 
   /// Creates a SELECT clause from its parts.
@@ -110,9 +110,9 @@ public struct SQLResultColumn: Hashable, Sendable {
   public var kind: Kind {
     didSet { written.text = nil }
   }
-  /// The name after AS, which can be written without AS.
+  /// The name of the column after AS, which can be written without AS; nil if there is none.
   public var alias: SQLName?
-  /// The source range of the column.
+  /// The range of the result column in the source text.
   public var span = SQLSpan.none
   /// The source text of an expression that becomes the name of a column of a view or table.
   var written = WrittenText()
@@ -145,7 +145,7 @@ public struct SQLWith: Hashable, Sendable {
 public struct SQLCommonTable: Hashable, Sendable {
   /// The name of the common table.
   public var name: SQLName
-  /// The column names. If empty, the query determines them.
+  /// The column names. If the array is empty, the query determines the names.
   public var columns: [SQLName]
   /// A Boolean value that indicates whether the keyword is MATERIALIZED (true) or NOT MATERIALIZED
   /// (false); nil if neither is written.
@@ -184,9 +184,9 @@ public struct SQLOrderTerm: Hashable, Sendable {
 
   /// The expression or column to sort by.
   public var expression: SQLExpression
-  /// The sort direction, if ASC or DESC is written.
+  /// The sort direction; nil if neither ASC nor DESC is written, which means ascending.
   public var direction: Direction?
-  /// The position of NULL, if NULLS FIRST or NULLS LAST is written.
+  /// The position of NULL; nil if neither NULLS FIRST nor NULLS LAST is written.
   public var nulls: Nulls?
 
   /// Creates a term that sorts by an expression.
@@ -201,7 +201,7 @@ public struct SQLOrderTerm: Hashable, Sendable {
 public struct SQLLimit: Hashable, Sendable {
   /// The maximum number of rows.
   public var count: SQLExpression
-  /// The number of rows to skip.
+  /// The number of rows to skip; nil if there is none.
   public var offset: SQLExpression?
   /// A Boolean value that indicates whether the clause is written `LIMIT offset, count`.
   public var isOffsetFirst: Bool

@@ -12,10 +12,11 @@ public struct SQLSpan: Hashable, Sendable {
     end = UInt32(clamping: range.upperBound)
   }
 
-  /// The span of a node that was not parsed from text.
+  /// The empty span of a node that was not parsed from text.
   public static var none: SQLSpan { SQLSpan(0..<0) }
 
-  /// The offset of the first byte, and the offset after the last byte.
+  /// The UTF-8 offsets of the node in the source text. The upper bound is the offset after the last
+  /// byte.
   public var range: Range<Int> { Int(start)..<Int(end) }
 
   /// A Boolean value that indicates whether the node was not parsed from text.

@@ -78,7 +78,7 @@ public struct SQLPragma: Hashable, Sendable {
 
   /// The name of the pragma, optionally with a schema.
   public var name: SQLQualifiedName
-  /// The value, or nil if there is none.
+  /// The value after `=` or in parentheses; nil if there is none.
   public var value: Value?
   /// A Boolean value that indicates whether the value is in parentheses.
   public var isCall: Bool

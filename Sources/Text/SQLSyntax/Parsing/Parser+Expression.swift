@@ -12,13 +12,13 @@ struct PendingOperator {
   var power: UInt8
   var operation: UInt8 = 0
   var isNegated = false
-  /// The offset at which the node begins.
+  /// The UTF-8 offset at which the expression of the operator begins.
   var start: UInt32
-  /// The height of the operands that are already parsed.
+  /// The height of the expression trees of the operands that are already parsed.
   var height: Int32 = 0
-  /// The left operand of the operator, or nil for a prefix operator or a parenthesis.
+  /// The left operand of the operator; nil for a prefix operator or a parenthesis.
   var value: SQLExpression?
-  /// The pattern after LIKE, or the low bound after BETWEEN.
+  /// The pattern after LIKE or the low bound after BETWEEN, if it is already parsed.
   var second: SQLExpression?
   /// The values of a row that are already parsed.
   var row: [SQLExpression] = []
@@ -114,7 +114,8 @@ extension Parser {
     if level + stack.count > Parser.maximumLevel { try throwTooDeep() }
   }
 
-  /// Increases the height of the last parsed expression by one level.
+  /// Increases the height of the last parsed expression by one level, and throws if it exceeds the
+  /// limit.
   @inline(__always)
   mutating func increaseHeight() throws(ParsingFailure) {
     height += 1
@@ -206,7 +207,8 @@ extension Parser {
     return true
   }
 
-  /// Parses AND, which belongs to BETWEEN if a low bound is on the stack.
+  /// Parses AND, which belongs to BETWEEN if a low bound is on the stack. Always returns true,
+  /// because another operand must follow.
   @inline(never)
   private mutating func readAnd(
     _ operand: inout SQLExpression, _ base: Int
@@ -219,8 +221,8 @@ extension Parser {
     return try storeSecondOperand(operand, as: .high)
   }
 
-  /// Consumes the keyword before the third operand of BETWEEN or LIKE, and stores the second
-  /// operand.
+  /// Consumes the keyword before the third operand of BETWEEN or LIKE (AND or ESCAPE), and stores
+  /// the second operand on the stack. Always returns true, because another operand must follow.
   private mutating func storeSecondOperand(
     _ operand: SQLExpression, as kind: PendingOperator.Kind
   ) throws(ParsingFailure) -> Bool {
@@ -247,7 +249,8 @@ extension Parser {
     return true
   }
 
-  /// Parses ESCAPE, which belongs to the nearest LIKE with a parsed pattern.
+  /// Parses ESCAPE, which belongs to the nearest LIKE with a parsed pattern. Always returns true,
+  /// because the escape character must follow.
   @inline(never)
   private mutating func pushEscape(
     _ first: SQLExpression, _ base: Int
@@ -274,7 +277,8 @@ extension Parser {
     return true
   }
 
-  /// Parses NOT after a value: NOT LIKE, NOT BETWEEN, NOT IN or NOT NULL.
+  /// Parses NOT after a value: NOT LIKE, NOT BETWEEN, NOT IN or NOT NULL. Returns whether another
+  /// operand must follow.
   @inline(never)
   private mutating func readNot(
     _ operand: inout SQLExpression, _ base: Int
@@ -321,7 +325,8 @@ extension Parser {
       .collate(operand, names), span: span(from: operand.span.range.lowerBound))
   }
 
-  /// Completes the operators with at least the precedence of IN, which another file parses.
+  /// Completes the operators on the stack that have at least the precedence of IN. Call it before
+  /// parsing IN.
   mutating func reduceForIn(
     _ operand: inout SQLExpression, _ base: Int
   ) throws(ParsingFailure) {

@@ -164,7 +164,8 @@ extension Parser {
       .case(SQLCase(base, branches: branches, otherwise: otherwise)), span: span(from: start))
   }
 
-  /// Parses a nested expression at a depth of `levels`, and sets `height` to at least its height.
+  /// Parses a nested expression that is `levels` deeper than the current rule. Increases `height`
+  /// to the height of the expression if that is greater.
   private mutating func parsePart(
     _ levels: Int, _ height: inout Int
   ) throws(ParsingFailure) -> SQLExpression {

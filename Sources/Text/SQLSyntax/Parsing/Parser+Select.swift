@@ -29,8 +29,8 @@ extension Parser {
     if token.code == .limit { select.limit = try parseLimit() }
   }
 
-  /// Parses another SELECT or VALUES clause. ORDER BY and LIMIT before it are an error, reported
-  /// after the query.
+  /// Parses the next SELECT or VALUES clause and appends it to `select`. ORDER BY or LIMIT before
+  /// the clause is an error. Its message is stored in `misplaced` and reported after the query.
   @inline(never)
   private mutating func readCompound(
     _ select: inout SQLSelect, _ misplaced: inout String?

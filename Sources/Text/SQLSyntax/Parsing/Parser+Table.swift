@@ -81,7 +81,8 @@ extension Parser {
     return column
   }
 
-  /// Removes GENERATED ALWAYS from the end of a type, and returns its offset. Like SQLite, the
+  /// Returns the type without GENERATED ALWAYS at its end, which is nil if nothing remains, and the
+  /// offset of GENERATED, which is nil if the type doesn't end in these keywords. Like SQLite, the
   /// parser first reads both keywords as words of the type.
   private func withoutGeneratedAlways(_ type: SQLTypeName) -> (SQLTypeName?, Int?) {
     let range = type.span.range

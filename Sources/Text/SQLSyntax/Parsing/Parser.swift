@@ -21,7 +21,7 @@ struct Parser {
   var pending: SQLSyntaxError?
   /// The nesting depth of the current rule, measured in entries on the stack of SQLite's parser.
   var level = 0
-  /// The height of the last parsed expression.
+  /// The height of the last parsed expression, that is, the number of levels of its tree.
   var height = 0
   /// The height of the tallest expression in the current query.
   var tallest = 0
@@ -191,7 +191,8 @@ struct Parser {
     pending = SQLSyntaxError(kind, message, offset: range.lowerBound, length: range.count)
   }
 
-  /// Increases the depth by `levels`. The caller decreases it after the rule.
+  /// Increases the nesting depth by `levels`, and throws if it exceeds the limit. The caller must
+  /// decrease it after the rule.
   @inline(__always)
   mutating func enter(_ levels: Int) throws(ParsingFailure) {
     level += levels

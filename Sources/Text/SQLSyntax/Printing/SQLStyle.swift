@@ -27,6 +27,8 @@ extension SQLExpression: CustomStringConvertible {
   /// original text.
   ///
   /// - Parameter style: The layout of the text. By default, it is on one line.
+  ///
+  /// - Parameter style: The layout of the text. By default, it is on one line.
   public func printed(_ style: SQLStyle = .compact) -> String {
     Printer.text(style) { $0.expression(self) }
   }
@@ -37,6 +39,8 @@ extension SQLExpression: CustomStringConvertible {
 
 extension SQLSelect: CustomStringConvertible {
   /// Returns the query as SQL, without a semicolon.
+  ///
+  /// - Parameter style: The layout of the text. By default, it is on one line.
   ///
   /// - Parameter style: The layout of the text. By default, it is on one line.
   public func printed(_ style: SQLStyle = .compact) -> String {
@@ -58,16 +62,16 @@ extension SQLQualifiedName: CustomStringConvertible {
 }
 
 extension SQLColumnDefinition: CustomStringConvertible {
-  /// The column definition as SQL, the way CREATE TABLE contains it.
+  /// The column definition as SQL on one line, as in a CREATE TABLE statement.
   public var description: String { Printer.text(.compact) { $0.column(self) } }
 }
 
 extension SQLColumnConstraint: CustomStringConvertible {
-  /// The constraint as SQL, the way CREATE TABLE contains it.
+  /// The constraint as SQL on one line, as in a CREATE TABLE statement.
   public var description: String { Printer.text(.compact) { $0.columnConstraint(self) } }
 }
 
 extension SQLTableConstraint: CustomStringConvertible {
-  /// The constraint as SQL, the way CREATE TABLE contains it.
+  /// The constraint as SQL on one line, as in a CREATE TABLE statement.
   public var description: String { Printer.text(.compact) { $0.tableConstraint(self) } }
 }

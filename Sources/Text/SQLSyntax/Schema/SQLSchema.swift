@@ -87,7 +87,8 @@ public struct SQLSchema: Hashable, Sendable {
 }
 
 extension SQLCreateTable {
-  /// The columns, constraints and options, or nil if the statement creates the table from a query.
+  /// The columns, constraints and options of the table; nil if the statement creates the table from
+  /// a query.
   public var definition: SQLTableDefinition? {
     if case .definition(let definition) = body { definition } else { nil }
   }
@@ -96,7 +97,7 @@ extension SQLCreateTable {
 // MARK: - Content of a table
 
 extension SQLTableDefinition {
-  /// The conditions of all CHECK constraints. Those of columns come first.
+  /// The conditions of all CHECK constraints. Those of the column constraints come first.
   public var checks: [SQLExpression] {
     columns.flatMap(\.checks)
       + constraints.compactMap {
@@ -104,7 +105,8 @@ extension SQLTableDefinition {
       }
   }
 
-  /// The names of the columns in the primary key, in its order. Empty if the table has none.
+  /// The names of the primary key columns, in the order of the key; empty if the table declares no
+  /// primary key.
   public var primaryKey: [String] {
     for column in columns where column.isPrimaryKey { return [column.name.text] }
     for constraint in constraints {
@@ -160,14 +162,16 @@ extension SQLColumnDefinition {
     constraints.contains { if case .unique = $0.kind { true } else { false } }
   }
 
-  /// The value of the last DEFAULT constraint, which is the one that SQLite uses.
+  /// The value of the last DEFAULT constraint, which is the one that SQLite uses; nil if there is
+  /// none.
   public var defaultValue: SQLExpression? {
     constraints.reversed().lazy.compactMap {
       if case .default(let value) = $0.kind { value.value } else { nil }
     }.first
   }
 
-  /// The collation of the last COLLATE constraint, which is the one that SQLite uses.
+  /// The collation of the last COLLATE constraint, which is the one that SQLite uses; nil if there
+  /// is none.
   public var collation: SQLName? {
     constraints.reversed().lazy.compactMap {
       if case .collate(let name) = $0.kind { name } else { nil }
@@ -179,7 +183,8 @@ extension SQLColumnDefinition {
     constraints.compactMap { if case .check(let condition) = $0.kind { condition } else { nil } }
   }
 
-  /// The expression of a generated column, and whether its values are stored.
+  /// The expression of a generated column, and whether its values are stored; nil if the column
+  /// isn't generated.
   public var generated: (expression: SQLExpression, isStored: Bool)? {
     constraints.lazy.compactMap {
       guard case .generated(let expression, let storage, _) = $0.kind else { return nil }
@@ -189,7 +194,8 @@ extension SQLColumnDefinition {
 }
 
 extension SQLOrderTerm {
-  /// The name of the column, if the term is a column with or without a collation.
+  /// The name of the column if the term is a column, with or without a collation; nil if it is
+  /// another expression.
   var columnName: String? {
     switch expression.node {
     case .column(let name): return name.text

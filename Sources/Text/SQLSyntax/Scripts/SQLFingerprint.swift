@@ -26,7 +26,7 @@ public struct SQLFingerprint: Hashable, Sendable {
 }
 
 extension SQLFingerprint: CustomStringConvertible {
-  /// The same as ``text``.
+  /// The normalized text of the statement, the same as ``text``.
   public var description: String { text }
 }
 
@@ -63,7 +63,7 @@ private struct Writer {
     return text
   }
 
-  /// Skips another value of a list, and returns whether there was one.
+  /// Skips the next value of a list, and returns whether there was one.
   private mutating func skipValue() -> Bool {
     var ahead = tokens
     guard Writer.consumeValue(&ahead) else { return false }
