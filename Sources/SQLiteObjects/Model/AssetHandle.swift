@@ -2,10 +2,10 @@ package import Essentials
 import SQLiteAssets
 import SQLiteCore
 
-/// An asset with content of any type: a `MagicAsset`, or a lazy one.
+/// An asset with content of any type: a `MagicAsset`, or an `AsyncMagical` of one.
 package protocol AssetValue {
-  /// Creates the asset that a handle references in a store, or an asset without content if it is
-  /// nil.
+  /// Creates the asset that `handle` references in a store, or an asset without content if `handle`
+  /// is nil.
   init(_ handle: AssetHandle?)
   /// The content to save, or nil if none was set.
   var pending: PendingAsset? { get throws }
@@ -19,9 +19,11 @@ package protocol AssetValue {
 package struct AssetHandle: Sendable {
   /// The store, and the generation of its contents that contains the object.
   let content: StoreContent
-  /// The type of the object, the property, and the object's key.
+  /// The shape of the type of the object that has the asset.
   let shape: ObjectShape
+  /// The slot of the asset's property.
   let slot: Int
+  /// The z_index of the object that has the asset.
   let zIndex: Int64
   /// The id of the asset when the object was fetched or saved, or nil if it had none.
   let lastID: AssetID?
@@ -29,16 +31,16 @@ package struct AssetHandle: Sendable {
   let cache: AssetCache
 }
 
-/// The content of an asset before a save writes anything. The save copies it in the same
-/// transaction.
+/// Stored content that a save will copy to another asset, located before the save writes anything.
 package struct AssetSource: Sendable {
   let record: AssetRecord
-  /// The opened content, or nil for a file, which exists until the transaction ends.
+  /// The opened content if it is stored in a row, because the save may change that row. Nil for
+  /// content in a file, which exists at least until the transaction ends.
   let reader: AssetReader?
 }
 
-/// The content of an asset to save. If `pathExtension` is nil, the extension remains. If it is
-/// `""`, the extension is removed.
+/// The content of an asset to save. A `pathExtension` of nil leaves the asset's extension
+/// unchanged, and `""` removes it.
 package indirect enum PendingAsset: Sendable {
   case empty
   case content(Data, pathExtension: String?)
@@ -47,7 +49,7 @@ package indirect enum PendingAsset: Sendable {
   case staged(StagedAsset, pathExtension: String?)
   /// The content that the asset of an object has in a store before the save.
   case stored(AssetHandle, pathExtension: String?)
-  /// The same content after its lookup.
+  /// The content of a ``stored(_:pathExtension:)``, located at the start of the save.
   case found(AssetSource, pathExtension: String?)
 
   /// Whether the asset has content.

@@ -21,7 +21,7 @@ import Synchronization
 /// then, the methods of this type include them in their results, but queries of the collection
 /// throw ``MagicError/unsavedChanges(type:)``.
 public struct AsyncMagical<Element: Codable>: Sendable {
-  /// The state, which all copies of the value share.
+  /// The shared storage of a lazy value's state. All copies of the value reference the same box.
   private final class Box: Sendable {
     /// The `deinit` of a value may access this value, so no value is released while this is locked.
     let state: Mutex<LazyState>
@@ -78,7 +78,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     }
   }
 
-  /// Records a change of a collection.
+  /// Records a change of the collection, for the next save to write.
   func change(_ change: LinkEdit<_LiveValue>) where Element: MagicCollection {
     // A value that was never set is an empty collection.
     let none = try? Element(magicLinks: [])
@@ -88,11 +88,13 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     }
   }
 
-  /// Records the links of a collection that a fetch has returned.
+  /// Records the links of the collection that a fetch has returned, so that the next save can write
+  /// the difference.
   ///
   /// - Parameters:
   ///   - links: The links in the store.
-  ///   - state: The state before the fetch.
+  ///   - state: The state before the fetch. If a save has finished since, the links count as
+  ///     unknown.
   func show(_ links: LazyLinks, after state: LazyState) {
     box.state.withLock { current in
       guard current.source?.zIndex == links.owner else { return }

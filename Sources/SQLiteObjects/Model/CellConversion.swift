@@ -4,7 +4,7 @@ import SQLiteCore
 import SQLiteMapping
 
 extension _MagicCell {
-  /// Sets a value of a type that SQLite doesn't store.
+  /// Sets the property to a value of a type that SQLite doesn't store.
   ///
   /// Consumes the value: a copy of an object would retain each of its properties (benchmark
   /// `save-graph`).
@@ -16,7 +16,8 @@ extension _MagicCell {
     }
   }
 
-  /// Returns a value that isn't stored in the form of its type, or nil if none was set.
+  /// Returns the value of the property if its type isn't one that SQLite stores directly. Returns
+  /// nil if no value was set.
   @usableFromInline func converted<Value: Codable>(_ type: Value.Type) -> Value? {
     switch form {
     case .unset: nil
@@ -45,12 +46,13 @@ extension _MagicCell {
     return self.asset(cache(_LiveValue(asset)))
   }
 
-  /// Returns the asset that was set, or a lazy asset that was cached.
+  /// Returns an asset that was set, or a lazy asset that was cached, as the property's type.
   private func asset<Value>(_ live: _LiveValue) -> Value? {
     (live.value as? any AssetValue)?.sharingContent as? Value
   }
 
-  /// Returns a value that was set or decoded.
+  /// Returns a value that was set or decoded, as the property's type. Stops the program if the
+  /// value is a decoded relation that wasn't resolved.
   private func held<Value>(_ live: _LiveValue) -> Value? {
     if let keys = live.value as? RelationKeys {
       // Programmer error: a relation of a decoded object was read before it was resolved.
@@ -110,8 +112,8 @@ extension _MagicCell {
 }
 
 extension _CellValue {
-  /// Returns the content of a cell for a stored value. The value is converted here, so that later
-  /// reads can't fail.
+  /// Returns the content of a cell for a stored value. Converting the value now ensures that
+  /// reading the property later can't fail.
   static func of<Value: Codable>(
     _ type: Value.Type, stored: SQLiteCore.Value
   ) throws -> _CellValue {

@@ -9,17 +9,18 @@ import Synchronization
 /// graph of groups. Tarjan's algorithm finds these components. It is implemented without recursion,
 /// because a chain of objects can be as long as memory permits.
 struct CycleFinder {
-  /// An object that a property references, and its context.
+  /// A target of a relation, and its context, which is nil if the target can't be part of a cycle
+  /// of groups.
   private typealias Target = (target: RelationTarget, context: FetchContext?)
 
-  /// A property that references objects of groups.
+  /// A relation property of an object, with the targets that it had when the search read it.
   private struct Relation {
     let storage: ObjectStorage
     let slot: Int
     /// Whether the property is a lazy value that was set. Its references remain strong until it is
     /// saved.
     var isLazy: Bool { storage.shape.properties[slot].role.isLazy }
-    /// The number of the property's last change when it was read.
+    /// The change number of the property when the search read it.
     let change: Int
     let targets: [Target]
   }
@@ -27,9 +28,10 @@ struct CycleFinder {
   private struct Visit {
     let context: FetchContext
     let relations: [Relation]
-    /// The contexts of the groups that the search has yet to visit from this one.
+    /// The contexts of the groups that this group references and the search hasn't visited yet.
     var unvisited: [FetchContext]
-    /// The lowest index of a visit that is known to be reachable from this one.
+    /// The lowest index of a visit that is known to be reachable from this one: the low-link of
+    /// Tarjan's algorithm.
     var lowest: Int
     var component: Int?
     /// Whether the group references itself.

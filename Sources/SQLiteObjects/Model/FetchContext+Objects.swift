@@ -94,7 +94,7 @@ extension FetchContext {
     return object
   }
 
-  /// Creates the object at a row, for a property to hold.
+  /// Creates the object at a row as a type-erased value.
   func live(at row: Int) throws -> _LiveValue {
     func make<Object: MagicObject>(_ type: Object.Type) throws -> _LiveValue {
       _LiveValue(try object(type, at: row))

@@ -96,14 +96,14 @@ package struct LazyState: Sendable {
 }
 
 extension LazyState {
-  /// Sets the value.
+  /// Sets the value, and discards the recorded changes of the collection.
   mutating func set(_ live: _LiveValue) {
     content = .set(live)
     edits = []
     number += 1
   }
 
-  /// Adds a change of a collection.
+  /// Records a change of the collection, for the next save to write.
   mutating func change(_ change: LinkEdit<_LiveValue>) {
     number += 1
     edits.append(LazyEdit(number: number, change: change))
@@ -134,7 +134,8 @@ extension LazyState {
     edits = back + edits.filter { $0.number > back.last?.number ?? saved }
   }
 
-  /// Returns the state after applying the changes to a value that was set.
+  /// Returns the state in which the recorded changes are applied to the collection that was set.
+  /// Returns the state unchanged if the collection is in the store.
   func folded() throws -> LazyState {
     guard !edits.isEmpty, case .set(let live) = content,
       let collection = live.value as? any MagicCollection

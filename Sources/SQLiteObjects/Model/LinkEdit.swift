@@ -54,11 +54,13 @@ protocol LinkItem {
 
   /// The key in a dictionary, NULL in other collections.
   var key: Value { get }
-  /// Returns the identity of the link's target.
+  /// Returns the identity of the link's target in `store`, or in the store that saved the target
+  /// last if `store` is nil.
   func identity(_ store: StoreIdentity?) -> Identity
-  /// Returns the identity of a target.
+  /// Returns the identity of a target in `store`, or in the store that saved the target last if
+  /// `store` is nil.
   static func identity(of target: Target, _ store: StoreIdentity?) -> Identity
-  /// Creates a link.
+  /// Creates a link to `target`. `key` is the key in a dictionary, NULL in other collections.
   static func make(_ key: Value, _ target: Target) throws -> Self
 }
 

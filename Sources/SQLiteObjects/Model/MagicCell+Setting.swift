@@ -3,7 +3,7 @@ import SQLiteCore
 // Setting a property. A saved or fetched object records the change, and keeps the values that are
 // in its store.
 extension _MagicCell {
-  /// Sets the value as a pending change.
+  /// Sets the property's value. If the object is in a store, the value is a pending change.
   package func set(_ form: _CellValue.Form) {
     switch owner {
     case .box(let box): box.set(form)?.set(form)
@@ -12,7 +12,7 @@ extension _MagicCell {
     }
   }
 
-  /// Sets the value if there is none yet.
+  /// Sets the property's value unless the property already has one.
   func setFirst(_ form: _CellValue.Form) {
     if case .box(let box) = owner {
       box.setFirst(form)
@@ -23,8 +23,8 @@ extension _MagicCell {
 }
 
 extension ObjectStorage {
-  /// Sets a value. A relation is converted to a form in which objects of one fetch don't hold each
-  /// other.
+  /// Sets the value of a property. Converts a relation to a form in which objects of one fetch
+  /// don't retain each other.
   func set(_ form: _CellValue.Form, at slot: Int, in context: FetchContext?) {
     let property = shape.properties[slot]
     let kept = context?.form(of: form, for: property) ?? form
@@ -32,8 +32,8 @@ extension ObjectStorage {
     set(kept, at: slot)
   }
 
-  /// Sets a value. The first change after a fetch or a save also copies the values that are in the
-  /// store.
+  /// Sets the value of a property. The first change after a fetch or a save also copies the values
+  /// that are in the store.
   func set(_ form: _CellValue.Form, at slot: Int) {
     let known = shape.mayHoldObjects ? originalsWithoutObjects : nil
     _ = withState { state, slots in
@@ -48,22 +48,23 @@ extension ObjectStorage {
     }
   }
 
-  /// The values that are in a store, without the objects that they reference.
+  /// The values that an object has in a store, with z_index values in place of related objects.
   private struct Originals: Sendable {
     let identity: Identity
     let changeCount: Int
     let forms: SlotCopies
 
-    /// Returns whether no task has saved or set anything in the meantime.
+    /// Returns whether the object was neither saved nor changed since these values were copied.
     func isOf(_ present: Identity, _ changeCount: Int) -> Bool {
       changeCount == self.changeCount && present.savedCount == identity.savedCount
         && present.zIndex == identity.zIndex && present.store == identity.store
     }
   }
 
-  /// The values that are in the store, without the objects that they reference. These would be kept
-  /// alive until the change is saved, and could reference this object. Nil if the originals are
-  /// already copied, or if the object is in no store.
+  /// The values that the object has in the store, with z_index values in place of related objects.
+  /// Copies of the related objects would keep them alive until the change is saved, and could
+  /// reference this object. Nil if the originals are already copied, or if the object is in no
+  /// store.
   private var originalsWithoutObjects: Originals? {
     let found = withState { state, slots -> Originals? in
       guard let identity = state.identity, state.originals == nil else { return nil }

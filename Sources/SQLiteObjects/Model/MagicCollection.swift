@@ -31,6 +31,8 @@ public protocol MagicCollection<Target>: MagicRelation, Codable, SendableMetatyp
   ///   dictionary's key type.
   init(magicLinks: [_MagicLink<Target>]) throws
   /// The objects of the collection, with their keys in a dictionary. For internal use.
+  ///
+  /// - Throws: `SQLiteError` or an encoding error if a key can't be stored.
   var magicLinks: [_MagicLink<Target>] { get throws }
 }
 

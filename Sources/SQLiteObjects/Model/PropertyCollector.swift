@@ -9,7 +9,7 @@ final class PropertyCollector: Encoder {
   }
 
   private(set) var entries: [Entry] = []
-  /// The key of the value that is being encoded, or nil.
+  /// The key of the value that is being encoded, or nil between two values.
   fileprivate var key: (any CodingKey)?
   /// Whether to stop after the first property.
   private let onlyFirst: Bool

@@ -6,7 +6,8 @@ import SQLiteCore
 /// A decoded property holds this value until ``MagicData/resolve(_:)`` has replaced it by the
 /// objects.
 package struct RelationKeys: Sendable {
-  /// The key of each object, with its key in a dictionary, or NULL in other relations.
+  /// The key of each referenced object as `target`. `key` is the object's key in a dictionary, or
+  /// NULL in other relations.
   let targets: [(key: Value, target: Value)]
   /// The name of the property that was decoded.
   var property = ""
@@ -22,7 +23,8 @@ package struct RelationKeys: Sendable {
       + "userInfo[.magicData]"
   }
 
-  /// Returns whether there is anything to encode. A to-one relation may reference no object.
+  /// Returns whether a relation of this kind has a value to encode. A to-one relation that
+  /// references no object has none. An empty collection has one.
   func hasContent(_ kind: _PropertyRole.Kind) -> Bool {
     if case .object = kind { !targets.isEmpty } else { true }
   }

@@ -11,7 +11,7 @@ package final class ObjectPlan: Sendable {
   package let shape: ObjectShape
   /// The identity of the Swift type, as a dictionary key.
   let id: ObjectIdentifier
-  /// The type of the primary property's values.
+  /// The type of the primary property's values, or nil if the type has no primary property.
   let primaryType: ObjectIdentifier?
   /// The wrapper type of each property, which converts its values.
   let wrappers: [any MagicProperty.Type]
@@ -31,7 +31,7 @@ package final class ObjectPlan: Sendable {
   let lazySlots: [Int]
   /// The table of the objects and the SQL for its rows.
   package let rows: TablePlan
-  /// The full-text index, if a property is searched.
+  /// The full-text index of the searched properties, or nil if there are none.
   let search: SearchTable?
   /// The SQL of the statements that write a single object.
   let texts: RowTexts
@@ -234,7 +234,7 @@ extension ObjectPlan {
 }
 
 extension ObjectPlan.Property {
-  /// Creates a description of the property of a new object.
+  /// Creates the description of a property from the wrapper that a new object has encoded for it.
   fileprivate convenience init(_ entry: PropertyCollector.Entry) throws {
     let role = entry.type.role
     let reverse: _LiveValue? =
@@ -250,7 +250,8 @@ extension ObjectPlan.Property {
       onDelete: row.deleteRule, reverse: property.reverse)
   }
 
-  /// The property as a property of the table.
+  /// The name and the column of the property, for the table's plan. A property with links has no
+  /// column.
   fileprivate var row: TablePlan.Property {
     var column = ColumnDefinition(name, .text, isOptional: role.isOptional)
     switch role.kind {
@@ -291,7 +292,7 @@ final class RowTexts: Sendable {
   private let properties: [ObjectProperty]
   /// The columns other than the key.
   private let columns: [String]
-  /// The column of the primary value.
+  /// The column of the primary value, or nil if the type has none.
   private let primary: String?
   /// The cached texts. The first four insert an object: without and with a key, each for an upsert
   /// and for a plain insert. They are followed by the presence query, the deletion, and one update

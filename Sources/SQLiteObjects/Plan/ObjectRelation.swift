@@ -16,7 +16,7 @@ final class ObjectRelation: Sendable {
   let table: LinkTable?
   /// Whether the relation is queried from the targets to the owners.
   let isReversed: Bool
-  /// The relation between the keys of the objects.
+  /// The relation as pairs of row keys, with the SQL that queries them.
   let keys: Relation
   /// The query that counts the objects related to a key, which is its parameter.
   fileprivate let countSQL: SQL

@@ -1,5 +1,6 @@
-/// The indexes of nodes by the addresses of their storages. It costs a third of a dictionary,
-/// because its hash doesn't have to resist hostile keys (benchmark `insert`).
+/// A hash table of the indexes of nodes, with their storages as keys. Its operations take a third
+/// of the time of those of a dictionary, because the hash doesn't have to resist hostile keys
+/// (benchmark `insert`).
 struct NodeIndexes {
   /// The hash table. The number of slots is a power of two, and at least half of them are free.
   private var slots: [(key: ObjectIdentifier?, index: Int)] = []

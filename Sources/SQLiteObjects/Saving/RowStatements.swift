@@ -2,7 +2,7 @@ import Essentials
 import SQLiteCore
 import SQLiteMapping
 
-/// The stored forms of properties, sorted by property.
+/// The stored forms of some properties of an object, in ascending order of their slots.
 typealias ResolvedValues = [(slot: Int, value: Value)]
 
 /// A prepared INSERT for objects of one type. Unless `mustBeNew` is set, it updates an existing
@@ -94,6 +94,13 @@ final class UpdateStatement {
   @exclusivity(unchecked) private var statement: Statement
 
   /// Prepares the statement. Without properties to write, it is a SELECT that checks the row.
+  ///
+  /// - Parameters:
+  ///   - plan: The type of the objects.
+  ///   - slots: The indexes of the properties to write.
+  ///   - expected: The indexes of the properties whose stored values must be those that are passed
+  ///     to `run`.
+  ///   - connection: The connection.
   init(
     _ plan: ObjectPlan, _ slots: [Int], ifStill expected: [Int] = [], _ connection: Connection
   ) throws {

@@ -81,14 +81,15 @@ extension SaveGraph.Transaction {
 }
 
 extension AssetHandle {
-  /// Returns whether this is the asset of an object's property.
+  /// Returns whether the handle references the asset of the property `slot` of the object with the
+  /// given storage.
   func isAssetOf(_ storage: ObjectStorage, _ slot: Int) -> Bool {
     self.slot == slot && shape.type == storage.shape.type
       && storage.zIndex(in: content.identity) == zIndex
   }
 
-  /// Returns whether the asset belongs to another store. A backup has the same identity as the
-  /// store, but its own asset folder.
+  /// Returns whether the asset belongs to a store other than `other`. A backup has the same
+  /// identity as the store, but its own asset folder.
   func isForeign(to other: any ObjectStore) -> Bool {
     content.identity != other.identity || content.link.assetPath != other.assets.path
   }

@@ -1,5 +1,6 @@
 extension SaveGraph.Walk {
-  /// Finds the reference cycles that the relations of the objects may have closed or opened.
+  /// Finds the reference cycles that changed relations of the objects may have closed or opened,
+  /// and makes references within a cycle weak and all others strong.
   func joinCycles() {
     if kinds.allSatisfy(\.plan.relations.isEmpty) { return }
     // Fetched objects are held as a group. Without any of them, only some relations can be part of
@@ -29,7 +30,7 @@ extension SaveGraph.Walk {
     if !changed.isEmpty { CycleFinder.updateCycles(changed, through: cycleProperties) }
   }
 
-  /// Returns whether a relation references objects that are saved in the same graph.
+  /// Returns whether a relation of a node references objects of the graph.
   private func references(_ slot: Int, from index: Int) -> Bool {
     deferred[nodes[index].deferred].contains { entry in
       guard entry.slot == slot else { return false }
@@ -67,7 +68,8 @@ extension [ObjectPlan] {
 }
 
 extension ObjectPlan {
-  /// Returns the type of the objects that a relation references.
+  /// Returns the type of the objects that a property references, or nil if the property isn't a
+  /// relation.
   fileprivate func target(of slot: Int) -> ObjectIdentifier? {
     properties[slot].role.target.map { ObjectIdentifier($0) }
   }

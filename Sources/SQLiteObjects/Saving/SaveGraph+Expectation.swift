@@ -24,6 +24,7 @@ extension SaveGraph.Node {
   }
 
   /// Converts the z_index of a related object in the store of the fetch to its z_index in `store`.
+  /// Returns nil if the object isn't in `store`.
   private func reference(
     _ zIndex: Int64, _ slot: Int, in store: StoreIdentity
   ) throws -> Int64? {

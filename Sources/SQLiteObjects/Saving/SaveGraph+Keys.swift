@@ -57,12 +57,13 @@ extension SaveGraph.Transaction {
 
     /// The first reserved key, or nil if no keys are reserved.
     var firstKey: Int64?
-    /// The statement that last inserted a single object. Most objects of a type use the same one.
+    /// The statement that last inserted a single object, or nil if none has. Most objects of a type
+    /// use the same statement.
     var single: InsertStatement?
     /// The number of objects that one statement inserts; 0 if it isn't determined yet, 1 if batches
     /// aren't possible.
     var size = 0
-    /// The statement that inserts a whole batch.
+    /// The statement that inserts a whole batch, or nil before the first batch.
     var batch: InsertStatement?
     /// The highest key that the table has or had; nil if it must be queried.
     var lastKey: Int64?

@@ -2,7 +2,8 @@ import SQLiteCore
 
 // Lazy values.
 extension SaveGraph.Walk {
-  /// Adds the current state of a lazy value to its node.
+  /// Adds the current state of a lazy value to the graph, and the objects that the value
+  /// references.
   mutating func add(_ lazy: any LazyValue, _ slot: Int, of index: Int) throws {
     let (plan, storage) = (nodes[index].plan, nodes[index].storage)
     let property = plan.properties[slot]
@@ -81,10 +82,11 @@ extension SaveGraph.Walk {
 private struct LazyRemovals {
   /// The index of the last change that removes each object.
   private var last: [MagicIdentity: Int] = [:]
-  /// The index of the last change that removes all objects.
+  /// The index of the last change that removes all objects, or -1.
   private var all = -1
-  /// The index of the last change that inserts at a position. The position depends on the objects
-  /// before it.
+  /// The index of the last change that inserts at a position, or -1. Objects that were added before
+  /// this change must be saved even if they are removed later, because the position depends on
+  /// them.
   private var inserted = -1
 
   init(_ edits: [LazyEdit]) {

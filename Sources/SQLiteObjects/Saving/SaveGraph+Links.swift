@@ -68,7 +68,8 @@ extension SaveGraph.Transaction {
     for edits in graph.edits[nodes[index].edits] { try write(edits, owner, index) }
   }
 
-  /// Writes links that were set.
+  /// Writes the links of a property of an object, or only their difference from the links of the
+  /// last fetch or save if these are known.
   private mutating func write(
     _ links: LinkTargets, _ owner: Int64, _ index: Int, _ slot: Int
   ) throws {
@@ -166,7 +167,7 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Returns the link table of a property.
+  /// Returns the link table of a property of a node.
   private func linkTable(_ index: Int, _ slot: Int) throws -> LinkTable {
     let plan = nodes[index].plan
     guard let table = try store.relation(of: plan.shape, slot).table else {
@@ -177,7 +178,8 @@ extension SaveGraph.Transaction {
     return table
   }
 
-  /// Returns the statement that inserts the links of a property of new objects.
+  /// Returns the statement that inserts the links of a property of new objects, and prepares it on
+  /// first use.
   private mutating func linkInsertion(_ index: Int, _ slot: Int) throws -> LinkInsertion {
     let key = PropertyKey(type: nodes[index].plan.id, slot: slot)
     if let known = linkInsertions.first(where: { $0.key == key }) { return known.insertion }
@@ -186,7 +188,7 @@ extension SaveGraph.Transaction {
     return insertion
   }
 
-  /// Returns the relations that this save may have changed, with the keys of the owners.
+  /// Returns the relations that this save may have changed, with the keys of the saved owners.
   private func changedRelations() throws -> [(ObjectRelation, owners: [Int64]?)] {
     var owners: [ObjectIdentifier: (plan: ObjectPlan, keys: [Int64])] = [:]
     for (index, node) in nodes.enumerated() {

@@ -25,8 +25,8 @@ extension SaveGraph.Transaction {
     try insert(index)
   }
 
-  /// Throws if the `Int` primary value was changed. It is the key that identifies the object in the
-  /// store.
+  /// Throws ``MagicError/unstorableValue(type:property:reason:)`` if the `Int` primary value of an
+  /// object was changed, because that is the key that identifies the object in the store.
   private func checkKeyIsUnchanged(_ index: Int, _ zIndex: Int64) throws {
     let node = nodes[index]
     guard key(index) != zIndex, let autoIncrementSlot = node.plan.autoIncrementSlot else { return }
@@ -92,14 +92,15 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Discards the deferred values of the previous object. Clearing an empty array is as slow as
-  /// clearing a full one.
+  /// Discards the deferred values of the previous object. Tests whether the arrays are empty first,
+  /// because clearing an empty array is as slow as clearing a full one.
   private mutating func beginRow() {
     if !resolved.isEmpty { resolved.removeAll(keepingCapacity: true) }
     if !assigned.isEmpty { assigned.removeAll(keepingCapacity: true) }
   }
 
-  /// Determines the stored forms of a new object's deferred values.
+  /// Determines the stored forms of a new object's deferred values, and stores them in
+  /// ``resolved``.
   mutating func resolve(_ index: Int) throws {
     beginRow()
     for place in nodes[index].deferred {
@@ -194,7 +195,8 @@ extension SaveGraph.Transaction {
     return present
   }
 
-  /// Returns the statement that inserts an object.
+  /// Returns the statement that inserts a single object, and prepares it unless the type's last one
+  /// fits.
   private mutating func insertion(
     _ index: Int, hasKey: Bool, mustBeNew: Bool
   ) throws -> InsertStatement {

@@ -3,7 +3,8 @@ import SQLiteMapping
 
 // The values of relations and assets, and the objects that they reference.
 extension SaveGraph.Walk {
-  /// Adds the values of a node that aren't plain columns.
+  /// Adds to the graph the values of a node that aren't plain columns, and the objects that they
+  /// reference.
   mutating func addValues(of index: Int) throws {
     let plan = nodes[index].plan
     let isClean = nodes[index].isClean
@@ -76,7 +77,8 @@ extension SaveGraph.Walk {
     }
   }
 
-  /// Adds a value that was assigned to a property.
+  /// Adds to the graph a value that was assigned to a property of a node, and the objects that the
+  /// value references.
   mutating func add(_ live: _LiveValue, _ slot: Int, of index: Int) throws {
     let plan = nodes[index].plan
     let property = plan.properties[slot]
@@ -112,18 +114,19 @@ extension SaveGraph.Walk {
     !nodes[index].isClean && values.isChanged(slot, in: nodes[index])
   }
 
-  /// Adds the target of a to-one relation.
+  /// Adds the target of a node's to-one relation to the deferred values.
   private mutating func addObject(_ target: SaveGraph.Target, _ slot: Int, of index: Int) {
     if case .node(let other) = target { recordReference(from: index, to: other) }
     deferred.append((slot, .object(target)))
   }
 
-  /// Adds the links of a property: all links from `start` to the end of ``links``.
+  /// Adds the links of a node's property to the deferred values: all links from `start` to the end
+  /// of ``links``.
   private mutating func addLinks(from start: Int, _ slot: Int, of index: Int) {
     deferred.append((slot, .links(start..<links.count, isSet: isChanged(slot, of: index))))
   }
 
-  /// Adds the objects of a collection.
+  /// Adds the objects of a collection to the graph, and their links to ``links``.
   ///
   /// - Returns: False if the value is not a collection.
   private mutating func addLinks(
@@ -141,9 +144,10 @@ extension SaveGraph.Walk {
     return true
   }
 
-  /// Adds the objects of a collection in place if they consist only of cells.
+  /// Adds the objects of a collection to the graph, and their links to ``links``, without copying
+  /// the objects. This requires that they consist only of cells.
   ///
-  /// - Returns: False if they must be added in another way.
+  /// - Returns: False if the objects must be added in another way.
   private mutating func addLinksInPlace(
     of live: _LiveValue, _ property: ObjectProperty
   ) throws -> Bool {
@@ -159,7 +163,8 @@ extension SaveGraph.Walk {
     } ?? false
   }
 
-  /// Adds an object that was assigned to a property.
+  /// Adds an object that was assigned to a property to the graph, and returns the object as a
+  /// target.
   mutating func target(
     _ live: _LiveValue, _ plan: ObjectPlan, _ property: ObjectProperty
   ) throws -> SaveGraph.Target {
@@ -172,10 +177,10 @@ extension SaveGraph.Walk {
     return .node(try add(object))
   }
 
-  /// Adds an object in place if it consists only of cells. A copy would retain a reference for each
-  /// property (benchmark `import`).
+  /// Adds an object to the graph without copying it if it consists only of cells. A copy would
+  /// retain a reference for each property (benchmark `import`).
   ///
-  /// - Returns: The target, or nil if the object must be added in another way.
+  /// - Returns: The object as a target, or nil if it must be added in another way.
   private mutating func targetInPlace(
     _ live: _LiveValue, _ property: ObjectProperty
   ) throws -> SaveGraph.Target? {
@@ -187,7 +192,8 @@ extension SaveGraph.Walk {
     } ?? nil
   }
 
-  /// Adds an object that was assigned to a property since the fetch.
+  /// Adds an object that was assigned to a property since the fetch to the graph, and returns the
+  /// object as a target.
   private mutating func target(
     _ target: RelationTarget, _ property: ObjectProperty, of index: Int
   ) throws -> SaveGraph.Target {
@@ -203,7 +209,7 @@ extension SaveGraph.Walk {
     }
   }
 
-  /// Adds the target of a fetched relation if it may have changed.
+  /// Returns the target of a fetched relation, and adds it to the graph if it may have changed.
   private mutating func target(
     _ zIndex: Int64, _ property: ObjectProperty, _ context: FetchContext?
   ) throws -> SaveGraph.Target {
@@ -219,7 +225,8 @@ extension SaveGraph.Walk {
 }
 
 extension ObjectProperty {
-  /// The value of a relation that was never set. An optional relation references no objects then.
+  /// The deferred value of a relation that was never set: no objects for an optional relation,
+  /// ``SaveGraph/DeferredValue/missing`` for any other.
   var missingValue: SaveGraph.DeferredValue {
     guard role.isOptional else { return .missing }
     return isLinked ? .links(0..<0, isSet: false) : .object(.none)

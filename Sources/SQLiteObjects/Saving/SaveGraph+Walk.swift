@@ -42,7 +42,7 @@ extension SaveGraph {
       return indexes
     }
 
-    /// Adds all objects that the nodes reference, directly or indirectly.
+    /// Adds all objects that the nodes reference, directly or indirectly, as further nodes.
     mutating func run() throws {
       if kinds.allSatisfy(\.plan.isPlain) { return }
       var next = 0
@@ -89,7 +89,8 @@ extension SaveGraph {
       return index
     }
 
-    /// Adds an object by its cells. Creates its storage if it has none yet.
+    /// Adds an object by its cells, and creates its storage if it has none yet. Returns the index
+    /// of its node.
     mutating func add(_ kind: Int, _ cells: BorrowedCells) throws -> Int {
       if let key = cells.storageIdentifier {
         if let known = indexes.index(of: key) { return known }
@@ -185,8 +186,8 @@ extension SaveGraph {
 }
 
 extension ObjectPlan {
-  /// Throws if an object is an instance of a subclass. A subclass has its own table and more
-  /// properties.
+  /// Throws ``MagicError/unsuitableType(type:reason:)`` if an object is an instance of a subclass,
+  /// which has its own table and more properties.
   static func refuse(
     _ subclass: any MagicObject.Type, as type: any MagicObject.Type
   ) throws {
@@ -196,7 +197,8 @@ extension ObjectPlan {
       reason: "it is a subclass of \(type) with its own table; save it as a \(subclass)")
   }
 
-  /// Throws if a relation of a decoded object contains only the keys of its objects.
+  /// Throws ``MagicError/unresolvedRelation(type:property:)`` if a relation of a decoded object
+  /// contains only the keys of its objects.
   func checkIsResolved(_ live: _LiveValue, _ property: Property) throws {
     guard live.unresolvedKeys != nil else { return }
     throw MagicError.unresolvedRelation(type: typeName, property: property.name)
@@ -214,7 +216,7 @@ extension ObjectPlan {
     return entries.map(\.cell)
   }
 
-  /// Returns the stored form of a value.
+  /// Returns the stored form of a value of the property `slot`.
   func stored(_ live: _LiveValue, _ slot: Int) throws -> Value {
     try namingProperty(properties[slot]) { try wrappers[slot].stored(live) }
   }

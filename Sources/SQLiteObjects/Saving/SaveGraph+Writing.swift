@@ -141,22 +141,23 @@ extension SaveGraph {
     let values: SlotCopies
     var deferred: [(slot: Int, value: DeferredValue)]
     let insertsOnly: Bool
-    /// The results by node; nil for nodes that aren't written.
+    /// The key and the assigned values of each node that was written; nil for other nodes.
     var saved: [Saved?]
     var isNew: [Bool]
     /// For each object, whether it got a newly inserted row, which no links reference yet.
     var isInserted: [Bool]
     /// The stored forms of the current object's deferred values.
     var resolved: ResolvedValues = []
-    /// The values of the current object's properties that the store determined.
+    /// The values that the store determined for properties of the current object, such as the ID of
+    /// an asset.
     var assigned: [(slot: Int, form: _CellValue.Form)] = []
     /// The state of inserting objects, for each element of ``SaveGraph/kinds``.
     var inserts: [InsertState]
-    /// The statements that insert links of new objects.
+    /// The statements that insert links of new objects, by property.
     var linkInsertions: [(key: PropertyKey, insertion: LinkInsertion)] = []
     /// The indexes of the current object's properties whose columns must be written.
     var changed: [Int] = []
-    /// The last UPDATE statement, to reuse it for the next object.
+    /// The last UPDATE statement, which the next object reuses if it writes the same columns.
     var lastUpdate: UpdateStatement?
     /// The indexes of the nodes in the current batch: new objects of one type that one statement
     /// will insert.
@@ -237,7 +238,8 @@ extension SaveGraph.Transaction {
     try write(index, known)
   }
 
-  /// Returns the key of an object that was written or that is unchanged in the store.
+  /// Returns the key of an object that was written or that is unchanged in the store; nil if the
+  /// object isn't written yet.
   func zIndex(of index: Int) -> Int64? {
     nodes[index].isClean ? nodes[index].snapshot.zIndex : saved[index]?.zIndex
   }
@@ -290,7 +292,8 @@ extension SaveGraph.Transaction {
   /// Returns whether a property was set or changed since the object was saved or fetched.
   func isChanged(_ slot: Int, _ index: Int) -> Bool { values.isChanged(slot, in: nodes[index]) }
 
-  /// Returns the key that an object already has: its `Int` primary value.
+  /// Returns the `Int` primary value of an object, which is its key. Returns nil if the type has
+  /// none, or if the database hasn't assigned the value yet.
   func key(_ index: Int) -> Int64? {
     values.key(of: nodes[index].plan, first: nodes[index].first)
   }

@@ -92,13 +92,14 @@ extension SaveGraph {
     /// Whether the object is in the store and unchanged. It isn't written, and ``SaveGraph/values``
     /// doesn't contain it.
     var isClean = false
-    /// The index of the object among the new objects of its type without their own key.
+    /// The index of the object among the new objects of its type without their own key, or nil if
+    /// it isn't one of them.
     var ordinal: Int?
-    /// The range of the object in ``SaveGraph/deferred``.
+    /// The range of the object's values in ``SaveGraph/deferred``.
     var deferred = 0..<0
-    /// The range of the object in ``SaveGraph/lazies``.
+    /// The range of the object's lazy values in ``SaveGraph/lazies``.
     var lazies = 0..<0
-    /// The range of the object in ``SaveGraph/edits``.
+    /// The range of the object's pending changes in ``SaveGraph/edits``.
     var edits = 0..<0
 
     init(
@@ -124,7 +125,7 @@ extension SaveGraph {
     let id: ObjectIdentifier
     /// The number of new objects without their own key.
     var newCount = 0
-    /// The greatest key that a new object already has.
+    /// The greatest key that a new object already has, or nil if none has a key.
     var greatestOwnKey: Int64?
     /// Whether a new object of the type references a new object by a column, or is itself
     /// referenced by a column.
@@ -140,7 +141,8 @@ extension SaveGraph {
     var needsKeys: Bool { newCount > 0 && (isInReferences || greatestOwnKey != nil) }
   }
 
-  /// A lazy value, which counts its own changes. It may belong to another object.
+  /// The lazy value of a node's property, with its state when the graph was created. If it was
+  /// assigned from another object, it belongs to that object.
   struct Lazy: Sendable {
     let slot: Int
     let value: any LazyValue
@@ -150,9 +152,9 @@ extension SaveGraph {
 
   /// An object that a relation references.
   enum Target: Sendable {
-    /// An object that the same graph saves.
+    /// An object that the same graph saves, as the index of its node.
     case node(Int)
-    /// An object that is in the store and unchanged.
+    /// An object that is in the store and unchanged, identified by its z_index.
     case stored(Int64)
     /// No object: an optional relation that is nil.
     case none
@@ -209,7 +211,8 @@ extension SlotCopies {
     change(node.first + slot) > node.snapshot.savedCount
   }
 
-  /// Returns the key that an object already has: its `Int` primary value.
+  /// Returns the `Int` primary value of an object, which is its key. Returns nil if the type has
+  /// none, or if the database hasn't assigned the value yet.
   func key(of plan: ObjectPlan, first: Int) -> Int64? {
     guard let autoIncrementSlot = plan.autoIncrementSlot,
       case .stored(.integer(let key)) = self[first + autoIncrementSlot]

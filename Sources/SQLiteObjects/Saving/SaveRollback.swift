@@ -23,7 +23,7 @@ final class SaveRollback {
 
   init(capacity: Int) { objects.reserveCapacity(capacity) }
 
-  /// Records the state of an object before the save.
+  /// Records the state that an object had before the save.
   func add(_ storage: ObjectStorage, _ former: consuming ObjectStorage.PreviousState) {
     switch former {
     case .new(let isKeyNew):
@@ -34,7 +34,7 @@ final class SaveRollback {
     }
   }
 
-  /// Records a lazy value that is saved.
+  /// Records a lazy value with the state that the save has saved.
   func add(_ lazy: SaveGraph.Lazy) { lazies.append(lazy) }
 
   /// Restores the previous state of the objects.

@@ -14,7 +14,7 @@ struct CellIndex: Sendable, Hashable {
     bits = UInt64(truncatingIfNeeded: slot)
   }
 
-  /// Creates the index of the first property of a row.
+  /// Creates the index of the first property of a row in a table of a fetch.
   init(table: Int, row: Int) {
     bits = UInt64(truncatingIfNeeded: row) << 24 | UInt64(truncatingIfNeeded: table) << 12
   }

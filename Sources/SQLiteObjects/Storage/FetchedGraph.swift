@@ -33,7 +33,7 @@ struct FetchedLinks: Equatable, Sendable {
   private var targets: [Int64] = []
   private var keys: [Value] = []
   private var owners = RowNumbers()
-  /// The index of each owner's first link.
+  /// The index in `targets` of each owner's first link, in the order of the owners.
   private var starts: [Int] = []
 
   /// The links of an owner, or no links if none were loaded.

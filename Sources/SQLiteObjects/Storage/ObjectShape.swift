@@ -22,8 +22,8 @@ package final class ObjectShape: Sendable {
   let hasRelations: Bool
   /// Whether a value of a property may hold references to other objects.
   let mayHoldObjects: Bool
-  /// The offset of each property's cell in an object's memory, or nil if unknown. See
-  /// ``CellLayout``.
+  /// The offset in bytes of each property's cell in an object's memory, or nil if an object may
+  /// contain anything but cells. See ``CellLayout``.
   let cellOffsets: [Int]?
 
   /// The name of the rowid column of types without an `Int` primary value.
@@ -63,9 +63,10 @@ package final class ObjectShape: Sendable {
 package final class ObjectProperty: Sendable {
   package let name: String
   package let role: _PropertyRole
-  /// The value of the property in rows that existed before the property.
+  /// The value of the property in rows that are older than its column, or nil for NULL.
   package let defaultValue: Value?
-  /// The consequence for the object if the target of its relation is removed.
+  /// The declared consequence for the object if the target of its relation is removed, or nil if
+  /// the type declares none.
   package let onDelete: DeleteRule?
   /// The ``ReversePath`` of a reverse relation, else nil.
   let reverse: _LiveValue?

@@ -57,7 +57,7 @@ extension ObjectStorage {
       return forms
     }
 
-    /// Copies of all slots.
+    /// Copies of the values of all properties, with their change numbers.
     var copies: SlotCopies {
       let copies = SlotCopies(capacity: count)
       copy(to: copies)
@@ -101,8 +101,8 @@ extension ObjectStorage {
       former = (former ?? []) + [(slot, exchange(form, slot))]
     }
 
-    /// Sets the ids of assets to those in `known`, because they differ between stores. Skips assets
-    /// with a change number greater than `count`.
+    /// Replaces the ids of assets by those in `known`, because another store has other ids. Skips
+    /// assets with a change number greater than `count`.
     func assignAssetIDs(
       _ known: SlotCopies, _ shape: ObjectShape, since count: Int,
       _ former: inout [(slot: Int, form: _CellValue.Form)]?
@@ -148,7 +148,7 @@ extension ObjectStorage {
     unsafe start = .allocate(capacity: capacity)
   }
 
-  /// The number of slots.
+  /// The number of slots that the copies contain.
   var count: Int { unsafe filled }
 
   /// The number of slots that were ever appended with a value of a type that SQLite doesn't store.

@@ -7,7 +7,7 @@ extension ObjectStorage {
     let zIndex: Int64
     /// The object's change count when it was last saved in the store, or 0 for a fetch.
     var savedCount = 0
-    /// Further state of the object in the store, or nil.
+    /// The saved links and original values of the object in the store, or nil if it has neither.
     var state: SavedState?
 
     init(
@@ -75,20 +75,22 @@ extension ObjectStorage {
     @exclusivity(unchecked) var changeCount = 0
     /// The change count at the last save, or 0 for a fetch.
     @exclusivity(unchecked) var savedCount = 0
-    /// Further state in the store of the last save or fetch.
+    /// The saved links and original values in the store of the last save or fetch, or nil if there
+    /// are none.
     @exclusivity(unchecked) var saved: SavedState?
     /// The values at the last save or fetch, or nil if no property was set since.
     @exclusivity(unchecked) var originals: SlotCopies?
-    /// The identities in other stores.
+    /// The object's identities in stores other than that of the last save or fetch, or nil if there
+    /// are none.
     @exclusivity(unchecked) var otherIdentities: [Identity]?
     /// The caches of assets' contents, by slot.
     @exclusivity(unchecked) var assetCaches: [Int: AssetCache]?
   }
 
   struct State: Sendable {
-    /// The store of the last save or fetch.
+    /// The store of the last save or fetch, or nil if the object is in no store.
     var content: StoreContent?
-    /// The object's key in that store.
+    /// The object's key in the store of the last save or fetch, or 0 if there is no such store.
     var zIndex: Int64 = 0
     var extras: Extras?
 
@@ -97,7 +99,8 @@ extension ObjectStorage {
     var otherIdentities: [Identity]? { unsafe extras?.otherIdentities }
     var originals: SlotCopies? { unsafe extras?.originals }
 
-    /// The identity in the store of the last save or fetch.
+    /// The object's identity in the store of the last save or fetch, or nil if there is no such
+    /// store.
     var identity: Identity? {
       content.map { content in
         unsafe Identity(
@@ -166,7 +169,7 @@ extension ObjectStorage {
       return content.identity == store && content.isCurrent
     }
 
-    /// Returns the object's state in a store.
+    /// Returns the change counts of the object and its status in a store.
     func snapshot(for store: StoreIdentity) -> Snapshot {
       if let content, content.identity == store {
         // No other identity belongs to the same store.

@@ -73,7 +73,7 @@ protocol ContiguousObjects: SendableMetatype {
 }
 
 extension _PropertyRole.LinkArrangement {
-  /// The same arrangement as a value of `LinkTable`.
+  /// The arrangement, as a value of the type that link tables use.
   var form: LinkTable.Arrangement {
     switch self {
     case .list: .list

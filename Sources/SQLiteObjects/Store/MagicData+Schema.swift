@@ -131,7 +131,8 @@ extension MagicData {
     }
   }
 
-  /// Returns the changes that the tables of a type need, and records if they need none.
+  /// Returns the kind of change that the tables of a type need. If they need none, records that
+  /// they are complete.
   private func inspect(
     _ plan: ObjectPlan, _ connection: Connection
   ) throws -> ObjectSchema.Growth {

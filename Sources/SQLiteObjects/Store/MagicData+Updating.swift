@@ -59,7 +59,7 @@ private struct BulkUpdate<Object: MagicObject>: Sendable {
   private let sql: SQL?
   /// The indexes of the properties that are set to an object.
   private var references: [Int] = []
-  /// The numbers that may be out of range.
+  /// The calculated numbers that may not fit their properties.
   private var checks: [Check] = []
 
   init(
@@ -144,7 +144,8 @@ private struct BulkUpdate<Object: MagicObject>: Sendable {
     return nil
   }
 
-  /// A number that may be out of range, with a query that finds one that is.
+  /// A calculated number that may not fit its property, with a query that finds a number that
+  /// doesn't fit.
   private struct Check: Sendable {
     let fit: NumberFit
     let search: SQL
@@ -162,7 +163,7 @@ private struct BulkUpdate<Object: MagicObject>: Sendable {
 }
 
 extension ObjectPlan {
-  /// Returns the property that an assignment sets.
+  /// Returns the slot of the property that an assignment sets.
   ///
   /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the property can't be set this way.
   fileprivate func slot<Object: MagicObject>(of assignment: Assignment<Object>) throws -> Int {

@@ -34,7 +34,7 @@ public final class MagicData: ObjectStore {
   /// objects that were fetched before have another number.
   package var generation: Int { content.current }
   package var isRemote: Bool { !database.has(.functions) }
-  /// A folder that is deleted together with the store.
+  /// The folder that is deleted when the store is closed or released, or nil if the store has none.
   let temporaryFolder: TemporaryFolder?
   private let plans = Mutex(KnownPlans())
   /// The tables that the store has looked up.

@@ -10,7 +10,7 @@ struct StoreParts: Sendable {
   let database: Database
   let assets: AssetStore
   let identity: StoreIdentity
-  /// A folder that is deleted together with the store.
+  /// The folder that is deleted when the store is closed or released, or nil if the store has none.
   let temporaryFolder: TemporaryFolder?
 
   /// Opens the default store of this program.
