@@ -75,13 +75,13 @@ extension MagicError: CustomStringConvertible {
     switch self {
     case .missingValue(let type, let property):
       "\(type).\(property) has no value; set it before saving, or declare it optional"
-    case .notFound(let type, let primary): "there is no \(type) with the primary value \(primary)"
+    case .notFound(let type, _): "there is no \(type) with this primary value"
     case .notSaved(let type):
       "this \(type) is not in the store: it was never saved, or it was removed"
     case .unsavedChanges(let type):
       "the \(type) has unsaved changes; save its object before you filter, sort or page it"
-    case .alreadySaved(let type, let primary?):
-      "a \(type) with the primary value \(primary) already exists; change the fetched one, or "
+    case .alreadySaved(let type, _?):
+      "a \(type) with this primary value already exists; change the fetched one, or "
         + "overwrite it with update(_:)"
     case .alreadySaved(let type, nil):
       "this \(type) is already in the store; save its changes with update(_:)"

@@ -1,6 +1,6 @@
 /// The error for a text that isn't a date.
 package struct DateTextError: Error {
-  /// The reason, such as `not a date: there is no hour 24`.
+  /// The reason, such as `not a date: the hour must be 0 to 23`.
   package let reason: String
 }
 
@@ -63,7 +63,7 @@ extension DateText {
     let day = try readNumber(text, at: &offset, from: 1, to: 31, "day")
     guard day <= CalendarDay.days(inMonth: month, of: year) else {
       throw DateTextError(
-        reason: "not a date: month \(month) of \(year) has no day \(day)")
+        reason: "not a date: the month has fewer days")
     }
     return CalendarDay(year: year, month: month, day: day)
   }
@@ -126,7 +126,7 @@ extension DateText {
     offset += 2
     let number = Int(tens) * 10 + Int(units)
     guard number >= lowest, number <= highest else {
-      throw DateTextError(reason: "not a date: there is no \(name) \(number)")
+      throw DateTextError(reason: "not a date: the \(name) must be \(lowest) to \(highest)")
     }
     return number
   }

@@ -119,7 +119,7 @@ import Testing
     }
     // The decoder of SPON quotes the text that it cannot read, as parsers do.
     let values =
-      #/\\\((value|values|integer|real|blob|bytes|date|seconds|duration|self|databaseValue)\)/#
+      #/\\\((value|values|integer|real|blob|bytes|date|seconds|duration|self|databaseValue|primary)\)/#
     if !path.hasPrefix("Sources/Text/SPON/"),
       message.replacing("of type \\(value)", with: "").contains(values)
     {

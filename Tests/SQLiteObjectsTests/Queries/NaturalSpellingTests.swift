@@ -274,7 +274,8 @@ private struct Shop: MagicObject {
     shop.id = 1
     sale.shop = shop
     let error = #expect(throws: MagicError.self) { try magic.insert(sale) }
-    #expect(error.map { "\($0)" }?.contains("Shop with the primary value 1") == true)
+    #expect(error == .alreadySaved(type: "Shop", primary: "1"))
+    #expect(error.map { "\($0)" }?.contains("a Shop with this primary value") == true)
     #expect(error.map { "\($0)" }?.contains("update(_:)") == true)
   }
 }
