@@ -66,7 +66,8 @@ struct Content: Sendable {
   let sha256: AssetDigest
   /// The content if it will be stored in the row; nil if it is in a file.
   let bytes: [UInt8]?
-  /// Whether the content of the file is durable already. Its name may not be.
+  /// Whether the content of the file is durable already. The name of the file may not be durable
+  /// yet.
   let isSynced: Bool
 }
 

@@ -95,13 +95,13 @@ extension Connection {
     }
   }
 
-  /// Calls `row` with each linked row.
+  /// Calls `row` with each row that is linked to one of the records on the left.
   ///
   /// - Parameters:
   ///   - type: The type of the records on the right.
   ///   - relation: The relation from the records on the left to those on the right.
   ///   - keys: The keys of the records on the left.
-  ///   - indexes: The index of each key.
+  ///   - indexes: The index, by key, that `row` receives.
   ///   - order: The order of the rows of each key, where `.some(nil)` means the order of their own
   ///     keys. If nil, the rows are not sorted.
   ///   - row: Receives the reader of a row, the index of its record, and a closure that returns the

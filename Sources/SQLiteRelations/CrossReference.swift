@@ -259,7 +259,8 @@ extension Connection {
     links.isClaimed = true
   }
 
-  /// Returns the state of a relation on this connection.
+  /// Returns the state of a relation on this connection, which is created when the relation is
+  /// first used.
   private func known<Left: Record, Right: Record>(
     _ reference: CrossReference<Left, Right>
   ) throws -> CrossReferenceState {
@@ -329,7 +330,8 @@ final class CrossReferenceState {
 }
 
 extension Connection {
-  /// Fetches the records that a relation connects with one key.
+  /// Fetches the records that a relation connects with the start `key`. `order` is the SQL after
+  /// ORDER BY, or nil for the order of the records' keys.
   func objects<Found: Record>(
     of type: Found.Type, through relation: Relation, from key: Value, _ order: SQL? = nil
   ) throws -> [Found] {

@@ -140,10 +140,10 @@ extension Connection {
 /// Links that are in both lists, in the same order, keep their rows. New links get positions in the
 /// gaps. If a gap is full, its neighbors are spread out, but no more of them than necessary.
 struct ListChange {
-  /// The distance between neighbors in a new list.
+  /// The distance between the positions of neighbors in a new list.
   static let step: Int64 = 1 << 20
 
-  /// A link and its position.
+  /// A link of a list: its position, and the key of its target.
   struct Entry: Equatable {
     var position: Int64
     var target: Int64

@@ -19,9 +19,9 @@ package struct LinkTable: Hashable, Sendable {
   package let name: String
   /// The arrangement of the links of one owner.
   package let arrangement: Arrangement
-  /// The rows that own links.
+  /// The table and the key column of the rows that own links.
   package let owner: Relation.End
-  /// The rows that links reference.
+  /// The table and the key column of the rows that links reference.
   package let target: Relation.End
   /// Whether a target cannot be deleted while links to it exist.
   package let restrictsTargetDeletion: Bool
@@ -31,8 +31,8 @@ package struct LinkTable: Hashable, Sendable {
   /// - Parameters:
   ///   - name: The name of the table.
   ///   - arrangement: The arrangement of the links of one owner.
-  ///   - owner: The rows that own links.
-  ///   - target: The rows that links reference.
+  ///   - owner: The table and the key column of the rows that own links.
+  ///   - target: The table and the key column of the rows that links reference.
   ///   - restrictsTargetDeletion: Whether a target cannot be deleted while links to it exist.
   package init(
     _ name: String, _ arrangement: Arrangement, from owner: Relation.End,
@@ -95,7 +95,7 @@ extension LinkTable {
 
 extension Connection {
   /// Fetches the links of many owners with one query, ordered by owner. The links of each owner are
-  /// in their own order.
+  /// in the order of their positions or keys or, for a set, of their targets.
   ///
   /// - Complexity: O(*n* log *m*) for *n* fetched links in a table of *m*.
   package func links(_ table: LinkTable, of owners: [Int64]) throws -> [StoredLink] {

@@ -32,7 +32,7 @@ struct ListComparison {
     for (old, new) in ListComparison.longestAscending(matches) { indexes[new] = old }
   }
 
-  /// Returns pairs of equal elements, in the order of the new list.
+  /// Returns the indexes of pairs of equal elements, in the order of the new list.
   private static func matches(
     _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>
   ) -> [(old: Int, new: Int)] {
@@ -54,13 +54,13 @@ struct ListComparison {
     }
   }
 
-  /// Returns the longest subsequence of pairs that is increasing in both lists, by patience
+  /// Returns the longest subsequence of index pairs that is increasing in both lists, by patience
   /// sorting.
   private static func longestAscending(
     _ pairs: [(old: Int, new: Int)]
   ) -> [(old: Int, new: Int)] {
-    /// For each length, the last pair of the subsequence of that length that ends with the smallest
-    /// old index.
+    /// For each length, the index of the last pair of the subsequence of that length that ends with
+    /// the smallest old index.
     var ends: [Int] = []
     var previous: [Int?] = []
     for (index, pair) in pairs.enumerated() {

@@ -74,7 +74,8 @@ extension ListComparison {
     return old.indices.filter { !isStaying[$0] }
   }
 
-  /// Returns pairs of a removed and an added element that are equal. These elements have moved.
+  /// Returns the old and the new index of each element that was removed at one index and added at
+  /// another, that is, moved.
   fileprivate func moves(from old: [Int64], to new: [Int64]) -> [(old: Int, new: Int)] {
     let removedIndexes = removedIndexes(old)
     guard !removedIndexes.isEmpty else { return [] }

@@ -9,18 +9,19 @@ import SQLiteMapping
 /// the ends of one or many starts, for pages of them, and for their number. This type contains all
 /// SQL about relations.
 package struct Relation: Hashable, Sendable {
-  /// The rows at one end of a relation.
+  /// The table whose rows a relation starts from or ends at, and the column that contains their
+  /// keys.
   package struct End: Hashable, Sendable {
-    /// The table of the rows.
+    /// The name of the table.
     package let table: String
-    /// The column that contains their integer keys.
+    /// The column that contains the keys of the table's rows.
     package let key: String
 
     /// Creates an end from the names of its table and key column.
     ///
     /// - Parameters:
-    ///   - table: The table of the rows.
-    ///   - key: The column that contains their integer keys.
+    ///   - table: The name of the table.
+    ///   - key: The column that contains the keys of the table's rows.
     package init(table: String, key: String) {
       self.table = table
       self.key = key
@@ -28,16 +29,17 @@ package struct Relation: Hashable, Sendable {
   }
 
   // All names are quoted for SQL.
-  /// The table of the connecting rows.
+  /// The table whose rows connect the origin with the destination.
   private let table: String
-  /// The column that contains the starts.
+  /// The column of ``table`` that contains keys of the origin (starts).
   private let start: String
-  /// The column that contains the ends.
+  /// The column of ``table`` that contains keys of the destination (ends).
   private let end: String
-  /// The column that orders and identifies the ends of one start, or nil if the end itself does.
+  /// The column of ``table`` that orders and identifies the ends of one start, such as the position
+  /// in a list. Nil if the end itself does.
   private let place: String?
-  /// The column that distinguishes connecting rows with the same start and end, which count as one.
-  /// Nil if there are no such rows.
+  /// The column of ``table`` that distinguishes rows with the same start and end, which count as
+  /// one connection. Nil if no two rows have the same start and end.
   private let distinguishingColumn: String?
   /// The rows at the start of the relation.
   private let origin: End
@@ -46,8 +48,8 @@ package struct Relation: Hashable, Sendable {
   /// Whether the connecting rows are the rows of the destination, which are then read without a
   /// join.
   package let isInDestination: Bool
-  /// The tables of the connecting rows and of the destination. The connecting rows come first, in
-  /// the order of their index, so that SQLite doesn't have to sort.
+  /// The FROM clause with the tables of the connecting rows and of the destination. The connecting
+  /// rows come first, in the order of their index, so that SQLite doesn't have to sort.
   private let joined: String
 
   private init(
@@ -72,8 +74,8 @@ package struct Relation: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - table: The table of the connecting rows.
-  ///   - start: The column that contains the starts.
-  ///   - end: The column that contains the ends.
+  ///   - start: The column that contains keys of the origin.
+  ///   - end: The column that contains keys of the destination.
   ///   - place: The column that orders and identifies the ends of one start, or nil if the end
   ///     itself does.
   ///   - origin: The rows at the start of the relation.
@@ -98,7 +100,8 @@ package struct Relation: Hashable, Sendable {
     try self.init(rowsOf: owner.table, owner.key, column, from: owner, to: target)
   }
 
-  /// The reverse relation, from the ends to the starts. Each start of an end occurs once.
+  /// The reverse relation, from the destination to the origin. If several rows connect the same two
+  /// keys, they count as one.
   package var reversed: Relation {
     Relation(
       table: table, start: end, end: start, place: nil, distinguishingColumn: place,
@@ -107,7 +110,7 @@ package struct Relation: Hashable, Sendable {
 }
 
 extension Relation.End {
-  /// The end with quoted names.
+  /// A copy whose table and column names are quoted for SQL.
   fileprivate var quoted: Self {
     get throws(SQLiteError) {
       Self(table: try SQL.escapeIdentifier(table), key: try SQL.escapeIdentifier(key))
@@ -119,10 +122,10 @@ extension Relation.End {
 extension Relation {
   /// A part of the connecting rows of one start.
   package struct Page: Sendable {
-    /// A condition on the columns of the connecting rows.
+    /// A condition on the columns of the connecting rows, or nil for all rows.
     package var condition: SQL?
-    /// The place or the end after which the page begins (keyset pagination). All pages cost the
-    /// same.
+    /// The place of the row that precedes the page (keyset pagination), or its end if the relation
+    /// has no places. Nil for the first page. All pages cost the same.
     package var last: Value?
     /// The maximum number of rows, or nil for no limit.
     package var limit: Int?
@@ -180,7 +183,8 @@ extension Relation {
     return sql
   }
 
-  /// Returns the condition that a row of the destination is an end of a start.
+  /// Returns an SQL condition that is true for the rows of the destination that are related to the
+  /// start `key`.
   package func endCondition(from key: Value) -> SQL {
     if isInDestination { return "\(startSQL) = \(key)" }
     return
@@ -216,7 +220,7 @@ extension Relation {
     }
   }
 
-  /// One or several starts.
+  /// The starts of a query: keys of one or several rows of the origin.
   enum Starts {
     case one(Value)
     case many([Value])
@@ -228,7 +232,7 @@ extension Relation {
     }
   }
 
-  /// The columns that contain the start and the end.
+  /// The SQL for the columns of the connecting rows that contain the start and the end.
   var columns: [SQL] { [startSQL, endSQL] }
 }
 
@@ -253,7 +257,8 @@ extension Relation {
     return try connection.firstRow(sql, as: Int.self) ?? 0
   }
 
-  /// Returns the ends of a start, in order.
+  /// Returns the ends of a start, that is, the keys of the related rows. They are in the order of
+  /// their places or, without places, of the keys.
   package func ends(
     from key: Int64, _ page: Page = Page(), in connection: Connection
   ) throws(SQLiteError) -> [Int64] {
@@ -263,7 +268,8 @@ extension Relation {
     return try connection.rows(sql, as: Int64.self)
   }
 
-  /// Returns the ends of a start with their places, in order.
+  /// Returns a link for each end of a start, in the order of the places or, without places, of the
+  /// ends.
   package func links(
     from key: Int64, _ page: Page = Page(), in connection: Connection
   ) throws(SQLiteError) -> [StoredLink] {
@@ -275,12 +281,13 @@ extension Relation {
     }
   }
 
-  /// Returns the page that contains only the link at a key of a dictionary.
+  /// Returns a page that contains only the link with the place `place`, such as a key of a
+  /// dictionary.
   package func page(at place: Value) -> Page { Page(where: "\(orderSQL) = \(place)") }
 
-  /// Returns the end of the only connecting row of a start.
+  /// Returns the key that a reference column contains in the row with the key `key`.
   ///
-  /// - Returns: Nil if the row doesn't exist, `.some(nil)` if its reference is NULL.
+  /// - Returns: The key; `.some(nil)` if the reference is NULL; nil if the row doesn't exist.
   package func end(from key: Int64, in connection: Connection) throws(SQLiteError) -> Int64?? {
     try connection.firstRow(
       "SELECT \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key)", as: Int64?.self)
@@ -313,7 +320,8 @@ extension Relation {
       try connection.rows("SELECT \(key) FROM \(row) WHERE \(key) IN \(keys)", as: Int64.self))
   }
 
-  /// Returns an end for which no row of the destination exists, or nil if there is none.
+  /// Returns an end of a connecting row that is not the key of any row of the destination, or nil
+  /// if all such rows exist.
   ///
   /// - Parameters:
   ///   - starts: The starts whose ends are checked, or nil for all starts.
@@ -333,14 +341,14 @@ extension Relation {
 // connecting rows have a name of their own, because their table may be the table of the outer rows.
 // The name needs no quotes.
 extension Relation {
-  /// Returns the table of the connecting rows, with their name.
+  /// Returns SQL for the table of the connecting rows with the alias `name`.
   package func rows(as name: String) -> String { "\(table) AS \(name)" }
 
-  /// Returns the start column of the connecting rows.
+  /// Returns SQL for the start column of the connecting rows, whose table has the alias `name`.
   package func start(as name: String) -> String { "\(name).\(start)" }
 
-  /// Returns a condition that is true for one of the connecting rows with the same start and end,
-  /// or nil if there is only one.
+  /// Returns an SQL condition that selects one of the connecting rows with the same start and end,
+  /// or nil if no two rows have the same. `name` is the alias of their table.
   package func isFirst(as name: String) -> String? {
     distinguishingColumn.map { distinguishingColumn in
       let same = "\(name)_.\(start) = \(name).\(start) AND \(name)_.\(end) = \(name).\(end)"
@@ -349,14 +357,15 @@ extension Relation {
     }
   }
 
-  /// Returns the end column of the connecting rows.
+  /// Returns SQL for the end column of the connecting rows, whose table has the alias `name`.
   package func end(as name: String) -> String { "\(name).\(end)" }
 
-  /// Returns the table of the destination, and the condition that joins it to the connecting rows.
+  /// Returns SQL for the table of the destination with an alias, and the condition that joins it to
+  /// the connecting rows.
   ///
   /// - Parameters:
-  ///   - row: The name for the rows of the destination.
-  ///   - name: The name of the connecting rows.
+  ///   - row: The alias for the table of the destination.
+  ///   - name: The alias of the table of the connecting rows.
   package func destination(
     as row: String, of name: String
   ) -> (table: String, condition: String) {

@@ -26,7 +26,8 @@ struct ContentWriter: ~Copyable {
     if isDone == nil { try write(unsafe Array(bytes).span.bytes) }
   }
 
-  /// Writes the content of a file, as a copy-on-write clone if the file system supports it.
+  /// Writes the content of another file. If nothing was written before and the file system supports
+  /// it, creates a copy-on-write clone.
   mutating func write(contentsOf source: File) throws {
     let length = try source.status().size
     if size == 0, length > 0, length >= minimumFileSize, pendingFolder.clone(source, as: name) {
@@ -55,7 +56,8 @@ struct ContentWriter: ~Copyable {
     hash.update(bytes)
   }
 
-  /// Returns the file, created at the first call with the content so far.
+  /// Returns the file that content is written to. The first call creates it with the content
+  /// written so far.
   private mutating func fileToWrite() throws(AssetError) -> File {
     if let file { return file }
     let made = try pendingFolder.makeFile(name)
@@ -67,8 +69,8 @@ struct ContentWriter: ~Copyable {
 
   /// Ends the writing and returns the content with its size and digest.
   ///
-  /// - Parameter syncs: Whether to make it durable now, so that the transaction doesn't have to
-  ///   wait for it.
+  /// - Parameter syncs: Whether to make the file durable now, so that the transaction doesn't have
+  ///   to wait for it.
   mutating func finish(syncing syncs: Bool) throws(AssetError) -> Content {
     let syncs = syncs && pendingFolder.isDurable
     if size >= minimumFileSize {

@@ -83,7 +83,8 @@ package final class Folder: Sendable {
     return try File(Descriptor(number, operations), path: path(of: name))
   }
 
-  /// Creates a copy-on-write clone of `source`.
+  /// Creates a copy-on-write clone of `source` in this folder. Throws if the file system doesn't
+  /// support clones.
   func clone(_ source: File, as name: String) throws(AssetError) {
     try call(name) { () throws(SystemFailure) in
       try operations.clone(source.descriptor.number, as: name, in: descriptor.number)
@@ -208,11 +209,13 @@ extension Folder {
     }
   }
 
-  /// Locks the folder until this instance is released. Returns false if another holder has the
-  /// lock.
+  /// Locks the folder until this instance is released.
   ///
   /// The lock belongs to this open descriptor. Two instances in one process therefore exclude each
   /// other as well.
+  ///
+  /// - Parameter waiting: Whether to wait while another holder has the lock.
+  /// - Returns: False if another holder has the lock and `waiting` is false.
   package func lock(waiting: Bool) throws(AssetError) -> Bool {
     do {
       try addingPath(path) { () throws(SystemFailure) in
@@ -224,7 +227,8 @@ extension Folder {
     }
   }
 
-  /// Waits for the lock of this folder. The lock is released with the result.
+  /// Waits for the lock of this folder, and returns an instance that holds it. The lock is released
+  /// when that instance is.
   func locked() throws(AssetError) -> Folder {
     // The lock needs a separate descriptor.
     guard let gate = try folder("."), try gate.lock(waiting: true) else {
@@ -238,12 +242,12 @@ extension Folder {
   /// The flags for opening folders. They prevent following symbolic links.
   static let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
 
-  /// Returns the path of an entry.
+  /// Returns the path of the file or subfolder `name`, which doesn't have to exist.
   package func path(of name: String) -> String {
     "\(path)/\(name)"
   }
 
-  /// Runs a file system call for an entry, and adds the entry's path to its error.
+  /// Runs a file system call for the file or subfolder `name`, and adds its path to the error.
   func call<Result>(
     _ name: String, _ call: () throws(SystemFailure) -> Result
   ) throws(AssetError) -> Result {
@@ -254,7 +258,8 @@ extension Folder {
     return try addingPath(path(of: name), call)
   }
 
-  /// Opens an entry and returns its descriptor; nil if it doesn't exist.
+  /// Opens a file or subfolder and returns its descriptor, or nil if it doesn't exist. Throws if it
+  /// is a symbolic link or a special file.
   func existing(_ name: String, _ flags: Int32) throws(AssetError) -> Int32? {
     do {
       return try call(name) { () throws(SystemFailure) in

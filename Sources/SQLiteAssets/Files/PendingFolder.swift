@@ -12,8 +12,8 @@ final class PendingFolder: Sendable {
     /// The files that rows of the open transaction reference, each with whether its content is
     /// durable. The names may not be durable yet.
     var unsynced: [AssetFileName: Bool] = [:]
-    /// The files for which it isn't known yet whether a committed row references them. They are
-    /// kept only in that case.
+    /// The files for which it isn't known yet whether a committed row references them, because a
+    /// COMMIT or a move has failed. The others are removed when this is known.
     var unsettled: Set<AssetFileName> = []
     /// Whether files were moved to `files` since that folder was last synced.
     var hasMoved = false
@@ -52,7 +52,8 @@ final class PendingFolder: Sendable {
     state.withLock { $0.folder = nil }
   }
 
-  /// Returns the name of the folder. Creates and locks the folder if it is missing.
+  /// Returns the name of the folder, which identifies this opening of the store. Creates and locks
+  /// the folder if it is missing.
   func session() throws(AssetError) -> String {
     _ = try folder()
     return name
@@ -95,7 +96,8 @@ final class PendingFolder: Sendable {
     return file
   }
 
-  /// Opens an unsettled file with the name that a row specifies. Returns nil if it doesn't exist.
+  /// Opens a file for which it isn't known yet whether a committed row references it. Returns nil
+  /// if the file doesn't exist.
   func unsettledFile(_ name: AssetFileName) throws(AssetError) -> File? {
     try state.withLock({ $0.folder })?.file(name.text)
   }
@@ -106,7 +108,8 @@ final class PendingFolder: Sendable {
     _ = try? state.withLock({ $0.folder })?.remove(name.text)
   }
 
-  /// Records that a row of the open transaction references a file.
+  /// Records that a row of the open transaction references a pending file, which ``sync()`` then
+  /// makes durable.
   ///
   /// - Parameters:
   ///   - name: The name of the file.
@@ -155,7 +158,7 @@ final class PendingFolder: Sendable {
   /// The files for which it isn't known yet whether a committed row references them.
   var unsettled: Set<AssetFileName> { state.withLock { $0.unsettled } }
 
-  /// Removes an unsettled file that no row references.
+  /// Removes a file of ``unsettled`` after it was determined that no row references it.
   func remove(unsettled name: AssetFileName) throws(AssetError) {
     try folder().remove(name.text)
     _ = state.withLock { $0.unsettled.remove(name) }

@@ -101,7 +101,7 @@ final class StoreFolder: Sendable {
     }
   }
 
-  /// Closes the folders. All later calls throw ``AssetError/closed(path:)``.
+  /// Closes the folders. All later calls that access them throw ``AssetError/closed(path:)``.
   func close() {
     // Return the old state, so that the descriptors are closed outside the lock.
     _ = state.withLock { state in

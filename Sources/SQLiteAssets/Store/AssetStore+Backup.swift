@@ -31,8 +31,8 @@ extension AssetStore {
   ///   - path: The path of the new folder. An empty folder at the path is replaced. The parent
   ///     folder must exist. The path can't be a mount point; use a subfolder of it.
   ///   - deadline: The time by which the backup must be complete.
-  ///   - progress: A closure that is called after each file, inside a read of the database. If it
-  ///     throws, the backup ends.
+  ///   - progress: A closure that is called at the beginning and after each file, inside a read of
+  ///     the database. If it throws, the backup ends.
   /// - Returns: The paths of the backup. Check its `faults` for missing or damaged assets.
   /// - Throws: ``AssetError``, for example ``AssetError/folderNotEmpty(path:)``; `SQLiteError`; any
   ///   error of `progress`. Nothing changes at the path then.
@@ -76,8 +76,8 @@ extension AssetStore {
   ///   - path: The path of the new folder. An empty folder at the path is replaced. The parent
   ///     folder must exist.
   ///   - deadline: The time by which the backup must be complete.
-  ///   - progress: A closure that is called after each file, inside a read of the database. If it
-  ///     throws, the backup ends.
+  ///   - progress: A closure that is called at the beginning and after each file, inside a read of
+  ///     the database. If it throws, the backup ends.
   /// - Returns: The paths of the backup. Check its `faults` for missing or damaged assets.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   ///   Nothing changes at the path then.
@@ -90,7 +90,9 @@ extension AssetStore {
     }
   }
 
-  /// Copies the files that a snapshot needs, and returns the faults of its assets.
+  /// Copies the files that the assets in a snapshot of the database need.
+  ///
+  /// - Returns: One error for each asset with a missing or damaged file or row.
   private func copyFiles(
     to files: Folder, _ connection: Connection, _ progress: (AssetProgress) throws -> Void
   ) throws -> [AssetError] {
@@ -119,7 +121,8 @@ extension AssetStore {
 
   /// Copies the file of an asset to a folder, without syncing it.
   ///
-  /// - Returns: The fault of the original file, or nil.
+  /// - Returns: The error if the original file is missing or damaged or can't be read, otherwise
+  ///   nil.
   /// - Throws: An error of writing the copy.
   func copyFile(
     of record: AssetRecord, to target: Folder, as name: String

@@ -54,7 +54,7 @@ extension AssetStore {
     try await worker.run { try self.removeDeletedFiles() }
   }
 
-  /// Runs `body` with the writer connection. Throws inside a transaction.
+  /// Runs `body` with the writer connection. Throws if a transaction is open on it.
   func outsideTransaction<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try database.withoutTransaction { connection in
       guard connection.isAutocommit else {
@@ -68,7 +68,8 @@ extension AssetStore {
   /// The maximum number of files that one transaction removes.
   private var limit: Int { 500 }
 
-  /// Removes the marked files that no reader needs.
+  /// Removes the files that are marked for removal and that no reader needs. If an older reader may
+  /// need them, schedules another attempt.
   ///
   /// - Parameter connection: The writer connection, outside any transaction.
   func collect(in connection: Connection) throws {
@@ -95,13 +96,13 @@ extension AssetStore {
     }
   }
 
-  /// Records new marks. A server doesn't report its readers, so a file is removed some time after
-  /// its mark was first recorded.
+  /// Records when a mark for removal was first seen. A server doesn't report its readers, so a file
+  /// is removed some time after that.
   ///
   /// - Parameters:
   ///   - age: The minimum age of a mark.
   ///   - connection: The writer connection, outside any transaction.
-  /// - Returns: A query for the files with marks that are old enough; nil if there are no marks.
+  /// - Returns: A query for the files with marks that are old enough, or nil if no file is marked.
   private func recordMarks(olderThan age: Duration, in connection: Connection) throws -> SQL? {
     let now: SQL = "CAST(strftime('%s', 'now') AS INTEGER)"
     guard try connection.firstRow("SELECT 1 FROM main.magicdata_asset_trash LIMIT 1") != nil else {
@@ -124,9 +125,9 @@ extension AssetStore {
       "SELECT file FROM main.magicdata_asset_seen WHERE since <= \(now) - \(age.components.seconds)"
   }
 
-  /// Schedules another attempt for when the current reads of this database have ended. If no read
-  /// is running, the reader belongs to another database or process, and the attempt follows the
-  /// next commit.
+  /// Schedules another attempt to remove marked files for when the current reads of this database
+  /// have ended. If no read is running, the reader that needs the files belongs to another database
+  /// or process, and the attempt follows the next commit.
   ///
   /// - Parameter connection: The writer connection, outside any transaction.
   func scheduleRetry(in connection: Connection) {

@@ -55,8 +55,8 @@ extension AssetStore {
     }
   }
 
-  /// Ends the holds of a holder, as part of the open transaction. Files that are no longer needed
-  /// are removed after the commit.
+  /// Ends all holds of a holder, as part of the open transaction. Files that no row and no other
+  /// holder needs are removed after the commit.
   package func release(_ holder: AssetHolder, in connection: Connection) throws {
     try release("session = \(holder.session) AND number = \(holder.number)", in: connection)
   }
@@ -70,16 +70,16 @@ extension AssetStore {
     try mark(files, in: connection)
   }
 
-  /// Marks files for removal after their rows were deleted without running triggers. Skips invalid
-  /// names. See ``mark(_:in:)``.
+  /// Marks files for removal after their rows were deleted without running triggers, unless a row
+  /// references or a holder holds them. Skips invalid names.
   package func markUnreferenced(_ files: Set<String>, in connection: Connection) throws {
     let files = files.filter { AssetFileName($0) != nil }
     guard !files.isEmpty else { return }
     try mark(files.sorted().map { .text($0) }, in: connection)
   }
 
-  /// Marks files for removal, as part of the open transaction, unless they are referenced by a row
-  /// or held.
+  /// Marks files for removal, as part of the open transaction, unless a row references or a holder
+  /// holds them.
   func mark(_ files: [Value], in connection: Connection) throws {
     try connection.executeChange(
       """
@@ -111,12 +111,12 @@ extension AssetStore {
 }
 
 extension AssetSchema {
-  /// Returns whether the table of holds exists.
+  /// Returns whether the table of holds exists. Without it, no file is held.
   static func hasHolds(_ connection: Connection) throws -> Bool {
     try connection.tableExists("magicdata_asset_held")
   }
 
-  /// Returns a condition that is true if a file is held.
+  /// Returns an SQL condition that is true if a holder needs a file.
   ///
   /// - Parameters:
   ///   - file: The SQL for the name of the file.

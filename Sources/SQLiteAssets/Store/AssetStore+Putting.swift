@@ -158,8 +158,8 @@ extension AssetStore {
     try await putStaged(stage(pieces, extension: fileExtension))
   }
 
-  /// Inserts the row of content that was written before the transaction, which keeps the
-  /// transaction short.
+  /// Inserts the asset row of content in a new transaction, which is short because the content was
+  /// written before. Removes the content if this fails.
   private func putStaged(_ content: Content) throws -> AssetRecord {
     var isAdopted = false
     do {
@@ -179,7 +179,8 @@ extension AssetStore {
     try await database.write { connection in try self.put(staged, in: connection) }
   }
 
-  /// Inserts the row of content that `stage` writes.
+  /// Inserts the asset row of the content that `stage` writes, in the open transaction or in a new
+  /// one.
   ///
   /// `dynamic` keeps the compiler from specializing this method for each closure.
   private dynamic func insert(in connection: Connection, _ stage: () throws -> Content) throws
@@ -188,7 +189,8 @@ extension AssetStore {
     try inTransaction(connection) { try insert(try stage(), in: connection) }
   }
 
-  /// Inserts the row of content. Removes the content if the insertion fails.
+  /// Inserts the asset row of content that was already written. Removes the content if the
+  /// insertion fails.
   func insert(_ content: Content, in connection: Connection) throws -> AssetRecord {
     let id = AssetID()
     try adopt(content, in: connection) {
@@ -202,7 +204,8 @@ extension AssetStore {
     return AssetRecord(id: id, content: content)
   }
 
-  /// Returns the staged content, or a copy of it if it can't be taken over.
+  /// Returns the staged content, or a copy of it if it was already put or was staged by another
+  /// store.
   func content(of staged: StagedAsset, extension fileExtension: String?) throws -> Content {
     if let content = try staged.take(for: pendingFolder, extension: fileExtension) {
       return content
@@ -210,7 +213,8 @@ extension AssetStore {
     return try stage(extension: fileExtension) { writer in try staged.copy(to: &writer) }
   }
 
-  /// Copies the content of an asset and verifies its digest.
+  /// Copies the content of an asset to a pending file or to memory, and throws if its digest
+  /// differs from that in the record.
   func copy(
     of reader: AssetReader, extension fileExtension: String?, syncing syncs: Bool = false
   ) throws -> Content {
@@ -230,7 +234,8 @@ extension AssetStore {
     return content
   }
 
-  /// Runs `body` in the open transaction, or in a new one.
+  /// Runs `body` in the open transaction, or in a new one. Throws if a transaction was begun with
+  /// SQL.
   func inTransaction<Result>(
     _ connection: Connection, _ body: () throws -> Result
   ) throws -> Result {

@@ -13,12 +13,14 @@ extension AssetStore {
     try record(where: "id = \(id)", in: connection)
   }
 
-  /// Returns the record of the asset whose row fulfills a condition.
+  /// Returns the record of the first asset whose row fulfills an SQL condition, or nil if no row
+  /// does.
   func record(where condition: SQL, in connection: Connection) throws -> AssetRecord? {
     try rows("WHERE \(condition)", in: connection).first?.record()
   }
 
-  /// Returns the asset rows selected by the remainder of a SELECT statement.
+  /// Returns the asset rows that a SELECT statement returns. `rest` is the SQL after its FROM
+  /// clause, such as a WHERE clause.
   func rows(_ rest: SQL, in connection: Connection) throws -> [AssetRow] {
     try connection.rows(
       "SELECT id, file, size, sha256, content IS NOT NULL FROM main.magicdata_asset \(rest)",

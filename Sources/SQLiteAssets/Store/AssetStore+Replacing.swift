@@ -77,8 +77,8 @@ extension AssetStore {
     }
   }
 
-  /// Returns the current content of the asset in a file with a new name. Returns nil if the content
-  /// must be copied.
+  /// Returns the current content of an asset as a second file with a new name. Returns nil if
+  /// `reader` reads other content, or if the content must be copied.
   private func renamed(
     _ present: AssetRecord, of reader: AssetReader, extension fileExtension: String?
   ) throws -> Content? {

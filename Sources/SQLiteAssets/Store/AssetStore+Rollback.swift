@@ -5,7 +5,8 @@ import SQLiteCore
 // file was synced for a COMMIT that failed, the next commit decides. If the process ends before
 // that, ``AssetStore/recover()`` removes the file unless a row references it.
 extension AssetStore {
-  /// Runs `change`, which stores content in a row. Removes the content if `change` throws.
+  /// Runs `change`, which writes a row that references new content. Removes the content if `change`
+  /// throws or the transaction is rolled back.
   func adopt(
     _ content: Content, in connection: Connection, _ change: () throws -> Void
   ) throws {

@@ -66,8 +66,8 @@ extension AssetStore {
     try await worker.run { try self.stage(contentsOf: path, extension: fileExtension) }
   }
 
-  /// Works like ``stage(contentsOf:extension:)`` for content that is put only once. It keeps no
-  /// file open, so many staged contents can exist at the same time.
+  /// Copies a file to the store's folder, to be put into the store only once. Keeps no file open,
+  /// so many staged contents can exist at the same time.
   package func stageOnce(
     contentsOf path: String, extension fileExtension: String?
   ) throws -> StagedAsset {
@@ -75,7 +75,8 @@ extension AssetStore {
       copy(ofFile: path, extension: fileExtension, syncing: true), pendingFolder, isKept: false)
   }
 
-  /// Copies an asset of another store, to be put into this store only once. Keeps no file open.
+  /// Copies an asset of another store to this store's folder, to be put into this store only once.
+  /// Keeps no file open.
   package func stageOnce(
     copyOf reader: AssetReader, extension fileExtension: String?
   ) throws -> StagedAsset {
@@ -140,12 +141,13 @@ extension AssetStore {
     }
   }
 
-  /// Writes content that no row references yet. Removes it if `write` throws.
+  /// Writes content that no row references yet to a pending file or, if it is small, to memory.
+  /// Removes the content if `write` throws.
   ///
   /// - Parameters:
   ///   - fileExtension: The file name extension.
-  ///   - minimumFileSize: The size in bytes from which the content is a file; nil for the store's
-  ///     setting.
+  ///   - minimumFileSize: The size in bytes from which the content is stored in a file; nil for the
+  ///     store's setting.
   ///   - syncs: Whether to make the file durable now, outside the transaction, instead of together
   ///     with others.
   ///   - write: A closure that writes the bytes.
@@ -188,7 +190,7 @@ public final class StagedAsset: Sendable {
   let content: Content
   private let pendingFolder: PendingFolder
   /// The open file, which stays readable if the transaction that put the content is rolled back.
-  /// Nil if the content is in memory, or if it is put only once.
+  /// Nil if the content is in memory or is put only once.
   private let file: File?
   private let isPut = Atomic(false)
 
@@ -216,12 +218,12 @@ public final class StagedAsset: Sendable {
     }
   }
 
-  /// Transfers ownership of the content to the caller. Returns nil if it must be copied, because it
-  /// was already put or another store needs it.
+  /// Transfers ownership of the content to the caller. Returns nil if the content must be copied,
+  /// because it was already put or another store needs it.
   ///
   /// - Parameters:
   ///   - pendingFolder: The folder of the store that needs the content.
-  ///   - fileExtension: The extension for its file.
+  ///   - fileExtension: The extension of the asset's file; nil or empty for none.
   func take(
     for pendingFolder: PendingFolder, extension fileExtension: String?
   ) throws(AssetError) -> Content? {
@@ -240,7 +242,7 @@ public final class StagedAsset: Sendable {
       file: name, size: size, sha256: sha256, bytes: content.bytes, isSynced: content.isSynced)
   }
 
-  /// Writes a copy of the content.
+  /// Writes a copy of the staged content to `writer`.
   func copy(to writer: inout ContentWriter) throws {
     if let bytes = content.bytes {
       try writer.write(bytes)
@@ -294,7 +296,9 @@ final class StreamWriter: Sendable {
     try writer.withLock { try $0?.write(bytes) }
   }
 
-  /// Completes the content and makes it durable.
+  /// Completes the content, makes it durable, and returns it as staged content.
+  ///
+  /// - Throws: ``AssetError``; `CancellationError` if the stream was already finished.
   func finish() throws -> StagedAsset {
     let content = try writer.withLock { writer throws(AssetError) in
       let content = try writer?.finish(syncing: true)

@@ -87,8 +87,8 @@ package final class ReceivedAssets: Sendable {
     for content in contents.withLock({ $0.values }) { store.pendingFolder.abandon(content.file) }
   }
 
-  /// Copies a file into the store as a pending file with a new name. Returns nil if the folder
-  /// doesn't contain it.
+  /// Copies a received file into the store as a pending file with a new name. Returns nil if the
+  /// folder doesn't contain the file.
   private func copyIn(_ name: AssetFileName) throws -> Content? {
     guard let path, let folder = try Folder.existing(path: path, store.operations),
       let file = try folder.file(name.text)
@@ -132,7 +132,8 @@ package final class ReceivedAssets: Sendable {
     try store.record(where: "id = \(key)", in: connection)
   }
 
-  /// Provides the content of a row: a file that the store still has, or the received one.
+  /// Ensures that the store has the content of a row, in a file of its own or in the received one,
+  /// and that this content matches the row.
   private func adopt(_ row: AssetRecord, _ connection: Connection) throws {
     let (pendingFolder, name) = (store.pendingFolder, row.file)
     if let file = try store.folder.files.file(name.text) {

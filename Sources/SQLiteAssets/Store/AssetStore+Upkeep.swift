@@ -16,8 +16,8 @@ public struct AssetProgress: Hashable, Sendable {
 extension AssetStore {
   /// Reads all assets and verifies their size and digest. Blocks the thread.
   ///
-  /// - Parameter progress: A closure that is called after each asset, outside any access to the
-  ///   database. If it throws, the operation ends.
+  /// - Parameter progress: A closure that is called at the beginning and after each asset with a
+  ///   valid row, outside any access to the database. If it throws, the operation ends.
   /// - Returns: One error for each asset with a missing file, a damaged file, or a damaged row.
   /// - Throws: `SQLiteError` if the rows can't be read; any error of `progress`.
   /// - Complexity: O(*n*), where *n* is the size of all assets in bytes.
@@ -30,8 +30,8 @@ extension AssetStore {
   /// Reads all assets and verifies their size and digest. Suspends the task meanwhile. If you
   /// cancel the task, the operation ends before the next asset.
   ///
-  /// - Parameter progress: A closure that is called after each asset, outside any access to the
-  ///   database. If it throws, the operation ends.
+  /// - Parameter progress: A closure that is called at the beginning and after each asset with a
+  ///   valid row, outside any access to the database. If it throws, the operation ends.
   /// - Returns: One error for each asset with a missing file, a damaged file, or a damaged row.
   /// - Throws: `SQLiteError` if the rows can't be read; any error of `progress`;
   ///   `CancellationError` if the task was cancelled.
@@ -42,15 +42,17 @@ extension AssetStore {
     try await CancellableWork.run(on: worker, progress) { try self.verify(progress: $1) }
   }
 
-  /// Returns the faults of assets. Reads the rows in pages.
+  /// Returns an error for each damaged row and each error that `fault` finds in an asset. Reads the
+  /// rows in pages.
   ///
   /// - Parameters:
   ///   - condition: The SQL condition that selects assets.
-  ///   - progress: A closure that is called after each asset.
+  ///   - progress: A closure that is called at the beginning and after each asset with a valid row.
   ///   - access: A function that runs a closure in an access to the database. It is called once per
   ///     page.
-  ///   - fault: A function that returns the fault of an asset, or nil.
-  /// - Returns: One error for each asset with a fault.
+  ///   - fault: A function that returns the error if an asset's content is missing or damaged,
+  ///     otherwise nil.
+  /// - Returns: The errors, in the order of the ids.
   func faults(
     where condition: SQL = "true", _ progress: (AssetProgress) throws -> Void,
     reading access: ((Connection) throws -> Void) throws -> Void,
@@ -199,8 +201,8 @@ extension AssetStore {
     try await worker.run { try self.upkeepPlan() }
   }
 
-  /// Returns the fault in an asset's content, unless the asset was replaced or deleted in the
-  /// meantime.
+  /// Returns an error if the content of an asset is missing or damaged, otherwise nil. Also returns
+  /// nil if the asset was replaced or deleted in the meantime.
   private func fault(of record: AssetRecord) throws -> AssetError? {
     let reader = Result { try database.read { try open(record, in: $0) } }
     guard try fault(in: reader) != nil else { return nil }

@@ -33,13 +33,15 @@ public final class AssetStore: Sendable {
   let operations: any FileOperations
   let worker = Worker()
   private let isUpkeepScheduled = Atomic(false)
-  /// Whether the removal of files is waiting for readers.
+  /// Whether an attempt to remove marked files is scheduled for when readers that may need them
+  /// have ended.
   let isRetryScheduled = Atomic(false)
   private let fileThreshold: Atomic<Int>
   private let watch = Mutex<Registration?>(nil)
   private let writes = Mutex<Registration?>(nil)
   private let replacement = Mutex<Registration?>(nil)
-  /// The name of the trigger that reports marks, and of the function that it calls.
+  /// The name of the temporary trigger that schedules upkeep when a file is marked for removal, and
+  /// of the SQL function that it calls.
   private let signal = "magicdata_asset_marked_\(AssetID())"
 
   /// Opens the assets of a database. Creates the tables and the folder if they are missing. Blocks
@@ -110,7 +112,7 @@ public final class AssetStore: Sendable {
     fileThreshold = Atomic(minimumFileSize)
   }
 
-  /// The parts of a store that are opened before its initialization.
+  /// The results of reading the database and opening the folder, from which a store is initialized.
   private struct Parts: Sendable {
     let database: Database
     let operations: any FileOperations
@@ -146,7 +148,8 @@ public final class AssetStore: Sendable {
     _ = try AssetSchema.prepare(connection, adopting: folder, SystemFileOperations())
   }
 
-  /// Sets up the writer connection, recovers from a crash, and removes deleted files.
+  /// Sets up the writer connection, recovers files of a crashed process, and removes files that are
+  /// marked for removal.
   ///
   /// - Parameter hasMarks: Whether files are marked for removal.
   private func begin(hasMarks: Bool) throws {
@@ -187,7 +190,7 @@ public final class AssetStore: Sendable {
     folder.close()
   }
 
-  /// Schedules upkeep whenever a transaction of this database marks a file, by any SQL.
+  /// Schedules upkeep whenever a transaction of this database marks a file for removal, by any SQL.
   ///
   /// The trigger is temporary: it belongs to the connection and not to the database file, so it
   /// doesn't affect programs without this library. It has no cost unless an asset is deleted or
@@ -267,7 +270,7 @@ public final class AssetStore: Sendable {
     }
   }
 
-  /// Runs `body` on a thread that may wait for files, and suspends the task meanwhile.
+  /// Runs `body` on a thread that may block on file operations, and suspends the task meanwhile.
   package nonisolated(nonsending) func work<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {

@@ -10,7 +10,7 @@ import ExactText
 /// A keyed container that implements all overloads of `decodeIfPresent` with one function. The
 /// standard library's implementations would decode a property without a column as nil.
 protocol OptionalKeyedDecoding: KeyedDecodingContainerProtocol {
-  /// Decodes a value, or returns nil for NULL.
+  /// Decodes the value of a key, or returns nil if its column contains NULL.
   func decodeOptional<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result?
 }
 

@@ -1,11 +1,13 @@
 import SQLiteCore
 
-/// The rows that a column belongs to.
+/// The rows of a statement, which a ``ColumnDecoder`` uses to detect that its row has ended and to
+/// add its column to errors.
 protocol ColumnRows: AnyObject {
   /// The number of the row that is being read.
   var rowNumber: Int { get }
   func path(to column: Int32) -> [any CodingKey]
-  /// Returns an error that names the column.
+  /// Returns an error that names the column instead of a `DecodingError` or an ``SQLiteError``.
+  /// Returns any other error unchanged.
   func named(_ error: any Error, at column: Int32) -> any Error
 }
 
@@ -14,7 +16,8 @@ protocol ColumnRows: AnyObject {
 final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
   private let value: Value
   private let strategies: MappingStrategies
-  /// The row and the column of the value, or nil outside of rows.
+  /// The location of the value: its statement's rows, the number of its row, and its column. Nil if
+  /// the value doesn't come from a row.
   private let place: (rows: any ColumnRows, number: Int, column: Int32)?
 
   init(_ value: Value, _ strategies: MappingStrategies) {
@@ -52,7 +55,7 @@ final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
     try naming { try strategies.value(type, of: value) }
   }
 
-  /// Runs `body` and adds the column to its errors.
+  /// Runs `body` and adds the column to its errors. Throws if the row of the value has ended.
   private func naming<Result>(_ body: () throws -> Result) throws -> Result {
     if isExpired { throw DecodingError.expiredDecoder }
     do {

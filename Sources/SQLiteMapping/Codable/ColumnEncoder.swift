@@ -7,8 +7,8 @@ struct StoredForm {
   var value: Value
 }
 
-/// An encoder that captures the single value that a value encodes. If the value requests a
-/// container instead, the strategy for nested values encodes it.
+/// An encoder that captures what a value encodes into a single-value container. If the value
+/// requests another container instead, the strategy for nested values encodes it.
 final class ColumnEncoder: Encoder, SingleValueEncodingContainer {
   private let strategies: MappingStrategies
   private var form: StoredForm?

@@ -11,7 +11,8 @@ final class DecodedRow {
   let columns: ColumnNames
   let strategies: MappingStrategies
   let forms: ScalarForms
-  /// The common prefix of the names of the columns that belong to this value.
+  /// The text with which the names of the value's columns begin: empty for a whole row, or for
+  /// example `country.` for a nested value.
   let prefix: String
   let codingPath: [any CodingKey]
   /// Whether an optional property without a column is nil, because the next write of its type adds
@@ -21,7 +22,7 @@ final class DecodedRow {
   let mark: RowMark
 
   private let root: Any.Type
-  /// The property that requested each column.
+  /// The name of the property that each column was looked up for.
   private var properties: [(column: Int32, name: String)] = []
 
   // Used by one thread at a time. The check for exclusive access would cost as much as reading a
@@ -29,7 +30,8 @@ final class DecodedRow {
   @exclusivity(unchecked) private var life: Int
   @exclusivity(unchecked) private var containers = ContainerCache()
   @exclusivity(unchecked) private var scalars: ScalarCache
-  /// The columns of nested values by property, or nil for a property without such columns.
+  /// The nested rows by property: the columns whose names begin with the property's name and a dot,
+  /// or nil for a property without such columns.
   @exclusivity(unchecked) private var children: [(property: String, row: DecodedRow?)] = []
 
   init(
@@ -66,7 +68,7 @@ final class DecodedRow {
   var decoder: RowDecoder { RowDecoder(self) }
 
   /// Ends the row. If a copy of a container still exists, a new life begins, which invalidates the
-  /// copy.
+  /// copy (``RowMark``).
   func end() {
     mark.end()
     guard hasCopies else { return }
@@ -80,14 +82,16 @@ final class DecodedRow {
     return unsafe !children.isEmpty && children.contains { $0.row?.hasCopies ?? false }
   }
 
-  /// Releases the containers, which reference this object.
+  /// Releases the cached containers. They reference this object, so neither would be deallocated
+  /// otherwise.
   func close() {
     unsafe containers.removeAll()
     for (_, child) in unsafe children { child?.close() }
     unsafe children.removeAll()
   }
 
-  /// Returns the container for a type of keys.
+  /// Returns a container of the current row for keys of a type. Reuses the container of the
+  /// previous row.
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
     if let container = unsafe containers.container(for: type) {
       // The cache stores each container with the identity of its key type.
@@ -103,7 +107,8 @@ final class DecodedRow {
     return boxed.copy()
   }
 
-  /// Returns the column of a property, or nil if it has none.
+  /// Returns the index of the column that stores the property of a key, or nil if no column has its
+  /// name.
   func column(of key: some CodingKey) -> Int32? {
     let name = prefix + strategies.keys.column(for: key.stringValue)
     guard let position = columns.position(of: name) else { return nil }
@@ -111,14 +116,15 @@ final class DecodedRow {
     return Int32(position)
   }
 
-  /// Returns the property that requested a column.
+  /// Returns the name of the property that a column was looked up for, or nil if the column is
+  /// unused.
   func property(ofColumn column: Int32) -> String? {
     if let own = properties.last(where: { $0.column == column }) { return own.name }
     return unsafe children.first { $0.row?.property(ofColumn: column) != nil }?.property
   }
 
-  /// Returns the columns whose names begin with the property's name and a dot, or nil if there are
-  /// none.
+  /// Returns a nested row of the columns whose names begin with the property's name and a dot, or
+  /// nil if no such columns exist.
   func child(of key: some CodingKey) -> DecodedRow? {
     let name = key.stringValue
     if let known = unsafe children.first(where: { $0.property == name }) { return known.row }
@@ -132,7 +138,7 @@ final class DecodedRow {
     return known
   }
 
-  /// The columns whose names begin with the prefix.
+  /// The indexes of the columns whose names begin with ``prefix``.
   var ownColumns: [Int32] {
     columns.names.indices.filter {
       asciiLowercased(columns.names[$0]).utf8.starts(with: prefix.utf8)
@@ -140,14 +146,16 @@ final class DecodedRow {
     .map { Int32($0) }
   }
 
-  /// Whether all columns with the prefix are NULL, as in the result of an outer join without a
-  /// match.
+  /// Whether all columns whose names begin with ``prefix`` contain NULL, as in the result of an
+  /// outer join without a match.
   var isNull: Bool {
     ownColumns.allSatisfy { handle.isNull(at: $0) }
   }
 
-  /// Returns a decoder of the row's only column. `wanted` is the type that needs it, for the error
-  /// if there are more.
+  /// Returns a decoder of the row's only column.
+  ///
+  /// - Parameter wanted: What needs a single column, such as “an array”, for the error message.
+  /// - Throws: ``RowDecodingError`` if the row has several columns or none, or if it is nested.
   func onlyColumn(for wanted: String) throws -> ColumnDecoder {
     guard columns.count == 1, prefix.isEmpty else {
       throw error("\(wanted) needs one column, but there are \(columns.count)", at: nil)
@@ -175,8 +183,8 @@ final class DecodedRow {
       storageClass: column.map { handle.storageClass(at: $0) }, message: message, sql: handle.sql)
   }
 
-  /// Returns the error about the row for a `DecodingError` of a type's own code or of another
-  /// decoder.
+  /// Converts a `DecodingError`, which was thrown by a type's own code or by another decoder, to an
+  /// error about the row or, if `column` isn't nil, about that column.
   func error(_ error: DecodingError, at column: Int32?) -> RowDecodingError {
     let (message, path) = error.explanation
     // If the error was created for this value, its path begins with the path of this value.
@@ -194,7 +202,7 @@ final class DecodedRow {
       path: [PathKey(key.stringValue)])
   }
 
-  /// Converts a `DecodingError` to an error about the row. Returns any other error unchanged.
+  /// Converts a `DecodingError` to a ``RowDecodingError``. Returns any other error unchanged.
   func named(_ error: any Error) -> any Error {
     (error as? DecodingError).map { self.error($0, at: nil) } ?? error
   }
@@ -219,7 +227,9 @@ extension DecodedRow {
     }
   }
 
-  /// Returns a decoder of one column.
+  /// Returns a decoder of a column's current value.
+  ///
+  /// - Throws: ``RowDecodingError`` if the value cannot be read.
   func decoder(ofColumn column: Int32) throws -> ColumnDecoder {
     do throws(SQLiteError) {
       return ColumnDecoder(try handle.value(at: column), strategies, in: self, column)

@@ -1,7 +1,7 @@
 import SQLiteCore
 
-/// The values that one row encodes. They are bound to the parameters of a statement, or collected
-/// (``ShapeReader``).
+/// The values of the row that is being encoded. They are bound to the parameters of a statement or,
+/// for a ``ShapeReader``, collected.
 ///
 /// Encoders and containers reference this object, and a type may keep them after its row. Only the
 /// thread that encodes the row may use anything except ``mark``, so encoders and containers check
@@ -14,15 +14,17 @@ final class EncodedRow {
   /// The mark that identifies the row being encoded.
   let mark = RowMark()
 
-  /// The column of each parameter, and the same names in lowercase.
+  /// The names of the columns, and the same names in ASCII lowercase. The first is that of
+  /// parameter 1.
   private var columns: [String]
   private var foldedColumns: [String]
   /// The property and the stored form of each parameter, if values are collected.
   @exclusivity(unchecked) private var collected: [(property: String, form: StoredForm?)] = []
-  /// The first error of a collected property.
+  /// The error for the first two collected properties that have the same column, or nil if all
+  /// columns differ.
   private var failure: SQLiteError?
   private let bound: BoundParameters
-  /// Whether properties without a parameter are skipped.
+  /// Whether properties without a parameter are skipped instead of causing an error.
   private let isPartial: Bool
 
   // Used by one thread at a time. The check for exclusive access would cost as much as binding a
@@ -30,7 +32,8 @@ final class EncodedRow {
   @exclusivity(unchecked) private var life = RowMark.newLife()
   @exclusivity(unchecked) private var containers = ContainerCache()
   @exclusivity(unchecked) private var scalars: ScalarCache
-  /// The nested values that a type encodes in parts. Those of skipped properties have parameter 0.
+  /// The nested values that a type encodes in parts, with `nestedContainer` or `superEncoder`.
+  /// Those of skipped properties have parameter 0.
   @exclusivity(unchecked) private var trees: [(parameter: Int32, node: NestedNode)] = []
 
   /// Creates a row that binds values to the parameters of a statement.
@@ -90,7 +93,7 @@ final class EncodedRow {
   }
 
   /// Ends the row. If a copy of a container still exists, a new life begins, which invalidates the
-  /// copy.
+  /// copy (``RowMark``).
   func end() {
     mark.end()
     if unsafe !trees.isEmpty { dropTrees() }
@@ -99,10 +102,12 @@ final class EncodedRow {
     unsafe life = RowMark.newLife()
   }
 
-  /// Releases the containers, which reference this object.
+  /// Releases the cached containers. They reference this object, so neither would be deallocated
+  /// otherwise.
   func close() { unsafe containers.removeAll() }
 
-  /// Returns the container for a type of keys.
+  /// Returns a container of the current row for keys of a type. Reuses the container of the
+  /// previous row.
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     if let container = unsafe containers.container(for: type) {
       // The cache stores each container with the identity of its key type.
@@ -130,8 +135,8 @@ final class EncodedRow {
     throw UnknownColumn(name: strategies.keys.column(for: key.stringValue))
   }
 
-  /// Returns the parameter of a property, or nil if it has none. If all properties are collected,
-  /// adds a parameter.
+  /// Returns the number of the parameter for the property of a key, or nil if no parameter's column
+  /// has its name. If all properties are collected, adds a parameter instead of returning nil.
   func parameter(of key: some CodingKey) -> Int32? {
     let name = strategies.keys.column(for: key.stringValue)
     let known = foldedColumns.firstIndex(of: asciiLowercased(name)).map { Int32($0 + 1) }
@@ -147,7 +152,7 @@ final class EncodedRow {
     return known
   }
 
-  /// Adds a column to collect, and returns its parameter.
+  /// Adds a column to collect, and returns the number of its new parameter.
   @discardableResult
   private func add(_ column: String, of property: String) -> Int32 {
     columns.append(column)
@@ -160,7 +165,7 @@ final class EncodedRow {
   @inline(__always)
   func mark(_ parameter: Int32) { bound[parameter] = true }
 
-  /// Returns an error that names the property of a parameter.
+  /// Returns a copy of an error whose message begins with the name of the parameter's property.
   @inline(never)
   func named(_ error: SQLiteError, _ parameter: Int32) -> SQLiteError {
     SQLiteError(
@@ -172,7 +177,8 @@ final class EncodedRow {
     return handle == nil ? unsafe collected[index].property : columns[index]
   }
 
-  /// Returns an encoder for a nested value that a type encodes in parts.
+  /// Returns an encoder for a nested value that a type encodes in parts, with `nestedContainer` or
+  /// `superEncoder`. If the property has no parameter, the encoder discards the value or throws.
   func treeEncoder(forKey key: some CodingKey) -> any Encoder {
     guard let parameter = parameter(of: key) ?? (isPartial ? 0 : nil) else {
       return TreeEncoder(
@@ -194,7 +200,8 @@ final class EncodedRow {
     }
   }
 
-  /// Ends the nested values that were encoded in parts.
+  /// Discards the nested values that were encoded in parts. Encoders of them that a type has kept
+  /// throw from now on.
   private func dropTrees() {
     for (_, node) in unsafe trees { node.close() }
     unsafe trees.removeAll()
@@ -245,7 +252,7 @@ extension EncodedRow {
     }
   }
 
-  /// Removes the value of a parameter. ``bindRemaining()`` binds NULL to all parameters without a value.
+  /// Records that a parameter has no value in this row. ``bindRemaining()`` then binds NULL to it.
   @inline(__always)
   func bindNil(at parameter: Int32) { bound[parameter] = false }
 
@@ -262,7 +269,7 @@ extension EncodedRow {
     }
   }
 
-  /// Binds or collects a stored form.
+  /// Binds a stored form to a parameter, or stores it for the parameter if values are collected.
   private func set(_ form: StoredForm, at parameter: Int32) throws {
     guard let handle else {
       unsafe collected[Int(parameter) - 1].form = form
@@ -276,7 +283,9 @@ extension EncodedRow {
 
 // Collecting values instead of binding them.
 extension EncodedRow {
-  /// Returns the collected columns.
+  /// Returns the columns of the properties that the last value has encoded.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if two properties have the same column.
   func collectedColumns() throws(SQLiteError) -> [ColumnDefinition] {
     if let failure { throw failure }
     return unsafe zip(columns, collected).compactMap { name, entry in
@@ -284,7 +293,7 @@ extension EncodedRow {
     }
   }
 
-  /// The stored form in the first column, or NULL if it has none.
+  /// The collected value of the first column, or NULL if the last value didn't encode it.
   var firstCollected: Value { unsafe collected.first?.form?.value ?? .null }
 
   private dynamic func collect<Scalar: ScalarValue>(scalar: Scalar, at parameter: Int32) throws {
@@ -309,7 +318,8 @@ extension EncodedRow {
     }
   }
 
-  /// Collects the stored form of a property. Errors name the property.
+  /// Collects the stored form that `form` returns for a parameter. Adds the name of the property to
+  /// its errors.
   private func collect(at parameter: Int32, _ form: () throws -> StoredForm) throws {
     do {
       unsafe collected[Int(parameter) - 1].form = try form()

@@ -3,7 +3,7 @@
 /// A key of at most one byte, such as a case of an enumeration, is identified by that byte. Other
 /// keys are identified by their names.
 @safe final class KeySlots<Key: CodingKey> {
-  /// The slot of a key without a column or parameter.
+  /// The slot of a key that has no column or parameter.
   static var none: Int32 { -1 }
   private static var unknown: Int32 { -2 }
 
@@ -110,7 +110,8 @@
   }
 }
 
-/// A cache of the scalar type of each column or parameter.
+/// A cache of whether the type last used for a column or a parameter is a scalar type. It avoids a
+/// dynamic cast for each value.
 struct ScalarCache {
   private struct Entry {
     var type: ObjectIdentifier?
@@ -119,12 +120,13 @@ struct ScalarCache {
 
   private var entries: [Entry]
 
-  /// Creates an empty cache for the indexes below `count`.
+  /// Creates an empty cache for columns or parameters with indexes below `count`.
   init(count: Int) {
     entries = Array(repeating: Entry(), count: count)
   }
 
-  /// Returns a type as a scalar type, or nil if it isn't one.
+  /// Returns a type as a scalar type, or nil if it isn't one. `index` is the column or the
+  /// parameter that the type is used for; others aren't cached.
   @inline(__always)
   mutating func scalar(of type: Any.Type, at index: Int32) -> (any ScalarValue.Type)? {
     let index = Int(index)

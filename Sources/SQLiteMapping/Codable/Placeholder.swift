@@ -2,8 +2,8 @@ import Essentials
 import ExactText
 import SQLiteCore
 
-/// Made-up values. A type's `init(from:)` creates them from ones, short texts, nil and empty
-/// collections.
+/// Made-up values, from which the columns of a type are determined before a real value exists. A
+/// type's `init(from:)` creates them from ones, short texts, nil and empty collections.
 enum Placeholder {
   /// Returns the prototype of a type, or a made-up value if it has none.
   ///
@@ -40,6 +40,9 @@ enum Placeholder {
   }
 
   /// Returns a made-up value of a type.
+  ///
+  /// - Throws: ``Refusal`` if the type's `init(from:)` rejects all made-up content. `path` is the
+  ///   coding path of the value for its message.
   fileprivate dynamic static func value<Value: Decodable>(
     of type: Value.Type, _ path: [any CodingKey]
   ) throws -> Value {
@@ -57,7 +60,8 @@ enum Placeholder {
     }
   }
 
-  /// Returns a made-up scalar, or the nil of an optional type. Returns no value for any other type.
+  /// Returns a made-up scalar or, for any other optional type, its nil. Returns nil for all other
+  /// types.
   private dynamic static func known<Value>(_ type: Value.Type) -> Value? {
     let scalars: [Any] = [
       1, 0.5, true, "a", Int8(1), Int16(1), Int32(1), Int64(1), UInt(1), UInt8(1), UInt16(1),

@@ -13,7 +13,7 @@ class ReusedContainer {
 
   /// A check for copies of a container. It is valid only while the container exists.
   @safe struct CopyCheck {
-    /// The reference that the container consists of, or nil if it has another layout.
+    /// The reference that the container consists of, or nil if the container has another layout.
     private let reference: UnsafeMutablePointer<AnyObject>?
 
     fileprivate init(_ reference: UnsafeMutablePointer<AnyObject>?) {
@@ -33,7 +33,8 @@ class ReusedContainer {
 /// `KeyedDecodingContainer<Key>` would cost as much as reading a column (benchmark `fetch`).
 @safe final class Boxed<Content>: ReusedContainer {
   private let content: UnsafeMutablePointer<Content>
-  /// The object that the content borrows from.
+  /// The object that the content references without owning it, or nil if the content owns what it
+  /// references.
   private let owner: AnyObject?
 
   init(_ content: Content, owner: AnyObject? = nil) {
@@ -60,7 +61,7 @@ class ReusedContainer {
   func copy() -> Content { unsafe content.pointee }
 }
 
-/// The container that is reused for each row of a statement.
+/// The container that a statement's decoder or encoder reuses for each row.
 struct ContainerCache {
   private var container: ReusedContainer?
   /// The type of the container's keys.
@@ -68,15 +69,15 @@ struct ContainerCache {
   /// The check for copies of ``container``, which doesn't count references. Nil if there is no
   /// container.
   private var copyCheck: ReusedContainer.CopyCheck?
-  /// The containers for other types of keys in this row. They are kept because copies may borrow
-  /// from them.
+  /// The containers that were replaced in this row, because the type has requested another type of
+  /// keys. They are kept because copies may borrow from them.
   private var others: [ReusedContainer] = []
 
   /// Whether copies of the containers may exist.
   @inline(__always)
   var hasCopies: Bool { copyCheck?.hasCopies ?? false || !others.isEmpty }
 
-  /// Releases the containers.
+  /// Releases all containers, including ``others``.
   mutating func removeAll() { self = ContainerCache() }
 
   /// Returns the container that was added last, or nil if it is for another type of keys.
@@ -191,7 +192,7 @@ extension BorrowedHandle {
 
   private let numbers: UnsafeMutablePointer<Numbers>
 
-  /// Creates a mark without a row. Its memory comes from an unused mark, if one exists.
+  /// Creates a mark without a current row. Its memory comes from an unused mark, if one exists.
   init() {
     let known = Self.idle.withLock { $0.popLast() }
     if let known, let numbers = unsafe UnsafeMutablePointer<Numbers>(bitPattern: known) {
@@ -202,7 +203,7 @@ extension BorrowedHandle {
     }
   }
 
-  /// Returns the number of a new life.
+  /// Returns a number for a new life, which no mark has used before.
   static func newLife() -> Int { lives.wrappingAdd(1, ordering: .relaxed).newValue }
 
   /// The number of the current row or, between rows, of the next one.
@@ -213,7 +214,7 @@ extension BorrowedHandle {
   @inline(__always)
   var life: Int { unsafe numbers.pointee.life.load(ordering: .relaxed) }
 
-  /// Begins a row in a life.
+  /// Begins a row. Containers that were created with the number `life` become valid.
   @inline(__always)
   func begin(life: Int) {
     unsafe numbers.pointee.life.store(life, ordering: .relaxed)
@@ -227,7 +228,7 @@ extension BorrowedHandle {
     unsafe numbers.pointee.row.store(row &+ 1, ordering: .relaxed)
   }
 
-  /// Returns the memory of the mark, for use by the next reader.
+  /// Ends the row and makes the memory of the mark available to the next reader or binder.
   func recycle() {
     end()
     let place = unsafe UInt(bitPattern: numbers)

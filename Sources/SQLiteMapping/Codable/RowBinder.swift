@@ -13,7 +13,8 @@ package final class RowBinder {
   ///
   /// - Parameters:
   ///   - statement: A statement with one parameter per column.
-  ///   - columns: The columns of the parameters, starting with parameter 1.
+  ///   - columns: The names of the columns, in the order of the parameters, starting with parameter
+  ///     1.
   ///   - strategies: How values are stored.
   ///   - isPartial: Whether properties without a parameter are skipped.
   package init(
@@ -45,6 +46,6 @@ package final class RowBinder {
   /// Returns whether the last value bound something other than NULL to a parameter.
   package func isBound(_ parameter: Int32) -> Bool { content.isBound(parameter) }
 
-  /// Returns whether the binder belongs to a statement.
+  /// Returns whether the binder was created for `statement`.
   func binds(to statement: borrowing Statement) -> Bool { handle === statement.handle }
 }

@@ -26,14 +26,15 @@ import SQLiteCore
     forms = row.forms
   }
 
-  /// Returns the column of a one-byte key, or a negative number if it doesn't exist or wasn't
-  /// looked up yet.
+  /// Returns the index of the column for a one-byte key, or a negative number if no such column
+  /// exists or it wasn't looked up yet.
   @unsafe @inline(__always)
   fileprivate func column(ofByte key: Key) -> Int32 {
     unsafe bytes.unsafelyUnwrapped[Int(unsafeBitCast(key, to: UInt8.self))]
   }
 
-  /// Reads a scalar in its usual storage class. Returns nil for NULL and for any other content.
+  /// Reads a scalar from a column that contains the usual storage class of its type. Returns nil if
+  /// the column contains NULL or anything else.
   @inline(__always)
   fileprivate func usual<Scalar: ScalarValue>(_ type: Scalar.Type, at column: Int32) -> Scalar? {
     handle.use { type.read(from: $0, at: column, forms) }
@@ -60,7 +61,8 @@ import SQLiteCore
     permission.isValid && (slots[key] >= 0 || row.child(of: key) != nil)
   }
 
-  /// Returns the column of a property, or throws if it has none.
+  /// Returns the index of the column that stores the property of a key, or throws if no column has
+  /// its name or the row has ended.
   @inline(__always)
   func column(_ key: Key) throws -> Int32 {
     try check()
@@ -129,8 +131,8 @@ import SQLiteCore
     unsafe self.container = Unmanaged.passUnretained(container)
   }
 
-  /// Returns the column of a key, or a negative number if it doesn't exist, wasn't looked up yet,
-  /// or if the row has ended.
+  /// Returns the index of the column for a key, or a negative number if no such column exists, it
+  /// wasn't looked up yet, or the row has ended.
   @inline(__always)
   private func column(_ key: Key) -> Int32 {
     guard permission.isValid else { return -1 }
@@ -138,8 +140,8 @@ import SQLiteCore
     return unsafe container._withUnsafeGuaranteedRef { unsafe $0.column(ofByte: key) }
   }
 
-  /// Reads a scalar in its usual storage class. Returns nil for any other content, and if the
-  /// column is unknown.
+  /// Reads a scalar from a column that contains the usual storage class of its type. Returns nil if
+  /// the column contains anything else or wasn't looked up yet.
   @inline(__always)
   private func usual<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) -> Scalar? {
     let column = column(key)
@@ -154,8 +156,8 @@ import SQLiteCore
     return unsafe container._withUnsafeGuaranteedRef { $0.row.handle.isNull(at: column) }
   }
 
-  /// Calls `body` with the container that handles everything else: other types, NULL and unexpected
-  /// content.
+  /// Calls `body` with the full container, which handles the cases without a fast path: other
+  /// types, NULL and unexpected content. Throws if the row has ended.
   @inline(__always)
   private func withContainer<Result>(
     _ body: (RowDecodingContainer<Key>) throws -> Result
@@ -242,7 +244,8 @@ extension BorrowedDecodingContainer {
 }
 
 extension Boxed {
-  /// Creates the container for the rows of a statement: a borrowed one if the type's keys allow it.
+  /// Creates the keyed container for the rows of a statement: a ``BorrowedDecodingContainer`` if
+  /// each key is one byte, otherwise a ``RowDecodingContainer``.
   static func decoding<Key: CodingKey>(_ row: DecodedRow) -> Boxed<Content>
   where Content == KeyedDecodingContainer<Key> {
     let container = RowDecodingContainer<Key>(row)

@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// An encoder of the properties of one value.
+/// An encoder that is passed to `encode(to:)` of one value and writes its properties into a row.
 ///
 /// It consists of two words, so it needs no allocation as `any Encoder`. If a type keeps it, it
 /// throws after its row has ended.
@@ -48,7 +48,7 @@ private struct WholeRowContainer: SingleValueEncodingContainer {
 }
 
 extension SQLiteError {
-  /// The error of a value that doesn't encode properties.
+  /// The error that is thrown if a value encodes a single value or an array instead of properties.
   static var notARow: SQLiteError {
     SQLiteError(
       .misuse, "a row must be encoded as properties with names, not as a single value or an array")
@@ -72,7 +72,8 @@ final class RowEncodingContainer<Key: CodingKey>: NestingKeyedEncoding {
 
   var codingPath: [any CodingKey] { [] }
 
-  /// Returns the parameter of a property, or 0 if the property is skipped.
+  /// Returns the number of the parameter for the property of a key, or 0 if the property is
+  /// skipped.
   @inline(__always)
   private func parameter(_ key: Key) throws -> Int32 {
     guard permission.isValid else { throw SQLiteError.expiredEncoder }

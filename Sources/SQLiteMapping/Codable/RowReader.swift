@@ -69,13 +69,13 @@ package import SQLiteCore
     try content.value(type, at: 0)
   }
 
-  /// Converts a `DecodingError` to an error about the row. Returns any other error unchanged.
+  /// Converts a `DecodingError` to a ``RowDecodingError``. Returns any other error unchanged.
   @inline(never) @usableFromInline func named(_ error: any Error) -> any Error {
     content.named(error)
   }
 
-  /// Returns whether the reader belongs to a statement, and the statement's columns are still the
-  /// same.
+  /// Returns whether the reader was created for `statement` and the statement's columns haven't
+  /// changed since.
   func reads(_ statement: borrowing Statement) -> Bool {
     handle === statement.handle && content.columns === statement.handle.columnNames
   }
@@ -107,7 +107,7 @@ package import SQLiteCore
   }
   @usableFromInline package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// Decodes a nested value.
+  /// Decodes a value from the row: a scalar from the only column, any other type by its properties.
   func value<Result: Decodable>(as type: Result.Type) throws -> Result {
     try withRow { content in
       do {
@@ -178,7 +178,7 @@ public struct RowDecodingError: Error, Hashable, Sendable {
   /// The name of the column, or nil if the error isn't about one column.
   public let column: String?
   /// The storage class of the value in the column: `NULL`, `INTEGER`, `REAL`, `TEXT` or `BLOB`. Nil
-  /// without a column.
+  /// if the error isn't about one column.
   public let storageClass: String?
   /// The reason for the error, in English.
   public let message: String
@@ -201,7 +201,7 @@ extension RowDecodingError: CustomStringConvertible {
 }
 
 extension DecodingError {
-  /// The message and the path of the error.
+  /// The debug description and the coding path of the error's context.
   var explanation: (message: String, path: [any CodingKey]) {
     switch self {
     case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):

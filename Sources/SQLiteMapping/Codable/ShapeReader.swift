@@ -1,7 +1,7 @@
 import SQLiteCore
 
-/// A reader of the columns of values, or of the stored form in one column. From the second value
-/// on, it is several times as fast.
+/// A reader that encodes values to determine their columns or the value of one column. It reuses
+/// lookups, so it is several times as fast from the second value on.
 ///
 /// A `Codable` type cannot list its properties, so they are collected while a value encodes itself.
 /// This includes nil properties if the value encodes them with `encodeIfPresent` or `encodeNil`.
@@ -31,7 +31,8 @@ final class ShapeReader {
     return columns
   }
 
-  /// Returns the stored form of a value in the only column, or NULL if it has none.
+  /// Returns the stored form that a record has in the column ``only``, or NULL if the record
+  /// doesn't encode that column.
   func value(in value: some Encodable) throws -> Value {
     try encode(value)
     return row.firstCollected

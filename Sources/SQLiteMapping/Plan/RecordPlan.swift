@@ -19,8 +19,8 @@ final class RecordPlan {
 
   /// The degree to which the table fits the type, as last determined on this connection.
   var ensured = Fitness.none
-  /// The schema version in which the table was found to fit, if it has triggers. Another connection
-  /// may drop these, and no write fails without them.
+  /// The schema version in which the table and its triggers were found to fit, or nil if the type
+  /// needs no triggers. Another connection may drop triggers, and no write fails without them.
   private(set) var ensuredSchema: Value?
   /// The number of the parameter for the first column of the key, in every write.
   private(set) var keyParameter: Int32 = 1
@@ -30,7 +30,8 @@ final class RecordPlan {
   private var reader: RowReader?
   private var keyBinder: RowBinder?
   private var shapeReader: ShapeReader?
-  /// Whether scalars have their default forms, so that values can bind themselves.
+  /// Whether the type stores scalars in their default forms, so that parts of a key are bound
+  /// without conversion.
   private let hasDefaultForms: Bool
 
   init(of type: any Record.Type) throws(SQLiteError) {
@@ -129,7 +130,8 @@ final class RecordPlan {
     writes.removeAll()
   }
 
-  /// Records that the table fits the known columns.
+  /// Records that the table fits the known columns. `number` is the schema version, or nil if the
+  /// type needs no triggers.
   func recordFit(_ fitness: Fitness, inSchema number: Value?) {
     fitting = table
     ensured = fitness
@@ -147,8 +149,8 @@ final class RecordPlan {
         + "and nil in a new value")
   }
 
-  /// Checks the key property of the prototype or a made-up value. If neither exists, the first
-  /// written value is checked.
+  /// Throws if the database generates increasing keys but the key property of the prototype, or of
+  /// a made-up value, is not optional. If neither exists, the first written value is checked.
   func checkExampleKey() throws(SQLiteError) {
     guard incrementsKeys, let example = try? Placeholder.example(of: type),
       let columns = try? ShapeReader(strategies).columns(of: example)
@@ -157,6 +159,9 @@ final class RecordPlan {
   }
 
   /// Returns the table that the type requires, with the properties of all values seen so far.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if an auto-incremented key isn't an
+  ///   integer.
   func definition() throws(SQLiteError) -> TableDefinition {
     if incrementsKeys,
       let index = table.index(ofColumn: keys[0]), table.columns[index].type != .integer
@@ -184,7 +189,8 @@ final class RecordPlan {
     }
   }
 
-  /// Returns the stored form of a part of a key, or nil if the part can bind itself.
+  /// Returns the stored form of a part of a key, or nil if the type stores scalars in their default
+  /// forms, so that `value` can be bound as it is.
   func stored(part value: some Bindable) throws(SQLiteError) -> Value? {
     hasDefaultForms ? nil : try strategies.stored(bindable: value)
   }
@@ -223,7 +229,8 @@ final class RecordPlan {
       joining: missing.map { "\($0.value) AS \(identifier: $0.column)" as SQL }, separator: ", ")
   }
 
-  /// Returns a reader of a statement's rows. Reuses the last reader if it fits.
+  /// Returns a reader of a statement's rows. Reuses the last reader if it is for the same statement
+  /// and columns.
   func reader(of statement: borrowing Statement) -> RowReader {
     if let reader, reader.reads(statement) { return reader }
     let present = statement.columnNames
@@ -265,7 +272,7 @@ final class RecordPlan {
     return new
   }
 
-  /// Returns the SQL of a write, which is created once.
+  /// Returns the SQL of a kind of write. It is created once and then cached.
   func text(of write: RecordWrite) throws(SQLiteError) -> String {
     writes[try index(of: write)].text
   }
@@ -278,7 +285,11 @@ final class RecordPlan {
 }
 
 extension Statement {
-  /// Binds the values of a primary key in the form in which the type stores them.
+  /// Binds the parts of a primary key to the parameters from 1 on, in the form in which the type
+  /// stores them.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the key of the type has more or fewer
+  ///   parts.
   mutating func bind<each Rest: Bindable>(
     key: any Bindable, _ rest: repeat each Rest, of plan: RecordPlan
   ) throws(SQLiteError) {

@@ -16,18 +16,20 @@ extension TablePlan {
   /// Returns a column qualified with the name of the table.
   package func qualified(_ column: String) -> SQL { "\(identifier: name).\(identifier: column)" }
 
-  /// Returns a query of columns without a condition.
+  /// Returns the query for columns of all rows. `columns` is the SQL between SELECT and FROM.
   package func select(_ columns: SQL) -> SQL { "SELECT \(columns) FROM \(identifier: name)" }
 
-  /// Returns the query for the row with a key.
+  /// Returns the query for columns of the row with a key. Its parameters are the parts of the key.
   package func selectByKey(_ columns: SQL = "*") -> SQL { "\(select(columns)) WHERE \(isKey)" }
 
-  /// Returns the query for the rows with a given value in a column.
+  /// Returns the query for the rows with a given value in a column. Its only parameter is this
+  /// value.
   package func select(_ columns: SQL, by column: String) -> SQL {
     "\(select(columns)) WHERE \(identifier: column) = ?"
   }
 
-  /// Returns the statement that deletes the row with a key.
+  /// Returns the statement that deletes the row with a key. Its parameters are the parts of the
+  /// key.
   package func deleteByKey() -> SQL { "DELETE FROM \(identifier: name) WHERE \(isKey)" }
 
   /// Returns the statement that deletes the rows that match a condition, or all rows if it is nil.

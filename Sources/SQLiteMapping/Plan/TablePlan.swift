@@ -31,7 +31,8 @@ package struct TablePlan: Sendable {
     package var column: ColumnDefinition?
     /// Whether the property references other rows.
     package let isRelation: Bool
-    /// The delete rule of a trait, which applies when the referenced row is deleted.
+    /// The delete rule that a trait declares, which applies when the referenced row is deleted. Nil
+    /// without such a trait.
     package fileprivate(set) var deleteRule: DeleteRule?
 
     /// Creates a property without traits.
@@ -65,7 +66,7 @@ package struct TablePlan: Sendable {
     self.strategies = strategies
   }
 
-  /// The columns of the key.
+  /// The names of the key columns.
   package var keys: [String] {
     switch key {
     case .given(let names): names
@@ -76,10 +77,11 @@ package struct TablePlan: Sendable {
   /// Returns whether a column belongs to the key.
   package func isKey(_ column: String) -> Bool { keys.contains { isSameName($0, column) } }
 
-  /// The columns of the properties, in order.
+  /// The columns of the properties, in order. Properties without a column are omitted.
   package var columns: [ColumnDefinition] { properties.compactMap(\.column) }
 
-  /// Returns the index of the property that is stored in a column.
+  /// Returns the index in ``properties`` of the property that is stored in a column, or nil if no
+  /// property is.
   package func index(ofColumn name: String) -> Int? {
     properties.firstIndex { $0.column.map { isSameName($0.name, name) } ?? false }
   }
@@ -181,8 +183,9 @@ package struct TablePlan: Sendable {
 
   /// Returns the table that the type requires, as far as its properties are known.
   ///
-  /// - Parameter reference: Returns the row that a property references, or nil if it references
-  ///   none. Types that reference each other know this only after all of them have plans.
+  /// - Parameter reference: Returns the foreign key of the property at an index of ``properties``,
+  ///   or nil to use the one that a trait declares. Types that reference each other know their
+  ///   foreign keys only after all of them have plans.
   // Dynamic, because the compiler would specialize it for each closure.
   package dynamic func definition(
     reference: (_ property: Int) throws -> ColumnDefinition.Reference?
@@ -218,7 +221,7 @@ package struct TablePlan: Sendable {
     }
   }
 
-  /// Returns the table that the type requires, with no references except those of its traits.
+  /// Returns the table that the type requires, with no foreign keys except those of its traits.
   package func definition() -> TableDefinition { definition { _ in nil } }
 }
 

@@ -43,7 +43,7 @@ extension Connection {
     try keyReader(of: Object.self).key(of: object)
   }
 
-  /// Returns the primary keys of values.
+  /// Returns the primary keys of values, in the order of the values.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if one of the values has no key yet.
   package func keyValues<Object: Record>(of objects: [Object]) throws -> [Value] {
@@ -127,7 +127,10 @@ package struct AdditionalColumns {
 }
 
 extension ShapeReader {
-  /// Returns the primary key of a value. It must be the only column that is read.
+  /// Returns the primary key of a value. The reader must have been created for the primary key
+  /// column.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the value has no key yet.
   fileprivate func key<Object: Record>(of object: Object) throws -> Value {
     let value = try value(in: object)
     guard !value.isNull else {

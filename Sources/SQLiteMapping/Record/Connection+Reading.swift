@@ -135,7 +135,8 @@ extension Connection {
     try fetch(RecordQuery(type, condition).count)
   }
 
-  /// Runs `body`, or returns `nothing` if the table doesn't exist yet.
+  /// Returns the result of `body`, or `nothing` if `body` fails because the table of the type
+  /// doesn't exist yet.
   func reading<Result>(
     _ plan: RecordPlan, without nothing: Result, _ body: () throws -> Result
   ) throws -> Result {
@@ -147,7 +148,7 @@ extension Connection {
     }
   }
 
-  /// Rethrows `error`, unless it means that the table doesn't exist yet.
+  /// Rethrows `error`, unless it means that the table of the type doesn't exist yet.
   private func checkMissing(_ plan: RecordPlan, _ error: SQLiteError) throws {
     // The missing table may be another one, which the caller's SQL uses.
     guard error.code.primary == .error, error.message.hasPrefix("no such table"),

@@ -4,7 +4,7 @@ package import SQLiteCore
 package struct StoredRecords<Record> {
   /// The records. A row that could not be decoded has an error instead.
   package var records: [Result<Record, any Error>] = []
-  /// The property that was decoded from each column, or nil for an unused column.
+  /// The name of the property that was decoded from each column, or nil for an unused column.
   package var properties: [String?] = []
 }
 

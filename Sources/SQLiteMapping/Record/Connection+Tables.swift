@@ -64,7 +64,9 @@ extension Connection {
     }
   }
 
-  /// Returns statements that use views, and tables with triggers, without touching any row.
+  /// Returns statements that use each view, and each other table with triggers, without touching
+  /// any row. They fail if something that the view or the triggers use is missing. `name` is the
+  /// name of the view or the table.
   private func probes(excluding plan: RecordPlan) throws -> [(name: String, sql: SQL)] {
     let views = try rows("SELECT name FROM sqlite_schema WHERE type = 'view'", as: String.self)
     let tables = try rows(

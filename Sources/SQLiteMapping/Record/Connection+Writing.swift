@@ -38,8 +38,9 @@ extension Connection {
   ///
   /// - Parameter value: The value to insert.
   /// - Returns: The value, with its new primary key if the database assigned one.
-  /// - Throws: `SQLiteError` with a constraint code if its primary key already exists, or
-  ///   ``SchemaError`` if the table cannot be adapted to the type without losing data.
+  /// - Throws: `SQLiteError` if a statement fails, with a constraint code if the primary key
+  ///   already exists, or ``SchemaError`` if the table cannot be adapted to the type without losing
+  ///   data.
   @discardableResult
   public func insert<Value: Record>(_ value: Value) throws -> Value {
     try write(value, by: .insert)
@@ -48,7 +49,8 @@ extension Connection {
   /// Updates the row that has the value's primary key.
   ///
   /// - Parameter value: The value, which must have a primary key.
-  /// - Throws: `SQLiteError` with `ResultCode.notFound` if the row doesn't exist.
+  /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.notFound` if the row doesn't
+  ///   exist, or ``SchemaError`` if the table cannot be adapted to the type without losing data.
   public func updateExisting(_ value: some Record) throws {
     _ = try write(value, by: .updateExisting)
   }

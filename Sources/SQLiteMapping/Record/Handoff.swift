@@ -11,7 +11,7 @@ package struct Handoff<Value>: @unchecked Sendable {
 
   package init(_ value: Value) { unsafe self.value = value }
 
-  /// Returns the value to the receiving side, which may call this once.
+  /// Returns the value. Only the receiving task or thread may call this, and only once.
   package func take() -> sending Value {
     // Proof: as above.
     nonisolated(unsafe) let value = unsafe value

@@ -160,8 +160,8 @@ extension Record {
 /// A request is a value. It isn't bound to a database: you can keep it, pass it to a function, fetch it from several
 /// databases, and observe it.
 public struct RecordRequest<Result>: Sendable {
-  /// A closure that reads the result. If `print` isn't nil, appends values to it that differ for
-  /// different results.
+  /// A closure that reads the result. If `print` isn't nil, the closure appends values to it that
+  /// differ for different results. Observations compare these values.
   package let read: @Sendable (_ connection: Connection, _ print: inout [Value]?) throws -> Result
 
   init(
@@ -193,7 +193,8 @@ public struct RecordRequest<Result>: Sendable {
     return parts
   }
 
-  /// The SQL of the query, or nil if a condition, an order or a limit was added to it.
+  /// The SQL that the query was created from. Nil if the source is a table, or if a condition, an
+  /// order or a limit was added.
   fileprivate var plainSQL: SQL? {
     guard case .sql(let sql, _, _) = source, condition == nil, order == nil, limit == nil,
       offset == 0
@@ -221,7 +222,7 @@ extension Connection {
   }
 
   /// Calls `body` with the reader for each row of a query, until it returns false. If `print` isn't
-  /// nil, also appends the values of the rows to it.
+  /// nil, also appends the column names and the values of the rows to it.
   fileprivate func forEachRow(
     _ query: RecordQueryParts, _ print: inout [Value]?, _ body: (RowReader) throws -> Bool
   ) throws {
@@ -240,7 +241,8 @@ extension Connection {
   }
 
   /// Calls `body` with the reader for each row of a statement, until it returns false. `reader`
-  /// creates the reader on the first row.
+  /// creates the reader on the first row. If `print` isn't nil, also appends the column names and
+  /// the values of the rows to it.
   func forEachRow(
     _ sql: SQL, _ reader: (borrowing Statement) -> RowReader, _ print: inout [Value]?,
     _ body: (RowReader) throws -> Bool
@@ -280,7 +282,7 @@ extension Connection {
 }
 
 extension Statement {
-  /// Appends the values of the row to `print`, unless it is nil.
+  /// Appends the values of the current row to `print`, unless `print` is nil.
   func append(to print: inout [Value]?) throws(SQLiteError) {
     for column in 0..<(print == nil ? 0 : columnCount) {
       print?.append(try handle.value(at: Int32(column)))

@@ -168,7 +168,8 @@ extension Migration.Step {
 }
 
 extension Connection {
-  /// Returns a name of the rowid that is not the name of a column.
+  /// Returns a name of the rowid (`rowid`, `_rowid_` or `oid`) that is not the name of a column.
+  /// Throws if columns use all three.
   fileprivate func rowIDName(of table: String) throws -> String {
     let columns = try columnNames(of: table)
     guard let name = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains($0) }) else {
@@ -300,6 +301,9 @@ extension Connection {
   }
 
   /// Returns the migrations that have not run on this database yet.
+  ///
+  /// - Throws: ``SQLiteError`` if names are empty or not unique, if a migration has run that the
+  ///   array doesn't contain, or if the order has changed.
   func pendingMigrations(of migrations: [Migration]) throws -> [Migration] {
     let names = migrations.map(\.name)
     guard !names.contains("") else {

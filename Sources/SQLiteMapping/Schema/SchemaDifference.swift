@@ -4,8 +4,8 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
   public enum Kind: Hashable, Sendable {
     /// The table is missing. The first write creates it.
     case missingTable
-    /// A property has no column. The next write adds the column if it is optional, has a default,
-    /// or if the table has no rows.
+    /// A property has no column. The next write adds the column if the property is optional or has
+    /// a default, or if the table has no rows.
     case missingColumn
     /// A column belongs to no property. It is ignored.
     case extraColumn

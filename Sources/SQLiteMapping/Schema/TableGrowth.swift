@@ -4,7 +4,7 @@ package import SQLiteCore
 public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name of the table.
   public let table: String
-  /// The differences that prevent it, as one sentence per column.
+  /// The differences that prevent the table from being adapted, each as one sentence.
   public let differences: [String]
 
   package init(table: String, differences: [String]) {
@@ -31,14 +31,15 @@ package struct TableGrowth {
   /// The columns with another delete rule than in the definition.
   package var deleteRules: [ColumnDefinition] = []
 
-  /// Whether the table lacks nothing.
+  /// Whether the table exists and lacks nothing.
   package var isEmpty: Bool {
     !isMissing && columns.isEmpty && indexes.isEmpty && deleteRules.isEmpty
   }
 }
 
 extension Connection {
-  /// Returns what the table of a definition lacks. ``ensure(_:)`` adds it.
+  /// Returns the columns and indexes that a table lacks compared to its definition, and the delete
+  /// rules that differ. ``ensure(_:)`` adds or changes them.
   ///
   /// - Parameters:
   ///   - table: The table that the type requires.
@@ -201,7 +202,7 @@ extension Connection {
 }
 
 extension IndexDefinition {
-  /// The reason why the unique index cannot be created.
+  /// The description of rows that violate the unique index, for an error message.
   fileprivate var violation: String {
     "“\(columns.joined(separator: ", "))” must be unique, but some rows have equal values; "
       + "change or remove them in a migration"

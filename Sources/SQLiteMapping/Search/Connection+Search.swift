@@ -38,7 +38,8 @@ extension Connection {
     }
   }
 
-  /// Returns the only primary key column of a table, or nil if it has none or several.
+  /// Returns the name of the only primary key column of a table, or nil if the key has no or
+  /// several columns.
   private func rowIDColumn(of table: String) throws -> String? {
     let keys = try columns(of: table).filter { $0.primaryKeyPosition > 0 }
     return keys.count == 1 ? keys[0].name : nil

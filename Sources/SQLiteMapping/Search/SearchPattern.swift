@@ -19,9 +19,10 @@ public struct SearchPattern: Hashable, Sendable {
   private enum JoiningOperator: Hashable { case none, and, or, not }
 
   private let joiningOperator: JoiningOperator
-  /// The expression in FTS5's query language. Empty if the pattern matches nothing.
+  /// The expression in FTS5's query language, without ``excluded``. Empty if the pattern matches
+  /// nothing.
   private let text: String
-  /// The operand of NOT, with its parts joined by OR.
+  /// The right operand of NOT, with its parts joined by OR. Empty for any other operator.
   private let excluded: String
   /// The number of parentheses around the innermost part.
   private let depth: Int

@@ -22,7 +22,7 @@ package struct SearchTable: Sendable {
     }
   }
 
-  /// Returns whether the index is missing, or has other columns or triggers.
+  /// Returns whether the index is missing, or has other columns or triggers than the type requires.
   package func needsRebuild(_ connection: Connection) throws -> Bool {
     try fault(connection) != nil
   }
@@ -128,8 +128,8 @@ package struct SearchTable: Sendable {
       "INSERT INTO \(identifier: name) (\(identifier: name)) VALUES ('rebuild')")
   }
 
-  /// Returns whether the name of a table's index belongs to this index, or nil if the name is
-  /// unused.
+  /// Returns whether the table or view with the name of a table's full-text index is that index, or
+  /// nil if no table or view has the name.
   private static func isIndex(of table: String, _ connection: Connection) throws -> Bool? {
     let sql = try connection.firstRow(
       "SELECT sql FROM sqlite_schema WHERE name = \(TablePlan.searchTableName(of: table)) COLLATE NOCASE AND type IN ('table', 'view')",

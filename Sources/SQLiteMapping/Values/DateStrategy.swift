@@ -41,8 +41,7 @@ public enum DateStrategy: Hashable, Sendable, CaseIterable {
 
   /// Returns the stored form of `date`.
   ///
-  /// - Throws: `SQLiteError` with `range` if the date cannot be stored. The message contains its
-  ///   seconds.
+  /// - Throws: `SQLiteError` with `range` if the strategy cannot represent the date.
   package func value(for date: Date) throws(SQLiteError) -> Value {
     let seconds = try DateRange.seconds(of: date)
     let value: Value
@@ -156,7 +155,7 @@ extension DateText {
   /// Returns the text of `date`.
   ///
   /// - Throws: `SQLiteError` with `range` if the date is not in the years 0000 to 9999 or needs too
-  ///   many digits. The message contains its seconds.
+  ///   many digits.
   package static func text(of date: Date) throws(SQLiteError) -> String {
     text(ofSeconds: try writableSeconds(of: date))
   }
@@ -222,8 +221,7 @@ extension DateRange {
 
   /// Returns the seconds from 2001-01-01 to a date.
   ///
-  /// - Throws: `SQLiteError` with `range` if the date is not in the years 0000 to 9999. The message
-  ///   contains its seconds.
+  /// - Throws: `SQLiteError` with `range` if the date is not in the years 0000 to 9999.
   package static func seconds(of date: Date) throws(SQLiteError) -> Double {
     let seconds = date.timeIntervalSinceReferenceDate
     guard contains(seconds) else {
@@ -236,8 +234,7 @@ extension DateRange {
 
   /// Returns the date `seconds` after 2001-01-01.
   ///
-  /// - Throws: `SQLiteError` with `range` if the date is not in the years 0000 to 9999. The message
-  ///   contains its seconds.
+  /// - Throws: `SQLiteError` with `range` if the date is not in the years 0000 to 9999.
   package static func date(seconds: Double) throws(SQLiteError) -> Date {
     let date = Date(timeIntervalSinceReferenceDate: seconds)
     _ = try Self.seconds(of: date)

@@ -3,6 +3,7 @@ package import SQLiteCore
 extension Value {
   /// Returns the stored real, or the stored integer if a `Double` represents it exactly.
   ///
+  /// - Parameter type: The type that the value is converted to, for the error message.
   /// - Throws: `SQLiteError` for any other value.
   package func real(for type: Any.Type) throws(SQLiteError) -> Double {
     switch self {
@@ -11,8 +12,9 @@ extension Value {
     }
   }
 
-  /// Returns the stored integer, or the stored real if it is a whole number.
+  /// Returns the stored integer, or the stored real as an integer if it is a whole number.
   ///
+  /// - Parameter type: The type that the value is converted to, for the error message.
   /// - Throws: `SQLiteError` with `mismatch` for any other value.
   package func integer(for type: Any.Type) throws(SQLiteError) -> Int64 {
     switch self {
