@@ -7,7 +7,7 @@ public struct ClusterOptions: Sendable {
     /// A read includes every write that was acknowledged before it began.
     ///
     /// Before the first row is read, other nodes confirm that the leader still leads, until they
-    /// form a majority together with it. This
+    /// form a majority together with it. This costs one more message.
     case linearizable
     /// A read may miss recent writes. If the leader is cut off, it answers from its last state
     /// until its lease expires.

@@ -65,8 +65,8 @@ package enum ExactSeconds {
     return sign * Double(significand) * Double(bitPattern: (1_023 - bits) << 52)
   }
 
-  /// Returns the double nearest to `whole` plus the fraction with these decimal digits. Rounds ties
-  /// to even.
+  /// Returns the double nearest to `whole` plus the fraction with the given ASCII digits. Rounds
+  /// ties to even. The result isn't nil if all bytes are digits.
   package static func nearest(_ whole: Int64, fraction digits: Span<UInt8>) -> Double? {
     var count = digits.count
     while count > 0, digits[count - 1] == UInt8(ascii: "0") { count -= 1 }
@@ -104,7 +104,8 @@ package enum ExactSeconds {
     }
   }
 
-  /// Converts a fraction of any length. Uses the C library, which rounds correctly.
+  /// Returns the double nearest to `whole` plus a fraction with any number of digits. Uses Swift's
+  /// conversion of text, which rounds correctly.
   private static func nearestOfLong(_ whole: Int64, digits: Span<UInt8>) -> Double? {
     var text = whole < 0 ? "-\(-whole - 1)." : "\(whole)."
     for index in 0..<digits.count {

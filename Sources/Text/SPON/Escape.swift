@@ -93,8 +93,8 @@ extension UInt8 {
 }
 
 extension String {
-  /// Whether any byte must be escaped. Always checks every byte, so the compiler can compare 16 at
-  /// a time.
+  /// Whether quoted text must contain an escape sequence instead of any byte of the string. Always
+  /// checks every byte, so the compiler can compare 16 at a time.
   fileprivate var hasEscaped: Bool {
     func found(_ bytes: some Sequence<UInt8>) -> Bool {
       var found = false

@@ -51,7 +51,7 @@ extension TokenCode {
   package var isWord: Bool { rawValue >= TokenCode.identifier.rawValue }
 }
 
-/// A hash table of the keywords.
+/// A hash table that maps keywords to their codes.
 struct Keywords {
   private struct Entry {
     var low: UInt64 = 0

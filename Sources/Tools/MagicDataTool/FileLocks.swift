@@ -7,7 +7,7 @@ struct FileLocks {
   struct Holder {
     let process: Int
     let program: String
-    /// The purposes of its locks, such as "reads".
+    /// The purposes of the process's locks, such as "reads".
     let uses: [String]
   }
 

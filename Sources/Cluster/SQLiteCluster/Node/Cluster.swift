@@ -15,13 +15,13 @@ package final class Cluster: Sendable {
     var learned: [String] = []
     /// The addresses of the voters among the nodes.
     var voters: [String] = []
-    /// The time at which to request the list of nodes again.
+    /// The time at which to request the list of nodes again; nil if it hasn't been requested yet.
     var renewal: ContinuousClock.Instant?
     /// The time of the last run of each preparation.
     var done: [Preparation: ContinuousClock.Instant] = [:]
     /// Whether the file for known nodes contains the current addresses.
     var areStored = false
-    /// The error of the last attempt to write the file for known nodes.
+    /// The error of the last attempt to write the file for known nodes; nil if it succeeded.
     var failure: SQLiteError?
   }
 

@@ -19,7 +19,7 @@ final class LeaderQueries {
   /// The nodes with outstanding answers, in the order of the requests, and the time until which to
   /// wait for each.
   private(set) var asked: [(address: String, end: ContinuousClock.Instant)] = []
-  /// The time to wait for the next answer of a node that was silent before.
+  /// The time to wait for the next answer of a node that was silent before, by the node's address.
   private var patience: [String: Duration] = [:]
 
   init(_ options: ClusterOptions, _ reasonToEnd: @escaping () -> String? = { nil }) {

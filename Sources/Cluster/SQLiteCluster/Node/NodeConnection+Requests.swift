@@ -22,7 +22,7 @@ public struct ClusterNode: Hashable, Sendable {
   public internal(set) var isLeader = false
 }
 
-/// The requests of the protocol.
+/// The requests that a client sends to a node in dqlite's wire protocol.
 extension NodeConnection {
   /// Requests the address of the leader. Returns nil if the node knows no leader.
   func leader(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> String? {
@@ -45,7 +45,8 @@ extension NodeConnection {
     return address.isEmpty ? nil : address
   }
 
-  /// Registers this client, opens a database, and returns its number.
+  /// Registers this client with the node and opens a database. Returns the node's number for the
+  /// database.
   func open(_ name: String, before deadline: ContinuousClock.Instant) throws(SQLiteError) -> UInt32
   {
     var client = Request(.client)
@@ -59,7 +60,7 @@ extension NodeConnection {
     return try reply.halves().0
   }
 
-  /// Requests the list of nodes.
+  /// Requests the list of the cluster's nodes.
   package func nodes(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> [ClusterNode]
   {
     var request = Request(.cluster)
@@ -83,7 +84,7 @@ extension NodeConnection {
     return nodes
   }
 
-  /// Prepares a statement and returns its number.
+  /// Prepares a statement and returns the node's number for it.
   func prepare(_ sql: String, in database: UInt32) throws(SQLiteError) -> UInt32 {
     var request = Request(.prepare)
     request.append(UInt64(database))

@@ -8,7 +8,7 @@ import SQLiteCore
 /// that: the node may already have replicated the transaction.
 final class ClusterSession: RemoteSession {
   private struct Savepoint {
-    /// The name in lower case.
+    /// The name of the savepoint in lower case.
     let name: String
     /// The number of the node's savepoint that marks its start.
     let mark: Int
@@ -36,7 +36,7 @@ final class ClusterSession: RemoteSession {
 
   /// The check that the node is the leader.
   private let check: LeaderCheck
-  /// The statement with outstanding rows.
+  /// The statement whose rows haven't all been received yet; nil if there is none.
   var streaming: ClusterStatement?
   /// Whether the open transaction has written.
   private var hasWritten = false
@@ -58,7 +58,7 @@ final class ClusterSession: RemoteSession {
   private var hasBegunBySavepoint = false
   /// Whether the node has loaded the schema in the open transaction.
   private var hasLoadedSchema = false
-  /// The prepared statements to finalize before the next request.
+  /// The node's numbers for the prepared statements to finalize before the next request.
   private var forgotten: [UInt32] = []
 
   init(
@@ -348,7 +348,8 @@ final class ClusterSession: RemoteSession {
     if isInsert, change.changes > 0 { lastInsertedRowID = change.rowID }
   }
 
-  /// Requests the number of rows that the last statement changed.
+  /// Requests the number of rows that the last statement changed and the last inserted rowid, and
+  /// updates the counts.
   func requestChangeCount(isInsert: Bool) throws(SQLiteError) {
     let numbers = try numbers("SELECT changes(), last_insert_rowid()", [])
     guard let numbers, numbers.count == 2 else {
@@ -414,7 +415,7 @@ final class ClusterSession: RemoteSession {
 
   private static func name(of mark: Int) -> String { "magicdata_mark_\(mark)" }
 
-  /// Returns the index of the innermost savepoint with a name.
+  /// Returns the index in `savepoints` of the innermost savepoint with a name.
   ///
   /// - Throws: The node's error if there is no such savepoint.
   private func index(of name: String, orRun command: String) throws(SQLiteError) -> Int {

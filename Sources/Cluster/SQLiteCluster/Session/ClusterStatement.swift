@@ -39,11 +39,11 @@ final class ClusterStatement: RemoteStatement {
   private let canStayPrepared: Bool
   private let session: ClusterSession
   private var hasRun = false
-  /// The node's number for the prepared statement.
+  /// The node's number for the prepared statement; nil if the node hasn't prepared it.
   private var number: UInt32?
-  /// The message that contains the current row.
+  /// The message that contains the current row; nil if there is no such message.
   private var message: ReplyReader?
-  /// The messages after the current one that have arrived.
+  /// The received messages with rows that follow those of the current message.
   private var messages: [ReplyReader] = []
   private var columnCount = 0
   /// Whether the node still has to send messages of the current answer.
@@ -154,7 +154,7 @@ final class ClusterStatement: RemoteStatement {
     return names
   }
 
-  /// Returns whether another message follows, according to the last word of this one.
+  /// Returns whether another message with rows follows, according to the last byte of this message.
   private static func hasNextMessage(_ message: ReplyReader) throws(SQLiteError) -> Bool {
     guard message.count >= 8 else { throw ReplyReader.invalidMessage("the rows have no end mark") }
     switch message.last {

@@ -13,7 +13,7 @@ import SQLiteCore
 final class LeaderCheck {
   private let cluster: Cluster
   private let leader: NodeConnection
-  /// The other voters. Those that didn't answer last time are at the end.
+  /// The addresses of the other voters. Those that didn't answer last time are at the end.
   private var others: [String]
   /// The time at which to request the voters again.
   private var renewal = ContinuousClock.now

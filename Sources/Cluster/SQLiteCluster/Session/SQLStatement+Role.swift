@@ -83,7 +83,8 @@ extension [SQLResultColumn] {
 }
 
 extension SQLColumnDefinition {
-  /// Throws if the type has values that can crash a node.
+  /// Throws `SQLiteError` if the column has one of the declared types whose values can crash a
+  /// node.
   fileprivate func checkType(_ sql: String) throws(SQLiteError) {
     // SQLite removes the quotes around the name.
     guard let type,

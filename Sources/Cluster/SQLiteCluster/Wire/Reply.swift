@@ -85,7 +85,7 @@ package struct ReplyReader {
     (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
   }
 
-  /// Reads a word as two halves.
+  /// Reads a word, and returns its lower and its upper 32 bits.
   mutating func halves() throws(SQLiteError) -> (UInt32, UInt32) {
     let word = try word()
     return (UInt32(truncatingIfNeeded: word), UInt32(truncatingIfNeeded: word >> 32))

@@ -37,7 +37,7 @@ package struct Request {
     unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
-  /// Appends a word that consists of two halves.
+  /// Appends a word with `first` as its lower and `second` as its upper 32 bits.
   mutating func append(_ first: UInt32, _ second: UInt32) {
     append(UInt64(second) << 32 | UInt64(first))
   }

@@ -153,7 +153,8 @@ enum TrailTable {
     }
   }
 
-  /// Returns the entries of an object, the most recent first.
+  /// Returns the trail's entries of an object, the most recent first. At most `limit` rows of the
+  /// trail are read.
   static func entries(
     of owner: Owner, limit: Int, _ connection: Connection
   ) throws -> [TrailEntry] {

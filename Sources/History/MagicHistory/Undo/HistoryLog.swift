@@ -45,9 +45,8 @@ final class HistoryLog: Sendable {
     state = Mutex(State(generation: database.content.current))
   }
 
-  /// The steps after the last commit by any program that shares the history, without their changes.
-  /// If the store can't be read, for example because it was closed, these are the steps that were
-  /// read last.
+  /// The steps after the last commit by any program that shares the history. If the store can't be
+  /// read, for example because it was closed, these are the steps that were read last.
   var committed: [HistoryStep] {
     // During an open transaction, a read on this thread would include uncommitted steps.
     if isInStore, state.withLock({ $0.openChanges }) == 0 {
@@ -63,13 +62,15 @@ final class HistoryLog: Sendable {
     }
   }
 
-  /// The name of the group that is being recorded, or nil. Only one connection writes at a time.
+  /// The name of the group that is being recorded; nil if there is none. There is at most one,
+  /// because only one connection writes at a time.
   var group: String? {
     get { state.withLock { $0.group } }
     set { state.withLock { $0.group = newValue } }
   }
 
-  /// Returns the steps that the transaction of a connection sees.
+  /// Returns the steps of the history, including uncommitted changes by the open transaction of the
+  /// connection.
   func steps(_ connection: Connection) throws -> [HistoryStep] {
     guard isInStore else {
       return state.withLock { state in
@@ -175,7 +176,8 @@ final class HistoryLog: Sendable {
 }
 
 extension Patch {
-  /// The format version of ``content()``. An older format is JSON, which starts with a brace.
+  /// The version number at the start of ``content()``. Patches in the older JSON format start with
+  /// a brace instead.
   private static let contentForm: UInt8 = 1
 
   /// Returns the encoded patch: the version, the length of the column names, the names as JSON, and

@@ -223,7 +223,8 @@ extension ObjectHistory {
     try log.set([], insteadOf: log.steps(connection), connection)
   }
 
-  /// Undoes or redoes a step in the open transaction.
+  /// Undoes or redoes the next step in the open transaction. Returns its name, or nil if there is
+  /// no such step.
   private func move(
     isUndoing: Bool, _ expected: String?, _ connection: Connection,
     _ resolve: ((PatchConflict) throws -> PatchResolution)?
@@ -305,7 +306,8 @@ extension ObjectHistory {
 
 /// The functions that select the rows that a history records, and restore them.
 enum HistoryRecording {
-  /// Thrown to roll back a group that returned `TransactionOutcome.rollback`.
+  /// The error that rolls back the recording of a group whose closure returned
+  /// `TransactionOutcome.rollback`.
   struct Undone: Error {}
 
   /// Returns a patch of recorded rows, without those of internal tables and full-text indexes.

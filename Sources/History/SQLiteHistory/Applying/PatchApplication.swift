@@ -5,7 +5,7 @@ final class PatchApplication {
   private let connection: Connection
   private let targets: [PatchTarget]
   private let isIdempotent: Bool
-  /// Whether triggers may run.
+  /// Whether the triggers of the database can run while the patch is applied.
   private let mayTrigger: Bool
   private let onConflict: ((PatchConflict) throws -> PatchResolution)?
   private var report = PatchReport()

@@ -94,7 +94,7 @@ final class PatchTarget {
     return update
   }
 
-  /// Returns the current values of the row with a key; nil if it doesn't exist.
+  /// Returns the current values of the row with a key; nil if the row doesn't exist.
   func current(_ key: [Value]) throws -> [Value]? {
     let select = try kept(&select, texts.select)
     try select.bind(key)
@@ -229,7 +229,7 @@ extension Value {
   }
 }
 
-/// The SQL texts for a table to which a patch is applied.
+/// The texts of the statements that read and change the rows of a patch's table.
 private struct TargetTexts {
   let select: String
   let insert: String

@@ -50,7 +50,7 @@ extension Database {
   }
 }
 
-/// A source of commits that can also read all records at one of them.
+/// A source of commits that can also read all records as of a certain commit.
 protocol RecordFeed: Sendable {
   /// Waits for the next event.
   ///
@@ -98,7 +98,8 @@ struct RecordDeltas<Value: Record>: DeltaSource {
 }
 
 extension Delta where Value: Record {
-  /// Decodes the changed rows of a table.
+  /// Returns the changes of records for the changed rows of a table. A row that can't be decoded
+  /// becomes ``unreadable(_:)``.
   fileprivate static func deltas(
     _ table: TableDeltas, on connection: Connection
   ) throws -> [Delta<Value>] {

@@ -38,8 +38,8 @@ public struct JournalMark: Hashable, Codable, Sendable {
 public final class ChangeJournal: Sendable {
   /// The maximum size of an entry in bytes. A larger transaction gets an entry without its rows.
   private static let largestEntry = 64 << 20
-  /// The upper bound of the sum of sizes. No program writes as much in its lifetime, so a larger
-  /// sum is damaged.
+  /// The upper bound of the running total of the entries' sizes, in bytes. No program writes as
+  /// much in its lifetime, so a larger total indicates damage.
   private static let largestTotal: Int64 = 1 << 62
 
   private let database: Database
@@ -48,7 +48,7 @@ public final class ChangeJournal: Sendable {
   private let watcher: FileWatcher?
   let bell: JournalBell
 
-  /// Replaces the table with an empty journal.
+  /// Replaces the journal's table in the database with an empty one.
   ///
   /// - Returns: The mark of the journal's start.
   private static func setUp(_ connection: Connection) throws -> JournalMark {
@@ -282,6 +282,7 @@ extension Database {
   ///
   /// - Parameter limit: The maximum size of the journal in bytes. If it is exceeded, the oldest
   ///   entries are deleted, but never the last one.
+  /// - Returns: The journal. Recording ends when it is deinitialized.
   /// - Throws: `SQLiteError` with `ResultCode.misuse` if this libsqlite3 was built without
   ///   `SQLITE_ENABLE_PREUPDATE_HOOK`, with `ResultCode.cannotOpen` if the system can't watch the
   ///   file, or if the journal can't be created.
@@ -298,6 +299,7 @@ extension Database {
   ///
   /// - Parameter limit: The maximum size of the journal in bytes. If it is exceeded, the oldest
   ///   entries are deleted, but never the last one.
+  /// - Returns: The journal. Recording ends when it is deinitialized.
   /// - Throws: `SQLiteError` with `ResultCode.misuse` if this libsqlite3 was built without
   ///   `SQLITE_ENABLE_PREUPDATE_HOOK`, with `ResultCode.cannotOpen` if the system can't watch the
   ///   file, or if the journal can't be created; `CancellationError` if the task was cancelled.

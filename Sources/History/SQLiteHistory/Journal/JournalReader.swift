@@ -143,7 +143,8 @@ final class JournalBell: Sendable {
 enum JournalEntry {
   private static let version: UInt8 = 1
 
-  /// Returns the entry for some rows. It is empty if a journal contains none of their tables.
+  /// Returns the encoded entry for the recorded rows of a transaction. It is empty if all rows are
+  /// in tables that a journal omits.
   static func bytes(of rows: RecordedRows) -> [UInt8] {
     guard rows.layouts.contains(where: { Patch.holds($0) }) else { return [] }
     return [version] + rows.archive

@@ -35,7 +35,7 @@ package struct NetRows {
   }
 
   let layout: TableLayout
-  /// The bytes of the recording.
+  /// A cursor over the bytes of the recording, which contain the values of the rows.
   let cursor: ChangesetCursor
   private let keyColumns: [Int]
   private var rows: [Row] = []
@@ -50,7 +50,8 @@ package struct NetRows {
     cursor = ChangesetCursor(recorded.bytes)
   }
 
-  /// Adds a change and moves the cursor past its values.
+  /// Merges a recorded change into the net changes, and moves the cursor past the values of the
+  /// change.
   fileprivate mutating func add(
     _ change: RecordedHeader, _ cursor: inout ChangesetCursor
   ) throws(SQLiteError) {

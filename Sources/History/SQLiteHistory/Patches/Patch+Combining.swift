@@ -38,7 +38,7 @@ extension Patch {
   }
 }
 
-/// The rows of one table of several patches.
+/// The merged rows of one table while patches are combined.
 private struct CombinedTable {
   var table: Patch.Table
   private(set) var rows: [Patch.Row?] = []

@@ -60,7 +60,8 @@ extension Patch {
   fileprivate enum Code {
     static let table = UInt8(ascii: "T")
     static let patchset = UInt8(ascii: "P")
-    /// More columns than any table can have (`SQLITE_MAX_COLUMN`).
+    /// The number of columns above which a changeset is rejected as damaged. No table can have as
+    /// many columns (`SQLITE_MAX_COLUMN`).
     static let maximumColumnCount = 65_536
   }
 }

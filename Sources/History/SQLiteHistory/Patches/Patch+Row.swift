@@ -84,7 +84,7 @@ extension Patch {
         bytes, start..<start + byteCount, columnCount: Int(columnCount), isInverted: !isInverted)
     }
 
-    /// Reads the locations of the values in the bytes.
+    /// Stores the locations of the row's old and new values in `fields`.
     func read(into fields: inout RowFields) {
       let code = bytes[start]
       fields.read(
@@ -169,7 +169,7 @@ struct RowFields {
 }
 
 extension [UInt8] {
-  /// Appends a value in the format of a changeset.
+  /// Appends a value in the format of a changeset; nil represents an unchanged column.
   fileprivate mutating func append(field value: Value?) {
     switch value {
     case nil: append(FieldCode.undefined)

@@ -64,7 +64,8 @@ public struct Patch: Hashable, Sendable {
     /// The indexes of the primary key columns, in column order.
     package var keyColumns: [Int] { keyPositions.indices.filter { keyPositions[$0] != 0 } }
 
-    /// Returns whether both have the same primary key columns and, if known, the same column names.
+    /// Returns whether this table and `other` have the same primary key columns and, if known, the
+    /// same column names.
     func fits(_ other: Table) -> Bool {
       keyPositions.map { $0 != 0 } == other.keyPositions.map { $0 != 0 }
         && (columns == nil || other.columns == nil

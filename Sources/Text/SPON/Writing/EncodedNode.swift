@@ -8,7 +8,7 @@ package final class EncodedNode {
   }
 
   package enum Part {
-    /// The range of a scalar in the text of all scalars.
+    /// The byte range of a scalar in the text of all scalars.
     case scalar(Range<Int>)
     case node(EncodedNode)
   }

@@ -31,7 +31,8 @@ package struct TextBuffer {
     end(designator, isMember, isQuoted: true)
   }
 
-  /// Appends a scalar whose text doesn't need escape sequences.
+  /// Appends a scalar whose text doesn't need escape sequences. As an element, the text is quoted
+  /// only if it is a date.
   package mutating func append(plain text: String, _ designator: Designator, isMember: Bool) {
     begin(designator, isMember, isQuoted: designator == .date)
     bytes.append(contentsOf: text.utf8)

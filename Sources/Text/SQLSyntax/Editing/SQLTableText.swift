@@ -244,7 +244,8 @@ public struct SQLTableText: Sendable {
   ///
   /// Each column keeps its own text. Comments between columns keep their positions.
   ///
-  /// - Parameter names: The names of the columns that come first, in their new order.
+  /// - Parameter names: The names of the columns that come first, in their new order. Each column
+  ///   must occur only once.
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column with one of the names;
   ///   ``SQLSyntaxError`` if the result isn't valid.
   public mutating func reorder(_ names: [String]) throws {
