@@ -171,7 +171,8 @@ final class ChangeFeed: Sendable {
     return min(most ?? 0, Self.maximumByteCount)
   }
 
-  /// A notification about one transaction.
+  /// The arguments of a notification about one transaction, stored until the subscribers can be
+  /// notified.
   private struct CommitNotification {
     let changes: CommittedChanges
     let recorded: Demand
@@ -181,9 +182,10 @@ final class ChangeFeed: Sendable {
   /// The sequence numbers of the commits of all this process's connections to the file.
   private struct CommitSequence {
     var last: UInt64 = 0
-    /// The first commit that hasn't been published.
+    /// The sequence number of the first commit that hasn't been published.
     var next: UInt64 = 1
-    /// Notifications that wait for earlier commits; nil for a commit that failed.
+    /// The notifications that wait for earlier commits, keyed by their commits' sequence numbers;
+    /// nil for a commit that failed.
     var waiting: [UInt64: CommitNotification?] = [:]
   }
 

@@ -59,8 +59,8 @@ import Platform
   private var lossesBeforeCapture = 0
   /// The bytes that ``Blob/write(_:at:)`` is about to write. The hook doesn't report them.
   private var blobWrite: (offset: Int, bytes: UnsafeRawBufferPointer)?
-  /// Whether the row of this blob write couldn't be read. This happens if the row has changed since
-  /// the blob was opened: SQLite calls the hook and then rejects the write.
+  /// Whether the row of `blobWrite` couldn't be read. This happens if the row has changed since the
+  /// blob was opened: SQLite calls the hook and then rejects the write.
   private var isBlobUnreadable = false
   /// The sequence number of the commit that has begun, or has just ended.
   private var commitNumber: UInt64?
@@ -69,7 +69,7 @@ import Platform
   /// The position up to which the pre-commit closures have received the recorded rows. If several
   /// writes share a transaction, the closures run once for each of them.
   var prepared = RecordingMark()
-  /// Whether the whole content was replaced.
+  /// Whether the whole content of the database was replaced.
   private var isReplaced = false
 
   init(detail: ChangeDetail, for connection: Connection) {

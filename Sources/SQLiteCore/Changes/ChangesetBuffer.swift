@@ -168,7 +168,7 @@ import Platform
     unsafe (start + place).copyMemory(from: source, byteCount: bytes.count)
   }
 
-  /// Appends a copy of a range of this log.
+  /// Appends a copy of bytes that this buffer already contains.
   func repeatBytes(_ range: Range<Int>) {
     guard let end = unsafe reserve(range.count), let start = unsafe start else { return }
     unsafe end.copyMemory(from: start + range.lowerBound, byteCount: range.count)

@@ -72,7 +72,7 @@ package struct ChangesetCursor: Sendable {
   /// The number of remaining bytes.
   package var left: Int { bytes.count - position }
 
-  /// Returns the error for invalid bytes at the current position.
+  /// Returns the error for invalid bytes at the current position. `part` describes the damage.
   @inline(never)
   package func damage(_ part: String) -> SQLiteError {
     SQLiteError(.corrupt, "the changeset is corrupt at byte \(position): \(part)")
@@ -332,7 +332,7 @@ package struct ChangesetCursor: Sendable {
 }
 
 extension StatementHandle {
-  /// Binds the value of a field.
+  /// Binds the value of a field, which `cursor` has located, to a parameter.
   package func bind(
     _ field: Field, of cursor: ChangesetCursor, at parameter: Int32
   ) throws(SQLiteError) {

@@ -51,7 +51,8 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
   package struct Reading: Sendable {
     /// Whether the result equals the previous one.
     package let isSame: Bool
-    /// The differences from the previous result, in a form that the reading layer defines.
+    /// The differences from the previous result, as returned by the `comparing` closure of
+    /// ``Observation/take(_:comparing:_:)``; nil if that closure computes none.
     package var comparison: (any Sendable)?
     /// A closure that records that the loop has received the result. The next result is compared
     /// with it.

@@ -35,7 +35,7 @@ package struct RowChange: Sendable {
 package struct RecordedRows: Sendable {
   /// The layouts of the changed tables. A table whose columns have changed has several.
   package let layouts: [TableLayout]
-  /// The bytes of all changes.
+  /// The encoded changes, in order: a header and the values of each row.
   package let bytes: [UInt8]
 
   static let none = RecordedRows(layouts: [], bytes: [])

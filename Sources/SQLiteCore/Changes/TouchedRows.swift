@@ -12,9 +12,9 @@ struct TouchedRows {
 
   struct Row {
     let identity: Identity
-    /// The index of the layout of the row's table.
+    /// The index of the table's layout among the layouts of the recording.
     let slot: Int
-    /// The rowid; meaningless in a WITHOUT ROWID table.
+    /// The row's rowid; meaningless in a WITHOUT ROWID table.
     let rowID: Int64
     /// Whether the row existed before this part of the recording.
     let existed: Bool

@@ -5,7 +5,7 @@ import Synchronization
 /// A cancelled task makes the request (``Database/cancelling(_:_:_:)``). SQLite's progress handler
 /// checks for it while a statement runs, and then interrupts the statement (``Interruption``).
 final class Cancellation: Sendable {
-  /// The cause of the request.
+  /// The reason why an access must end.
   enum Reason: UInt8 {
     case task = 1
     case interrupt

@@ -2,9 +2,10 @@ import CSQLite
 
 /// SQL with several statements, prepared for compiling them one after the other.
 struct Script {
-  /// NUL-terminated UTF-8, so that SQLite doesn't copy the rest of the text for each statement.
+  /// The script as NUL-terminated UTF-8. Without the NUL, SQLite would copy the rest of the text
+  /// for each statement.
   fileprivate let characters: ContiguousArray<CChar>
-  /// The position of the next statement.
+  /// The position of the next statement in the script, in bytes.
   fileprivate(set) var offset = 0
 
   /// Creates a script from a text that ``Connection/checkText(_:)`` has accepted.
@@ -89,8 +90,9 @@ extension Connection {
     return Statement(handle, of: self)
   }
 
-  /// Compiles the first statement of `sql`. Returns nil if there is none, and the position, in
-  /// bytes, at which the statement ends.
+  /// Compiles the first statement of `sql`.
+  ///
+  /// - Returns: The statement, or nil if `sql` contains none, and its end in bytes.
   func prepare(
     _ sql: String, flags: UInt32
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
@@ -157,8 +159,13 @@ extension Connection {
     return true
   }
 
-  /// Compiles the first statement of a text at a server. Returns nil if there is none, and the
-  /// position, in bytes, at which the statement ends.
+  /// Compiles the first statement of a text at a server.
+  ///
+  /// - Parameters:
+  ///   - count: The size of the text in bytes.
+  ///   - session: The session with the server.
+  ///   - text: Returns the first `end` bytes of the text.
+  /// - Returns: The statement, or nil if the text contains none, and its end in bytes.
   private func prepare(
     _ count: Int, at session: any RemoteSession, _ text: (_ end: Int) -> String
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {

@@ -79,7 +79,7 @@ public final class Connection {
   var refusesWrites = false
   /// The connection's count of changed rows when it last updated the planner's statistics.
   var analyzedChanges: Int64 = 0
-  /// The ID of the last setup that has run.
+  /// The ID of the last writer setup that has run on this connection.
   private var lastSetup: UInt64 = 0
   /// Whether the table-valued function `magicdata_list` is registered.
   private(set) var hasListModule = false
@@ -170,7 +170,8 @@ public final class Connection {
     set { kept.all = newValue }
   }
 
-  /// Returns the object that a higher layer has attached with a type as its key.
+  /// Returns the object that a higher layer has attached with a type as its key, or nil if there is
+  /// none.
   package func attachment(_ type: Any.Type) -> AnyObject? { kept.find(ObjectIdentifier(type)) }
 
   /// A Boolean value that indicates whether no transaction is open (`sqlite3_get_autocommit`).

@@ -25,11 +25,12 @@ final class TransactionState {
     let depth: Int
     /// The name of the savepoint, or nil for a transaction.
     let savepoint: String?
-    /// Whether closing the scope commits.
+    /// Whether the scope is the outermost one, so that closing it commits.
     let isOutermost: Bool
     /// The number of waiting actions when the scope was opened.
     let actions: Int
-    /// The position of the change recording when the scope was opened.
+    /// The position of the change recording when the scope was opened, or nil if nothing was being
+    /// recorded.
     let changes: RecordingMark?
 
     init(
@@ -75,10 +76,10 @@ final class TransactionState {
   /// was being recorded.
   var innermostMark: RecordingMark? { (innermost ?? savepoints.last)?.changes }
 
-  /// Whether a scope of the library is open.
+  /// Whether a transaction or savepoint that the library has begun is open.
   var isInsideScope: Bool { innermost != nil }
 
-  /// The number of the library's open scopes.
+  /// The number of open transactions and savepoints that the library has begun.
   var depth: Int { innermost.map { $0.depth + 1 } ?? 0 }
 
   /// Whether the library's outermost open scope is a transaction rather than a savepoint.
@@ -88,7 +89,7 @@ final class TransactionState {
     return scope.savepoint == nil
   }
 
-  /// Whether a transaction surrounds the innermost open scope.
+  /// Whether the innermost open scope is a savepoint inside a transaction.
   var isInsideOuterTransaction: Bool { innermost.map { !$0.isOutermost } ?? false }
 
   /// Whether no scope is open and the program's SQL must not begin one.

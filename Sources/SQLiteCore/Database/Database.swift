@@ -139,7 +139,8 @@ public final class Database: Sendable {
   /// something was written since.
   package var isNew: Bool { server == nil && (path == nil || file.wasCreated) }
 
-  /// The absolute path of the file, or nil for an in-memory or temporary database.
+  /// The absolute path of the file; nil for an in-memory or temporary database, and for one on a
+  /// server.
   public var path: String? { file.path }
 
   /// Returns whether this database and another one use the same file.

@@ -61,9 +61,9 @@ package enum DecimalOrder {
 /// The positions of the digits in the text of a number.
 private struct DecimalDigits {
   var isNegative: Bool
-  /// The digits before the point, without leading zeros.
+  /// The range of the digits before the point, without leading zeros.
   var whole: Range<Int>
-  /// The digits after the point, without trailing zeros.
+  /// The range of the digits after the point, without trailing zeros.
   var fraction: Range<Int>
 
   /// Finds the digits of a text of the form `[-]digits[.digits]`. Returns nil for any other text.

@@ -8,7 +8,7 @@ import SystemFiles
 /// The location of a database, and the options with which its connections are opened.
 final class DatabaseFile: Sendable {
   enum Location: Hashable, Sendable {
-    /// An absolute path without symbolic links in its folders.
+    /// A file at an absolute path. No folder in the path is a symbolic link.
     case file(String)
     case memory
     /// A temporary file that SQLite deletes when the connection is closed.
@@ -27,7 +27,8 @@ final class DatabaseFile: Sendable {
   /// The closures of other modules that set up each writer connection.
   let writerSetups = WriterSetups()
 
-  /// The absolute path; nil for an in-memory or temporary database.
+  /// The absolute path of the file; nil for an in-memory or temporary database, and for one on a
+  /// server.
   var path: String? { if case .file(let path) = location { path } else { nil } }
 
   /// Whether several connections can use the database without waiting for each other.

@@ -26,9 +26,10 @@ struct FileIdentity: Hashable, Sendable {
 /// SQLite continues to write to a removed file, so later commits would be lost.
 final class FileWatch: Sendable {
   private struct State: Sendable {
-    /// The database file when the first connection opened it.
+    /// The identity of the database file that the first connection opened; nil before that.
     var main: FileIdentity?
-    /// The write-ahead log, which stays the same file as long as a connection is open.
+    /// The identity of the write-ahead log, which stays the same file as long as a connection is
+    /// open; nil if there is no log.
     var log: FileIdentity?
   }
 

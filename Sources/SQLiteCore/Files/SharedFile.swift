@@ -49,8 +49,8 @@ final class SharedFile: Sendable {
   // This is the module's only process-wide state. Two databases on one file must share it, and a
   // replaced file must not be opened while another database has the original open.
   private static let files = Mutex(Files())
-  /// Locked while a database file is created and closed. This must not happen while SQLite has the
-  /// file open.
+  /// A lock that is held while a database file is created and its descriptor is closed. SQLite must
+  /// not have the file open meanwhile.
   static let creationLock = Mutex(())
 
   /// Returns the shared instance for a path, or a new instance for a database without a file.

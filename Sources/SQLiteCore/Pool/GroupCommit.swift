@@ -270,7 +270,7 @@ extension Cancellation.Reason {
 }
 
 extension Interruption {
-  /// Removes the deadline and the cancellation.
+  /// Removes the deadline and the cancellation of the last member.
   fileprivate func end() {
     (deadline, cancellation) = (nil, nil)
   }

@@ -22,8 +22,8 @@ public struct SQL: Sendable {
   /// A value and the text that precedes it.
   struct Piece: Sendable {
     var text: String
-    /// Whether the value's `?` follows the text. Otherwise, the text of the pieces already contains
-    /// its parameter.
+    /// Whether the SQL has a `?` for the value after the text. If false, the texts already contain
+    /// the value's parameter.
     let isMarked: Bool
     let parameter: Parameter
 

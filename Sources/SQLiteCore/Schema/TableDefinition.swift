@@ -112,7 +112,8 @@ public struct IndexDefinition: Hashable, Sendable {
   public var columns: [String]
   /// A Boolean value that indicates whether the index rejects rows with equal keys.
   public var isUnique: Bool
-  /// The collations of columns that the index sorts in another order than the table's.
+  /// The collations of the columns that the index sorts in another order than the table does, keyed
+  /// by the names of the columns.
   package var collations: [String: String] = [:]
 
   /// Creates the definition of an index.
