@@ -257,7 +257,8 @@ extension TableRebuild {
 
   // MARK: Dropping
 
-  /// Drops a table constraint, or a CHECK of a column, with the content of `wanted`.
+  /// Drops each table constraint, and each CHECK of a column, that has the same content as
+  /// `wanted`. Throws if there is none.
   fileprivate mutating func drop(_ wanted: SQLTableConstraint) throws {
     try dropConstraints { found in
       found.kind == wanted.kind && (wanted.name == nil || found.name == wanted.name)
@@ -268,7 +269,8 @@ extension TableRebuild {
     }
   }
 
-  /// Drops a column constraint with the content of `wanted`.
+  /// Drops each constraint of a column that has the same content as `wanted`. Throws if there is
+  /// none.
   fileprivate mutating func drop(_ wanted: SQLColumnConstraint, of column: String) throws {
     _ = try self.column(column)
     try dropConstraints { _ in
@@ -280,7 +282,7 @@ extension TableRebuild {
     }
   }
 
-  /// Drops all constraints with a name.
+  /// Drops all constraints named `name`, of the table and of its columns. Throws if there is none.
   fileprivate mutating func dropConstraints(named name: String) throws {
     try dropConstraints {
       $0.name?.matches(name) ?? false

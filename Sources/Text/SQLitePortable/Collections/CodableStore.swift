@@ -31,7 +31,7 @@ public final class CodableStore: Sendable {
   let coder: any NestedCoder
   /// The file that `save(to:)` and `load(from:)` use if you don't specify one.
   public let fileURL: URL?
-  /// The types that use a table of their name.
+  /// The type that uses each table named after a type. Another type with the same name is rejected.
   private let types = Mutex<[String: ObjectIdentifier]>([:])
 
   /// Creates a store in a database, which may contain other tables.
@@ -100,7 +100,8 @@ public final class CodableStore: Sendable {
     self.init(database: try Database(path: path), coder: coder)
   }
 
-  /// Returns the table of a type, and throws if another type with the same name uses it.
+  /// Returns `name` or, if it is nil, the name of the table that is named after a type. Throws
+  /// ``CodableStoreError/sameName(_:_:)`` if another type with the same name uses that table.
   func table(of type: Any.Type, _ name: String?) throws -> String {
     if let name { return name }
     let name = String(describing: type)
@@ -114,7 +115,8 @@ public final class CodableStore: Sendable {
     return name
   }
 
-  /// Runs `body` with the items of a type in a table, in a read.
+  /// Runs `body` with the items in a table, in a read. If `table` is nil, the table is named after
+  /// the type.
   func reading<Item, Result>(
     _ type: Item.Type, _ table: String?, _ body: (ItemCollection<Item>) throws -> Result
   ) throws -> Result {
@@ -132,7 +134,8 @@ public final class CodableStore: Sendable {
     }
   }
 
-  /// Runs `body` with the items of a type in a table, in a write transaction.
+  /// Runs `body` with the items in a table, in a write transaction. If `table` is nil, the table is
+  /// named after the type.
   func writing<Item, Result>(
     _ type: Item.Type, _ table: String?, _ body: (ItemCollection<Item>) throws -> Result
   ) throws -> Result {

@@ -28,7 +28,7 @@ public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Returns the error for bytes that aren't a database.
+  /// Returns the error for a file or data that isn't a SQLite database.
   static func notADatabase(_ error: SQLiteError) -> CodableStoreError {
     .notAStore(
       "\(error.message); call CodableStore(importing:) for a file that SwiftDatabase saved")
@@ -37,7 +37,7 @@ public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
 
 /// A stored value that can't be decoded as an item.
 public struct UndecodableItem: Error, Hashable, Sendable {
-  /// The position in the table, which never changes.
+  /// The position of the value in its table, which never changes.
   public let position: Int64
   /// The reason why decoding failed.
   public let reason: String

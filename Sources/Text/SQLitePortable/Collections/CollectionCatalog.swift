@@ -6,9 +6,10 @@ struct CollectionCatalog {
 
   /// The entry of a collection in the catalog.
   struct Entry {
-    /// The table that contains the items.
+    /// The name of the table that contains the items.
     let table: String
-    /// The kind of the keys in the column `key`, as in ``KeyMaker``.
+    /// The process and type that have computed the keys of the items (``KeyMaker/kind``), or
+    /// `none`.
     let keys: String
   }
 
@@ -53,11 +54,12 @@ struct CollectionCatalog {
     try connection.removeIndex(table + " by key", ifExists: true)
   }
 
-  /// Creates a collection with an empty table.
+  /// Creates a collection with an empty table, and returns its entry in the catalog.
   ///
   /// - Parameters:
   ///   - name: The name of the collection.
-  ///   - keys: The kind of the keys, as in ``KeyMaker``.
+  ///   - keys: The process and type that compute the keys of the items (``KeyMaker/kind``), or
+  ///     `none`.
   ///   - createsIndexLater: Whether the caller fills the table next and creates its index
   ///     afterwards.
   func add(_ name: String, keys: String, createsIndexLater: Bool = false) throws -> Entry {
@@ -75,8 +77,8 @@ struct CollectionCatalog {
     return Entry(table: table, keys: keys)
   }
 
-  /// Returns a table name that isn't in use. Names of collections may differ only in case, which
-  /// names of tables can't.
+  /// Returns an unused name for the table of a collection. Names of collections may differ only in
+  /// case, which names of tables can't.
   private func freeTable(for name: String) throws -> String {
     let start =
       "items "

@@ -1,7 +1,7 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// The items in one table, within one transaction.
+/// The items in one table of a ``CodableStore``, accessed within one transaction.
 struct ItemCollection<Item: Codable & Equatable> {
   let name: String
   let connection: Connection
@@ -31,7 +31,8 @@ struct ItemCollection<Item: Codable & Equatable> {
     }
   }
 
-  /// Calls `body` with each item, and `undecodable` with each value that can't be decoded.
+  /// Calls `body` with each item in the order of the positions, and `undecodable` with each value
+  /// that can't be decoded.
   func forEach(
     _ body: (Stored) throws -> Void, undecodable: (UndecodableItem) -> Void
   ) throws {

@@ -6,10 +6,11 @@ import SQLiteCore
 /// table `magicdata_restore` records the progress in the same transaction as the rows. After an
 /// interruption, the same call continues at this position.
 struct ClusterFilling {
-  /// The limits of one transaction.
+  /// The maximum number of rows in one transaction. It also ends when its values reach
+  /// ``byteLimit``.
   private static let rowLimit = 1_000
   private static let byteLimit = 1 << 20
-  /// The maximum number of values in a statement.
+  /// The maximum number of values that are bound to one statement.
   private static let valueLimit = 255
 
   private let source: Database
@@ -17,7 +18,7 @@ struct ClusterFilling {
   private let work: CopyWork
   private var progress = DumpProgress()
 
-  /// An object of the schema to create, with its rows.
+  /// A step of the copy: creating an object of the schema and copying its rows.
   private struct Step {
     /// The object. Its columns are empty if it has no rows to copy.
     var object: DumpObject
@@ -30,8 +31,8 @@ struct ClusterFilling {
     var columns: [String] { object.columns }
   }
 
-  /// The progress of the copy: the current step, and the number of its rows that are already
-  /// copied.
+  /// The progress of the copy: the index of the current step, and the number of its rows that are
+  /// already copied.
   private struct Position: Equatable {
     var step = 0
     var rows: Int64 = 0
@@ -64,8 +65,7 @@ struct ClusterFilling {
 
   // MARK: The source
 
-  /// Returns the objects to create: tables, then virtual tables, then the objects that depend on
-  /// them.
+  /// Returns the steps in order: tables, then virtual tables, then the objects that depend on them.
   private static func steps(_ connection: Connection) throws -> [Step] {
     var tables: [Step] = []
     var virtual: [Step] = []
@@ -247,7 +247,8 @@ struct ClusterFilling {
     if step.object.kind == .table { try copySequence(of: step, at: position) }
   }
 
-  /// Returns as many rows as one transaction may contain.
+  /// Reads the next rows of a statement, as many as one transaction may contain. Returns an empty
+  /// array after the last row.
   private static func nextRows(
     of statement: inout Statement, columnCount: Int
   ) throws(SQLiteError) -> [[Value]] {
@@ -289,7 +290,8 @@ struct ClusterFilling {
     }
   }
 
-  /// Copies the largest rowid that a table with AUTOINCREMENT has assigned.
+  /// Copies the AUTOINCREMENT counter of a table, the largest rowid that was assigned, if it has
+  /// one.
   private func copySequence(of step: Step, at position: Position) throws {
     let value = try source.read { connection -> Int64? in
       guard try connection.tableExists("sqlite_sequence") else { return nil }

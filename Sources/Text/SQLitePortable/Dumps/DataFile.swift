@@ -35,7 +35,7 @@ public struct DumpProgress: Hashable, Sendable {
   public var table = ""
   /// The number of copied rows of all tables. Zero if a database is copied page by page.
   public var rows = 0
-  /// The number of bytes of text or of pages that have been written or read.
+  /// The number of bytes of text, or of database pages, that have been written or read.
   public var bytes = 0
   /// The total number of bytes to read, or nil while text is written.
   public var totalBytes: Int?

@@ -3,7 +3,7 @@ import SQLiteCore
 import SystemFiles
 
 extension Database {
-  /// Copies all pages to the database at a path, in one transaction.
+  /// Copies all content to the database at a path, in one transaction.
   ///
   /// - Parameters:
   ///   - path: The path of a database, or of a new file.

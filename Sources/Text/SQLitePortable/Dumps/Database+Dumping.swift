@@ -8,8 +8,8 @@ extension Database {
   /// - Parameters:
   ///   - file: The file to write. An existing text file is replaced. An existing SQLite database is
   ///     overwritten in one transaction. The internal table of a cluster's clients is omitted.
-  ///   - progress: A closure that is called for each table and every thousand rows. If it throws,
-  ///     the dump ends.
+  ///   - progress: A closure that is called for each table and every thousand rows or, if `file` is
+  ///     a SQLite database, after each part of its pages. If it throws, the dump ends.
   /// - Throws: ``DumpError`` if a value can't be represented as text, `SQLiteError`, or any error
   ///   that `progress` throws.
   public func dump(
@@ -31,8 +31,8 @@ extension Database {
   /// - Parameters:
   ///   - file: The file to write. An existing text file is replaced. An existing SQLite database is
   ///     overwritten in one transaction. The internal table of a cluster's clients is omitted.
-  ///   - progress: A closure that is called for each table and every thousand rows. If it throws,
-  ///     the dump ends.
+  ///   - progress: A closure that is called for each table and every thousand rows or, if `file` is
+  ///     a SQLite database, after each part of its pages. If it throws, the dump ends.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func dump(
     to file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
@@ -66,7 +66,8 @@ extension Database {
   ///   - file: A file that `dump(to:progress:)` wrote, or a database file.
   ///   - deadline: The time by which the restore must be complete. The deadline also ends a
   ///     statement that a malicious file runs.
-  ///   - progress: A closure that is called every thousand rows. If it throws, the restore ends.
+  ///   - progress: A closure that is called every thousand rows or, if `file` is a SQLite database,
+  ///     after each part of its pages. If it throws, the restore ends.
   /// - Throws: ``DumpError`` if the file isn't a valid dump, `SQLiteError`, or any error that
   ///   `progress` throws.
   public func restore(
@@ -89,7 +90,8 @@ extension Database {
   ///   - file: A file that `dump(to:progress:)` wrote, or a database file.
   ///   - deadline: The time by which the restore must be complete. The deadline also ends a
   ///     statement that a malicious file runs.
-  ///   - progress: A closure that is called every thousand rows. If it throws, the restore ends.
+  ///   - progress: A closure that is called every thousand rows or, if `file` is a SQLite database,
+  ///     after each part of its pages. If it throws, the restore ends.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func restore(
     from file: DataFile, deadline: ContinuousClock.Instant? = nil,
@@ -162,8 +164,9 @@ extension DataFile {
   ///
   /// - Parameters:
   ///   - target: The file to write. An existing file is replaced.
-  ///   - deadline: The time by which a text must be read.
-  ///   - progress: A closure that is called every thousand rows. If it throws, the copy ends.
+  ///   - deadline: The time by which a text file must be read.
+  ///   - progress: A closure that is called every thousand rows or, if both files are SQLite
+  ///     databases, after each part of the pages. If it throws, the copy ends.
   /// - Throws: The errors of `SQLiteCore.Database.dump(to:progress:)` and
   ///   `SQLiteCore.Database.restore(from:deadline:progress:)`.
   public func copy(
@@ -183,8 +186,9 @@ extension DataFile {
   ///
   /// - Parameters:
   ///   - target: The file to write. An existing file is replaced.
-  ///   - deadline: The time by which a text must be read.
-  ///   - progress: A closure that is called every thousand rows. If it throws, the copy ends.
+  ///   - deadline: The time by which a text file must be read.
+  ///   - progress: A closure that is called every thousand rows or, if both files are SQLite
+  ///     databases, after each part of the pages. If it throws, the copy ends.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func copy(
     to target: DataFile, deadline: ContinuousClock.Instant? = nil,

@@ -43,7 +43,7 @@ struct DumpObject: Equatable {
   let kind: Kind
   let name: String
   var sql: String
-  /// The columns of the rows that follow.
+  /// The names of the columns in the rows that follow. Empty if no rows follow.
   var columns: [String] = []
 }
 
@@ -57,14 +57,14 @@ protocol DumpFormat: Sendable {
   func line(_ text: [UInt8]) throws -> DumpLine
 }
 
-/// An error in a line of a dump.
+/// An error that is thrown if a line of a dump is invalid.
 struct DumpLineError: Error, CustomStringConvertible {
   let description: String
 }
 
 /// The named fields of a line that isn't a row.
 ///
-/// Both formats write such a line as an object of a kind, with these fields.
+/// The SPON and the JSON format both write such a line as an object of a kind, with these fields.
 struct DumpFields {
   enum Field {
     case value(Value)
@@ -106,6 +106,9 @@ struct DumpFields {
   }
 
   /// Returns the line that the fields represent.
+  ///
+  /// - Throws: ``DumpLineError`` if the kind is unknown, or if a field is missing or has another
+  ///   type.
   func line() throws -> DumpLine {
     if kind == "database" {
       return .database(

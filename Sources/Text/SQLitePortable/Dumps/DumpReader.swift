@@ -21,6 +21,9 @@ struct DumpReader {
   }
 
   /// Fills an empty database with the content of the dump.
+  ///
+  /// - Throws: ``DumpError`` if the dump is invalid, `SQLiteError`, or an error of the progress
+  ///   report.
   mutating func fill(_ database: Database) throws {
     guard case .database(let header) = try next() else {
       throw wrong("the first line is not the header of a database")
@@ -221,7 +224,8 @@ struct CopyWork {
   /// The time by which the copy must be complete.
   let deadline: ContinuousClock.Instant?
   let cancellation: CancellableWork
-  /// A closure that is called every thousand rows. If it throws, the copy ends.
+  /// A closure that is called repeatedly with the progress of the copy. If it throws, the copy
+  /// ends.
   let report: (DumpProgress) throws -> Void
 
   /// Throws if the copy has been cancelled.

@@ -134,7 +134,8 @@ struct JSONReader {
     }
   }
 
-  /// Parses elements that are separated by commas, up to the closing bracket.
+  /// Parses elements that are separated by commas, from the opening bracket to the closing bracket
+  /// `end`.
   private mutating func list(
     _ end: UInt8, _ readElement: (inout JSONReader) throws -> Void
   ) throws {
@@ -211,8 +212,8 @@ struct JSONReader {
     }
   }
 
-  /// Parses the four hexadecimal digits of an escape sequence, and another sequence for a scalar
-  /// beyond U+FFFF.
+  /// Parses the four hexadecimal digits after `\u`, and a second escape sequence for a scalar
+  /// beyond U+FFFF. Returns the scalar in UTF-8.
   private mutating func scalar() throws -> [UInt8] {
     var code = try unit()
     if (0xd800..<0xdc00).contains(code) {

@@ -7,7 +7,7 @@ struct SchemaObject {
   /// Whether the object is a shadow table, in which a virtual table stores its data.
   let isShadow: Bool
 
-  /// The table in which a copy to a cluster records its progress.
+  /// The name of the table in which a copy to a cluster records its progress.
   static let progressTable = "magicdata_restore"
 
   /// Returns the objects of a database in the order in which they were created.
@@ -44,8 +44,8 @@ struct SchemaObject {
     [Connection.tokenTable, progressTable].contains(name.lowercased())
   }
 
-  /// Returns the columns that contain the whole content of a table: those that aren't generated,
-  /// preceded by the rowid unless it is one of them.
+  /// Returns the names of the columns that contain the whole content of a table: those that aren't
+  /// generated, preceded by the rowid unless it is one of them.
   private static func columns(of table: String, _ connection: Connection) throws -> [String] {
     let columns = try connection.rows(
       "SELECT name, type, pk, hidden FROM pragma_table_xinfo(\(table)) ORDER BY cid",

@@ -44,7 +44,7 @@ final class LineReader {
   static let maximumLength = 1 << 30
 
   let path: String
-  /// The size of the file.
+  /// The size of the file in bytes.
   let size: Int
   /// The number of bytes in the lines that have been returned.
   private(set) var position = 0

@@ -32,15 +32,16 @@ extension Connection {
 }
 
 extension Database {
-  /// Returns a model of the schema. See ``SQLiteCore/Connection/schemaModel()`` for details.
+  /// Returns a model of the database's schema, and blocks the thread. See
+  /// ``SQLiteCore/Connection/schemaModel()`` for details.
   ///
   /// - Throws: `SQLiteError` if the schema can't be read.
   public func schemaModel() throws -> SQLSchema {
     try read { try $0.schemaModel() }
   }
 
-  /// Returns a model of the schema, and suspends the task meanwhile. See the blocking
-  /// ``schemaModel()`` for details.
+  /// Returns a model of the database's schema, and suspends the task meanwhile. See
+  /// ``SQLiteCore/Connection/schemaModel()`` for details.
   ///
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func schemaModel() async throws -> SQLSchema {

@@ -2,8 +2,8 @@ import SQLSyntax
 import SQLiteCore
 
 extension TableRebuild {
-  /// Removes a column from the text, together with the constraints and indexes that use only this
-  /// column.
+  /// Removes a column from the table's SQL text, together with the constraints and indexes that use
+  /// only this column.
   ///
   /// - Throws: ``RebuildError`` with everything else that uses the column.
   mutating func dropColumn(_ column: String) throws {
@@ -65,7 +65,8 @@ extension TableRebuild {
     try editing { try $0.dropColumn(column) }
   }
 
-  /// Edits the text, and throws ``RebuildError`` with the reason if that fails.
+  /// Edits the table's SQL text. Throws ``RebuildError`` with the reason if the edit isn't
+  /// possible.
   mutating func editing(_ edit: (inout SQLTableText) throws -> Void) throws {
     do {
       try edit(&text)
@@ -107,7 +108,8 @@ extension SQLExpression {
 extension SQLColumnConstraint {
   fileprivate var isCheck: Bool { if case .check = kind { true } else { false } }
 
-  /// The columns to which the constraint refers.
+  /// The columns in the expression of a CHECK or of a generated column. Empty for any other
+  /// constraint.
   fileprivate var columns: [SQLName] {
     switch kind {
     case .check(let condition): condition.columns

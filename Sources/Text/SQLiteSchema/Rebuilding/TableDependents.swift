@@ -9,9 +9,10 @@ struct TableDependents {
   fileprivate let triggers: [TableRebuild.SchemaObject]
   /// The temporary triggers, in the order in which they were created.
   fileprivate let temporaryTriggers: [TableRebuild.SchemaObject]
-  /// The largest key that AUTOINCREMENT has assigned.
+  /// The largest key that AUTOINCREMENT has assigned, or nil if it has assigned none.
   fileprivate let sequence: Int64?
-  /// The statistics of ANALYZE, each with the name of its index.
+  /// The statistics of ANALYZE, each with the name of its index, or nil for those of the table
+  /// itself.
   fileprivate let statistics: [(index: String?, text: String)]
   /// All indexes of the table, including those that constraints have created.
   fileprivate let allIndexes: Set<TableIndex>
@@ -63,7 +64,8 @@ extension TableRebuild {
     }
   }
 
-  /// Creates the indexes, triggers and statistics of the old table again.
+  /// Creates the indexes, triggers and statistics of the old table again, and sets its
+  /// AUTOINCREMENT counter.
   func restore(_ dependents: TableDependents) throws {
     try restoreSequence(dependents.sequence)
     for index in dependents.indexes where !droppedIndexes.contains(index.name) {

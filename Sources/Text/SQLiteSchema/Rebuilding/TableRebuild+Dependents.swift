@@ -2,7 +2,8 @@ import SQLSyntax
 import SQLiteCore
 
 extension TableRebuild {
-  /// Returns the views and triggers that SQLite can't compile, with its error messages.
+  /// Returns the error messages of the views and triggers that SQLite can't compile, by a description
+  /// such as `the view “old”`.
   ///
   /// SQLite compiles a trigger as part of a statement that fires it, together with all other
   /// triggers for the same table and event. The error can therefore be in another one of them.
@@ -55,7 +56,7 @@ extension TableRebuild {
   /// Rewrites the views and triggers that depend on the order of the columns, so that they name the
   /// columns in their previous order.
   ///
-  /// - Throws: ``RebuildError`` if that isn't possible.
+  /// - Throws: ``RebuildError`` if a view or trigger can't be parsed or rewritten.
   mutating func nameColumnsExplicitly() throws {
     var grammar = SQLGrammar.linked
     grammar.readsStoredSchema = true
@@ -90,7 +91,7 @@ extension TableRebuild {
 /// The positions in a statement that depend on the order of a table's columns.
 private struct ColumnOrderUses {
   let table: String
-  /// The columns to which INSERT assigns values.
+  /// The columns to which an INSERT without column names assigns values.
   let columns: [SQLColumnDefinition]
   /// The columns that `*` returns.
   let all: [SQLColumnDefinition]

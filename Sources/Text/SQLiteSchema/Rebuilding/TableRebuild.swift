@@ -11,9 +11,9 @@ struct TableRebuild {
   let connection: Connection
   /// The name of the table, as stored in `sqlite_schema`.
   let name: String
-  /// The text before the edits.
+  /// The SQL text of the table before the edits.
   private let oldText: SQLTableText
-  /// The text that the caller edits.
+  /// The SQL text of the table, which the caller edits before ``run()``.
   var text: SQLTableText
   /// The expressions that replace the old values of columns.
   var sources: [(column: SQLName, value: SQL)] = []
@@ -28,7 +28,7 @@ struct TableRebuild {
   let scratch: String
   /// The name of the old table after the new one has replaced it.
   private let outgoing: String
-  /// The definition before the edits.
+  /// The definition of the table before the edits.
   var old: SQLTableDefinition { oldText.definition }
 
   /// A row of `sqlite_schema`.
@@ -112,7 +112,7 @@ struct TableRebuild {
     }
   }
 
-  /// Returns the text of a table with another name.
+  /// Returns the SQL text of a table with another table name.
   private func sql(of text: SQLTableText, named newName: String) throws -> String {
     let name = name
     let other = SQLName(newName).description
@@ -131,14 +131,15 @@ struct TableRebuild {
     return sql
   }
 
-  /// Returns SQLite's message with the actual name of the table.
+  /// Returns SQLite's message with the name of the table instead of its temporary name.
   private func message(of error: SQLiteError) -> String {
     error.message.replacing(scratch, with: name)
   }
 
   // MARK: Rows
 
-  /// Returns the columns to insert, and the expressions for their values in the old table.
+  /// Returns the names of the columns to insert into, and the expressions that compute their values
+  /// from a row of the old table.
   private func assignments() throws -> (columns: [SQL], values: [SQL]) {
     var columns: [SQL] = []
     var values: [SQL] = []
@@ -176,8 +177,8 @@ struct TableRebuild {
     }
   }
 
-  /// Copies row by row, and returns the rowids of the first rows that fail. The new table then
-  /// contains some rows.
+  /// Copies row by row, and returns the rowids of the first rows that the new table rejects, at
+  /// most 11. Empty for a table WITHOUT ROWID. The new table then contains some rows.
   private func rejectedRows(by copy: SQL) throws -> [Int64] {
     guard !old.isWithoutRowID, let rowID = try rowID(of: name, old) else { return [] }
     struct Enough: Error {}
@@ -199,7 +200,8 @@ struct TableRebuild {
     return refused
   }
 
-  /// Returns the rowids as text for a message.
+  /// Returns a phrase with the first ten rowids for an error message, or an empty string without
+  /// rowids.
   private static func list(_ rowIDs: [Int64]) -> String {
     guard !rowIDs.isEmpty else { return "" }
     let ids = rowIDs.prefix(10).map(String.init).joined(separator: ", ")
@@ -248,7 +250,8 @@ struct TableRebuild {
     }
   }
 
-  /// Returns the rowid of an old row, and the condition that matches it with its new row.
+  /// Returns SQL for the rowid of an old row `o`, and the condition that matches this row with its
+  /// new row `n`. The rowid is NULL if the tables are matched by primary key.
   private func pairing() throws -> (rowID: SQL, match: SQL) {
     if !old.isWithoutRowID, !text.definition.isWithoutRowID,
       let from = try rowID(of: name, old), let to = try rowID(of: scratch, text.definition)
@@ -264,7 +267,8 @@ struct TableRebuild {
     return ("NULL", keys.isEmpty ? "1" : SQL(joining: keys, separator: " AND "))
   }
 
-  /// Returns the column that is the rowid, an `INTEGER PRIMARY KEY`, if there is one.
+  /// Returns the name of the column that is the rowid, an `INTEGER PRIMARY KEY`, or nil if the
+  /// table has none.
   private func keyColumn(of table: String) throws -> String? {
     try connection.firstRow(
       """
@@ -275,7 +279,8 @@ struct TableRebuild {
       """, as: String.self)
   }
 
-  /// Returns the column that is the rowid, or a name of the rowid that no column has.
+  /// Returns the name of the column that is the rowid, or a name of the rowid that no column has.
+  /// Returns nil if columns use all names of the rowid.
   private func rowID(of table: String, _ definition: SQLTableDefinition) throws -> String? {
     if let key = try keyColumn(of: table) { return key }
     return ["rowid", "_rowid_", "oid"].first { name in
