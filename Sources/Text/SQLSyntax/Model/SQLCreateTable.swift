@@ -2,7 +2,7 @@
 public struct SQLCreateTable: Hashable, Sendable {
   /// The content of a CREATE TABLE statement.
   public enum Body: Hashable, Sendable {
-    /// Columns, constraints and options.
+    /// The columns, constraints and options of the table.
     case definition(SQLTableDefinition)
     /// `AS SELECT …`, a query that determines the columns and rows.
     case select(SQLSelect)
@@ -136,7 +136,8 @@ public struct SQLDefault: Hashable, Sendable {
   /// The source text of the value, which `PRAGMA table_xinfo` returns byte for byte.
   var written = WrittenText()
 
-  /// Creates a default value. When printed, it gets parentheses if it needs them.
+  /// Creates a default value. When the statement is printed, the value is put in parentheses if
+  /// that is necessary.
   public init(_ value: SQLExpression) { self.value = value }
 }
 

@@ -98,7 +98,8 @@ public struct SQLTypeName: Hashable, Sendable {
     self.span = span
   }
 
-  /// The words of the type before the parentheses, such as `VARYING` and `CHARACTER`.
+  /// The words of the type before the parentheses, such as `VARYING` and `CHARACTER` for `VARYING
+  /// CHARACTER(10)`.
   public var words: [SQLName] {
     var words: [SQLName] = []
     var tokens = SQLTokens(text)

@@ -106,7 +106,7 @@ public struct SQLResultColumn: Hashable, Sendable {
     case expression(SQLExpression)
   }
 
-  /// The kind of the column.
+  /// The kind of the column: a star, or an expression with its content.
   public var kind: Kind {
     didSet { written.text = nil }
   }

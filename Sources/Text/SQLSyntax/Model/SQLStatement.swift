@@ -28,11 +28,14 @@ public indirect enum SQLStatement: Hashable, Sendable {
   case alterTable(SQLAlterTable)
   /// A DROP statement for a table, index, view or trigger.
   case drop(SQLDrop)
-  /// A BEGIN statement. SQLite ignores the name.
+  /// A BEGIN statement, with the locking mode and the name of the transaction, if they are written.
+  /// SQLite ignores the name.
   case begin(SQLTransactionMode?, name: SQLName?)
-  /// A COMMIT or END statement. SQLite ignores the name.
+  /// A COMMIT or END statement, with the name of the transaction if it is written. SQLite ignores
+  /// the name.
   case commit(name: SQLName?)
-  /// A ROLLBACK statement that ends the transaction. SQLite ignores the name.
+  /// A ROLLBACK statement that ends the transaction, with its name if it is written. SQLite ignores
+  /// the name.
   case rollback(name: SQLName?)
   /// A `ROLLBACK TO savepoint` statement. SQLite ignores the name of the transaction.
   case rollbackTo(savepoint: SQLName, transaction: SQLName?)
@@ -46,11 +49,12 @@ public indirect enum SQLStatement: Hashable, Sendable {
   case attach(SQLExpression, as: SQLExpression, key: SQLExpression?)
   /// A DETACH statement with the schema name.
   case detach(SQLExpression)
-  /// A `VACUUM schema INTO file` statement.
+  /// A `VACUUM schema INTO file` statement. Both parts are optional.
   case vacuum(SQLName?, into: SQLExpression?)
-  /// A REINDEX statement for a table, an index or a collation, or for all indexes.
+  /// A REINDEX statement for a table, an index or a collation, or for all indexes if the name is
+  /// nil.
   case reindex(SQLQualifiedName?)
-  /// An ANALYZE statement for a schema, a table or an index, or for all of them.
+  /// An ANALYZE statement for a schema, a table or an index, or for all schemas if the name is nil.
   case analyze(SQLQualifiedName?)
   /// An EXPLAIN or EXPLAIN QUERY PLAN statement.
   case explain(SQLStatement, isQueryPlan: Bool)
@@ -58,7 +62,7 @@ public indirect enum SQLStatement: Hashable, Sendable {
 
 /// The locking mode after BEGIN.
 public enum SQLTransactionMode: String, Hashable, Sendable, CaseIterable {
-  /// Locks nothing until it is used. This is the default.
+  /// Acquires locks only when a statement reads or writes the database. This is the default.
   case deferred = "DEFERRED"
   /// Acquires the write lock immediately.
   case immediate = "IMMEDIATE"

@@ -47,7 +47,8 @@ extension Parser {
     return insert
   }
 
-  /// Parses the conflict action of a statement, such as `OR REPLACE`.
+  /// Parses the conflict action of a statement, such as `OR REPLACE`, or returns nil if there is
+  /// none.
   private mutating func parseOrConflict() throws(ParsingFailure) -> SQLConflict? {
     try take(.or) ? try parseConflict() : nil
   }

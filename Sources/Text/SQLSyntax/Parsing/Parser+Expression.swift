@@ -7,8 +7,8 @@ struct PendingOperator {
   }
 
   var kind: Kind
-  /// The precedence. A following operator of the same or a lower precedence completes this one.
-  /// Zero means that only its closing token completes it.
+  /// The precedence of the operator. A following operator of the same or a lower precedence
+  /// completes this one. Zero means that only its closing token completes it.
   var power: UInt8
   var operation: UInt8 = 0
   var isNegated = false
@@ -20,7 +20,7 @@ struct PendingOperator {
   var value: SQLExpression?
   /// The pattern after LIKE or the low bound after BETWEEN, if it is already parsed.
   var second: SQLExpression?
-  /// The values of a row that are already parsed.
+  /// The values of a row that are already parsed, for a parenthesis.
   var row: [SQLExpression] = []
 }
 
@@ -60,7 +60,8 @@ extension Parser {
     return try parseExpression(from: operand, base)
   }
 
-  /// Parses the rest of an expression after its first operand.
+  /// Parses the rest of an expression after its first operand. `base` is the number of operators on
+  /// the stack that belong to enclosing expressions.
   mutating func parseExpression(
     from first: SQLExpression, _ base: Int
   ) throws(ParsingFailure) -> SQLExpression {
@@ -124,7 +125,9 @@ extension Parser {
 
   // MARK: Operators
 
-  /// Parses the operators after `operand`. Returns whether one of them requires another operand.
+  /// Parses the operators after `operand`, up to one that requires another operand. Returns false
+  /// at the end of the expression. `base` is the number of operators on the stack that belong to
+  /// enclosing expressions.
   private mutating func readOperators(
     _ operand: inout SQLExpression, _ base: Int
   ) throws(ParsingFailure) -> Bool {
@@ -381,7 +384,8 @@ extension Parser {
     guard isComma, stack[stack.count - 1].kind == .parenthesis else { try throwSyntaxError() }
   }
 
-  /// Completes the operators on the stack that have at least the precedence `power`.
+  /// Completes the operators on the stack, above index `base`, that have at least the precedence
+  /// `power`. The result becomes the new `operand`.
   @inline(__always)
   private mutating func reduce(
     _ operand: inout SQLExpression, _ power: UInt8, _ base: Int
@@ -391,7 +395,8 @@ extension Parser {
     }
   }
 
-  /// Removes the top of the stack, and combines it with its right operand.
+  /// Removes the top operator from the stack, and returns the expression of this operator with its
+  /// right operand.
   private mutating func combine(
     _ pendingOperator: PendingOperator, _ right: SQLExpression
   ) throws(ParsingFailure) -> SQLExpression {

@@ -147,13 +147,13 @@ extension Parser {
     return windows
   }
 
-  /// Parses the rest of a window after OVER.
+  /// Parses the window after OVER: a name, or a definition in parentheses.
   mutating func parseOver() throws(ParsingFailure) -> SQLOver {
     if try take(.leftParenthesis) { return .window(try parseWindow()) }
     return .name(try parseName())
   }
 
-  /// Parses the rest of a window after its opening parenthesis.
+  /// Parses the rest of a window definition after its opening parenthesis.
   @inline(never)
   private mutating func parseWindow() throws(ParsingFailure) -> SQLWindow {
     var window = SQLWindow()
@@ -223,7 +223,7 @@ extension Parser {
 }
 
 extension SQLFrame {
-  /// Whether the first bound can precede the second one.
+  /// Whether the start of the frame can precede its end.
   fileprivate var isValid: Bool {
     switch (start, end ?? .currentRow) {
     case (.currentRow, .preceding), (.following, .preceding), (.following, .currentRow): false

@@ -32,8 +32,8 @@ extension Parser {
   @inline(__always)
   func takeName() -> SQLName { tokens.name(token) }
 
-  /// Parses the rest of an expression that begins with a name: a call, a qualified column, or
-  /// nothing.
+  /// Parses the rest of an expression that begins with a name: the arguments of a call, the rest of
+  /// a qualified column, or nothing if the name is the whole expression.
   mutating func parseAfterName(
     _ name: SQLName, _ code: SQLToken.Code
   ) throws(ParsingFailure) -> SQLExpression {

@@ -221,7 +221,8 @@ extension TokenCode {
   /// Whether the token begins a query.
   var beginsSelect: Bool { self == .select || self == .values || self == .with }
 
-  /// Whether the token isn't a name at the start of an expression, although it is one elsewhere.
+  /// Whether the token begins a special form such as CAST at the start of an expression, although
+  /// it is a name elsewhere.
   var beginsForm: Bool {
     switch self {
     case .cast, .raise, .currentDate, .currentTime, .currentTimestamp: true

@@ -89,7 +89,8 @@ extension Parser {
     return try take(.exclusive) ? .exclusive : nil
   }
 
-  /// Parses TRANSACTION and the name after it. SQLite ignores both.
+  /// Parses the optional keyword TRANSACTION and the optional name after it, both of which SQLite
+  /// ignores. Returns the name, or nil if there is none.
   private mutating func parseTransactionName() throws(ParsingFailure) -> SQLName? {
     guard try take(.transaction), token.code.isName else { return nil }
     return try parseName()

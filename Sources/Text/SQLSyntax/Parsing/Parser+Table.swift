@@ -102,7 +102,8 @@ extension Parser {
     return (SQLTypeName(tokens.text(rest), span: SQLSpan(rest)), start)
   }
 
-  /// Parses a column constraint, or returns nil if the current token doesn't begin one.
+  /// Parses a column constraint, or returns nil if the current token doesn't begin one. `generated`
+  /// is the offset of GENERATED ALWAYS if these keywords are already parsed.
   private mutating func parseColumnConstraint(
     generatedAt generated: Int?
   ) throws(ParsingFailure) -> SQLColumnConstraint? {
@@ -342,7 +343,8 @@ extension Parser {
     }
   }
 
-  /// Parses the rest of a CHECK constraint of a table after CHECK.
+  /// Parses the condition of a table's CHECK constraint and the action for violations, which follow
+  /// the keyword CHECK.
   mutating func parseTableCheck() throws(ParsingFailure) -> (SQLExpression, SQLConflict?) {
     let condition = try parseExpressionInParentheses()
     return (condition, try parseOnConflict())

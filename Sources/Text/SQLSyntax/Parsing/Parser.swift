@@ -16,14 +16,15 @@ struct Parser {
   /// The offset of the end of the last consumed token.
   var previousEnd = 0
   var error: SQLSyntaxError?
-  /// An error in a complete clause, thrown when the current token is consumed. If that token is a
-  /// syntax error, SQLite reports the syntax error instead.
+  /// An error in a complete clause, which is thrown when the current token is consumed; nil if
+  /// there is none. If that token is a syntax error, SQLite reports the syntax error instead.
   var pending: SQLSyntaxError?
-  /// The nesting depth of the current rule, measured in entries on the stack of SQLite's parser.
+  /// The nesting depth of the grammar rule that is being parsed, measured in entries on the stack
+  /// of SQLite's parser.
   var level = 0
   /// The height of the last parsed expression, that is, the number of levels of its tree.
   var height = 0
-  /// The height of the tallest expression in the current query.
+  /// The height of the tallest expression tree in the current query.
   var tallest = 0
   /// The operators and parentheses with a right operand that isn't parsed yet.
   var stack: [PendingOperator] = []
@@ -216,7 +217,8 @@ struct Parser {
 }
 
 extension SQLTokens {
-  /// Returns the code of the next token that is neither blank nor a comment.
+  /// Returns the code of the next token that is neither blank nor a comment, or `.endOfText` if
+  /// there is none.
   mutating func nextCode() -> SQLToken.Code {
     nextSignificant()?.code ?? .endOfText
   }

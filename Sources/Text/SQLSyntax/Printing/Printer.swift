@@ -19,7 +19,7 @@ struct Printer {
 
   mutating func write(_ part: String) { bytes.append(contentsOf: part.utf8) }
 
-  /// Writes a part that is a compile-time constant.
+  /// Writes SQL that is a compile-time constant.
   mutating func write(_ part: StaticString) {
     part.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
   }

@@ -27,8 +27,6 @@ extension SQLExpression: CustomStringConvertible {
   /// original text.
   ///
   /// - Parameter style: The layout of the text. By default, it is on one line.
-  ///
-  /// - Parameter style: The layout of the text. By default, it is on one line.
   public func printed(_ style: SQLStyle = .compact) -> String {
     Printer.text(style) { $0.expression(self) }
   }
@@ -39,8 +37,6 @@ extension SQLExpression: CustomStringConvertible {
 
 extension SQLSelect: CustomStringConvertible {
   /// Returns the query as SQL, without a semicolon.
-  ///
-  /// - Parameter style: The layout of the text. By default, it is on one line.
   ///
   /// - Parameter style: The layout of the text. By default, it is on one line.
   public func printed(_ style: SQLStyle = .compact) -> String {

@@ -214,7 +214,7 @@ private struct Differ {
       "\(table) gets the column \(column)")
   }
 
-  /// Whether ALTER TABLE can add the column to a table that has rows.
+  /// Returns whether ALTER TABLE can add the column to a table that has rows.
   private func canAdd(_ column: SQLColumnDefinition) -> Bool {
     if column.isPrimaryKey || column.isUnique || column.generated?.isStored == true { return false }
     let refers = column.constraints.contains {

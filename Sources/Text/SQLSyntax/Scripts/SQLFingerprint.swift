@@ -40,9 +40,9 @@ private struct Writer {
   private var text = ""
   private var last = SQLToken.Code.leftParenthesis
   private var beforeLast = SQLToken.Code.endOfText
-  /// Whether the current values are in a list after IN.
+  /// Whether the tokens that are being read are in a list after IN.
   private var isInList = false
-  /// Whether the current values are in a row of VALUES.
+  /// Whether the tokens that are being read are in a row of VALUES.
   private var isInRow = false
   /// Whether the last token closed a row of VALUES.
   private var isAfterRow = false
@@ -71,7 +71,8 @@ private struct Writer {
     return true
   }
 
-  /// Skips another row of VALUES, and returns whether there was one that contains only values.
+  /// Skips the next row of VALUES if it contains only values, and returns whether there was such a
+  /// row.
   private mutating func skipRow() -> Bool {
     var ahead = tokens
     guard ahead.nextSignificant()?.code == .leftParenthesis else { return false }
@@ -91,7 +92,8 @@ private struct Writer {
     return token.map { $0.isValue || $0.code == .null } ?? false
   }
 
-  /// Whether the current sign is the sign of the following value, not a binary operator.
+  /// Returns whether the current plus or minus is the sign of the following value, and not a binary
+  /// operator.
   private func isSign() -> Bool {
     switch last {
     case .parameter, .identifier, .rightParenthesis, .null, .end: return false

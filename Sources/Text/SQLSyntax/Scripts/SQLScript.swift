@@ -12,7 +12,7 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
   public struct Part: Hashable, Sendable {
     /// The UTF-8 offsets from the first token of the statement up to the semicolon.
     public let range: Range<Int>
-    /// The offset after the semicolon.
+    /// The UTF-8 offset after the semicolon, or of the end of the text if there is no semicolon.
     public let end: Int
     /// The kind of the statement.
     public let kind: SQLKind

@@ -33,7 +33,7 @@ public struct SQLTokens: Sequence, IteratorProtocol, Sendable {
   /// The number of bytes in the text.
   public var utf8Count: Int { lexer.count }
 
-  /// The offset of the next token.
+  /// The UTF-8 offset of the next token.
   var position: Int {
     @inline(__always) get { lexer.position }
     @inline(__always) set { lexer.position = newValue }
