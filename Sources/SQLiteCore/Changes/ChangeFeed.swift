@@ -28,19 +28,20 @@ package struct CommittedChanges: Sendable {
     tables = Set(recorded.layouts.map(\.table))
   }
 
-  /// The tables whose rows changed.
+  /// The names of the tables whose rows changed.
   package internal(set) var tables: Set<String> = []
   /// The changed rows in the order of the changes; empty unless a subscriber requested rows or
   /// values.
   package internal(set) var recorded = RecordedRows.none
-  /// Whether any table may differ: a CREATE, DROP, ALTER or VACUUM ran, the whole content was
+  /// Whether any table may have changed: a CREATE, DROP, ALTER or VACUUM ran, the whole content was
   /// replaced, or the changes are unknown.
   package internal(set) var changesSchema = false
   /// The SQL of the statements that changed the schema.
   package internal(set) var schemaChanges: [String] = []
   /// Whether the whole content was replaced, or the changes are unknown.
   package internal(set) var isReplaced = false
-  /// Whether rows are missing, because there were too many or their table couldn't be looked up.
+  /// Whether ``recorded`` lacks some of the changed rows, because there were too many or their
+  /// table couldn't be looked up.
   package internal(set) var isIncomplete = false
   /// The sequence number of the transaction among this process's commits to the file; 0 if unknown.
   package internal(set) var commitNumber: UInt64 = 0
@@ -71,7 +72,7 @@ package struct CommittedChanges: Sendable {
     return rows
   }
 
-  /// Changes that weren't recorded: any table may differ.
+  /// The changes of a transaction that wasn't recorded: any table may have changed.
   static let unknown = CommittedChanges(changesSchema: true, isReplaced: true)
 }
 

@@ -313,7 +313,8 @@ import Platform
     if commitNumber == nil { commitNumber = feed?.assignCommitNumber() }
   }
 
-  /// Returns the rows that the open transaction has changed since `mark`; nil if rows are missing.
+  /// Returns the rows that the open transaction has changed since `mark`; nil if some of them
+  /// weren't recorded.
   func rows(since mark: RecordingMark) -> RecordedRows? {
     lossCount > mark.losses || log.isFull
       ? nil : RecordedRows(layouts: layouts, bytes: log.bytes(from: mark.rows))
@@ -585,13 +586,14 @@ private func recorder(_ context: UnsafeMutableRawPointer?) -> ChangeRecorder? {
   unsafe context.map { unsafe Unmanaged<ChangeRecorder>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// Runs before a transaction commits (`sqlite3_commit_hook`).
+/// The C callback that SQLite calls before a transaction commits (`sqlite3_commit_hook`).
 private func commits(context: UnsafeMutableRawPointer?) -> Int32 {
   unsafe recorder(context)?.assignCommitNumber()
   return 0
 }
 
-/// Runs before a transaction commits on a connection without a recorder (`sqlite3_commit_hook`).
+/// The C callback that SQLite calls before a transaction commits on a connection without a recorder
+/// (`sqlite3_commit_hook`).
 private func commitsUnrecorded(context: UnsafeMutableRawPointer?) -> Int32 {
   if let context = unsafe context {
     unsafe Unmanaged<UnrecordedCommits>.fromOpaque(context).takeUnretainedValue().note()
@@ -599,7 +601,8 @@ private func commitsUnrecorded(context: UnsafeMutableRawPointer?) -> Int32 {
   return 0
 }
 
-/// Runs after a rollback by SQL or by SQLite (`sqlite3_rollback_hook`).
+/// The C callback that SQLite calls after a rollback by SQL or by SQLite itself
+/// (`sqlite3_rollback_hook`).
 private func rolledBack(context: UnsafeMutableRawPointer?) {
   unsafe recorder(context)?.rollBack()
 }
@@ -612,7 +615,7 @@ private func isMain(_ schema: UnsafePointer<CChar>?) -> Bool {
     && schema[4] == 0
 }
 
-/// Runs after a row has changed (`sqlite3_update_hook`).
+/// The C callback that SQLite calls after a row has changed (`sqlite3_update_hook`).
 private func updated(
   context: UnsafeMutableRawPointer?, operation: Int32, schema: UnsafePointer<CChar>?,
   table: UnsafePointer<CChar>?, rowID: Int64
@@ -625,7 +628,7 @@ private func updated(
   if let place = recorder.beginRow(kind, flags: 0, rowID, rowID) { recorder.endRow(place) }
 }
 
-/// Runs before a row changes (`sqlite3_preupdate_hook`).
+/// The C callback that SQLite calls before a row changes (`sqlite3_preupdate_hook`).
 private func preupdated(
   context: UnsafeMutableRawPointer?, connection: OpaquePointer?, operation: Int32,
   schema: UnsafePointer<CChar>?, table: UnsafePointer<CChar>?, oldRowID: Int64, newRowID: Int64

@@ -124,7 +124,7 @@ import Platform
     unsafe append(bytes)
   }
 
-  /// Returns the end of the value that begins at `place`.
+  /// Returns the position after the value that begins at `place`.
   @inline(__always)
   func endOfValue(at place: Int) -> Int {
     guard let start = unsafe start, place < count else { return count }

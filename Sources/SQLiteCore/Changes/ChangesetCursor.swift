@@ -1,8 +1,8 @@
 import CSQLite
 import Platform
 
-/// The first byte of a value in a changeset of SQLite's session extension
-/// (<https://www.sqlite.org/session/intro.html>).
+/// The codes of values in a changeset of SQLite's session extension
+/// (<https://www.sqlite.org/session/intro.html>). A value's first byte is its code.
 package enum FieldCode {
   /// The code for an unchanged column, which has no value.
   package static let undefined: UInt8 = 0
@@ -38,11 +38,11 @@ extension [UInt8] {
 
 /// The location and kind of an encoded value.
 package struct Field: Sendable {
-  /// The index of the first byte, which is the code.
+  /// The index of the value's first byte, which is its code.
   package let start: Int
   /// The kind of the value, a ``FieldCode``.
   package let code: UInt8
-  /// The range of the content, after the code and the size.
+  /// The range of the value's content, which follows the code and the size.
   package let content: Range<Int>
 
   /// The field of an unchanged column, without a value.
@@ -51,7 +51,7 @@ package struct Field: Sendable {
   /// Whether the field has a value.
   package var isDefined: Bool { code != FieldCode.undefined }
 
-  /// The range of all bytes, including the code.
+  /// The range of all bytes of the value, including its code.
   package var range: Range<Int> { start..<content.upperBound }
 }
 
@@ -84,7 +84,7 @@ package struct ChangesetCursor: Sendable {
     return bytes[position]
   }
 
-  /// Skips `count` bytes.
+  /// Skips `count` bytes. Throws if fewer bytes remain.
   package mutating func skip(_ count: Int) throws(SQLiteError) {
     guard count >= 0, count <= left else { throw damage("the data ends too early") }
     position += count
@@ -233,7 +233,8 @@ package struct ChangesetCursor: Sendable {
     try value(of: try place(), takesAnyText: takesAnyText)
   }
 
-  /// Returns the value of a field; nil if the column hasn't changed.
+  /// Returns the value of a field; nil if the column hasn't changed. If `takesAnyText` is true,
+  /// text that isn't valid UTF-8 becomes a blob; otherwise it throws.
   package func value(of field: Field, takesAnyText: Bool = false) throws(SQLiteError) -> Value? {
     switch field.code {
     case FieldCode.undefined: return nil

@@ -117,7 +117,7 @@ package struct RecordedHeader {
   }
 }
 
-/// The flags of a recorded row.
+/// The bits of the flags in the header of a recorded row.
 enum RecordingFlag {
   static let hasValues: UInt8 = 1
   static let isIndirect: UInt8 = 2

@@ -6,7 +6,8 @@ struct TouchedRows {
   /// The identity of a row. Unlike a declared key, a rowid is never NULL and never depends on a collation.
   enum Identity: Hashable {
     case rowID(Int64, slot: Int)
-    /// The encoded primary key of a row in a WITHOUT ROWID table.
+    /// The encoded primary key of a row in a WITHOUT ROWID table, and the index of the table's
+    /// layout.
     case key([UInt8], slot: Int)
   }
 

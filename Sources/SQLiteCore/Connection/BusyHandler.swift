@@ -43,7 +43,8 @@ final class BusyHandler {
   }
 }
 
-/// The C callback. A nonzero result makes SQLite try again.
+/// The C callback that SQLite calls while another connection holds a lock. A nonzero result makes
+/// SQLite try again.
 private func busy(context: UnsafeMutableRawPointer?, attempt: Int32) -> Int32 {
   guard let context = unsafe context else { return 0 }
   let handler = unsafe Unmanaged<BusyHandler>.fromOpaque(context).takeUnretainedValue()

@@ -56,8 +56,8 @@ extension Connection {
     return statement
   }
 
-  /// Throws if SQLite can't compile the text as a whole. Registers `magicdata_list` if the text
-  /// mentions it.
+  /// Throws if the text contains a NUL or is too long for SQLite. Registers `magicdata_list` if the
+  /// text mentions it.
   @inline(never)
   func checkText(_ sql: String) throws(SQLiteError) {
     if containsNUL(sql) { throw SQLiteError(.misuse, "the SQL contains a NUL character", sql: sql) }

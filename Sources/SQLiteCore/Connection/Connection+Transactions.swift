@@ -445,8 +445,8 @@ extension Connection {
     actions.list.append(.foreignKeyFailure(find))
   }
 
-  /// Runs the actions before a commit, including those of the ``CommitBodies``, and checks the
-  /// file.
+  /// Runs the actions before a commit and the closures of the ``CommitBodies``. Throws if the file
+  /// was removed or replaced.
   func prepareCommit() throws {
     // Actions can add further actions.
     var index = 0

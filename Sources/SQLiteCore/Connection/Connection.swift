@@ -265,8 +265,8 @@ public final class Connection {
     try watch.check()
   }
 
-  /// Records the current write-ahead log, because the journal mode can change outside a
-  /// transaction.
+  /// Records which file is the current write-ahead log, because the journal mode can change outside
+  /// a transaction.
   func acceptLog() {
     environment.watch?.acceptLog {
       (try? uncheckedPragma("journal_mode")) == .text("wal")

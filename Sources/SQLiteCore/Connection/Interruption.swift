@@ -5,7 +5,7 @@ import CSQLite
 ///
 /// The handler runs on the statement's thread, so the properties need no lock.
 final class Interruption {
-  /// The time by which the access must end.
+  /// The time by which the access must end, or nil.
   var deadline: Moment?
   /// The cancellation of the outermost access, or nil if none is running.
   var cancellation: Cancellation?
@@ -64,7 +64,8 @@ final class Interruption {
   }
 }
 
-/// The C callback. A nonzero result interrupts the running statement.
+/// The C callback that SQLite calls while a statement runs. A nonzero result interrupts the
+/// statement.
 private func progress(context: UnsafeMutableRawPointer?) -> Int32 {
   guard let context = unsafe context else { return 0 }
   let interruption = unsafe Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue()

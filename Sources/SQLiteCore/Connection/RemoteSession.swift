@@ -39,7 +39,7 @@ package protocol RemoteSession: AnyObject {
   var totalChanges: Int64 { get }
   /// Whether the session was lost. The connection can then only be closed.
   var isLost: Bool { get }
-  /// The number of committed write transactions.
+  /// The number of write transactions that this session has committed.
   var commitCount: Int { get }
   /// Whether the access can run again on another session. This requires that the transaction in
   /// which the session was lost has certainly not been committed.

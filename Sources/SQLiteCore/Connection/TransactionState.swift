@@ -132,7 +132,8 @@ final class TransactionState {
     return true
   }
 
-  /// Ends the effect of ``enterBare()``.
+  /// Ends what ``enterBare()`` has allowed: the program's SQL must not begin and end transactions
+  /// any more.
   func leaveBare() {
     if !isBroken { phase = .closed }
   }

@@ -132,8 +132,8 @@ extension Database {
     /// indexed table has 1,000 rows. An update delays other accesses by about a tenth of a second
     /// at most.
     public var updatesStatistics = true
-    /// The number of changed rows after which the statistics are updated while the database is
-    /// open.
+    /// The number of changed rows after which the query planner's statistics are updated while the
+    /// database is open.
     package var statisticsInterval: Int64 = 100_000
     /// The name of the SQLite VFS to use, or nil for the default one.
     public var vfs: String?

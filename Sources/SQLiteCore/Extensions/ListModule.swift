@@ -32,7 +32,8 @@ enum ListModule {
     unsafe Unmanaged<List>.fromOpaque(pointer).release()
   }
 
-  /// Registers the function on a connection (`sqlite3_create_module_v2`).
+  /// Registers `magicdata_list` on a connection and returns SQLite's result code
+  /// (`sqlite3_create_module_v2`).
   static func register(on connection: OpaquePointer) -> Int32 {
     // SQLite reads the module until the connection is closed, and then calls the closure that frees
     // it.

@@ -187,7 +187,8 @@ final class TaskAccess: Sendable {
   private struct State: Sendable {
     var work: (any Work)?
     var successor: GrantedAccess?
-    /// Whether a thread has already looked for the successor. None can be stored afterwards.
+    /// Whether a thread has already looked for the successor. No successor can be stored
+    /// afterwards.
     var isOver = false
     /// The continuation of the task, if it is suspended.
     var continuation: CheckedContinuation<Void, any Error>?
@@ -243,8 +244,8 @@ final class TaskAccess: Sendable {
     }
   }
 
-  /// Removes and returns the successor, or returns nil if there is none. No other one can be stored
-  /// afterwards.
+  /// Removes and returns the successor, or returns nil if none is stored. No other successor can be
+  /// stored afterwards.
   func takeSuccessor() -> GrantedAccess? {
     state.withLock { state in
       state.isOver = true

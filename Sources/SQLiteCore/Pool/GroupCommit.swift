@@ -304,7 +304,7 @@ final class GroupCommitStatistics: Sendable {
   private let count = Atomic(1)
   private let patience = Atomic(0)
 
-  /// Records the size of a transaction and the time since its commit began.
+  /// Records the number of writes in a transaction and the time since its commit began.
   func note(count: Int, commit: Moment) {
     self.count.store(count, ordering: .relaxed)
     patience.store(min(commit.nanosecondsSince / 2, Self.longest), ordering: .relaxed)

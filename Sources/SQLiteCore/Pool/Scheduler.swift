@@ -135,7 +135,7 @@ final class Scheduler: Sendable {
     return nil
   }
 
-  /// The running access of each slot.
+  /// The running access of each slot; nil for a free slot.
   var holders: [Holder?] {
     var holders = state.withLock { $0.holders }
     for slot in holders.indices {
@@ -407,7 +407,7 @@ extension Scheduler {
     }
   }
 
-  /// Wakes the accesses whose deadline has passed.
+  /// Removes the accesses whose deadline has passed from the queue, and wakes them with an error.
   private func wakeExpired() {
     let (late, mustSetTimer) = state.withLock { state in
       let late = state.waiting.removeExpired(.now)

@@ -71,7 +71,7 @@ struct SQLScanner {
     let text: String
     let isQuoted: Bool
 
-    /// Returns whether the token is a keyword or a punctuation mark.
+    /// Returns whether the token is the unquoted word or the punctuation mark `text`.
     func `is`(_ text: String) -> Bool { !isQuoted && self.text == text }
   }
 

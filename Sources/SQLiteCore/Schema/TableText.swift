@@ -126,7 +126,7 @@ extension TableText {
     }
   }
 
-  /// Returns the entries between the commas in the statement's outer parentheses.
+  /// Returns the columns and table constraints between the statement's outer parentheses.
   fileprivate func entries() -> [Entry] {
     var entries: [Entry] = []
     var entry = Entry()

@@ -146,7 +146,8 @@ extension QueryPlan.Step.Kind {
 }
 
 extension QueryPlan.Reading {
-  /// Parses a text such as `note USING INDEX note_title (title=?)`.
+  /// Creates a reading from the text after `verb`, which is SCAN or SEARCH, such as `note USING
+  /// INDEX note_title (title=?)`.
   fileprivate init(_ text: Substring, _ verb: Substring) {
     var text = text
     if text.hasSuffix(" LEFT-JOIN") { text = text.dropLast(" LEFT-JOIN".utf8.count) }

@@ -148,7 +148,7 @@ final class StatementCache {
     fileprivate let unkeptCount: Int
   }
 
-  /// The current point in time.
+  /// The current point in time in the use of the cache, for ``texts(since:)``.
   var mark: Mark { Mark(clock: clock, unkeptCount: unkeptCount) }
 
   /// Returns the SQL of all statements that were checked out since `mark`; nil if some of them
