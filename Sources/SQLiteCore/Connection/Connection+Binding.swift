@@ -5,8 +5,8 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - pieces: The parts of the literal.
-  ///   - statement: The compiled SQL of the literal.
   ///   - skipsLongBlob: Whether to skip the first long blob, which the caller then binds without
+  ///     copying it.
   /// - Returns: The index in `pieces` of the skipped blob, or nil if none was skipped.
   /// - Returns: The index of the skipped blob, or nil.
   @discardableResult

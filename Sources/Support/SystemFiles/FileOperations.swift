@@ -128,7 +128,9 @@ package final class Descriptor: Sendable {
     return bytes
   }
 
-  /// Writes all of `bytes` at the file's current position.
+  /// Writes all of `bytes` at the file's current position, with several calls if necessary.
+  ///
+  /// - Throws: `SystemFailure` if a write fails. A part of the bytes may be written then.
   package func write(_ bytes: RawSpan) throws(SystemFailure) {
     var written = 0
     while written < bytes.byteCount {
@@ -143,6 +145,8 @@ package final class Descriptor: Sendable {
   package func beginSync() { operations.beginSync(of: number) }
 
   /// Flushes the content to the disk, so that it survives a power failure.
+  ///
+  /// - Throws: `SystemFailure` if `fsync` fails.
   package func sync(emptyingDriveCache: Bool = true) throws(SystemFailure) {
     try retrying { () throws(SystemFailure) in
       try operations.sync(number, emptyingDriveCache: emptyingDriveCache)
@@ -150,7 +154,9 @@ package final class Descriptor: Sendable {
   }
 }
 
-/// Repeats a C call until no signal interrupts it (`EINTR`).
+/// Repeats a C call until no signal interrupts it (`EINTR`), and returns its result.
+///
+/// - Throws: `SystemFailure` if the call fails for another reason.
 package func retrying<Result>(
   _ call: () throws(SystemFailure) -> Result
 ) throws(SystemFailure) -> Result {

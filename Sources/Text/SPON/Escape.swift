@@ -51,8 +51,8 @@ struct Escape {
 // MARK: Reading
 
 extension Span<UInt8> {
-  /// Returns the index of the first `byte` in `range`. Uses `memchr`, which compares many bytes at
-  /// a time.
+  /// Returns the index of the first `byte` in `range`, or nil if there is none. Uses `memchr`,
+  /// which compares many bytes at a time.
   func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
     unsafe extracting(range).withUnsafeBufferPointer { bytes in
       guard let start = bytes.baseAddress else { return nil }

@@ -68,7 +68,8 @@ struct FileLocks {
       return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns a file's identifier in `/proc/locks`: the device and the inode number.
+    /// Returns a file's identifier in `/proc/locks`, which consists of the device and the inode
+    /// number; nil if the file doesn't exist.
     private static func inode(of path: String) -> Substring? {
       var status = stat()
       guard unsafe stat(path, &status) == 0 else { return nil }

@@ -48,9 +48,9 @@ extension Connection {
     }
   }
 
-  /// Applies a patch like ``apply(_:isIdempotent:onConflict:)``, but without triggers and foreign
-  /// key actions, so that only the rows of the patch change. Checks the foreign keys of these rows
-  /// at the end.
+  /// Applies a patch without triggers and foreign key actions, so that only the rows of the patch
+  /// change. Checks the foreign keys of these rows at the end. Otherwise this method works like
+  /// ``apply(_:isIdempotent:onConflict:)``, and throws the same errors.
   @discardableResult
   package func applyExactly(
     _ patch: Patch, isIdempotent: Bool = false,

@@ -19,7 +19,8 @@ final class PatchTarget {
   /// The prepared UPDATE statements, by the indexes of the columns that they set; at most
   /// `maximumUpdateCount`.
   private var updates: [[Int]: ReusableStatement] = [:]
-  /// The UPDATE statement that was used last. Most updates of a patch set the same columns.
+  /// The UPDATE statement that was used last; nil if there was none. Most updates of a patch set
+  /// the same columns.
   private var last: (columns: [Int], update: ReusableStatement)?
   // Buffers for `applyIfExpected`, stored to reuse their memory.
   private var fields = RowFields()

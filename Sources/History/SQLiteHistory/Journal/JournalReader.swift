@@ -119,7 +119,7 @@ final class JournalBell: Sendable {
   /// Waits until the number of rings differs from `count`. If the last ring is recent, waits at
   /// most for a pause.
   ///
-  /// - Returns: False if the task was cancelled.
+  /// - Returns: True, or false if the task was cancelled.
   func wait(after count: UInt64) async -> Bool {
     let (age, pauses) = state.withLock { (ContinuousClock.now - $0.last, $0.pauses) }
     guard age < Self.patience else {

@@ -11,8 +11,8 @@ package struct NetRows {
     let old: Int?
     /// The offset of the values after the transaction; nil if the row was deleted.
     fileprivate(set) var new: Int?
-    /// The offset of the old values of the last update. They complete the values at `new`, which
-    /// omit unchanged columns.
+    /// The offset of the old values of the last update; nil if the last change is an insert. They
+    /// complete the values at `new`, which omit unchanged columns.
     fileprivate(set) var base: Int?
     /// The rowid before the transaction, or after it if the row is new.
     let rowID: Int64

@@ -34,9 +34,10 @@ struct Tokenizer {
   var tokens: [Token] = []
   var position = 0
   /// The offset and description of the first construct that only the first implementation of SPON
-  /// wrote.
+  /// wrote; nil if there is none.
   var legacy: (offset: Int, what: StaticString)?
-  /// The offset of the first escape sequence that the first implementation didn't write.
+  /// The offset of the first escape sequence that the first implementation didn't write; nil if
+  /// there is none.
   var escape: Int?
   private var open = -1
   private var depth = 0

@@ -52,7 +52,8 @@ private struct Pairs {
 }
 
 extension SQLExpression.Node {
-  /// Compares the nodes without their operands, and adds the operands to `rest`.
+  /// Returns whether both nodes are equal except for their operands, and adds the pairs of operands
+  /// to `rest`.
   private func equals(_ other: Self, _ rest: inout Pairs) -> Bool {
     switch (self, other) {
     case (.literal(let value), .literal(let other)): value == other

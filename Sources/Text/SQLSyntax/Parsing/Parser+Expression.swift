@@ -18,7 +18,7 @@ struct PendingOperator {
   var height: Int32 = 0
   /// The left operand of the operator; nil for a prefix operator or a parenthesis.
   var value: SQLExpression?
-  /// The pattern after LIKE or the low bound after BETWEEN, if it is already parsed.
+  /// The pattern after LIKE or the low bound after BETWEEN; nil if it isn't parsed yet.
   var second: SQLExpression?
   /// The values of a row that are already parsed, for a parenthesis.
   var row: [SQLExpression] = []

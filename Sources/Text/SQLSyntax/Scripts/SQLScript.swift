@@ -117,7 +117,7 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
   }
 
   /// Advances past the semicolon of a trigger, which follows the END that itself follows a
-  /// semicolon.
+  /// semicolon. Returns whether the trigger has such a semicolon.
   private mutating func skipTrigger() -> Bool {
     repeat {
       guard tokens.lexer.skipPastSemicolon() else { return false }
