@@ -557,7 +557,7 @@ extension ChangeRecorder {
   /// - Parameters:
   ///   - recorder: The recorder, or nil.
   ///   - unrecorded: The object that observes commits if there is no recorder.
-  ///   - handle: The connection.
+  ///   - handle: The connection on which to install the hooks.
   ///   - usesPreupdateHook: Whether to use the preupdate hook instead of the update hook.
   static func install(
     _ recorder: ChangeRecorder?, or unrecorded: UnrecordedCommits?, on handle: ConnectionHandle,

@@ -118,7 +118,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - tables: The tables, each with the purpose for which the type uses it.
-  ///   - type: The owner.
+  ///   - type: The type that owns the tables.
   /// - Returns: The first table that has another owner or purpose, with its registered purpose and
   ///   the requested one; nil if there is no conflict.
   package func claim(

@@ -162,7 +162,7 @@ extension Connection {
   /// If a statement that empties a whole table was already in use before the call, its rows may be
   /// missing.
   ///
-  /// - Parameter body: The work.
+  /// - Parameter body: The work to do in the transaction.
   /// - Returns: The result of `body`, and the changed rows without those that were rolled back.
   /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/misuse`` if SQLite can't
   ///   record values, and with ``ResultCode/tooBig`` if the changed rows need too much memory.

@@ -304,7 +304,7 @@ extension Connection {
   /// Runs a statement of the library, bypassing the authorizer.
   ///
   /// - Parameters:
-  ///   - sql: The statement.
+  ///   - sql: The SQL of the statement.
   ///   - mustRun: Whether it runs even if the access must end.
   private func execute(_ sql: String, mustRun: Bool = false) throws(SQLiteError) {
     if mustRun { return try uninterrupted { () throws(SQLiteError) in try execute(sql) } }

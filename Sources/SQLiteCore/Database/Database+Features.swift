@@ -28,7 +28,7 @@ extension Database {
   /// Returns whether this database has a feature. Using one that it doesn't have throws
   /// ``ResultCode/authorization``.
   ///
-  /// - Parameter feature: The feature.
+  /// - Parameter feature: The feature to check.
   public func has(_ feature: Feature) -> Bool { server == nil }
 
   package func require(_ feature: Feature) throws(SQLiteError) {

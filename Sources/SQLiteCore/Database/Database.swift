@@ -74,7 +74,7 @@ public final class Database: Sendable {
   /// Opens a database that a server hosts.
   ///
   /// - Parameters:
-  ///   - server: The server.
+  ///   - server: The server that hosts the database.
   ///   - options: The options of the connections. Options that concern files are ignored.
   /// - Throws: ``SQLiteError`` if no session can be opened.
   package convenience init(

@@ -30,8 +30,9 @@ import CSQLite
   /// Reads bytes from the blob (`sqlite3_blob_read`).
   ///
   /// - Parameters:
-  ///   - count: The number of bytes to read. The result is shorter if the blob ends earlier.
+  ///   - count: The number of bytes to read.
   ///   - offset: The position of the first byte.
+  /// - Returns: The bytes. There are fewer than `count` if the blob ends earlier.
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the offset is outside the blob.
   public func read(count: Int, at offset: Int) throws(SQLiteError) -> [UInt8] {
     try checkOpen()

@@ -34,7 +34,7 @@ final class ClosureRegistry<Body: Sendable>: Sendable {
   /// Adds a closure, and returns its registration.
   ///
   /// - Parameters:
-  ///   - body: The closure.
+  ///   - body: The closure to register.
   ///   - purpose: An identifier of work that is done once, even if several closures are registered
   ///     for it; nil if each closure must run.
   func add(_ body: Body, for purpose: String? = nil) -> Registration {

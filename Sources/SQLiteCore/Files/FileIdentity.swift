@@ -9,7 +9,7 @@ struct FileIdentity: Hashable, Sendable {
   /// Returns the identity of the file at a path, or nil if there is none.
   ///
   /// - Parameters:
-  ///   - path: The path.
+  ///   - path: The path of the file.
   ///   - followsLink: Whether a symbolic link is followed.
   init?(path: String, followsLink: Bool = true) {
     var status = stat()

@@ -279,7 +279,7 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - table: The name of the table.
-  ///   - type: The owner.
+  ///   - type: The type that owns the table.
   ///   - purpose: The purpose for which the type uses the table; nil if the table stores instances
   ///     of the type.
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the table has another owner or

@@ -17,7 +17,7 @@ final class TableClaims: Sendable {
   ///
   /// - Parameters:
   ///   - tables: The tables, each with the purpose for which the type uses it.
-  ///   - type: The owner.
+  ///   - type: The type that owns the tables.
   /// - Returns: The first table that has another owner or purpose, with its registered purpose and
   ///   the requested one; nil if there is no conflict.
   func claim(

@@ -86,7 +86,7 @@ extension TableText {
   /// A word, or parentheses with their whole content.
   fileprivate struct Token {
     var range: Range<Int>
-    /// The text in lower case (ASCII), without the quotes of a name.
+    /// The text in ASCII lower case, without the quotes of a name. For parentheses, their content.
     var name: String
     var isQuoted: Bool
     var isParenthesis: Bool
@@ -108,8 +108,8 @@ extension TableText {
       return first.isQuoted || !constraints.contains(first.name) ? first.name : nil
     }
 
-    /// The column's name for a table constraint FOREIGN KEY with one column. Nil for any other
-    /// constraint or column. For a foreign key of several columns, the value is no column's name.
+    /// The content of the parentheses after FOREIGN KEY in a table constraint, which is the
+    /// column's name if the key has only one column; nil for any other constraint or column.
     var foreignKey: String? {
       let index = isWord("constraint", at: 0) ? 2 : 0
       guard isWord("foreign", at: index), isWord("key", at: index + 1),

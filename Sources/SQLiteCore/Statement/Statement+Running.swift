@@ -99,6 +99,7 @@ extension Statement {
   /// This is a faster overload of the generic ``run(_:)``.
   ///
   /// - Parameter a: The value of the first parameter.
+  /// - Returns: The effect of the statement.
   /// - Throws: The errors of the generic ``run(_:)``.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
@@ -117,6 +118,7 @@ extension Statement {
   /// - Parameters:
   ///   - a: The value of the first parameter.
   ///   - b: The value of the second parameter.
+  /// - Returns: The effect of the statement.
   /// - Throws: The errors of the generic `run(_:)`.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
@@ -137,6 +139,7 @@ extension Statement {
   ///   - a: The value of the first parameter.
   ///   - b: The value of the second parameter.
   ///   - c: The value of the third parameter.
+  /// - Returns: The effect of the statement.
   /// - Throws: The errors of the generic `run(_:)`.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult

@@ -73,7 +73,7 @@ final class StatementCache {
   /// Registers a new statement that is in use.
   ///
   /// - Parameters:
-  ///   - statement: The statement.
+  ///   - statement: The new statement, already checked out.
   ///   - isKept: Whether to cache the statement.
   func use(_ statement: StatementHandle, isKept: Bool) {
     statement.isCheckedOut = true
