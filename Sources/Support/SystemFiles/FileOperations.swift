@@ -67,7 +67,7 @@ extension FileOperations {
   package func beginSync(of file: Int32) {}
 }
 
-/// A failed C call.
+/// The error of a failed C call.
 package struct SystemFailure: Error, Hashable {
   /// The name of the C function.
   package let call: String

@@ -55,7 +55,7 @@ private func systemWrite(
   unsafe write(descriptor, bytes, count)
 }
 
-/// A failed write, for example because the disk is full.
+/// The error of a failed write, for example because the disk is full.
 package struct OutputError: Error, Hashable, CustomStringConvertible {
   /// The error number (`errno`).
   package let code: Int32

@@ -105,7 +105,7 @@ struct Keywords {
 }
 
 extension TokenCode {
-  /// The keyword in uppercase, or an empty string if the token isn't one.
+  /// The keyword in uppercase, or an empty string if the token isn't a keyword.
   package var keyword: String {
     let index = Int(rawValue) - Int(TokenCode.abort.rawValue)
     return TokenCode.words.indices.contains(index) ? TokenCode.words[index] : ""

@@ -24,7 +24,7 @@ public struct ClusterNode: Hashable, Sendable {
 
 /// The requests that a client sends to a node in dqlite's wire protocol.
 extension NodeConnection {
-  /// Requests the address of the leader. Returns nil if the node knows no leader.
+  /// Requests the address of the leader and returns it; nil if the node knows no leader.
   func leader(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> String? {
     try requestLeader(before: deadline)
     return try leaderReply(before: deadline)
@@ -37,7 +37,8 @@ extension NodeConnection {
     try send(request, before: deadline)
   }
 
-  /// Waits for the address of the leader. Returns nil if the node knows no leader.
+  /// Waits for the node's answer with the address of the leader and returns it; nil if the node
+  /// knows no leader.
   func leaderReply(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> String? {
     var reply = try reply(.server, before: deadline)
     _ = try reply.word()
@@ -60,7 +61,7 @@ extension NodeConnection {
     return try reply.halves().0
   }
 
-  /// Requests the list of the cluster's nodes.
+  /// Requests the cluster's nodes and returns them.
   package func nodes(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> [ClusterNode]
   {
     var request = Request(.cluster)

@@ -331,7 +331,8 @@ final class ClusterSession: RemoteSession {
     isMarked = false
   }
 
-  /// Records whether a PRAGMA statement may have enabled deferred foreign keys.
+  /// Records that foreign keys may be deferred if the text of a PRAGMA statement contains
+  /// `defer_foreign_keys`.
   func recordSetting(_ sql: String) {
     if sql.lowercased().contains("defer_foreign_keys") { mayDeferForeignKeys = true }
   }

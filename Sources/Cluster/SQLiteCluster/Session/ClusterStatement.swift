@@ -35,7 +35,7 @@ final class ClusterStatement: RemoteStatement {
 
   /// Whether the statement returns all columns of a table (`*`).
   private let hasAllColumns: Bool
-  /// Whether the node may prepare the statement once for all its runs.
+  /// Whether the node may prepare the statement once and reuse it for all later runs.
   private let canStayPrepared: Bool
   private let session: ClusterSession
   private var hasRun = false

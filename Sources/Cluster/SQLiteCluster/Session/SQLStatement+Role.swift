@@ -13,7 +13,7 @@ extension SQLStatement {
     }
   }
 
-  /// Whether a node may prepare the statement once for all its runs.
+  /// Whether a node may prepare the statement once and reuse it for all later runs.
   ///
   /// This excludes statements with `*`, because the columns may change. It also excludes EXPLAIN,
   /// which would hold the snapshot of its session, so that all later reads would see the old state.

@@ -266,7 +266,7 @@ private struct TargetTexts {
   }
 }
 
-/// A statement that is reused for several rows.
+/// A prepared statement that is run for several rows of a patch.
 private final class ReusableStatement {
   var statement: Statement
 

@@ -35,13 +35,13 @@ extension Delta: Equatable where Value: Equatable {}
 
 /// A changed row that can't be decoded as a record.
 public struct UnreadableRow: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The name of the table.
+  /// The name of the table that contains the row.
   public let table: String
   /// The names of the columns, in the order of the values in ``old`` and ``new``.
   public let columns: [String]
-  /// The values before the transaction; nil for a new row.
+  /// The values of the row before the transaction; nil for a new row.
   public let old: [SQLiteCore.Value]?
-  /// The values after the transaction; nil for a deleted row.
+  /// The values of the row after the transaction; nil for a deleted row.
   public let new: [SQLiteCore.Value]?
   /// The reason why the row can't be decoded. It names the column.
   public let reason: String

@@ -213,7 +213,8 @@ public struct SQLCase: Hashable, Sendable {
 
   /// A branch of a CASE expression: `WHEN condition THEN result`.
   public struct Branch: Hashable, Sendable {
-    /// The condition after WHEN.
+    /// The condition after WHEN, or the value that is compared with the base of the CASE
+    /// expression.
     public var condition: SQLExpression
     /// The result after THEN.
     public var result: SQLExpression

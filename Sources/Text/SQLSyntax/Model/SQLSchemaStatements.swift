@@ -111,7 +111,8 @@ public struct SQLCreateTrigger: Hashable, Sendable {
   public var event: Event
   /// The table or view to which the trigger belongs.
   public var table: SQLQualifiedName
-  /// A Boolean value that indicates whether the statement contains FOR EACH ROW.
+  /// A Boolean value that indicates whether the statement contains FOR EACH ROW, which has no
+  /// effect.
   public var forEachRow: Bool
   /// The condition after WHEN; nil if there is none.
   public var when: SQLExpression?
@@ -160,7 +161,7 @@ public struct SQLAlterTable: Hashable, Sendable {
 
   /// The table to change.
   public var table: SQLQualifiedName
-  /// The change to make.
+  /// The change that the statement makes to the table.
   public var action: Action
 
   /// Creates an ALTER TABLE statement that makes one change to a table.

@@ -186,7 +186,8 @@ public struct SQLOrderTerm: Hashable, Sendable {
   public var expression: SQLExpression
   /// The sort direction; nil if neither ASC nor DESC is written, which means ascending.
   public var direction: Direction?
-  /// The position of NULL; nil if neither NULLS FIRST nor NULLS LAST is written.
+  /// The position of NULL; nil if neither NULLS FIRST nor NULLS LAST is written, so that NULL sorts
+  /// as the smallest value.
   public var nulls: Nulls?
 
   /// Creates a term that sorts by an expression.
