@@ -28,10 +28,10 @@ extension AssetID: LosslessStringConvertible {
 }
 
 extension AssetID: Bindable, ColumnValue {
-  /// The description as a TEXT value.
+  /// The 32 hexadecimal digits of the id as a TEXT value.
   public var databaseValue: Value { .text(description) }
 
-  /// Creates an id from a database value.
+  /// Creates an id from a TEXT value, as ``databaseValue`` returns it.
   ///
   /// - Parameter databaseValue: A TEXT value with the description of an id.
   /// - Throws: `SQLiteError` for any other value.
@@ -44,7 +44,7 @@ extension AssetID: Bindable, ColumnValue {
 }
 
 extension AssetID: Codable {
-  /// Creates an id from its encoded description.
+  /// Creates an id by decoding a string of 32 lowercase hexadecimal digits.
   ///
   /// - Parameter decoder: The decoder to read from.
   /// - Throws: `DecodingError` if the value isn't the description of an id.
@@ -57,7 +57,7 @@ extension AssetID: Codable {
     self = id
   }
 
-  /// Encodes the description as a string.
+  /// Encodes the id as a string of 32 lowercase hexadecimal digits.
   ///
   /// - Parameter encoder: The encoder to write to.
   /// - Throws: Any error that the encoder throws.

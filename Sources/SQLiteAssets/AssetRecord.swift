@@ -48,7 +48,7 @@ struct AssetRow {
   let id, file, size, sha256: Value
   let isInRow: Bool
 
-  /// Returns the record, or throws ``AssetError/damagedRow(id:)`` if a value is invalid.
+  /// Returns the row as a record, or throws ``AssetError/damagedRow(id:)`` if a value is invalid.
   func record() throws(AssetError) -> AssetRecord {
     guard let record = AssetRecord(self) else {
       if case .text(let id) = id { throw .damagedRow(id: id) }

@@ -37,7 +37,7 @@ package struct SHA256: Sendable {
     unsafe bytes.withUnsafeBytes { unsafe update($0) }
   }
 
-  /// Returns the digest of all bytes.
+  /// Returns the digest of all bytes that were added.
   package consuming func finalize() -> AssetDigest {
     let bits = count &<< 3
     let used = Int(count & 63)

@@ -19,7 +19,7 @@ public struct CrossReference<Left: Record, Right: Record>: Sendable {
   public let leftKeyName: String
   /// The column that contains the keys of the records on the right.
   public let rightKeyName: String
-  /// Additional columns of the link table.
+  /// Additional columns of the link table, which store values about each link.
   public let columns: [ColumnDefinition]
 
   /// Creates a relation that is stored in a link table.

@@ -41,9 +41,9 @@ package struct Relation: Hashable, Sendable {
   /// The column of ``table`` that distinguishes rows with the same start and end, which count as
   /// one connection. Nil if no two rows have the same start and end.
   private let distinguishingColumn: String?
-  /// The rows at the start of the relation.
+  /// The table and the key column of the rows at the start of the relation.
   private let origin: End
-  /// The rows at the end of the relation.
+  /// The table and the key column of the rows at the end of the relation.
   private let destination: End
   /// Whether the connecting rows are the rows of the destination, which are then read without a
   /// join.
@@ -296,8 +296,8 @@ extension Relation {
 
 // Ends of many starts.
 extension Relation {
-  /// Returns a query for starts and ends, ordered by start. The ends of each start are in their own
-  /// order.
+  /// Returns a query for starts and ends, ordered by start. The ends of each start are in the order
+  /// of their places or, without places, of the ends.
   ///
   /// - Parameters:
   ///   - keys: The starts, or nil for all starts.

@@ -98,7 +98,7 @@ extension File {
     get throws(AssetError) { try status().size }
   }
 
-  /// Reads the whole file.
+  /// Reads the whole file into memory and returns its bytes.
   package func readAll() throws(AssetError) -> [UInt8] { try read(size, at: 0) }
 
   /// Returns the SHA-256 digest of the file, computed in constant memory.

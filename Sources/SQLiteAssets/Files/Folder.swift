@@ -134,12 +134,12 @@ package final class Folder: Sendable {
     }
   }
 
-  /// Returns the names in the folder that are valid UTF-8.
+  /// Returns the names of the files and subfolders. Names that are not valid UTF-8 are omitted.
   package func names() throws(AssetError) -> [String] {
     try addingPath(path) { () throws(SystemFailure) in try operations.names(in: descriptor.number) }
   }
 
-  /// Makes the names in the folder durable.
+  /// Makes the names of the folder's files and subfolders durable.
   package func sync() throws(AssetError) {
     try addingPath(path) { () throws(SystemFailure) in
       try operations.sync(descriptor.number, emptyingDriveCache: true)

@@ -75,13 +75,13 @@ final class StoreFolder: Sendable {
     _ = try folders(making: createsMissing)
   }
 
-  /// Returns the folders. Creates them if they are missing.
+  /// Returns the open folders of the store. Creates them if they are missing.
   private func opened() throws(AssetError) -> Folders {
     guard let folders = try folders(making: true) else { throw .closed(path: path) }
     return folders
   }
 
-  /// Returns the folders, or nil if they don't exist.
+  /// Returns the open folders of the store, or nil if they don't exist.
   private func present() throws(AssetError) -> Folders? { try folders(making: false) }
 
   private func folders(making makes: Bool) throws(AssetError) -> Folders? {
@@ -168,7 +168,8 @@ final class StoreFolder: Sendable {
     try search { folder, _ throws(AssetError) in try folder.file(name.text) }
   }
 
-  /// Returns the first result of `look` in `files` or in a pending folder.
+  /// Returns the first result of `look` in `files` or in a pending folder, or nil if all results
+  /// are nil.
   private func search<Found>(
     _ look: (_ folder: Folder, _ isInPlace: Bool) throws(AssetError) -> Found?
   ) throws(AssetError) -> Found? {

@@ -7,7 +7,7 @@ import SQLiteCore
 /// thread that encodes the row may use anything except ``mark``, so encoders and containers check
 /// the mark first.
 final class EncodedRow {
-  /// The statement, or nil if values are collected.
+  /// The statement whose parameters are bound, or nil if values are collected.
   let handle: BorrowedHandle?
   let strategies: MappingStrategies
   let forms: ScalarForms
@@ -209,7 +209,7 @@ final class EncodedRow {
 }
 
 extension EncodedRow {
-  /// Encodes a scalar of a non-optional property.
+  /// Binds the scalar of a non-optional property to a parameter, or collects it.
   @inline(__always)
   func encode<Scalar: ScalarValue>(scalar: Scalar, at parameter: Int32) throws {
     guard let handle else { return try collect(scalar: scalar, at: parameter) }
@@ -223,7 +223,7 @@ extension EncodedRow {
     mark(parameter)
   }
 
-  /// Encodes a value of any type.
+  /// Binds a value of any type to a parameter, or collects it.
   func encode<Source: Encodable>(_ value: Source, at parameter: Int32) throws {
     guard handle != nil else { return try collect(value, at: parameter) }
     if let scalar = unsafe scalars.scalar(of: Source.self, at: parameter) {
@@ -236,13 +236,14 @@ extension EncodedRow {
     }
   }
 
-  /// Encodes the value of an optional property, which may be nil.
+  /// Binds the value of an optional property to a parameter, or collects it. Nil becomes NULL.
   func encode<Source: Encodable>(optional value: Source?, at parameter: Int32) throws {
     guard handle != nil else { return try collect(optional: value, at: parameter) }
     if let value { try encode(value, at: parameter) } else { bindNil(at: parameter) }
   }
 
-  /// Encodes nil for a property of unknown type.
+  /// Binds or collects NULL for a property whose type is unknown, because `encodeNil(forKey:)`
+  /// doesn't state it.
   func encodeNil(at parameter: Int32) {
     if handle == nil {
       unsafe collected[Int(parameter) - 1].form = StoredForm(

@@ -116,7 +116,7 @@ final class NestedNode: Encodable {
     if case .refused(let error) = content { NestedNode(throwing: error) } else { NestedNode() }
   }
 
-  /// Returns the member with a name, and adds it if it is missing.
+  /// Returns the member of this object with a name. Adds an empty member if it is missing.
   func member(_ name: String) -> NestedNode {
     guard case .object(var members) = content else { return sibling }
     if let member = members[name] { return member }
@@ -127,7 +127,7 @@ final class NestedNode: Encodable {
     return member
   }
 
-  /// Appends an element and returns it.
+  /// Appends an empty element to this array and returns it.
   func element() -> NestedNode {
     guard case .array(var elements) = content else { return sibling }
     let element = NestedNode()

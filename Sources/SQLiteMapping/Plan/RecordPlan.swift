@@ -181,7 +181,7 @@ final class RecordPlan {
     }
   }
 
-  /// The columns in the full-text index.
+  /// The names of the columns in the full-text index.
   var searchedColumns: [String] {
     type.traits.flatMap { trait in
       guard case .searched = trait.kind else { return [String]() }
@@ -195,9 +195,9 @@ final class RecordPlan {
     hasDefaultForms ? nil : try strategies.stored(bindable: value)
   }
 
-  /// Returns the columns of a query for whole rows: all columns of the table, and the defaults of
-  /// missing columns, which the next write adds. (An optional property without a column is decoded
-  /// as nil.)
+  /// Returns the SQL for the columns of a query for whole rows: all columns of the table, and the
+  /// defaults of missing columns, which the next write adds. (An optional property without a column
+  /// is decoded as nil.)
   ///
   /// - Parameters:
   ///   - all: SQL for all columns of the table.
@@ -218,8 +218,8 @@ final class RecordPlan {
     return table.selectByKey("*, \(missing)")
   }
 
-  /// Returns the defaults of missing columns as columns of a query, or nil if no column with a
-  /// default is missing.
+  /// Returns the SQL that adds the defaults of missing columns to a query, or nil if no column with
+  /// a default is missing.
   private func missingDefaults(on connection: Connection) throws(SQLiteError) -> SQL? {
     if defaults.isEmpty { return nil }
     let present = try connection.statement(SQL(unchecked: selectByKey)).columnNames
@@ -264,7 +264,8 @@ final class RecordPlan {
     return new
   }
 
-  /// Returns a reader of one column of values. Reuses the last reader if it is for the same column.
+  /// Returns a reader of the values that records store in one column. Reuses the last reader if it
+  /// is for the same column.
   func shapeReader(of column: String) -> ShapeReader {
     if let shapeReader, shapeReader.only == column { return shapeReader }
     let new = ShapeReader(strategies, only: column)

@@ -51,7 +51,7 @@ package struct TablePlan: Sendable {
   package private(set) var properties: [Property] = []
   /// The indexes that the traits declare.
   package private(set) var indexes: [IndexDefinition] = []
-  /// The columns in the full-text index.
+  /// The names of the columns in the full-text index.
   package private(set) var searchedColumns: [String] = []
   /// The record types that the properties reference.
   package private(set) var targets: [any Record.Type] = []

@@ -24,9 +24,9 @@ extension Connection {
 }
 
 extension Connection {
-  /// Returns the primary key column of a type.
+  /// Returns the name of the column that contains the primary key of a type.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the type has several.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the key consists of several columns.
   package func keyColumn(of type: any Record.Type) throws -> String {
     let plan = try plan(of: type)
     guard plan.keys.count == 1 else {
@@ -102,7 +102,7 @@ extension Connection {
     }
   }
 
-  /// Returns the stored form of the column `column` of a record.
+  /// Returns the value that a record stores in the column `column`, or NULL if it stores none.
   package func value(of column: String, in object: some Record) throws -> Value {
     try plan(of: type(of: object)).shapeReader(of: column).value(in: object)
   }

@@ -76,12 +76,12 @@ public protocol Record: Codable, SendableMetatype {
 }
 
 extension Record where PrimaryKey: Bindable {
-  /// Returns the key itself.
+  /// Returns `key`, which can be bound as it is.
   public static func bound(_ key: PrimaryKey) -> any Bindable & Sendable { key }
 }
 
 extension Record where PrimaryKey == any Bindable & Sendable {
-  /// Returns the key itself.
+  /// Returns `key`, which can be bound as it is.
   public static func bound(_ key: any Bindable & Sendable) -> any Bindable & Sendable { key }
 }
 

@@ -202,7 +202,8 @@ public struct RecordRequest<Result>: Sendable {
     return sql
   }
 
-  /// Returns a SELECT of columns from the source.
+  /// Returns a SELECT statement with the condition, the order and the limit of the query. `columns`
+  /// and `source` are its SQL after SELECT and FROM.
   fileprivate func select(_ columns: SQL, from source: SQL) -> SQL {
     var sql: SQL = "SELECT \(columns) FROM \(source)"
     sql.append(condition: condition)
@@ -291,7 +292,7 @@ extension Statement {
 }
 
 extension Decodable {
-  /// The strategies that a type declares, or the defaults.
+  /// The strategies that the type declares if it is a ``Record``, otherwise the defaults.
   fileprivate static var ownStrategies: MappingStrategies {
     (self as? any Record.Type)?.strategies ?? MappingStrategies()
   }

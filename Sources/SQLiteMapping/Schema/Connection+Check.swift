@@ -131,7 +131,7 @@ extension Connection {
 }
 
 extension IndexDefinition {
-  /// The difference for a missing index.
+  /// The schema difference that reports this index as missing.
   fileprivate var missingIndexDifference: SchemaDifference {
     SchemaDifference(
       kind: .missingIndex, column: columns.first,
@@ -141,7 +141,7 @@ extension IndexDefinition {
 }
 
 extension TableDefinition {
-  /// The columns, including the rowid column.
+  /// The columns of the table, preceded by the rowid column if the key declares one.
   fileprivate var allColumns: [ColumnDefinition] {
     switch key {
     // SQLite allows only integers in it, and doesn't report it as NOT NULL.
@@ -186,7 +186,7 @@ enum Affinity {
     }
   }
 
-  /// Returns whether the column stores values of a type without changing them.
+  /// Returns whether a column with this affinity stores values of a type without changing them.
   func keeps(_ type: ColumnType) -> Bool {
     // Blobs are never converted, and a column without affinity converts nothing.
     if self == .blob || type == .blob || type == .any { return true }

@@ -46,7 +46,8 @@ package enum MetaTable {
     return uuid
   }
 
-  /// Sets the UUID of a store whose content came from another store, or from none.
+  /// Sets the UUID of a store, for example after its content was replaced. Creates the metadata
+  /// table if it is missing.
   package static func setStoreUUID(_ uuid: String, _ connection: Connection) throws {
     guard try storeUUID(connection) != uuid else { return }
     try set("uuid", .text(uuid), connection)

@@ -22,21 +22,21 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     case nullable
     /// A property is optional, but its column is NOT NULL.
     case notNull
-    /// The primary key consists of other columns.
+    /// The primary key consists of other columns than the type declares.
     case primaryKey
-    /// An index is missing. The next write creates it.
+    /// An index that the type requires is missing. The next write creates it.
     case missingIndex
-    /// A foreign key has another delete rule. The next write changes it.
+    /// A foreign key has another delete rule than the type declares. The next write changes it.
     case deleteRule
-    /// The full-text index is missing, or has other columns or outdated triggers. The next write
-    /// rebuilds it.
+    /// The full-text index is missing, or has other columns than the type declares or outdated
+    /// triggers. The next write rebuilds it.
     case searchIndex
     /// Another table or view has the name of the full-text index. Rename or drop it yourself,
     /// because no write does.
     case searchName
     /// The full-text index does not match the rows, because rows were changed without its triggers,
-    /// or the index itself was changed. To rebuild it, run `INSERT INTO Note_search (Note_search)
-    /// VALUES ('rebuild')`.
+    /// or the index itself was changed. To rebuild the index of the table `Note`, run `INSERT INTO
+    /// Note_search (Note_search) VALUES ('rebuild')`.
     case searchContent
   }
 

@@ -28,7 +28,7 @@ package struct TableGrowth {
   package var columns: [ColumnDefinition] = []
   /// The indexes that the table lacks.
   package var indexes: [IndexDefinition] = []
-  /// The columns with another delete rule than in the definition.
+  /// The columns whose foreign keys have another delete rule than in the definition.
   package var deleteRules: [ColumnDefinition] = []
 
   /// Whether the table exists and lacks nothing.

@@ -10,7 +10,8 @@ package struct SearchTable: Sendable {
   package let columns: [String]
   package var name: String { TablePlan.searchTableName(of: table) }
 
-  /// Creates the full-text index that a plan requires, or returns nil if no property is searched.
+  /// Creates the description of the full-text index that a plan requires, or returns nil if no
+  /// property is searched.
   package init?(_ plan: TablePlan) {
     columns = plan.searchedColumns
     guard !columns.isEmpty else { return nil }
@@ -87,7 +88,7 @@ package struct SearchTable: Sendable {
     }
   }
 
-  /// Returns the columns of the full-text index of a table.
+  /// Returns the names of the columns in the full-text index of a table.
   private static func columns(
     of table: String, _ connection: Connection
   ) throws(SQLiteError) -> [String] {
@@ -174,7 +175,8 @@ package struct SearchTable: Sendable {
     self.columns = columns
   }
 
-  /// Creates the full-text index that a table has in the database, or returns nil if it has none.
+  /// Creates the description of the full-text index that a table has in the database, or returns
+  /// nil if it has none.
   package init?(of table: String, _ connection: Connection) throws {
     guard try SearchTable.isIndex(of: table, connection) == true else { return nil }
     self.table = table
@@ -220,10 +222,10 @@ package struct SearchTable: Sendable {
     SQL(joining: ([rowID] + columns).map { "\(row).\(identifier: $0)" }, separator: ", ")
   }
 
-  /// The condition that an update has changed a searched text or the key. Updating a record sets
-  /// all columns, and indexing a text takes more than ten times as long as the update. Texts are
-  /// compared byte by byte, because a collation or a numeric comparison may treat different texts
-  /// as equal.
+  /// The SQL condition that is true if an update has changed a searched text or the key. Updating a
+  /// record sets all columns, and indexing a text takes more than ten times as long as the update.
+  /// Texts are compared byte by byte, because a collation or a numeric comparison may treat
+  /// different texts as equal.
   private var change: SQL {
     let key: SQL = "old.\(identifier: rowID) IS NOT new.\(identifier: rowID)"
     let texts = columns.map { name -> SQL in

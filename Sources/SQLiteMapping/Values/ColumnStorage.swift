@@ -56,14 +56,14 @@ package struct ColumnStorage: Sendable {
 extension ColumnStorage {
   private static let defaults = MappingStrategies()
 
-  /// Returns the stored form of a value.
+  /// Returns the stored form of a value with the default strategies.
   ///
   /// - Throws: ``SQLiteError`` if the value cannot be stored, or an error from its `encode(to:)`.
   package static func stored<Source: Encodable>(_ value: Source) throws -> Value {
     try plain(value) ?? defaults.stored(value)
   }
 
-  /// Returns the value that a stored form represents.
+  /// Returns the value that a stored form of the default strategies represents.
   ///
   /// - Throws: ``SQLiteError`` if the stored form doesn't represent a value of the type, or an
   ///   error from its `init(from:)`.
