@@ -8,7 +8,8 @@ import SystemFiles
 // files of the same name are identical everywhere, and existing files don't have to be copied
 // again.
 extension AssetStore {
-  /// Copies the files of assets to a folder, in constant memory. If it throws, no copy is left.
+  /// Copies the files of assets to a folder, in constant memory. If the call throws, it removes its
+  /// copies.
   ///
   /// Existing files of the same size are skipped. The copies are copy-on-write clones if the file
   /// system supports them.

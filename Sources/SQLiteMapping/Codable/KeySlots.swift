@@ -125,8 +125,8 @@ struct ScalarCache {
     entries = Array(repeating: Entry(), count: count)
   }
 
-  /// Returns a type as a scalar type, or nil if it isn't one. `index` is the column or the
-  /// parameter that the type is used for; others aren't cached.
+  /// Returns `type` as a scalar type, or nil if it isn't one. Caches the result for the column or
+  /// the parameter `index`.
   @inline(__always)
   mutating func scalar(of type: Any.Type, at index: Int32) -> (any ScalarValue.Type)? {
     let index = Int(index)

@@ -80,7 +80,7 @@ struct ContainerCache {
   /// Releases all containers, including ``others``.
   mutating func removeAll() { self = ContainerCache() }
 
-  /// Returns the container that was added last, or nil if it is for another type of keys.
+  /// Returns the container that was added last, or nil if its keys have another type than `keys`.
   @inline(__always)
   func container(for keys: Any.Type) -> ReusedContainer? {
     self.keys == ObjectIdentifier(keys) ? container : nil

@@ -96,7 +96,7 @@ final class RecordPlan {
     throw SQLiteError(.readOnly, "\(type) is declared as isReadOnly, so it cannot be written")
   }
 
-  /// Adds the columns of a value to the known columns. If it throws, the known columns don't
+  /// Adds the columns of a value to the known columns. If the call throws, the known columns don't
   /// change.
   func learn(_ value: some Record) throws {
     let shape = try ShapeReader(strategies).columns(of: value)

@@ -32,7 +32,8 @@ extension TablePlan {
   /// key.
   package func deleteByKey() -> SQL { "DELETE FROM \(identifier: name) WHERE \(isKey)" }
 
-  /// Returns the statement that deletes the rows that match a condition, or all rows if it is nil.
+  /// Returns the statement that deletes the rows that match `condition`, or all rows if `condition`
+  /// is nil.
   package func delete(where condition: SQL?) -> SQL {
     var sql: SQL = "DELETE FROM \(identifier: name)"
     sql.append(condition: condition)
@@ -123,7 +124,7 @@ extension Connection {
 }
 
 extension SQL {
-  /// Appends a WHERE clause with a condition, or nothing if it is nil.
+  /// Appends a WHERE clause with `condition`, or nothing if `condition` is nil.
   mutating func append(condition: SQL?) {
     // The condition may end with a comment, which the line break ends.
     if let condition { append(" WHERE (\(condition)\n)") }

@@ -186,7 +186,7 @@ extension DateText {
 
   /// Returns the date that `text` represents. It accepts the formats of SQLite's date functions.
   ///
-  /// - Throws: `SQLiteError` with `mismatch` and the position of the error in the text, or with
+  /// - Throws: `SQLiteError` with `mismatch` and the reason if `text` is not a date, or with
   ///   `range` if a time zone or rounding moves the date out of the years 0000 to 9999.
   package static func date(from text: String) throws(SQLiteError) -> Date {
     var text = text

@@ -208,7 +208,8 @@ extension Migration.Step {
 }
 
 extension SQLColumnDefinition {
-  /// The value of DEFAULT as SQL, or nil if there is none or it is NULL.
+  /// The default value of the column as SQL, or nil if the column has no default or the default is
+  /// NULL.
   fileprivate var ownDefault: SQL? {
     guard let value = defaultValue else { return nil }
     switch value.node {

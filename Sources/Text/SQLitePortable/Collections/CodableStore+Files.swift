@@ -22,7 +22,7 @@ extension CodableStore {
     try await database.read { Data(try Self.content(of: $0)) }
   }
 
-  /// Replaces all items with those in `data`. If it throws, the store is unchanged.
+  /// Replaces all items with those in `data`. If the call throws, the store is unchanged.
   ///
   /// - Parameter data: The result of `data()` of a store.
   /// - Throws: ``CodableStoreError/notAStore(_:)`` if the data isn't a store, or `SQLiteError` if
@@ -42,7 +42,7 @@ extension CodableStore {
     try await database.write { try Self.replaceContent(of: $0, by: Self.source(data)) }
   }
 
-  /// Saves all items in a database file. If it throws, the file is unchanged.
+  /// Saves all items in a database file. If the call throws, the file is unchanged.
   ///
   /// A new file appears only when it is complete. An existing file may be open elsewhere: SQLite
   /// recovers it from an earlier crash if necessary, and replaces its content in one transaction.
@@ -69,7 +69,7 @@ extension CodableStore {
     try await database.read { [self] in try save($0, to: path) }
   }
 
-  /// Replaces all items with those in a database file. If it throws, the store is unchanged.
+  /// Replaces all items with those in a database file. If the call throws, the store is unchanged.
   ///
   /// SQLite reads the file, so it may be open elsewhere.
   ///

@@ -6,8 +6,8 @@ import SQLiteCore
 /// table `magicdata_restore` records the progress in the same transaction as the rows. After an
 /// interruption, the same call continues at this position.
 struct ClusterFilling {
-  /// The maximum number of rows in one transaction. It also ends when its values reach
-  /// ``byteLimit``.
+  /// The maximum number of rows in one transaction. A transaction also ends when its values reach
+  /// ``byteLimit`` bytes.
   private static let rowLimit = 1_000
   private static let byteLimit = 1 << 20
   /// The maximum number of values that are bound to one statement.

@@ -1,7 +1,7 @@
 public import SQLiteCore
 
 extension Database {
-  /// Writes a snapshot of the whole database to a file. If it throws, the file is unchanged.
+  /// Writes a snapshot of the whole database to a file. If the call throws, the file is unchanged.
   ///
   ///     try database.dump(to: .spon(path: "app.spon"))
   ///
@@ -55,7 +55,7 @@ extension Database {
     try file.finish()
   }
 
-  /// Replaces the whole content of the database with the content of a file. If it throws, the
+  /// Replaces the whole content of the database with the content of a file. If the call throws, the
   /// database is unchanged.
   ///
   /// A database of a cluster must be empty. It is filled in many transactions. If the call throws
@@ -160,7 +160,7 @@ extension Database {
 
 extension DataFile {
   /// Copies a database to a file of the same or another format, with only one row in memory at a
-  /// time. If it throws, the target is unchanged.
+  /// time. If the call throws, the target is unchanged.
   ///
   /// - Parameters:
   ///   - target: The file to write. An existing file is replaced.

@@ -67,7 +67,7 @@ struct JSONLines: DumpFormat {
 }
 
 extension JSONText {
-  /// Appends a value. If JSON can't represent it, it becomes an object that contains its type.
+  /// Appends a value as JSON. A blob or an infinite real becomes an object that contains its type.
   package mutating func append(_ value: Value) {
     switch value {
     case .null: bytes += "null".utf8

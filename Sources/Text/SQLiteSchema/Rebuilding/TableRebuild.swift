@@ -15,10 +15,11 @@ struct TableRebuild {
   private let oldText: SQLTableText
   /// The SQL text of the table, which the caller edits before ``run()``.
   var text: SQLTableText
-  /// The expressions that replace the old values of columns.
+  /// The SQL expressions that compute the new values of columns from a row of the old table. Other
+  /// columns are copied unchanged.
   var sources: [(column: SQLName, value: SQL)] = []
-  /// The columns with a new type. Rows with values that the conversion would lose prevent the
-  /// change.
+  /// The names of the columns with a new type. If the conversion would lose a value of such a
+  /// column, ``run()`` throws.
   var converted: [SQLName] = []
   /// The names of the indexes that aren't created again.
   var droppedIndexes: Set<String> = []
