@@ -8,7 +8,7 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - lefts: Stored records.
-  ///   - reference: The relation.
+  ///   - reference: The relation between the two types of records.
   ///   - order: The order of each result, or nil for the order of the keys. It may use columns that
   ///     only the link table has.
   /// - Returns: For each of `lefts`, the linked records. If they are instances of a class, there is
@@ -55,8 +55,8 @@ extension Connection {
   /// Calls `row` with each row that is linked to the records, record by record.
   ///
   /// - Parameters:
-  ///   - lefts: The records.
-  ///   - reference: The relation.
+  ///   - lefts: The records on the left.
+  ///   - reference: The relation between the two types of records.
   ///   - order: The order of the rows of each record, or nil for the order of their keys.
   ///   - begin: Called before the first row, and once more if reading starts over.
   ///   - row: Receives the reader of a row, the index of its record in `lefts`, and a closure that

@@ -45,7 +45,7 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - left: A stored record.
-  ///   - reference: The relation.
+  ///   - reference: The relation between the two types of records.
   ///   - order: The order of the result, or nil for the order of the keys. It may use columns that
   ///     only the link table has.
   /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
@@ -63,7 +63,7 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - right: A stored record.
-  ///   - reference: The relation.
+  ///   - reference: The relation between the two types of records.
   ///   - order: The order of the result, or nil for the order of the keys. It may use columns that
   ///     only the link table has.
   /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
@@ -83,7 +83,7 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - left: A stored record.
-  ///   - reference: The relation.
+  ///   - reference: The relation between the two types of records.
   /// - Throws: `SQLiteError` if a statement fails.
   public func linkCount<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>
@@ -101,7 +101,7 @@ extension Connection {
   /// - Parameters:
   ///   - left: A stored record.
   ///   - others: The records to link it to.
-  ///   - reference: The relation.
+  ///   - reference: The relation between the two types of records.
   /// - Returns: The given records, with the keys that the database assigned.
   /// - Throws: `SQLiteError` if a statement fails. Nothing changes in this case.
   @discardableResult
@@ -135,7 +135,7 @@ extension Connection {
   /// - Parameters:
   ///   - left: A stored record on the left.
   ///   - right: A stored record on the right.
-  ///   - reference: The relation.
+  ///   - reference: The relation between the two types of records.
   ///   - values: The values of additional columns of the link table, by column name.
   /// - Throws: `SQLiteError` if a statement fails.
   public func link<Left: Record, Right: Record>(
@@ -151,7 +151,7 @@ extension Connection {
   /// - Parameters:
   ///   - left: A stored record on the left.
   ///   - right: A stored record on the right.
-  ///   - reference: The relation.
+  ///   - reference: The relation between the two types of records.
   /// - Returns: Whether they were linked.
   /// - Throws: `SQLiteError` if a statement fails.
   @discardableResult
@@ -185,7 +185,7 @@ extension Connection {
   /// connection has dropped the table or a column.
   ///
   /// - Parameters:
-  ///   - reference: The relation.
+  ///   - reference: The relation between the two types of records.
   ///   - body: Writes the links. If it fails because of the table, it runs once more.
   private func writing<Left: Record, Right: Record>(
     _ reference: CrossReference<Left, Right>, _ body: (CrossReferenceState) throws -> Void

@@ -33,7 +33,7 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - owner: The record with the reference.
-  ///   - reference: The reference.
+  ///   - reference: The property that contains the reference.
   /// - Returns: The referenced record, or nil if the property is nil or the record doesn't exist.
   /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if the row cannot be
   ///   decoded as the type.
@@ -50,7 +50,7 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - owners: The records with the reference.
-  ///   - reference: The reference.
+  ///   - reference: The property that contains the reference.
   /// - Returns: For each of `owners`, the record that it references, or nil.
   /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
   ///   as the type.
@@ -67,7 +67,7 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - target: The referenced record.
-  ///   - reference: The reference.
+  ///   - reference: The property that contains the reference.
   /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
   ///   as the type.
   public func owners<Owner: Record, Target: Record>(

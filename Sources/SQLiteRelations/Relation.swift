@@ -175,7 +175,7 @@ extension Relation {
   /// of their places or keys. A row with several places occurs once for each of them.
   ///
   /// - Parameters:
-  ///   - key: The start.
+  ///   - key: The start, that is, the key of a row of the origin.
   ///   - page: The part of the rows to find.
   package func rows(from key: Value, _ page: Page = Page()) -> SQL {
     var sql: SQL = "\(joinedSQL) WHERE \(startSQL) = \(key)"
@@ -207,7 +207,7 @@ extension Relation {
   /// Returns the SQL after FROM that finds the rows of the destination for one or several starts.
   ///
   /// - Parameters:
-  ///   - keys: The starts.
+  ///   - keys: The starts, that is, the keys of rows of the origin.
   ///   - order: The order of the rows of each start, where `.some(nil)` means the order of their
   ///     own keys. If nil, the rows of several starts have no defined order.
   func rows(from keys: Starts, orderedBy order: SQL??) -> SQL {
@@ -246,7 +246,7 @@ extension Relation {
   /// Returns the number of ends of a start.
   ///
   /// - Parameters:
-  ///   - key: The start.
+  ///   - key: The start, that is, the key of a row of the origin.
   ///   - condition: A condition on the columns of the connecting rows.
   ///   - connection: The connection that runs the query.
   package func count(
@@ -325,7 +325,7 @@ extension Relation {
   ///
   /// - Parameters:
   ///   - starts: The starts whose ends are checked, or nil for all starts.
-  ///   - connection: The connection.
+  ///   - connection: The connection that runs the query.
   package func missingEnd(
     from starts: [Int64]? = nil, in connection: Connection
   ) throws(SQLiteError) -> Int64? {

@@ -32,7 +32,7 @@ extension AssetStore {
   ///
   /// - Parameters:
   ///   - files: The file names, as in the asset rows.
-  ///   - holder: The holder.
+  ///   - holder: The holder that needs the files.
   ///   - connection: The writer connection.
   package func hold(
     _ files: Set<String>, for holder: AssetHolder, in connection: Connection

@@ -28,7 +28,7 @@ extension AssetStore {
   ///     let photo = try assets.put(bytes, extension: "jpeg")
   ///
   /// - Parameters:
-  ///   - bytes: The content.
+  ///   - bytes: The content of the asset.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The record of the new asset, which is durable.
   /// - Throws: ``AssetError`` if the content can't be written; `SQLiteError`. Nothing is stored
@@ -43,7 +43,7 @@ extension AssetStore {
   /// Creates an asset in its own transaction, and suspends the task meanwhile.
   ///
   /// - Parameters:
-  ///   - bytes: The content.
+  ///   - bytes: The content of the asset.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The record of the new asset, which is durable.
   /// - Throws: ``AssetError`` if the content can't be written; `SQLiteError`; `CancellationError`

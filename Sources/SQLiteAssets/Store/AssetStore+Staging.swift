@@ -6,7 +6,7 @@ extension AssetStore {
   /// Writes content to the store's folder, to be put into the store later. Blocks the thread.
   ///
   /// - Parameters:
-  ///   - bytes: The content.
+  ///   - bytes: The content to store.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The staged content.
   /// - Throws: ``AssetError`` if the content can't be written. Nothing is stored then.
@@ -22,7 +22,7 @@ extension AssetStore {
   /// meanwhile.
   ///
   /// - Parameters:
-  ///   - bytes: The content.
+  ///   - bytes: The content to store.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The staged content.
   /// - Throws: ``AssetError`` if the content can't be written; `CancellationError` if the task was

@@ -69,7 +69,7 @@ package final class ReceivedAssets: Sendable {
   /// - Parameters:
   ///   - names: The names of the files. Invalid names are skipped.
   ///   - path: The folder that contains the files; nil if there is none.
-  ///   - store: The store.
+  ///   - store: The store to copy the files to.
   /// - Throws: ``AssetError`` or `SQLiteError`. The copies are removed then.
   package init(_ names: Set<String>, from path: String?, to store: AssetStore) throws {
     self.store = store
@@ -104,7 +104,7 @@ package final class ReceivedAssets: Sendable {
   /// - Parameters:
   ///   - keys: The keys of the rows that `change` may write. They may be invalid ids.
   ///   - connection: The writer connection, inside a transaction.
-  ///   - change: The change.
+  ///   - change: A closure that changes rows.
   /// - Returns: The result of `change`.
   /// - Throws: ``AssetError/damagedRow(id:)`` if a row is invalid;
   ///   ``AssetError/missingFile(_:path:)`` if the content of a row wasn't received;

@@ -201,7 +201,7 @@ final class RecordPlan {
   ///
   /// - Parameters:
   ///   - all: SQL for all columns of the table.
-  ///   - connection: The connection.
+  ///   - connection: The connection that runs the query.
   /// - Throws: ``SQLiteError``, also if the table doesn't exist.
   func columns(_ all: SQL = "*", on connection: Connection) throws(SQLiteError) -> SQL {
     guard let missing = try missingDefaults(on: connection) else { return all }

@@ -8,7 +8,7 @@ extension Connection {
   /// Missing tables of types that it ``PropertyTrait/references(_:_:onDelete:)`` are created, too.
   /// The properties come from the type's ``Record/prototype``, or from a made-up value.
   ///
-  /// - Parameter type: The type.
+  /// - Parameter type: The type of the records.
   /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.misuse` if the properties
   ///   cannot be determined, or ``SchemaError`` if the table cannot be adapted to the type without
   ///   losing data. Nothing changes in these cases.
@@ -21,7 +21,7 @@ extension Connection {
 
   /// Returns whether the table of a type exists.
   ///
-  /// - Parameter type: The type.
+  /// - Parameter type: The type of the records.
   /// - Throws: `SQLiteError` if the statement fails.
   public func tableExists(of type: (some Record).Type) throws(SQLiteError) -> Bool {
     try tableExists(type.tableName)
@@ -32,7 +32,7 @@ extension Connection {
   /// You can still write values of the type later. The first write creates a new table, and its
   /// auto-incremented keys start from 1 again.
   ///
-  /// - Parameter type: The type.
+  /// - Parameter type: The type of the records.
   /// - Returns: Whether the table existed.
   /// - Throws: `SQLiteError` with `ResultCode.foreignKeyConstraint` if foreign keys of other tables
   ///   reference this one, and with `ResultCode.misuse` if views, or tables with triggers, would no

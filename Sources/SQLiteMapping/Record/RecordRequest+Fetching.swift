@@ -5,7 +5,7 @@ extension Connection {
   ///
   ///     let towns = try connection.fetch(Town.where("population > \(1_000_000)"))
   ///
-  /// - Parameter query: The query.
+  /// - Parameter query: The query for the rows.
   /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
   ///   decoded as the type.
   @inlinable  // Benchmark `fetch`.
@@ -34,7 +34,7 @@ extension Connection {
   ///     try connection.forEach(Town.ordered(by: .column("name"))) { town in print(town.name) }
   ///
   /// - Parameters:
-  ///   - query: The query.
+  ///   - query: The query for the rows.
   ///   - body: Receives each row. If it throws, the fetch ends and rethrows the error.
   /// - Throws: `SQLiteError` if a statement fails, ``RowDecodingError`` if a row cannot be decoded
   ///   as the type, or an error from `body`.
@@ -52,14 +52,14 @@ extension Database {
   ///
   ///     let towns = try database.fetch(Town.where("population > \(1_000_000)"))
   ///
-  /// - Parameter query: The query.
+  /// - Parameter query: The query for the rows.
   /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
   ///   decoded as the type.
   public func fetch<Row>(_ query: RecordQuery<Row>) throws -> [Row] { try fetch(query.objects) }
 
   /// Fetches the rows of a query. Suspends the task meanwhile.
   ///
-  /// - Parameter query: The query.
+  /// - Parameter query: The query for the rows.
   /// - Throws: The errors of the blocking ``fetch(_:)-(RecordQuery<Row>)``, and `CancellationError`
   ///   if the task was cancelled.
   public func fetch<Row>(_ query: RecordQuery<Row>) async throws -> sending [Row] {

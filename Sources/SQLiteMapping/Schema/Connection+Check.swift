@@ -9,7 +9,7 @@ extension Connection {
   /// connection. Otherwise they come from the type's ``Record/prototype``, from a made-up value, or
   /// from the first row of the table.
   ///
-  /// - Parameter type: The type.
+  /// - Parameter type: The type of the records.
   /// - Returns: The differences. Empty if the table matches the type.
   /// - Throws: `SQLiteError` with `ResultCode.misuse` if the properties cannot be determined.
   public func check(of type: (some Record).Type) throws -> [SchemaDifference] {

@@ -120,7 +120,7 @@ extension Migration.Step {
   ///
   /// - Parameters:
   ///   - column: The column. If it is not optional, it needs a default.
-  ///   - table: The table.
+  ///   - table: The name of the table.
   public static func addColumn(_ column: ColumnDefinition, in table: String) -> Self {
     Self(description: "ALTER TABLE “\(table)” ADD COLUMN “\(column.name)”") { connection in
       try connection.executeChange(
@@ -376,7 +376,7 @@ extension Connection {
   /// those tables or set their references to NULL, and their types could no longer be written.
   ///
   /// - Parameters:
-  ///   - table: The table.
+  ///   - table: The name of the table.
   ///   - belongings: Tables that are dropped together with it.
   ///   - name: Returns the description of columns of another table for the message.
   /// - Throws: ``SQLiteError`` with ``ResultCode/foreignKeyConstraint``. The message names the

@@ -93,10 +93,10 @@ package struct Search: Sendable {
   ///
   /// - Parameters:
   ///   - columns: The columns. They refer to the table as `found`.
-  ///   - table: The table.
+  ///   - table: The name of the table.
   ///   - searched: The searched columns, in any order.
   ///   - rowID: The column that is the rowid of the table.
-  ///   - connection: The connection.
+  ///   - connection: The connection that runs the query.
   /// - Returns: The query, or nil if the table has no full-text index with exactly these columns.
   package func query(
     _ columns: SQL, of table: String, _ searched: [String], _ rowID: String,

@@ -5,6 +5,8 @@ public import SQLiteCore
 
 extension Duration: Bindable, ColumnValue {
   /// The duration as exact text of decimal seconds, such as `-1.5`, like ``DurationStrategy/text``.
+  ///
+  /// - Throws: Nothing, because every duration can be represented as text.
   public var databaseValue: Value {
     get throws(SQLiteError) { try DurationStrategy.text.value(for: self) }
   }

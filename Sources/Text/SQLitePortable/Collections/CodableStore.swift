@@ -37,7 +37,7 @@ public final class CodableStore: Sendable {
   /// Creates a store in a database, which may contain other tables.
   ///
   /// - Parameters:
-  ///   - database: The database.
+  ///   - database: The database that stores the items.
   ///   - coder: The coder that stores the items, by default as SPON. Use a ``JSONCoder`` for JSON.
   public init(database: Database, coder: any NestedCoder = SPONCoder()) {
     self.database = database
