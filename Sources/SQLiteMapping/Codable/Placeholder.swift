@@ -41,8 +41,8 @@ enum Placeholder {
 
   /// Returns a made-up value of a type.
   ///
-  /// - Throws: ``Refusal`` if the type's `init(from:)` rejects all made-up content. `path` is the
-  ///   coding path of the value for its message.
+  /// - Throws: ``Refusal`` with the coding path `path` if the type's `init(from:)` throws a
+  ///   `DecodingError` or the type contains itself endlessly; any other error of `init(from:)`.
   fileprivate dynamic static func value<Value: Decodable>(
     of type: Value.Type, _ path: [any CodingKey]
   ) throws -> Value {
