@@ -214,17 +214,17 @@ import Testing
 
   @Test func `properties that contain objects in other types are stored as JSON`() throws {
     struct Shelf: MagicObject {
-      @MagicValue var tag: Tag?
+      @MagicValue var tags: [Tag?]
       @MagicValue var rows: [[Tag]]
       init() {}
     }
     let (shelf, tag) = (Shelf(), Tag())
     tag.name = "novel"
-    (shelf.tag, shelf.rows) = (tag, [[tag]])
+    (shelf.tags, shelf.rows) = ([tag, nil], [[tag]])
     try magic.update(shelf)
     #expect(try magic.count(of: Tag.self) == 0)
-    let json = try magic.database.rows("SELECT tag, rows FROM Shelf", as: String.self, String.self)
-    #expect(json[0] == (#"{"name":"novel"}"#, #"[[{"name":"novel"}]]"#))
+    let json = try magic.database.rows("SELECT tags, rows FROM Shelf", as: String.self, String.self)
+    #expect(json[0] == (#"[{"name":"novel"},null]"#, #"[[{"name":"novel"}]]"#))
   }
 }
 
@@ -308,9 +308,32 @@ import Testing
     @MagicValue var text: AsyncMagical<String> = AsyncMagical(value: "")
   }
 
+  struct OptionalTag: MagicObject {
+    @MagicValue var tag: Tag?
+  }
+
+  struct OptionalTags: MagicObject {
+    @MagicValue var tags: [Tag]?
+  }
+
+  struct OptionalAsset: MagicObject {
+    @MagicValue var asset: MagicAsset<Data>?
+  }
+
   struct Reversed: MagicObject {
     @MagicValue var name = ""
     @ReverseMagicValue(\Tag.$name) var tags: AsyncReverseMagicSet<Tag>
+  }
+
+  struct Owner: MagicObject {
+    @MagicValue var tag: Tag
+    @MagicValue var list: [Tag] = []
+  }
+
+  struct ReversedForOthers: MagicObject {
+    @MagicValue var name = ""
+    @ReverseMagicValue(\Owner.$tag) var owners: AsyncReverseMagicSet<Owner>
+    @ReverseMagicValue(\Owner.$list) var listOwners: AsyncReverseMagicSet<Owner>
   }
 
   let magic: MagicData
@@ -321,7 +344,8 @@ import Testing
     arguments: [
       Bare.self, TwoKeys.self, TwoNils.self, SameNames.self, Rowid.self, Reserved.self,
       Omitting.self, Foreign.self, IndexedList.self, SearchedNumber.self, RequiredNil.self,
-      CascadingList.self, RuleWithoutRelation.self,
+      CascadingList.self, RuleWithoutRelation.self, LazyText.self, OptionalTag.self,
+      OptionalTags.self, OptionalAsset.self,
     ] as [any MagicObject.Type])
   func `a type that cannot be stored throws when it is first used`(
     type: any MagicObject.Type
@@ -351,14 +375,30 @@ import Testing
     }
   }
 
-  @Test func `a lazy plain value throws when it is saved`() throws {
-    #expect(try magic.count(of: LazyText.self) == 0)
-    #expect(throws: MagicError.self) { try magic.update(LazyText()) }
-  }
-
   @Test func `a reverse relation of a plain value throws when it is queried`() throws {
     let object = Reversed()
     try magic.update(object)
     #expect(throws: MagicError.self) { try object.tags.get() }
+  }
+
+  @Test func `a reverse relation of a relation to another type throws when it is queried`() throws {
+    let (owner, object) = (Owner(), ReversedForOthers())
+    owner.tag = Tag()
+    owner.tag.name = "a"
+    owner.list = [owner.tag]
+    try magic.update(owner)
+    try magic.update(object)
+    for relation in [object.owners, object.listOwners] {
+      let error = #expect(throws: MagicError.self) { try relation.get() }
+      guard case .unsuitableType("ReversedForOthers", _)? = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+      #expect(throws: MagicError.self) { try relation.count() }
+    }
+    #expect(throws: MagicError.self) {
+      try magic.count(
+        of: ReversedForOthers.self, where: (\ReversedForOthers.$owners).contains(owner))
+    }
   }
 }

@@ -29,6 +29,13 @@ extension MagicProperty {
   /// Whether the property's type is an optional of an optional.
   static var isNestedOptional: Bool { isOptionalOfOptional(Value.self) }
 
+  /// Whether the property's type is an optional of a relation or of an asset, such as `Person?`.
+  static var isOptionalOfObjects: Bool {
+    guard let optional = Value.self as? any OptionalValue.Type else { return false }
+    if case .column = _PropertyRole.of(optional.wrappedType).kind { return false }
+    return true
+  }
+
   /// The property's type if it is a collection with keys, else nil.
   static var dictionary: (any KeyedCollection.Type)? { Value.self as? any KeyedCollection.Type }
 }

@@ -160,8 +160,23 @@ package final class ObjectPlan: Sendable {
     guard properties.count <= CellIndex.limit else {
       throw refuse("it has more than \(CellIndex.limit) properties")
     }
-    var names: Set<String> = [ObjectShape.hiddenKey]
+    var names: Set<String> = []
     for (property, wrapper) in zip(properties, wrappers) {
+      guard asciiLowercased(property.name) != ObjectShape.hiddenKey else {
+        throw refuse("the column name “\(property.name)” is reserved; rename the property")
+      }
+      if case .column = property.role.kind {
+        guard !property.role.isLazy else {
+          throw refuse(
+            "“\(property.name)” is an AsyncMagical, but contains no object, collection of objects "
+              + "or asset; declare it without AsyncMagical")
+        }
+        guard !wrapper.isOptionalOfObjects else {
+          throw refuse(
+            "“\(property.name)” is an optional relation or asset; declare it with "
+              + "@OptionalMagicValue")
+        }
+      }
       guard !wrapper.isNestedOptional else {
         throw refuse(
           "“\(property.name)” is an optional of an optional, but NULL represents only one nil")

@@ -98,7 +98,7 @@ package final class RelationCache: Sendable {
   /// reverse direction.
   ///
   /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the property is not a relation, or if
-  ///   a reverse relation doesn't name one.
+  ///   a reverse relation doesn't name a relation to this type.
   func relation(
     of shape: ObjectShape, _ slot: Int, _ plans: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> ObjectRelation {
@@ -106,8 +106,15 @@ package final class RelationCache: Sendable {
     if let known = relations.withLock({ $0[key] }) { return known }
     let relation: ObjectRelation
     if let reverse = shape.properties[slot].reverse?.value as? any ReverseRelation {
-      let (owner, slot) = try reverse.property(plans)
-      relation = try ObjectRelation(owner, slot, isReversed: true, plans)
+      let (owner, reversed) = try reverse.property(plans)
+      relation = try ObjectRelation(owner, reversed, isReversed: true, plans)
+      let target = owner.properties[reversed].role.target
+      guard target.map(ObjectIdentifier.init) == ObjectIdentifier(shape.type) else {
+        throw MagicError.unsuitableType(
+          type: shape.typeName,
+          reason: "“\(shape.properties[slot].name)” reverses a relation to another type; "
+            + "@ReverseMagicValue must name a relation to \(shape.typeName)")
+      }
     } else {
       relation = try ObjectRelation(plans(shape.type), slot, isReversed: false, plans)
     }

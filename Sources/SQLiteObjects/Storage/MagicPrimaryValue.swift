@@ -2,7 +2,8 @@ public import Essentials
 
 /// A type of primary values, which identify the objects of a type.
 public protocol MagicPrimaryValue: Codable, Hashable, Sendable {
-  /// A unique value for a new object, or nil if the database assigns the value.
+  /// A unique value for a new object, or nil if there is none. For `Int`, the database then assigns
+  /// the value. For other types, you must set it before the first save.
   static var fresh: Self? { get }
 }
 
