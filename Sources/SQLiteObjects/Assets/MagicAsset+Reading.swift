@@ -121,16 +121,22 @@ extension MagicAsset {
   /// content is in a row.
   ///
   /// Don't write to the file. The path changes when the content is replaced.
+  ///
+  /// - Throws: `AssetError`, `SQLiteError` or ``MagicError``.
   public var path: String? {
     get throws { try open()?.path }
   }
 
   /// The URL of the file. It is nil if ``path`` is nil.
+  ///
+  /// - Throws: The errors of ``path``.
   public var url: URL? {
     get throws { try path.map { URL(filePath: $0, directoryHint: .notDirectory) } }
   }
 
   /// The extension of the file name, or nil if it has none. Reading it doesn't read the file.
+  ///
+  /// - Throws: `AssetError`, `SQLiteError` or ``MagicError``.
   public var pathExtension: String? {
     get throws {
       if let newExtension { return newExtension.isEmpty ? nil : newExtension }
@@ -145,6 +151,9 @@ extension MagicAsset {
 
   /// The size of the content in bytes, or 0 if there is no content. For a saved asset, reading it
   /// doesn't read the file.
+  ///
+  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError``, or an error of the conversion of an
+  ///   unsaved value to bytes.
   public var size: Int {
     get throws {
       switch state {
@@ -160,6 +169,9 @@ extension MagicAsset {
 
   /// The SHA-256 digest of the content, or nil if there is no content. For a saved asset, reading
   /// it doesn't read the file.
+  ///
+  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError``, or an error of the conversion of an
+  ///   unsaved value to bytes.
   public var sha256: AssetDigest? {
     get throws {
       switch state {
@@ -173,7 +185,9 @@ extension MagicAsset {
     }
   }
 
-  /// Returns the path of a file that belongs to the user.
+  /// Returns the path of a file URL.
+  ///
+  /// - Throws: ``AssetError/invalidPath(_:)`` for any other URL.
   static func path(of url: URL) throws -> String {
     do {
       return try url.filePath()

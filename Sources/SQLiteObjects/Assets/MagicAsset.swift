@@ -31,9 +31,10 @@ public struct MagicAsset<Element: AssetConvertible> {
   }
 
   var state: Origin
-  /// The new extension. Nil leaves the extension unchanged, and `""` removes it.
+  /// The file extension to save. Nil leaves the extension unchanged, and `""` removes it.
   var newExtension: String?
-  /// The holder of the value that was read, shared with the other copies of the asset.
+  /// The holder of the value that was read, shared with the other copies of the asset. Nil in the
+  /// copy that the object stores, and for content that isn't in a store yet.
   var holder: AssetCache.Holder?
 
   init(_ state: Origin, extension newExtension: String?) {
@@ -163,8 +164,12 @@ extension MagicAsset: AssetValue {
 /// A type with values that can be the content of an asset.
 public protocol AssetConvertible {
   /// Creates a value from the bytes of an asset.
+  ///
+  /// - Throws: An error if the bytes don't represent a value of the type.
   init(assetData: Data) throws
   /// The bytes to store in an asset.
+  ///
+  /// - Throws: An error if the value can't be converted to bytes.
   var assetData: Data { get throws }
 }
 
@@ -197,6 +202,8 @@ extension AssetConvertible where Self: Codable {
     self = try JSONDecoder().decode(Self.self, from: assetData)
   }
   /// The bytes to store in an asset: the value as JSON.
+  ///
+  /// - Throws: `EncodingError` if the value can't be encoded as JSON.
   public var assetData: Data {
     get throws {
       try checkDepth(of: self)

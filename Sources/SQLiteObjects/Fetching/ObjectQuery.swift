@@ -5,7 +5,7 @@ import SQLiteMapping
 struct ObjectQuery: Sendable {
   private let store: any ObjectStore
   let plan: ObjectPlan
-  /// The primary value, if the query selects one object by it.
+  /// The primary value, if the query selects a single object by it; otherwise nil.
   private var primary: Value?
   private var condition: SQL?
   private var order: [SQL] = []
@@ -166,7 +166,8 @@ struct ObjectQuery: Sendable {
 }
 
 extension QueryParts {
-  /// Returns the condition that combines the filter, the relation, the limit and the offset.
+  /// Returns the condition that combines the filter, the relation, the limit and the offset, or nil
+  /// if the query has none of them.
   func limitedCondition(in store: any ObjectStore) throws -> QueryNode? {
     guard limit != nil || offset > 0 else { return try unlimitedCondition(in: store) }
     let query = try ObjectQuery(store, self)
@@ -183,7 +184,7 @@ enum Fetched: Sendable {
 }
 
 extension Fetched {
-  /// The storage of the first object of a type that has no eager relations.
+  /// The storage of the first object that the query selected, or nil if it selected none.
   var firstStorage: ObjectStorage? {
     switch self {
     case .plain(let storages): storages.first

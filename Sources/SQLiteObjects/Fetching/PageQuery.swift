@@ -122,7 +122,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
       objects.selection(of: SQL(joining: [objects.key] + keys, separator: ", ")), body)
   }
 
-  /// Returns the query for the page after a position.
+  /// Returns the query for the page after a position, or for the first page if `position` is nil.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the position belongs to a query with
   ///   other sort keys.

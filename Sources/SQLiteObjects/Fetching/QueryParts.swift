@@ -37,7 +37,8 @@ struct QueryParts: Sendable {
     return try origin.order(in: store).map { [$0] } ?? []
   }
 
-  /// Returns the condition that combines the filter and the relation.
+  /// Returns the condition that combines the filter and the relation, or nil if the query has
+  /// neither.
   func unlimitedCondition(in store: any ObjectStore) throws -> QueryNode? {
     guard let related = try origin?.condition(in: store) else { return filter }
     return filter.map { .and(related, $0) } ?? related

@@ -8,7 +8,7 @@ struct ResultFingerprint: Sendable {
   private var values: [Value] = []
   private var tables: [Rows] = []
 
-  /// The rows of one type.
+  /// The stored values and the links of the rows of one type.
   fileprivate struct Rows {
     let shape: ObjectShape
     let numbers: RowNumbers
@@ -27,12 +27,13 @@ struct ResultFingerprint: Sendable {
     var keys: [Int64] { numbers.keys }
   }
 
-  /// Creates the print of a result that consists of plain values.
+  /// Creates the fingerprint of a result that consists of plain values.
   init(values: [Value] = []) {
     self.values = values
   }
 
-  /// Creates the print of fetched objects, their related objects, and the contents of their assets.
+  /// Creates the fingerprint of fetched objects, their related objects, and the contents of their
+  /// assets.
   ///
   /// - Throws: ``SQLiteError`` if reading the assets' rows fails.
   init(_ fetched: Fetched, _ connection: Connection) throws {
@@ -55,10 +56,10 @@ struct ResultFingerprint: Sendable {
     }
   }
 
-  /// Adds plain values.
+  /// Adds plain values to the fingerprint.
   mutating func add(_ values: [Value]) { self.values += values }
 
-  /// Adds the ranks and texts of search results.
+  /// Adds the ranks and texts of search results to the fingerprint.
   mutating func add(_ hits: [SearchResult<Int64>]) {
     for hit in hits {
       values += [.integer(hit.value), .real(hit.rank), .text(hit.snippet)]

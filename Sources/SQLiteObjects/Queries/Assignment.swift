@@ -8,7 +8,7 @@ import SQLiteCore
 /// All values are calculated from the values that the object had before: no assignment sees the
 /// result of another one in the same call.
 public struct Assignment<Object: MagicObject>: Sendable {
-  /// The property to set.
+  /// The column of the property to set, or a failure if the key path doesn't reference one.
   let target: QueryNode
   let value: QueryNode
   /// The range of the property's integer type, if the value is calculated; otherwise nil.
@@ -64,7 +64,8 @@ public struct Assignment<Object: MagicObject>: Sendable {
       QueryNode.calculation(QueryNode(path), arithmetic, right, as: Column.Element.self))
   }
 
-  /// Returns the stored form of a value.
+  /// Returns a node for the stored form of a value, or a failure if the value can't be stored in a
+  /// column.
   private static func node<Column: MagicProperty>(
     _ value: Column.Value, _ column: Column.Type
   ) -> QueryNode {

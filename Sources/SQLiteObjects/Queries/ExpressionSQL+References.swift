@@ -6,7 +6,7 @@ extension ExpressionSQL {
   struct Reference {
     /// The column that stores the reference.
     let column: String
-    /// The rows of the referenced objects.
+    /// The rows of the table of the referenced objects, in the subquery.
     let rows: Rows
     let table: String
     /// The condition on the referenced rows.
@@ -17,10 +17,11 @@ extension ExpressionSQL {
 
   /// Writes a comparison with a property of a referenced object as `reference IN (SELECT key …)`,
   /// which reads the referenced rows once. A scalar subquery would look up the object for each row.
-  /// Writes a comparison with a property of a referenced object as `reference IN (SELECT key …)`,
-  /// which reads the referenced rows once. A scalar subquery would look up the object for each row.
   ///
-  /// Tests for nil aren't written here, because an object that references nothing must match, too.
+  /// Tests for nil aren't written in this way, because an object that references nothing must
+  /// match, too.
+  ///
+  /// - Returns: False if nothing was written, because the node isn't such a comparison or is
   ///   evaluated for few rows only.
   mutating func writeByReference(
     _ node: QueryNode, _ rows: Rows, to sql: inout SQL

@@ -249,7 +249,8 @@ extension QueryNode {
     }
   }
 
-  /// The relation that must have a matching object for the condition to be true.
+  /// The relation that must have a matching object for the condition to be true, or nil if there is
+  /// none.
   var requiredRelation: RelatedQuery? {
     switch self {
     case .related(let query, _):

@@ -169,7 +169,9 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
     MagicExpression(aggregate(.max(of: Element.self), expression.node, where: filter))
   }
 
-  /// Returns a condition or a calculation on the related objects.
+  /// Returns a node for a query of the related objects, or a failure if the key path isn't a
+  /// relation. By default, the query tests whether a related object exists; `change` can set
+  /// another result, and a filter.
   private func related(_ change: (inout RelatedQuery) -> Void) -> QueryNode {
     do {
       var query = RelatedQuery(route: try QueryNode.slots(self))

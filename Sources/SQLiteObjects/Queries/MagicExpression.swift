@@ -139,7 +139,8 @@ extension QueryNode {
     return .and(comparison(left.ordered(as: type), .equal, right), equal)
   }
 
-  /// Returns a calculation with the arithmetic of the result's type.
+  /// Returns a node for an arithmetic operation that is calculated like in Swift for values of
+  /// `type`.
   static func calculation(
     _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode, as type: Any.Type
   ) -> QueryNode {

@@ -144,7 +144,7 @@ extension QueryNode {
     return node(of: operands) { .literal(pieces, operands, depth: $0) }
   }
 
-  /// Returns a condition or a calculation on related objects.
+  /// Returns a node for a condition or a calculation on related objects.
   static func related(_ query: RelatedQuery) -> QueryNode {
     node(of: [query.filter, query.operand].compactMap(\.self), levels: 2) {
       .related(query, depth: $0)
@@ -166,12 +166,12 @@ extension QueryNode {
     return node(of: [condition, value, other, .choice(list)], levels: 0) { _ in .choice(list) }
   }
 
-  /// Returns a condition that is true if both conditions are true.
+  /// Returns a node that is true if both conditions are true.
   static func and(_ left: QueryNode, _ right: QueryNode) -> QueryNode {
     joined(left, right, QueryNode.all) { if case .all(let list) = $0 { list } else { nil } }
   }
 
-  /// Returns a condition that is true if at least one of two conditions is true.
+  /// Returns a node that is true if at least one of two conditions is true.
   static func or(_ left: QueryNode, _ right: QueryNode) -> QueryNode {
     joined(left, right, QueryNode.any) { if case .any(let list) = $0 { list } else { nil } }
   }
@@ -192,7 +192,7 @@ extension QueryNode {
     return self.node(left, right, node(joined))
   }
 
-  /// Returns the negation of a condition.
+  /// Returns a node that is true if a condition isn't true.
   @inline(never)
   static func not(_ operand: QueryNode) -> QueryNode {
     switch operand {
@@ -203,7 +203,7 @@ extension QueryNode {
     }
   }
 
-  /// Returns a condition that a value is in a list. The list may contain NULL.
+  /// Returns a node that is true if a value is in a list. The list may contain NULL.
   static func isIn(_ operand: QueryNode, _ list: some Sequence<QueryNode>) -> QueryNode {
     var (values, hasNil) = ([Value](), false)
     for node in list {
@@ -214,22 +214,22 @@ extension QueryNode {
     return hasNil ? or(isIn, comparison(operand, .equal, .value(.null))) : isIn
   }
 
-  /// Returns a condition that a text has a prefix, by bytes. It is a range, so that SQLite can use
-  /// an index.
+  /// Returns a node that is true if a text has a prefix, compared by bytes. The SQL compares with a
+  /// range, so that SQLite can use an index.
   static func hasPrefix(_ operand: QueryNode, _ prefix: String) -> QueryNode {
     let start = comparison(operand, .greaterOrEqual, .value(.text(prefix)))
     guard let end = TextRange.end(ofPrefix: prefix) else { return start }
     return and(start, comparison(operand, .less, .value(.text(end))))
   }
 
-  /// Returns a condition that a text contains another text, by bytes.
+  /// Returns a node that is true if a text contains another text, compared by bytes.
   static func contains(_ operand: QueryNode, _ part: String) -> QueryNode {
     if part.isEmpty { return comparison(operand, .notEqual, .value(.null)) }
     return form(
       ["(instr(", ", ", ") > 0)"], [operand, .value(.text(part))], isTruthValue: true)
   }
 
-  /// Returns a condition with SQLite's `LIKE`, with its wildcards and its handling of case.
+  /// Returns a node that is true if a text matches a pattern of SQLite's `LIKE`.
   static func like(_ operand: QueryNode, _ pattern: String) -> QueryNode {
     form(["(", " LIKE ", ")"], [operand, .value(.text(pattern))], isTruthValue: true)
   }
@@ -265,7 +265,7 @@ extension QueryNode {
     }
   }
 
-  /// The child nodes.
+  /// The operands of the node, or the nodes of its list; empty for a value or a column.
   @inline(never)
   var parts: [QueryNode] {
     switch self {
@@ -469,7 +469,7 @@ enum QueryArithmetic: String, Sendable {
 /// unless another list has already been extended at the same end of the shared content.
 struct QueryNodeList: Sendable {
   private struct Content {
-    /// The nodes before the middle, in reverse order.
+    /// The nodes that were prepended, the last one prepended at the end.
     var front: [QueryNode] = []
     var back: [QueryNode]
   }
@@ -485,7 +485,7 @@ struct QueryNodeList: Sendable {
   private let storage: Buffer
   private let frontCount: Int
   private let backCount: Int
-  /// The depth of the deepest condition.
+  /// The depth of the deepest node in the list.
   private let innerDepth: Int
 
   /// Creates a list of two nodes.

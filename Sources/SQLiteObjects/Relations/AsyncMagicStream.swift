@@ -34,7 +34,7 @@ extension AsyncMagical where Element: MagicCollection {
     }
   }
 
-  /// Returns the batch after a link, or the first batch if it is nil.
+  /// Returns the batch of items after a link, or the first batch if `last` is nil.
   private func items(
     after last: StoredLink?, _ batch: Int, _ objects: RelatedObjects
   ) -> LazyAnswer<ItemBatch<Element.MagicItem>> {

@@ -24,9 +24,9 @@ extension LazySource {
 struct RelatedObjects: Sendable {
   let store: any ObjectStore
   let relation: ObjectRelation
-  /// The z_index of the object whose related objects these are.
+  /// The z_index of the object that has the relation.
   let zIndex: Int64
-  /// The generation of the store's contents that contains this object.
+  /// The generation of the store's contents that contains the object that has the relation.
   let generation: Int
 
   /// The result of a read from one snapshot.
@@ -36,7 +36,7 @@ struct RelatedObjects: Sendable {
     var fetched = Fetched.plain([])
   }
 
-  /// A read on a connection.
+  /// A closure that reads links or related objects on a connection.
   typealias Reading = @Sendable (Connection) throws -> ReadResult
 
   /// Throws ``MagicError/restored(type:)`` if the store's contents were replaced since the object

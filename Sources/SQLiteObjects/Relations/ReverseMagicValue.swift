@@ -104,6 +104,8 @@ extension ReverseMagicValue {
 extension KeyedDecodingContainer {
   /// Creates the property of a decoded object without decoding anything, whether or not its key
   /// exists.
+  ///
+  /// - Throws: No error. Synthesized code calls all `decode` methods with `try`.
   public func decode<Owner>(
     _ type: ReverseMagicValue<Owner>.Type, forKey key: Key
   ) throws -> ReverseMagicValue<Owner> {

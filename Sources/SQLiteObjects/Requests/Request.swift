@@ -6,7 +6,7 @@ import SQLiteCore
 /// and observe it. Errors in it, such as a filter on a property of another type, are thrown when you fetch it.
 public struct Request<Result>: Sendable {
   let prepare: @Sendable (any ObjectStore) throws -> PreparedRequest<Result>
-  /// The rows, if the result is an array of them.
+  /// The columns and the grouping, if the result is an array of rows with values; otherwise nil.
   var rows: RowRequest?
 
   init(
@@ -22,7 +22,7 @@ public struct Request<Result>: Sendable {
   ///     let names = City.all.values(\.$name).map { Set($0) }
   ///
   /// - Parameter transform: Computes the result. It runs where the result is received, not on a
-  ///   thread of the database.
+  ///   thread of the database. Fetching throws any error that it throws.
   public func map<Other>(
     _ transform: @escaping @Sendable (sending Result) throws -> sending Other
   ) -> Request<Other> {

@@ -114,8 +114,8 @@ private struct KnownPlans {
 }
 
 extension MagicData {
-  /// Copies the database and its assets, as of one moment, into a new folder, blocking the thread.
-  /// You can open the copy as a store.
+  /// Copies a snapshot of the database and its assets into a new folder, blocking the thread. You
+  /// can open the copy as a store.
   ///
   ///     let backup = try magic.backup(to: "/var/backups/app-monday")
   ///     for fault in backup.faults { print(fault) }
@@ -136,8 +136,8 @@ extension MagicData {
     try database.reportingClosedStore { try assets.backup(to: path, progress: progress) }
   }
 
-  /// Copies the database and its assets, as of one moment, into a new folder. You can open the copy
-  /// as a store. Suspends the task meanwhile.
+  /// Copies a snapshot of the database and its assets into a new folder. You can open the copy as a
+  /// store. Suspends the task meanwhile.
   ///
   /// Cancelling the task ends the backup. For details, see the blocking ``backup(to:progress:)``.
   ///
@@ -147,8 +147,7 @@ extension MagicData {
   ///     throws, the backup ends.
   /// - Returns: The paths of the copies, and the assets that were missing or damaged. Check these:
   ///   they don't make the backup fail.
-  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
-  ///   cancelled.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func backup(
     to path: String, progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
   ) async throws -> AssetBackup {
