@@ -71,6 +71,14 @@ import TestSupport
     #expect(table.text.hasSuffix(") STRICT -- the end"))
   }
 
+  @Test func `an order that names a column twice throws and changes nothing`() throws {
+    var table = try SQLTableText("CREATE TABLE t (a, b INT, c)")
+    #expect(throws: SQLTableText.Refusal.repeatedColumn("B")) {
+      try table.reorder(["b", "a", "B"])
+    }
+    #expect(table.text == "CREATE TABLE t (a, b INT, c)")
+  }
+
   @Test func `edits that overlap or exceed the text return nil`() {
     #expect(SQLEdit.apply([SQLEdit(0..<2, "x"), SQLEdit(1..<3, "y")], to: "abc") == nil)
     #expect(SQLEdit.apply([SQLEdit(2..<9, "x")], to: "abc") == nil)

@@ -21,6 +21,8 @@ public struct SQLTableText: Sendable {
     case noConstraint
     /// The column is the only one of the table, so it can't be removed.
     case lastColumn
+    /// The new order names this column twice.
+    case repeatedColumn(String)
   }
 
   /// The text, including all changes.
@@ -244,12 +246,16 @@ public struct SQLTableText: Sendable {
   ///
   /// Each column keeps its own text. Comments between columns keep their positions.
   ///
-  /// - Parameter names: The names of the columns that come first, in their new order. Each column
-  ///   must occur only once.
+  /// - Parameter names: The names of the columns that come first, in their new order.
   /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column with one of the names;
-  ///   ``SQLSyntaxError`` if the result isn't valid.
+  ///   ``Refusal/repeatedColumn(_:)`` if two names are of the same column; ``SQLSyntaxError`` if the
+  ///   result isn't valid.
   public mutating func reorder(_ names: [String]) throws {
     let first = try names.map(column)
+    for (index, column) in first.enumerated()
+    where first[..<index].contains(where: { $0.name.matches(column.name) }) {
+      throw Refusal.repeatedColumn(names[index])
+    }
     let rest = definition.columns.filter { column in
       !first.contains { $0.name.matches(column.name) }
     }

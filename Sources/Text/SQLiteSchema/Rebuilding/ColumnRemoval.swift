@@ -84,6 +84,7 @@ extension SQLTableText.Refusal {
     case .noTable: "its SQL does not create a table"
     case .noColumn(let name): "there is no column “\(name)”"
     case .noConstraint: "there is no such constraint"
+    case .repeatedColumn(let name): "the new order names the column “\(name)” twice"
     case .lastColumn: "a table needs at least one column"
     }
   }
