@@ -16,7 +16,7 @@ struct AssetTriggers {
     "\(PropertyName.name(column, of: table))_\(event)"
   }
 
-  /// Creates the triggers of a column, unless they exist.
+  /// Creates the asset triggers of the column `name` of a table, unless they exist.
   func make(_ name: String, of table: String) throws {
     try removeFormer(name, of: table)
     let column: SQL = "\(identifier: name)"
@@ -35,7 +35,7 @@ struct AssetTriggers {
       """)
   }
 
-  /// Removes the triggers of a column.
+  /// Removes the asset triggers of the column `name` of a table, if they exist.
   func remove(_ name: String, of table: String) throws {
     try removeFormer(name, of: table)
     for event in AssetTriggers.events {

@@ -200,7 +200,8 @@ extension MagicAsset {
     try File.open(path: path(of: url))
   }
 
-  /// Returns the value of this content if another copy of the asset still holds it.
+  /// Returns the value that was read from the content of `record` if a copy of the asset still
+  /// holds it, else nil.
   func known(_ record: AssetRecord) -> Element? {
     holder?.value(of: record)?.value as? Element
   }

@@ -16,7 +16,7 @@ import SQLiteMapping
 ///
 /// If you assign an asset to another object, saving that object creates a copy with its own file.
 public struct MagicAsset<Element: AssetConvertible> {
-  /// The origin of an asset's content.
+  /// The place where an asset's content is until it is read.
   enum Origin {
     /// The asset has no content.
     case empty

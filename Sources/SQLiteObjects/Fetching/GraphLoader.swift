@@ -49,7 +49,7 @@ final class GraphLoader {
     try follow()
   }
 
-  /// Reads the objects that aren't in the graph yet.
+  /// Reads the objects with these z_index values that aren't in the graph yet.
   private func add(_ plan: ObjectPlan, _ zIndexes: [Int64]) throws {
     let table = try graph.index(of: plan.shape)
     let missing = unknown(table, zIndexes)
@@ -120,7 +120,8 @@ final class GraphLoader {
     return fresh
   }
 
-  /// Returns the targets of the eager relations of newly read objects.
+  /// Returns the targets of the eager relations of newly read objects, as a batch for each
+  /// relation.
   private func targets(_ batch: Batch) throws -> [Batch] {
     let plan = batch.plan
     let index = try graph.index(of: plan.shape)

@@ -77,7 +77,8 @@ struct ObjectQuery: Sendable {
     return sql
   }
 
-  /// Fetches the objects and their related objects.
+  /// Fetches the rows of the objects and, if their type has eager relations, of their related
+  /// objects.
   func fetch(_ connection: Connection) throws -> Fetched {
     if let sql = plainSelection {
       let content = StoreContent(of: store)
@@ -112,14 +113,14 @@ struct ObjectQuery: Sendable {
     try fetched.objects(type, plan, in: store)
   }
 
-  /// Returns the number of objects.
+  /// Returns the number of objects that the query selects.
   func count(_ connection: Connection) throws -> Int {
     guard try store.tableExists(plan, connection) else { return 0 }
     let rows: SQL = isLimited ? "(\(keys))" : "\(plan.quotedTable) \(clause)"
     return try connection.firstRow("SELECT count(*) FROM \(rows)", as: Int.self) ?? 0
   }
 
-  /// Deletes the rows of the objects, and returns their number.
+  /// Deletes the rows of the objects that the query selects, and returns their number.
   func delete(_ connection: Connection) throws -> Int {
     // Another connection may have dropped the table, and a deletion isn't retried like a fetch.
     guard try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
@@ -135,10 +136,10 @@ struct ObjectQuery: Sendable {
 
   private var isLimited: Bool { limit != nil || offset > 0 }
 
-  /// A SELECT of the keys of the objects, in their order.
+  /// The SQL of a SELECT that returns the keys of the objects, in their order.
   var keys: SQL { selection(of: key) }
 
-  /// Returns a SELECT of columns of the objects, in their order.
+  /// Returns the SQL of a SELECT that returns columns of the objects, in their order.
   func selection(of columns: SQL) -> SQL {
     "SELECT \(columns) FROM \(plan.quotedTable)\(joins) \(tail)"
   }

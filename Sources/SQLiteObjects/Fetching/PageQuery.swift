@@ -17,9 +17,9 @@ public struct ObjectPage<Object: MagicObject> {
 /// It stores the object's sort keys, so it stays valid when objects are inserted, changed or
 /// removed, including that object.
 public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
-  /// The values of the sort keys.
+  /// The values of the sort keys at the position.
   let values: [Value]
-  /// The key of the row, which breaks ties.
+  /// The key of the row at the position. It orders rows with equal sort keys.
   let key: Int64
   /// A description of the sort keys. A position is valid only for a query with an equal outline.
   fileprivate let outline: [String]
@@ -30,7 +30,7 @@ public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
 struct PageQuery<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
   let plan: ObjectPlan
-  /// The query for the objects of all pages.
+  /// The query for the objects of all pages, without a limit.
   private let query: QueryParts
   private let outline: [String]
   private var start: PagePosition<Object>?

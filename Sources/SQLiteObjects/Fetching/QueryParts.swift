@@ -45,7 +45,7 @@ struct QueryParts: Sendable {
   }
 }
 
-/// The grouping of a query's objects.
+/// The grouping of a query's objects: its keys, the condition on groups, and their order and limit.
 struct Groups: Sendable {
   /// The number of key columns, which come first; zero for one group of all objects.
   var keyCount = 0
@@ -54,7 +54,7 @@ struct Groups: Sendable {
   let limit: Int?
   let offset: Int
 
-  /// Creates a single group of all objects.
+  /// Creates a grouping in which all objects form a single group.
   init() { (having, order, limit, offset) = (nil, [], nil, 0) }
 
   init<Object: MagicObject>(

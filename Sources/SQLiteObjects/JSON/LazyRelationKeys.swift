@@ -25,7 +25,7 @@ extension _LiveValue {
   }
 }
 
-/// A link with the key of its target.
+/// A link that identifies its target by the key with which coders encode the target.
 private struct KeyedLink: LinkItem {
   let key: Value
   let target: Value

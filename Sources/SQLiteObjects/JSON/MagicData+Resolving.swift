@@ -110,7 +110,7 @@ private struct UnresolvedRelation {
   let keys: RelationKeys
   let type: any MagicObject.Type
 
-  /// Sets the relation to the objects with its keys.
+  /// Sets the relation to the objects that have its keys.
   func set<Object: MagicObject>(
     _ type: Object.Type, _ objects: [Value: any MagicObject]
   ) throws {

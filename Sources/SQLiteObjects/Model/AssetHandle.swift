@@ -27,7 +27,7 @@ package struct AssetHandle: Sendable {
   let zIndex: Int64
   /// The id of the asset when the object was fetched or saved, or nil if it had none.
   let lastID: AssetID?
-  /// The cache of the loaded content.
+  /// The cache that shares the loaded content between copies of the asset.
   let cache: AssetCache
 }
 

@@ -36,7 +36,8 @@ extension _MagicCell {
     return try? ColumnStorage.value(type, of: .null)
   }
 
-  /// Returns the asset with a stored id.
+  /// Returns the property's asset, given its stored id. Returns nil if the property isn't an asset
+  /// or is an optional one that is nil.
   private func asset<Value>(_ type: Value.Type, _ stored: SQLiteCore.Value) -> Value? {
     guard let type = Value.self as? any AssetValue.Type, let address else { return nil }
     if stored.isNull, address.storage.shape.properties[address.slot].role.isOptional { return nil }
@@ -137,7 +138,7 @@ extension _LiveValue {
 }
 
 extension _PropertyRole {
-  /// Returns the role of a property of a type.
+  /// Returns the role of a property with values of a type.
   static func of(_ type: Any.Type) -> _PropertyRole {
     if let type = type as? any LazyValue.Type {
       var role = type.role
@@ -162,7 +163,7 @@ extension _PropertyRole {
 // the module that declares the property, where the comparisons of types cost nothing (benchmark
 // `fetch`). Each cast is from a type to itself, as the comparison before it proves.
 extension _MagicCell {
-  /// Returns the value, or nil if none was set.
+  /// Returns the property's value, or nil if none was set.
   @inlinable func value<Value: Codable>(_ type: Value.Type) -> Value? {
     if Value.self == String.self {
       if let text { return unsafe unsafeBitCast(text, to: type) }
@@ -202,7 +203,7 @@ extension _MagicCell {
     }
   }
 
-  /// Sets the value as a pending change.
+  /// Sets the property's value. If the object is in a store, the value is a pending change.
   @inlinable func setValue<Value: Codable>(_ value: consuming Value) {
     if Value.self == String.self {
       setText(unsafe unsafeBitCast(value, to: String.self))

@@ -15,7 +15,7 @@ import Synchronization
 /// which property. Memory that contains *n* cells is therefore a value of the struct, as its
 /// memberwise initializer would create it.
 struct CellLayout: Sendable {
-  /// The offset of each property's cell in bytes.
+  /// The offset in bytes of each property's cell in the memory of an object.
   let offsets: [Int]
 
   /// Creates the layout of a type from one of its objects and the properties that this object

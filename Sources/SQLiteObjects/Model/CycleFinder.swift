@@ -34,7 +34,7 @@ struct CycleFinder {
     /// Tarjan's algorithm.
     var lowest: Int
     var component: Int?
-    /// Whether the group references itself.
+    /// Whether the search has found a reference from the group to itself.
     var referencesItself = false
   }
 

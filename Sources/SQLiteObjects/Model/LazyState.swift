@@ -5,17 +5,17 @@ import SQLiteRelations
 package struct LazySource: Sendable {
   /// The store, and the generation of its contents that contains the object.
   let content: StoreContent
-  /// The type of the object.
+  /// The shape of the type of the object that has the property.
   let shape: ObjectShape
-  /// The slot of the property.
+  /// The slot of the lazy property in its object.
   let slot: Int
-  /// The object's z_index.
+  /// The z_index of the object that has the property.
   let zIndex: Int64
 }
 
 /// An unsaved change of a lazy collection.
 struct LazyEdit: Sendable {
-  /// The value of ``LazyState/number`` after the change.
+  /// The number of the change: the value of ``LazyState/number`` after it.
   let number: Int
   let change: LinkEdit<_LiveValue>
 }
@@ -52,7 +52,8 @@ package struct LazyState: Sendable {
   var number = 0
   /// The value of ``number`` at the last save.
   var saved = 0
-  /// The links when they were last fetched or saved. A value that is set is compared with them.
+  /// The links when they were last fetched or saved, or nil if they are unknown. A save writes only
+  /// the difference between them and a value that was set.
   var base: LazyLinks?
 
   init(_ content: Content, number: Int = 0) {
@@ -78,7 +79,7 @@ package struct LazyState: Sendable {
   /// Whether the value was set or changed since the last save.
   var isChanged: Bool { number > saved }
 
-  /// The unsaved changes of a collection.
+  /// The unsaved changes of a collection, in order, without their numbers.
   var changes: [LinkEdit<_LiveValue>] { edits.map(\.change) }
 
   /// The values that may hold references to other objects.
@@ -155,7 +156,7 @@ package protocol LazyValue: Codable, Sendable {
   init(source: LazySource?)
   /// Creates a value from the keys of a relation that was decoded.
   init(unresolved keys: RelationKeys)
-  /// The current state.
+  /// A copy of the value's current state.
   var state: LazyState { get }
   /// Applies the changes to a value that was set, and returns the resulting state.
   func folded() throws -> LazyState

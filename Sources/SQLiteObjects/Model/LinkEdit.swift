@@ -148,7 +148,7 @@ extension LinkTargets {
 }
 
 extension MagicCollection {
-  /// The arrangement of the collection's links.
+  /// The arrangement in which a link table stores the links of this type of collection.
   static var arrangement: LinkTable.Arrangement {
     if case .links(let arrangement, _) = magicRole.kind { arrangement.form } else { .list }
   }

@@ -23,7 +23,7 @@ public protocol MagicProperty: Codable, SendableMetatype {
 }
 
 extension MagicProperty {
-  /// The identity of the property's type.
+  /// The type of the property's value, for comparing it with other types.
   static var valueType: ObjectIdentifier { ObjectIdentifier(Value.self) }
 
   /// Whether the property's type is an optional of an optional.

@@ -112,7 +112,7 @@ extension KeyedDecodingContainer {
   }
 }
 
-/// A property that can generate its value.
+/// A property wrapper that can generate the value of a new object.
 private protocol FreshProperty {
   static func makeFresh(in cell: _MagicCell)
 }

@@ -11,7 +11,7 @@ final class PropertyCollector: Encoder {
   private(set) var entries: [Entry] = []
   /// The key of the value that is being encoded, or nil between two values.
   fileprivate var key: (any CodingKey)?
-  /// Whether to stop after the first property.
+  /// Whether to stop the encoding after the first property.
   private let onlyFirst: Bool
   /// The first cell and the number of cells to bind the wrappers to, or nil to collect the
   /// wrappers.

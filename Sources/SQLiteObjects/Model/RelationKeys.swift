@@ -147,7 +147,7 @@ private struct CodedKey: Codable {
   }
 }
 
-/// The key of a dictionary of objects as a coding key.
+/// A key of a dictionary of objects, as the coding key under which the object's key is encoded.
 private struct DictionaryKey: CodingKey {
   let key: Value
 

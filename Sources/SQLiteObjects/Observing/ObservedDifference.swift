@@ -95,7 +95,7 @@ struct ObservedList: Sendable {
     return CollectionDifference(changes) ?? new.difference(from: old)
   }
 
-  /// Marks the elements of a longest increasing subsequence.
+  /// Returns whether each number is part of a longest increasing subsequence. Nil never is.
   private static func longestIncreasingSubsequence(of numbers: [Int?]) -> [Bool] {
     /// For each length, the index of the last element of the subsequence with the lowest end.
     var ends: [Int] = []

@@ -8,7 +8,7 @@ import SQLiteMapping
 /// values differ, the affinity or collation of a column affects the comparison, and only SQLite can
 /// evaluate it.
 struct RowCondition: Sendable {
-  /// The columns that the condition reads.
+  /// The names of the columns that the condition reads.
   private var names: [String] = []
   private var holds: Predicate = { _ in nil }
   /// The table name in lower case.
@@ -172,7 +172,8 @@ extension RowCondition {
     let layout: Layout
     let isOld: Bool
 
-    /// Returns the value of a column, or nil if it is unknown.
+    /// Returns the value of the column `layout.named[number]`, or nil if only SQLite can determine
+    /// it.
     func value(_ number: Int) -> Value? {
       let column = layout.named[number]
       let value = values[column.place]

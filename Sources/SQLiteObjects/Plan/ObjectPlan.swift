@@ -37,7 +37,7 @@ package final class ObjectPlan: Sendable {
   let texts: RowTexts
   /// The start of a query for the key and the columns of objects: everything before `WHERE`.
   let selection: SQL
-  /// The readers of the properties' columns.
+  /// The reader of each property's value, by slot.
   let readers: [PropertyReader]
   /// The SQL that selects the object with a given primary value; empty if the type has no primary
   /// value.

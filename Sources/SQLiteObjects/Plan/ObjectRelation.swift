@@ -60,7 +60,7 @@ final class ObjectRelation: Sendable {
 }
 
 extension ObjectRelation {
-  /// Returns the number of objects related to a key.
+  /// Returns the number of objects that are related to the object with a key.
   func count(from key: Int64, in connection: Connection) throws -> Int {
     var statement = try connection.statement(countSQL)
     try statement.bind(key, at: 1)

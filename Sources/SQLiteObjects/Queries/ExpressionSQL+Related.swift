@@ -27,7 +27,7 @@ extension ExpressionSQL {
     /// The value that is calculated from the rows; `1` if the query tests only whether a row
     /// exists.
     let result: SQL
-    /// The FROM and WHERE clauses.
+    /// The FROM and WHERE clauses of the subquery.
     let source: SQL
     /// Whether groups are read through the index on the start of the relation.
     ///
@@ -37,7 +37,8 @@ extension ExpressionSQL {
 
     var key: SQL { SQL(unchecked: path.key) }
     var start: SQL { SQL(unchecked: path.start) }
-    /// The expression of the GROUP BY clause.
+    /// The expression of the GROUP BY clause. A unary `+` prevents SQLite from reading the groups
+    /// through an index.
     var group: SQL { isSortedByStart ? start : "+\(start)" }
   }
 

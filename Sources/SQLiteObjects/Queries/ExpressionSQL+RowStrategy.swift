@@ -145,7 +145,7 @@ extension ExpressionSQL {
   }
 
   /// Returns the relation of a term or of its negation, if it is a single reverse relation with a
-  /// condition that no index serves.
+  /// condition that no index serves; otherwise nil.
   private func probed(_ term: QueryNode, _ plan: ObjectPlan) throws -> RelatedQuery? {
     if case .negation(let operand, _) = term { return try probed(operand, plan) }
     guard case .related(let query, _) = term, case .exists = query.answer, query.route.count == 1,

@@ -19,7 +19,7 @@ struct NumberFit: Sendable {
     "(\(value)) IS NULL OR typeof(\(value)) = 'integer' AND (\(value)) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
   }
 
-  /// The error for a value that doesn't fit.
+  /// The error to throw for a calculated number that doesn't fit the property.
   var error: SQLiteError {
     SQLiteError(
       .range,

@@ -357,7 +357,7 @@ extension ObjectPlan {
   }
 }
 
-/// SQL of this library that surrounds operands.
+/// An operator or a function in SQL of this library, as the pieces of SQL around its operands.
 struct QueryForm: Sendable {
   /// The SQL before, between and after the operands.
   let pieces: [String]

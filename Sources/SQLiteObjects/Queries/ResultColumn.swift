@@ -127,7 +127,7 @@ extension Double: PlainValue {
     unsafe memory.deallocate()
   }
 
-  /// Appends the current row of a statement.
+  /// Reads the current row of a statement and appends it as a tuple.
   mutating func append(_ row: StatementHandle) throws {
     if count == capacity { grow() }
     try unsafe columns.read(row, into: memory + count * stride)

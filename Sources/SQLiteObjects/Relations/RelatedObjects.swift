@@ -29,7 +29,7 @@ struct RelatedObjects: Sendable {
   /// The generation of the store's contents that contains the object that has the relation.
   let generation: Int
 
-  /// The result of a read from one snapshot.
+  /// The number, the links or the objects that a read has returned from one snapshot.
   struct ReadResult: Sendable {
     var count = 0
     var links: [StoredLink] = []

@@ -15,8 +15,8 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Returns the key that a new object will get, if it is known already: its own key or a reserved
-  /// one.
+  /// Returns the key that a new object will get: its own key or a reserved one. Returns nil if the
+  /// key is assigned only by the insertion.
   func reservedKey(_ index: Int) -> Int64? {
     if let key = key(index) { return key }
     guard let first = inserts[nodes[index].kind].firstKey, let ordinal = nodes[index].ordinal

@@ -8,7 +8,7 @@ extension SaveGraph {
     let zIndex: Int64
     /// The property values that the store determined, such as the ID of an asset.
     fileprivate(set) var assigned: [(slot: Int, form: _CellValue.Form)]
-    /// The links that were written.
+    /// The links of the object that were written, or nil if none were.
     fileprivate(set) var links: [KnownLinks]?
 
     init(zIndex: Int64, assigned: [(slot: Int, form: _CellValue.Form)] = []) {
@@ -157,7 +157,8 @@ extension SaveGraph {
     var linkInsertions: [(key: PropertyKey, insertion: LinkInsertion)] = []
     /// The indexes of the current object's properties whose columns must be written.
     var changed: [Int] = []
-    /// The last UPDATE statement, which the next object reuses if it writes the same columns.
+    /// The last UPDATE statement, which the next object reuses if it writes the same columns. Nil
+    /// before the first update.
     var lastUpdate: UpdateStatement?
     /// The indexes of the nodes in the current batch: new objects of one type that one statement
     /// will insert.

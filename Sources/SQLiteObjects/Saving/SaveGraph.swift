@@ -9,7 +9,8 @@ import SQLiteRelations
 struct SaveGraph: Sendable {
   /// The objects that were passed to the save, followed by the objects that they reference.
   let nodes: [Node]
-  /// The values of the nodes, property by property.
+  /// The values of the nodes that aren't clean: those of all properties of the first node, then
+  /// those of the next one, and so on.
   let values: SlotCopies
   /// The values of the nodes with stored forms that are determined only while the graph is written.
   var deferred: [(slot: Int, value: DeferredValue)]
@@ -83,7 +84,7 @@ extension SaveGraph {
     /// The index of the object's type in ``SaveGraph/kinds``.
     let kind: Int
     let storage: ObjectStorage
-    /// The context for reading the object's relations.
+    /// The context for reading the object's relations, or nil if it needs none.
     let context: FetchContext?
     /// The state of the object in the store when the graph was created.
     let snapshot: ObjectStorage.Snapshot

@@ -135,11 +135,12 @@ struct ObjectTable {
   let definition: TableDefinition
   /// The name under which the table is claimed: that of a type, or of a property with links.
   let claim: String
-  /// The key column, for a table of objects.
+  /// The key column if the table stores objects; nil for a table of links.
   var key: String?
-  /// The link table, for a table of links.
+  /// The link table if the table stores links; nil for a table of objects.
   var links: LinkTable?
-  /// The name that older versions of this library used, for a table of links.
+  /// The name that older versions of this library used for this table of links; nil for a table of
+  /// objects.
   var formerName: String?
 
   /// Returns whether the links are in a table with the name that older versions of this library

@@ -9,7 +9,8 @@ struct CellIndex: Sendable, Hashable {
     self.bits = bits
   }
 
-  /// Creates the index of a property whose row is irrelevant.
+  /// Creates the index of a property for an owner without rows: a ``ValueBox`` or an
+  /// ``ObjectStorage``.
   init(slot: Int) {
     bits = UInt64(truncatingIfNeeded: slot)
   }

@@ -56,10 +56,10 @@ package struct RelationTarget: Sendable {
 
 /// A weak reference to an object of the same reference cycle.
 package final class WeakObjectReference: Sendable {
-  /// The object's `ObjectGroup`. Its type is `AnyObject` because `ObjectGroup` depends on this
-  /// class.
+  /// The object's `ObjectGroup`, or nil if it was released. Its type is `AnyObject` because
+  /// `ObjectGroup` depends on this class.
   weak let group: (any AnyObject & Sendable)?
-  /// The object's row in the group.
+  /// The row of the object in ``group``.
   let row: Int
 
   init(_ group: any AnyObject & Sendable, row: Int) {

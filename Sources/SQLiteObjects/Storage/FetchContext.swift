@@ -34,7 +34,8 @@ package final class FetchContext: Sendable {
 
   /// Replaces the reference cycle that the context holds.
   ///
-  /// - Returns: The previous one, which the caller releases.
+  /// - Parameter cycle: The new cycle, or nil for none.
+  /// - Returns: The previous cycle, which the caller must release outside of locks, or nil.
   func hold(_ cycle: ReferenceCycle?) -> ReferenceCycle? {
     heldCycle.withLock { held in
       defer { held = cycle }
@@ -82,7 +83,7 @@ package final class FetchContext: Sendable {
     return (group.context(in: cycle?.cycle(of: group)), row)
   }
 
-  /// Returns the storage at a row.
+  /// Returns the storage of the object at a row of the group.
   func storage(atRow row: Int) -> ObjectStorage { storages[row] }
 
   /// Returns the index of a type in ``tables``.

@@ -5,7 +5,7 @@ struct FetchedRows: Sendable {
   let shape: ObjectShape
   /// The storages of the rows, in row order.
   private(set) var storages: [ObjectStorage] = []
-  /// The row number of each z_index.
+  /// The number of the row of each z_index, which is its index in ``storages``.
   private(set) var numbers = RowNumbers()
   /// The number of rows that the query itself returned. They come first, in the order of the query.
   var foundCount = 0
@@ -69,7 +69,7 @@ struct FetchedLinks: Equatable, Sendable {
 
 /// The rows and links that one fetch has loaded from one snapshot.
 struct FetchedGraph: Sendable {
-  /// The rows of each type.
+  /// The rows that were read, with an element for each type.
   var tables: [FetchedRows] = []
   /// The index of each type in ``tables``.
   private(set) var indexes: [ObjectIdentifier: Int] = [:]
@@ -128,7 +128,7 @@ final class FetchedTable: Sendable {
 /// has if no keys are missing, and falls back to binary search. A dictionary is built only if rows
 /// arrive in another order.
 struct RowNumbers: Equatable, Sendable {
-  /// The keys in row order.
+  /// The keys, each at the index that is its row number.
   private(set) var keys: [Int64] = []
   private var isAscending = true
   private var byKey: [Int64: Int] = [:]

@@ -6,7 +6,7 @@ import SQLiteCore
 /// `ObjectStorage`. Each property of an object that the program created has separate storage until
 /// the object is saved.
 public struct _MagicCell: Sendable {
-  /// The owner of the property's value.
+  /// The instance through which a cell accesses its property's value.
   enum Owner: Sendable {
     /// The box of a property of an object that the program created.
     case box(ValueBox)
@@ -25,7 +25,8 @@ public struct _MagicCell: Sendable {
     self.index = index
   }
 
-  /// Creates the first cell of an object without eager relations.
+  /// Creates the cell of the first property of an object without eager relations. The cell
+  /// references the object's storage directly.
   init(_ storage: ObjectStorage) { self.init(.storage(storage), CellIndex(slot: 0)) }
 
   /// Creates the cell of a property that is being declared.

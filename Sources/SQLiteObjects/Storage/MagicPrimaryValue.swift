@@ -8,12 +8,12 @@ public protocol MagicPrimaryValue: Codable, Hashable, Sendable {
 }
 
 extension String: MagicPrimaryValue {
-  /// A new UUID in text form.
+  /// A new UUID in text form; never nil.
   public static var fresh: String? { UUID().uuidString }
 }
 
 extension UUID: MagicPrimaryValue {
-  /// A new UUID.
+  /// A new UUID; never nil.
   public static var fresh: UUID? { UUID() }
 }
 

@@ -21,9 +21,10 @@ final class ObjectGroup: Sendable {
   }
 
   private struct State {
-    /// The context that holds the group, set once the group was in a reference cycle.
+    /// A weak reference to the context that holds the group, set once the group was in a reference
+    /// cycle; nil before.
     weak var context: FetchContext?
-    /// The instances of classes by row.
+    /// The instances of classes that were created from the group's storages, by row.
     var instances: [Int: Instance] = [:]
     /// The storages that may hold objects of other groups.
     var holders: [ObjectIdentifier: ObjectStorage] = [:]

@@ -10,7 +10,8 @@ package final class ObjectShape: Sendable {
   package let properties: [ObjectProperty]
   /// The slot of the primary property, or nil if the type has none.
   package let primary: Int?
-  /// The slot of the primary property if it auto-increments, and therefore is the table's rowid.
+  /// The slot of the primary property if it auto-increments, and therefore is the table's rowid;
+  /// otherwise nil.
   let autoIncrementSlot: Int?
   /// Whether the type is a class, so that an object may be an instance of a subclass.
   let isClass: Bool

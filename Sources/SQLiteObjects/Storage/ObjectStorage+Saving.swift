@@ -34,7 +34,8 @@ extension ObjectStorage {
     withState { state, _ in state.isOutdated(in: store) }
   }
 
-  /// The identity in the store of the last save or fetch.
+  /// The object's identity in the store of the last save or fetch, or nil if there is no such
+  /// store.
   var lastIdentity: Identity? { withState { state, _ in state.identity } }
 
   /// Records that the object was saved in a store with the values of a snapshot.

@@ -76,7 +76,7 @@ extension ObjectStorage {
     /// Returns the number of a property's last change.
     func change(of slot: Int) -> Int { unsafe start[checked(slot)].change }
 
-    /// Records the number of a property's last change.
+    /// Records `change` as the number of a property's last change.
     func register(_ change: Int, of slot: Int) { unsafe start[checked(slot)].change = change }
 
     /// Sets the form of a property, and returns the previous form.
@@ -171,7 +171,7 @@ extension ObjectStorage {
     unsafe start = larger
   }
 
-  /// Appends copies of slots.
+  /// Appends copies of `more` contiguous slots, which start at `slots`.
   @unsafe func append(from slots: UnsafePointer<Slot>, count more: Int) {
     reserve(more)
     let end = unsafe start + count
@@ -194,7 +194,7 @@ extension ObjectStorage {
     unsafe filled -= less
   }
 
-  /// The values that may hold references to other objects.
+  /// The copied values that may hold references to other objects.
   var holders: [_CellValue.Form] { (0..<count).map { self[$0] }.filter(\.holdsObjects) }
 
   /// Returns whether a slot has a value of a type that SQLite doesn't store.

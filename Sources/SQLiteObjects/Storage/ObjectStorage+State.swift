@@ -45,7 +45,7 @@ extension ObjectStorage {
 
   /// The state of an object in a store at the moment when its values were copied.
   struct Snapshot: Sendable {
-    /// The object's change count.
+    /// The number of changes of the object's properties so far.
     let changeCount: Int
     /// The change count at the last save in the store, or at the fetch from it.
     let savedCount: Int
@@ -73,7 +73,7 @@ extension ObjectStorage {
   final class Extras: @unchecked Sendable {
     /// The object's change count. Each change of a property increments it.
     @exclusivity(unchecked) var changeCount = 0
-    /// The change count at the last save, or 0 for a fetch.
+    /// The object's change count at the last save, or 0 if it was fetched and not saved since.
     @exclusivity(unchecked) var savedCount = 0
     /// The saved links and original values in the store of the last save or fetch, or nil if there
     /// are none.
@@ -83,7 +83,7 @@ extension ObjectStorage {
     /// The object's identities in stores other than that of the last save or fetch, or nil if there
     /// are none.
     @exclusivity(unchecked) var otherIdentities: [Identity]?
-    /// The caches of assets' contents, by slot.
+    /// The caches of the contents of assets by slot, or nil if none was created.
     @exclusivity(unchecked) var assetCaches: [Int: AssetCache]?
   }
 
@@ -159,7 +159,7 @@ extension ObjectStorage {
       return otherIdentities?.first { $0.isPresent(in: store) }?.zIndex
     }
 
-    /// The change count at the last save.
+    /// The object's change count at the last save, or 0 if it was fetched and not saved since.
     var savedCount: Int { unsafe extras?.savedCount ?? 0 }
 
     /// Returns whether the last save or fetch was in a store with its current contents. Doesn't

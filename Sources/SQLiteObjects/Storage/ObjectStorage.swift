@@ -7,7 +7,7 @@ import Synchronization
 /// The properties are accessed only while the state is locked, and by ``make(_:_:_:)`` and
 /// `deinit`, which no other thread runs at the same time.
 package final class ObjectStorage: @unchecked Sendable {
-  /// The part of fixed size, which precedes the properties.
+  /// The part of an object's memory that has a fixed size. The slots of the properties follow it.
   private struct Head: ~Copyable {
     let shape: ObjectShape
     let fetchedZIndex: Int64

@@ -29,7 +29,7 @@ public struct _PropertyRole: Sendable {
   package var isOptional = false
   package var isPrimary = false
   package var isLazy = false
-  /// Whether the value auto-increments.
+  /// Whether the database assigns the value by auto-increment.
   package var isAutoIncrement = false
 
   /// The type of a to-many relation if its objects are contiguous in memory, else nil.

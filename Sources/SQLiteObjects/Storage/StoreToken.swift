@@ -41,7 +41,7 @@ package final class StoreLink: Sendable {
 package final class StoreContent: Sendable {
   let link: StoreLink
   let identity: StoreIdentity
-  /// The generation of the contents.
+  /// The generation of the store's contents that this value references.
   let generation: Int
 
   /// Creates a reference to the current contents of a store.
@@ -51,7 +51,7 @@ package final class StoreContent: Sendable {
     generation = token.generation
   }
 
-  /// Whether the contents were not replaced since.
+  /// Whether the store still has the contents that this value references.
   var isCurrent: Bool { generation == link.currentGeneration.current }
 }
 

@@ -40,7 +40,7 @@ public final class MagicData: ObjectStore {
   /// The tables that the store has looked up.
   package let tables = TableCache()
   package let relations = RelationCache()
-  /// Objects that higher modules attach to the store.
+  /// The objects that higher modules attach to the store for its lifetime.
   package let attachments = StoreAttachments()
   private let replacement = Mutex<Registration?>(nil)
   private let knownLink = Mutex<StoreLink?>(nil)

@@ -13,12 +13,13 @@ struct StoreParts: Sendable {
   /// The folder that is deleted when the store is closed or released, or nil if the store has none.
   let temporaryFolder: TemporaryFolder?
 
-  /// Opens the default store of this program.
+  /// Opens the default store of this program, and creates it if it doesn't exist.
   init() throws {
     try self.init(path: StorePath.defaultFolder(), Database.Options(), minimumFileSize: 0)
   }
 
-  /// Opens the store at a path.
+  /// Opens the store at the path of a folder or of a database file, and creates it if it doesn't
+  /// exist.
   init(path: String, _ options: Database.Options, minimumFileSize: Int) throws {
     let path = try StorePath.database(at: path)
     try self.init(
