@@ -31,7 +31,8 @@ struct QueryParts: Sendable {
     return filter
   }
 
-  /// Returns the sort keys. Without any, returns the order of the relation.
+  /// Returns the sort keys of the query. If it has none and starts at an array, returns the order
+  /// of the array.
   func sortKeys(in store: any ObjectStore) throws -> [QueryOrder] {
     guard order.isEmpty, let origin else { return order }
     return try origin.order(in: store).map { [$0] } ?? []

@@ -124,11 +124,12 @@ extension ResultFingerprint {
       uniquingKeysWith: { $1 })
   }
 
-  /// Marks the rows that reference a marked row, directly or through others.
+  /// Marks the rows that reference a marked row, directly or through others. `changed` contains a
+  /// mark for each row of each table.
   private func propagate(_ changed: inout [[Bool]]) {
     let indexes = Dictionary(
       tables.enumerated().map { (ObjectIdentifier($1.shape.type), $0) }, uniquingKeysWith: { $1 })
-    /// The rows that reference each row.
+    /// The rows that reference each row, by the row's table and number.
     var owners: [[[(table: Int, number: Int)]]] = tables.map {
       Array(repeating: [], count: $0.keys.count)
     }

@@ -59,7 +59,7 @@ struct ObservedList: Sendable {
       from: before?.found.map { Int($0) } ?? [], to: after.found.map { Int($0) })
   }
 
-  /// The indexes of the objects that are in both results and have changed.
+  /// The indexes in the current result of the objects that are in both results and have changed.
   var updated: [Int] {
     before.map { after.updated(since: $0) } ?? []
   }

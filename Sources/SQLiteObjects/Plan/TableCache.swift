@@ -44,7 +44,7 @@ package final class TableCache: Sendable {
     return isComplete ? .all : .some(columns)
   }
 
-  /// Returns whether a link table exists.
+  /// Returns whether a link table exists in the database.
   func has(_ table: LinkTable, _ connection: Connection) throws -> Bool {
     if isComplete(table.name) { return true }
     guard try !connection.columnNames(of: table.name).isEmpty else { return false }

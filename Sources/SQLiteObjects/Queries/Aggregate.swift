@@ -29,7 +29,7 @@ public struct Aggregate<Object: MagicObject, Result>: Sendable {
     self.resultForNoRows = resultForNoRows ?? { try result(.null) }
   }
 
-  /// The aggregate with the collation that orders values of its type.
+  /// The node of the aggregate, with the collation that orders values of its type.
   var orderedNode: QueryNode { node.ordered(as: Result.self) }
 }
 

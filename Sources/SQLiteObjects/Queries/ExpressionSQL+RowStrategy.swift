@@ -21,7 +21,8 @@ extension ExpressionSQL {
   /// The order in which a statement reads rows, and the number of rows after which it stops.
   struct Window {
     let order: [QueryOrder]
-    /// The number of rows that are skipped or returned.
+    /// The number of rows after which the statement stops: those that it skips and those that it
+    /// returns.
     let count: Int
 
     init?(order: [QueryOrder], limit: Int?, offset: Int) {
@@ -44,13 +45,13 @@ extension ExpressionSQL {
     var indexedTerms: [Int] = []
     /// The indexes of the terms that no database index serves.
     var rest: [Int] = []
-    /// The part of the rows to read, if an index has them in this order and the first matches
-    /// suffice; nil if all rows are read.
+    /// The part of the rows to read, if an index has them in the required order and the first
+    /// matches suffice; nil if all rows are read.
     let stream: Window?
     /// A reverse relation with a condition that no index serves. Nil if an index serves one of the
     /// terms.
     var probed: RelatedQuery?
-    /// Whether reading all rows is one of the choices.
+    /// Whether reading all rows is one of the alternatives that the statement compares.
     var scans = false
     /// Whether the statement compares the numbers of rows when it runs, and starts with the fewest.
     var compares = false

@@ -39,7 +39,7 @@ public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
     node = .sql(sql.pieces, sql.operands)
   }
 
-  /// The expression with the collation that orders values of its type.
+  /// The node of the expression, with the collation that orders values of its type.
   var orderedNode: QueryNode { node.ordered(as: Element.self) }
 
   /// Creates an expression from fixed pieces of SQL with operands between them.

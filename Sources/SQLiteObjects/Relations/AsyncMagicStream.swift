@@ -48,7 +48,8 @@ extension AsyncMagical where Element: MagicCollection {
     }
   }
 
-  /// Returns batches of items with links that were already read.
+  /// Returns a batch without items, followed by batches of the given items, whose links were
+  /// already read.
   private func rest(
     _ items: ArraySlice<LazyItem>, _ batch: Int, _ objects: RelatedObjects
   ) -> ItemBatch<Element.MagicItem> {

@@ -58,7 +58,11 @@ extension AsyncMagical {
     }
   }
 
-  /// Creates the value from the result of a read.
+  /// Creates the related object or the collection from the result of a read. A collection includes
+  /// the unsaved changes.
+  ///
+  /// - Throws: ``MagicError/lostTarget(type:property:zIndex:)`` if the related object doesn't
+  ///   exist.
   private func value(
     of found: RelatedObjects.ReadResult, _ objects: RelatedObjects, _ state: LazyState
   ) throws -> Element {
@@ -304,7 +308,7 @@ extension AsyncMagical {
 // Collections with unsaved changes: the links are read without their objects, the changes are
 // applied to them, and only the requested objects are fetched.
 extension AsyncMagical where Element: MagicCollection {
-  /// Returns links after applying the unsaved changes.
+  /// Returns the items of a collection: stored links after applying the unsaved changes.
   func items(
     _ links: [StoredLink], _ objects: RelatedObjects, _ state: LazyState
   ) throws -> [LazyItem] {

@@ -141,6 +141,7 @@ extension SaveGraph {
     ///
     /// - Parameter lives: The number of live values before those of this object. A live value is
     ///   not in stored form.
+    /// - Returns: The index of the node.
     private mutating func append(_ node: consuming Node, since lives: Int) throws -> Int {
       let (plan, first) = (node.plan, node.first)
       if rootCount != nil, node.snapshot.isClean,

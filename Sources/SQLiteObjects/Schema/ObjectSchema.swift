@@ -68,7 +68,7 @@ struct ObjectSchema {
     }
   }
 
-  /// Returns the differences between the tables and the types.
+  /// Returns the differences between the tables in the database and the declarations of the types.
   func differences(on connection: Connection) throws -> [SchemaDifference] {
     let differences = try tables.flatMap { table in
       _ = try table.columnNames(on: connection)

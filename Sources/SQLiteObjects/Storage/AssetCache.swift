@@ -8,7 +8,7 @@ import Synchronization
 /// value. Each `MagicAsset` that the program has references the holder strongly, and the object
 /// references it weakly.
 package final class AssetCache: Sendable {
-  /// The owner of the loaded content.
+  /// An owner of the content that was loaded last, which `MagicAsset` values share.
   final class Holder: Sendable {
     private let read = Mutex<(record: AssetRecord, value: _LiveValue)?>(nil)
 

@@ -112,7 +112,7 @@ struct IterativeRelease: ~Copyable {
   /// The maximum depth of recursion. Each level takes about 2 KB of the stack.
   private static let maximumDepth = 16
 
-  /// Destroys an owner of values.
+  /// Destroys an owner of values, and releases the values without deep recursion.
   ///
   /// - Parameters:
   ///   - destroy: Destroys the owner and the values that it still has.
