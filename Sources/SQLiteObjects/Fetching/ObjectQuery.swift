@@ -230,7 +230,7 @@ extension Fetched {
 }
 
 extension ObjectStore {
-  /// Returns whether the table of a type exists.
+  /// Returns whether the table for the objects of a type exists.
   func tableExists(_ plan: ObjectPlan, _ connection: Connection) throws -> Bool {
     if isReady(plan) { return true }
     return try tables.columns(of: plan, connection) != nil

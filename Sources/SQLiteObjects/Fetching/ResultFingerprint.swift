@@ -162,7 +162,15 @@ extension ResultFingerprint {
 }
 
 extension ResultFingerprint.Rows {
-  /// Returns whether a row, its links and the contents of its assets are unchanged.
+  /// Returns whether a row, its links and the contents of its assets are the same as in an older
+  /// result.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the row in this result.
+  ///   - old: The rows of the type in the older result.
+  ///   - place: The number of the row in the older result.
+  ///   - files: The names of the assets' files in this result.
+  ///   - filesBefore: The names of the assets' files in the older result.
   fileprivate func isSame(
     _ number: Int, _ old: Self, _ place: Int, _ files: [Value: Value], _ filesBefore: [Value: Value]
   ) -> Bool {

@@ -3,8 +3,8 @@ import SQLiteRelations
 
 /// A change of a collection's links.
 indirect enum LinkEdit<Target> {
-  /// Adds targets at an index of a list, or at its end if it is nil. A set only receives targets
-  /// that it lacks.
+  /// Adds targets at an index of a list, or at its end if the index is nil. A set only receives
+  /// targets that it lacks.
   case add([Target], at: Int?)
   /// Sets the target for a key of a dictionary.
   case put(Target, key: Value)

@@ -80,8 +80,8 @@ extension PrimaryMagicValue {
     try live.stored(as: Value.self)
   }
 
-  /// Creates a property by decoding its value from external data, such as JSON. If it is null, the
-  /// object is a new one.
+  /// Creates a property by decoding its value from external data, such as JSON. If the data
+  /// contains null, the property belongs to a new object.
   ///
   /// - Throws: Any error of the decoder.
   public init(from decoder: any Decoder) throws {

@@ -94,7 +94,7 @@ extension ObjectPlan {
   }
 }
 
-/// A reader of a property's value from a row. It is determined once per type.
+/// The way in which a property's value is read from a row. It is determined once for each type.
 struct PropertyReader: Sendable {
   enum Kind: Sendable {
     /// The value is the key.

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The relation of a property between the objects of two types, queried in one direction.
 final class ObjectRelation: Sendable {
-  /// The type with the property.
+  /// The plan of the type that declares the relation property.
   let owner: ObjectPlan
   /// The index of the property among the owner type's properties.
   let slot: Int

@@ -173,8 +173,8 @@ extension ExpressionSQL {
     sql.append(text: ")")
   }
 
-  /// Writes further terms. The unary `+` prevents SQLite from finding the rows through an index on
-  /// them.
+  /// Writes terms of the filter as further conditions. A unary `+` prevents SQLite from finding the
+  /// rows through an index on these terms.
   private mutating func write(
     _ rowStrategy: RowStrategy, _ indices: [Int], _ rows: Rows, to sql: inout SQL
   ) throws {

@@ -21,7 +21,7 @@ public protocol MagicColumn<Element>: SendableMetatype {
 
 /// The path from an object to a property, which may lie on a related object. Only queries use it.
 public struct _ColumnRoute: Sendable {
-  /// The first property on the path.
+  /// The cell of the first property on the path, which identifies the property.
   let cell: _MagicCell
   /// The slots of the properties after the first one, or nil if a part of the path isn't a
   /// property.

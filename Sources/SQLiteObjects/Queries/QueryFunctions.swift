@@ -196,7 +196,7 @@ enum QueryFunctions {
 
 /// An exact sum of decimals that are stored as text.
 private struct DecimalSum {
-  /// The number of values that were not NULL.
+  /// The number of added values that were not NULL.
   private(set) var count = 0
   /// The sum of the numbers that have at most 18 digits before and after the point, in units of
   /// 10^-18.

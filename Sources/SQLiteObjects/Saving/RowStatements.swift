@@ -142,7 +142,8 @@ final class UpdateStatement {
 }
 
 extension SlotCopies {
-  /// Binds the value at an index. Returns false if it isn't a stored form.
+  /// Binds the copied value at an index to a parameter. Returns false if the value isn't in stored
+  /// form.
   ///
   /// Reference-counted values are moved out and back. Copying one costs an atomic addition, which
   /// takes as long as binding the value (benchmark `insert`). Proof: one thread at a time writes a
