@@ -39,10 +39,10 @@ import TestSupport
     try table.remove(try constraint(table, "title", 1), of: "title")
     #expect(table.text.contains("CHECK (length(title) > 0) -- never empty"))
     #expect(try table.column("title").constraints.count == 1)
-    #expect(throws: SQLTableText.Refusal.noConstraint) {
+    #expect(throws: SQLTableText.EditError.noConstraint) {
       try table.remove(SQLColumnConstraint(.null(nil)), of: "title")
     }
-    #expect(throws: SQLTableText.Refusal.noColumn("nope")) { _ = try table.column("nope") }
+    #expect(throws: SQLTableText.EditError.noColumn("nope")) { _ = try table.column("nope") }
   }
 
   @Test func `types, names and columns are changed in place`() throws {
@@ -73,7 +73,7 @@ import TestSupport
 
   @Test func `an order that names a column twice throws and changes nothing`() throws {
     var table = try SQLTableText("CREATE TABLE t (a, b INT, c)")
-    #expect(throws: SQLTableText.Refusal.repeatedColumn("B")) {
+    #expect(throws: SQLTableText.EditError.repeatedColumn("B")) {
       try table.reorder(["b", "a", "B"])
     }
     #expect(table.text == "CREATE TABLE t (a, b INT, c)")

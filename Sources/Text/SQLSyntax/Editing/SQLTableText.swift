@@ -12,7 +12,7 @@ import SQLLexer
 /// result isn't valid.
 public struct SQLTableText: Sendable {
   /// The reasons why a change is not possible.
-  public enum Refusal: Error, Hashable, Sendable {
+  public enum EditError: Error, Hashable, Sendable {
     /// The text isn't a CREATE TABLE statement with columns.
     case noTable
     /// The table has no column with this name.
@@ -38,7 +38,7 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - text: The text of the statement.
   ///   - grammar: The grammar of the SQLite library that reads the text.
-  /// - Throws: ``SQLSyntaxError`` if the text isn't valid, or ``Refusal/noTable`` if it isn't a
+  /// - Throws: ``SQLSyntaxError`` if the text isn't valid, or ``EditError/noTable`` if it isn't a
   ///   CREATE TABLE statement with columns.
   public init(_ text: String, grammar: SQLGrammar = SQLGrammar()) throws {
     self.text = text
@@ -51,17 +51,17 @@ public struct SQLTableText: Sendable {
   ) throws -> (SQLCreateTable, SQLTableDefinition) {
     guard case .createTable(let table) = try SQLStatement(parsing: text, grammar: grammar),
       case .definition(let definition) = table.body
-    else { throw Refusal.noTable }
+    else { throw EditError.noTable }
     return (table, definition)
   }
 
   /// Applies edits to the text and parses it again.
   ///
-  /// - Throws: ``SQLSyntaxError`` if the result isn't valid, ``Refusal/noTable`` if it isn't a
-  ///   CREATE TABLE statement with columns, or ``Refusal/noConstraint`` if edits overlap or are
+  /// - Throws: ``SQLSyntaxError`` if the result isn't valid, ``EditError/noTable`` if it isn't a
+  ///   CREATE TABLE statement with columns, or ``EditError/noConstraint`` if edits overlap or are
   ///   outside of the text.
   public mutating func apply(_ edits: [SQLEdit]) throws {
-    guard let text = SQLEdit.apply(edits, to: text) else { throw Refusal.noConstraint }
+    guard let text = SQLEdit.apply(edits, to: text) else { throw EditError.noConstraint }
     (table, definition) = try SQLTableText.read(text, grammar)
     self.text = text
   }
@@ -69,10 +69,10 @@ public struct SQLTableText: Sendable {
   /// Returns the column with a name. ASCII letters match in either case.
   ///
   /// - Parameter name: The name of the column.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no such column.
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no such column.
   public func column(_ name: String) throws -> SQLColumnDefinition {
     guard let column = definition.columns.first(where: { $0.name.matches(name) }) else {
-      throw Refusal.noColumn(name)
+      throw EditError.noColumn(name)
     }
     return column
   }
@@ -102,7 +102,7 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - constraint: The constraint to replace.
   ///   - other: The new constraint.
-  /// - Throws: ``Refusal/noConstraint`` if the table has no constraint that equals `constraint`;
+  /// - Throws: ``EditError/noConstraint`` if the table has no constraint that equals `constraint`;
   ///   ``SQLSyntaxError`` if the result isn't valid.
   public mutating func replace(
     _ constraint: SQLTableConstraint, by other: SQLTableConstraint
@@ -113,7 +113,7 @@ public struct SQLTableText: Sendable {
   /// Removes a table constraint and an adjacent comma.
   ///
   /// - Parameter constraint: The constraint to remove.
-  /// - Throws: ``Refusal/noConstraint`` if the table has no constraint that equals `constraint`;
+  /// - Throws: ``EditError/noConstraint`` if the table has no constraint that equals `constraint`;
   ///   ``SQLSyntaxError`` if the result isn't valid.
   public mutating func remove(_ constraint: SQLTableConstraint) throws {
     try apply(removal(of: try found(constraint).span.range))
@@ -121,7 +121,7 @@ public struct SQLTableText: Sendable {
 
   private func found(_ constraint: SQLTableConstraint) throws -> SQLTableConstraint {
     guard let found = definition.constraints.first(where: { $0 == constraint }) else {
-      throw Refusal.noConstraint
+      throw EditError.noConstraint
     }
     return found
   }
@@ -141,7 +141,7 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - name: The name of the column.
   ///   - column: The new definition.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
   ///   the result isn't valid.
   public mutating func replace(_ name: String, by column: SQLColumnDefinition) throws {
     try apply([SQLEdit(try self.column(name).span.range, column.description)])
@@ -150,12 +150,12 @@ public struct SQLTableText: Sendable {
   /// Removes a column and an adjacent comma. Constraints that use the column are not changed.
   ///
   /// - Parameter name: The name of the column.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``Refusal/lastColumn``
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`; ``EditError/lastColumn``
   ///   if it has no other column; ``SQLSyntaxError`` if the result isn't valid.
   public mutating func dropColumn(_ name: String) throws {
     guard definition.columns.count > 1 else {
       _ = try column(name)
-      throw Refusal.lastColumn
+      throw EditError.lastColumn
     }
     try apply(removal(of: try column(name).span.range))
   }
@@ -166,7 +166,7 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - name: The name of the column.
   ///   - other: The new name.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
   ///   the result isn't valid.
   public mutating func renameColumn(_ name: String, to other: SQLName) throws {
     try apply([SQLEdit(try column(name).name.span.range, other.description)])
@@ -177,7 +177,7 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - name: The name of the column.
   ///   - type: The new type, or nil for no type.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
   ///   the result isn't valid.
   public mutating func setType(of name: String, to type: SQLTypeName?) throws {
     let column = try column(name)
@@ -198,7 +198,7 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - constraint: The constraint to add.
   ///   - name: The name of the column.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`; ``SQLSyntaxError`` if
   ///   the result isn't valid.
   public mutating func add(_ constraint: SQLColumnConstraint, to name: String) throws {
     try apply([SQLEdit(endOf(try column(name).span), " \(constraint)")])
@@ -210,7 +210,7 @@ public struct SQLTableText: Sendable {
   ///   - constraint: The constraint to replace.
   ///   - name: The name of the column.
   ///   - other: The new constraint.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``Refusal/noConstraint``
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`; ``EditError/noConstraint``
   ///   if the column has no constraint that equals `constraint`; ``SQLSyntaxError`` if the result
   ///   isn't valid.
   public mutating func replace(
@@ -224,7 +224,7 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - constraint: The constraint to remove.
   ///   - name: The name of the column.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column `name`; ``Refusal/noConstraint``
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`; ``EditError/noConstraint``
   ///   if the column has no constraint that equals `constraint`; ``SQLSyntaxError`` if the result
   ///   isn't valid.
   public mutating func remove(_ constraint: SQLColumnConstraint, of name: String) throws {
@@ -237,7 +237,7 @@ public struct SQLTableText: Sendable {
     _ constraint: SQLColumnConstraint, of name: String
   ) throws -> SQLColumnConstraint {
     guard let found = try column(name).constraints.first(where: { $0 == constraint }) else {
-      throw Refusal.noConstraint
+      throw EditError.noConstraint
     }
     return found
   }
@@ -247,14 +247,14 @@ public struct SQLTableText: Sendable {
   /// Each column keeps its own text. Comments between columns keep their positions.
   ///
   /// - Parameter names: The names of the columns that come first, in their new order.
-  /// - Throws: ``Refusal/noColumn(_:)`` if the table has no column with one of the names;
-  ///   ``Refusal/repeatedColumn(_:)`` if two names are of the same column; ``SQLSyntaxError`` if the
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column with one of the names;
+  ///   ``EditError/repeatedColumn(_:)`` if two names are of the same column; ``SQLSyntaxError`` if the
   ///   result isn't valid.
   public mutating func reorder(_ names: [String]) throws {
     let first = try names.map(column)
     for (index, column) in first.enumerated()
     where first[..<index].contains(where: { $0.name.matches(column.name) }) {
-      throw Refusal.repeatedColumn(names[index])
+      throw EditError.repeatedColumn(names[index])
     }
     let rest = definition.columns.filter { column in
       !first.contains { $0.name.matches(column.name) }
@@ -302,5 +302,18 @@ public struct SQLTableText: Sendable {
     var edits = [SQLEdit(withoutBlanks(before: range.lowerBound)..<range.upperBound, "")]
     if let comma, comma.code == .comma { edits.append(SQLEdit(comma.range, "")) }
     return edits
+  }
+}
+
+extension SQLTableText.EditError: CustomStringConvertible {
+  /// A description of the error in English.
+  public var description: String {
+    switch self {
+    case .noTable: "the SQL does not create a table with columns"
+    case .noColumn(let name): "there is no column “\(name)”"
+    case .noConstraint: "there is no such constraint, or the edits overlap"
+    case .lastColumn: "a table needs at least one column"
+    case .repeatedColumn(let name): "the new order names the column “\(name)” twice"
+    }
   }
 }

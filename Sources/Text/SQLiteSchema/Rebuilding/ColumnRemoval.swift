@@ -70,22 +70,10 @@ extension TableRebuild {
   mutating func editing(_ edit: (inout SQLTableText) throws -> Void) throws {
     do {
       try edit(&text)
-    } catch let refusal as SQLTableText.Refusal {
-      throw refuse(refusal.message)
+    } catch let error as SQLTableText.EditError {
+      throw refuse(error.description)
     } catch let error as SQLSyntaxError {
       throw refuse("its SQL would be invalid: \(error.message)")
-    }
-  }
-}
-
-extension SQLTableText.Refusal {
-  fileprivate var message: String {
-    switch self {
-    case .noTable: "its SQL does not create a table"
-    case .noColumn(let name): "there is no column “\(name)”"
-    case .noConstraint: "there is no such constraint"
-    case .repeatedColumn(let name): "the new order names the column “\(name)” twice"
-    case .lastColumn: "a table needs at least one column"
     }
   }
 }

@@ -57,7 +57,7 @@ struct TableRebuild {
     grammar.readsStoredSchema = true
     do {
       text = try SQLTableText(sql, grammar: grammar)
-    } catch SQLTableText.Refusal.noTable {
+    } catch SQLTableText.EditError.noTable {
       throw RebuildError(name, ["it is a virtual table"])
     } catch {
       throw RebuildError(name, ["its SQL cannot be parsed: \(error)"])
