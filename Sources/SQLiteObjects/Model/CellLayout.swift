@@ -163,10 +163,11 @@ final class WrapperLayout: Sendable {
     return unsafe box._withUnsafeGuaranteedRef { $0.storageIdentifier }
   }
 
-  /// Makes the cell of a property forward to the cell of a storage, unless it already belongs to a
-  /// storage.
+  /// Makes the cell of a property forward to the cell of a storage, unless the property's cell
+  /// already belongs to a storage.
   ///
-  /// - Returns: The value that the cell held, or nil if it already belongs to a storage.
+  /// - Returns: The value that the property's cell held, or nil if that cell already belongs to a
+  ///   storage.
   @inline(__always)
   func adopt(_ slot: Int, by cell: _MagicCell) -> _CellValue.Form? {
     guard let box = unsafe box(slot) else { return nil }

@@ -34,7 +34,7 @@ public struct Aggregate<Object: MagicObject, Result>: Sendable {
 }
 
 extension Aggregate where Result == Int {
-  /// The number of objects.
+  /// An aggregate for the number of objects.
   public static var count: Aggregate { Aggregate(.form(.count, []), Aggregate.integer) }
 
   /// Returns an aggregate for the number of objects that match a filter. Combine it with other

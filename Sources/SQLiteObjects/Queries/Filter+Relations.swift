@@ -42,9 +42,9 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   /// A filter for the objects that have no related objects.
   public var isEmpty: Filter<Root> { Filter(.not(related { _ in })) }
 
-  /// The number of related objects. In an array, duplicates are counted. In a reverse relation,
-  /// each object is counted once. After a further relation, an object is counted once for each path
-  /// that reaches it.
+  /// An expression for the number of related objects. In an array, duplicates are counted. In a
+  /// reverse relation, each object is counted once. After a further relation, an object is counted
+  /// once for each path that reaches it.
   public var count: MagicExpression<Root, Int> { MagicExpression(aggregate(.count)) }
 
   /// Returns an expression for the number of related objects that match a filter.

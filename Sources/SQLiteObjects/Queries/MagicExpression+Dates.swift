@@ -6,41 +6,43 @@ import SQLiteMapping
 // fixed position. SQLite's own functions would first round to milliseconds, which moves the last
 // moment of a year into the next year.
 extension MagicCalculation where Element == Date {
-  /// The year in UTC, from 0 to 9999. The year before 0001 is 0000, as in ISO 8601.
+  /// An expression for the year in UTC, from 0 to 9999. The year before 0001 is 0000, as in ISO
+  /// 8601.
   ///
   ///     magic.objects(of: Invoice.self, where: (\Invoice.$date).year == 2009)
   ///
   /// All dates use the Gregorian calendar, also dates before its introduction in 1582.
   public var year: MagicExpression<Object, Int> { part(1, 4) }
 
-  /// The month in UTC, from 1 to 12.
+  /// An expression for the month in UTC, from 1 to 12.
   ///
   ///     magic.objects(of: Invoice.self, where: (\Invoice.$date).month == 12)
   public var month: MagicExpression<Object, Int> { part(6, 2) }
 
-  /// The day of the month in UTC, from 1 to 31.
+  /// An expression for the day of the month in UTC, from 1 to 31.
   ///
   ///     magic.objects(of: Invoice.self, where: (\Invoice.$date).day == 1)
   public var day: MagicExpression<Object, Int> { part(9, 2) }
 
-  /// The day of the week in UTC, from 1 for Sunday to 7 for Saturday, as in `Calendar`.
+  /// An expression for the day of the week in UTC, from 1 for Sunday to 7 for Saturday, as in
+  /// `Calendar`.
   ///
   ///     magic.objects(of: Invoice.self, where: (\Invoice.$date).weekday == 1)
   public var weekday: MagicExpression<Object, Int> {
     MagicExpression(["(strftime('%w', substr(", ", 1, 10)) + 1)"], node)
   }
 
-  /// The hour in UTC, from 0 to 23.
+  /// An expression for the hour in UTC, from 0 to 23.
   ///
   ///     magic.objects(of: Invoice.self, where: (\Invoice.$date).hour < 8)
   public var hour: MagicExpression<Object, Int> { part(12, 2) }
 
-  /// The minute in UTC, from 0 to 59.
+  /// An expression for the minute in UTC, from 0 to 59.
   ///
   ///     magic.objects(of: Invoice.self, where: (\Invoice.$date).minute == 0)
   public var minute: MagicExpression<Object, Int> { part(15, 2) }
 
-  /// The whole second in UTC, from 0 to 59.
+  /// An expression for the whole second in UTC, from 0 to 59.
   ///
   ///     magic.objects(of: Invoice.self, where: (\Invoice.$date).second == 0)
   public var second: MagicExpression<Object, Int> { part(18, 2) }

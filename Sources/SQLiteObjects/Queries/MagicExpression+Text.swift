@@ -20,8 +20,8 @@ extension MagicCalculation where Element == String {
     MagicExpression(["magicdata_text_uppercased(", ")"], node)
   }
 
-  /// The number of characters, counted like in Swift: a letter and its combining accents are one
-  /// character.
+  /// An expression for the number of characters, counted like in Swift: a letter and its combining
+  /// accents are one character.
   ///
   ///     magic.objects(of: Track.self, where: (\Track.$name).count > 30)
   public var count: MagicExpression<Object, Int> {

@@ -107,7 +107,7 @@ extension RelatedObjects {
     ReadResult(count: try relation.count(from: zIndex, in: connection))
   }
 
-  /// Reads links without their objects.
+  /// Reads a page of links, by default all of them, without their objects.
   func links(_ connection: Connection, _ page: Relation.Page = .init()) throws -> ReadResult {
     guard relation.table == nil else {
       return ReadResult(links: try relation.keys.links(from: zIndex, page, in: connection))
@@ -119,12 +119,14 @@ extension RelatedObjects {
       links: target.map { [StoredLink(owner: zIndex, place: .null, target: $0)] } ?? [])
   }
 
-  /// Reads links with their objects.
+  /// Reads a page of links, by default all of them, with their objects.
   func targets(_ connection: Connection, _ page: Relation.Page = .init()) throws -> ReadResult {
     try targets(of: links(connection, page).links, connection)
   }
 
-  /// Reads the objects of links.
+  /// Reads the objects that links reference.
+  ///
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if one of them doesn't exist.
   func targets(of links: [StoredLink], _ connection: Connection) throws -> ReadResult {
     let loader = GraphLoader(store, connection)
     try loader.load(relation.destination.type, links.map(\.target))
@@ -137,8 +139,8 @@ extension RelatedObjects {
     return try targets(of: links.filter { present.contains($0.target) }, connection)
   }
 
-  /// Reads the objects without duplicates, in the order of their keys, with a single statement if
-  /// they have no eager relations.
+  /// Reads a page of the related objects, by default all of them, each once and in the order of
+  /// their keys. Runs a single statement if the objects have no eager relations.
   func objects(_ connection: Connection, _ page: Relation.Page = .init()) throws -> ReadResult {
     let loader = GraphLoader(store, connection)
     guard areOneStatement, store.isReady(relation.owner) else {

@@ -119,12 +119,12 @@ extension Query {
     }
   }
 
-  /// The request for the first object, or nil if no object matches.
+  /// The request for the first object of the query; the result is nil if no object matches.
   public var first: Request<Object?> {
     one.objects.map { $0.first }
   }
 
-  /// The request for the number of objects.
+  /// The request for the number of objects that the query returns.
   public var count: Request<Int> {
     Request { [parts] store in
       let query = try ObjectQuery(store, parts)

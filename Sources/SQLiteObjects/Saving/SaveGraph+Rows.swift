@@ -221,8 +221,10 @@ extension SaveGraph.Transaction {
     return .alreadySaved(type: nodes[index].plan.typeName, primary: primary)
   }
 
-  /// Throws if an object to insert has a value that was never fetched. The value is in another
-  /// store, or was lost when the object was removed from this one.
+  /// Throws if an object to insert has a value that was never fetched:
+  /// ``MagicError/lostValue(type:property:)`` if the value was deleted when the object was removed
+  /// from this store, or ``MagicError/foreignValue(type:property:)`` if the value is in another
+  /// store.
   private func checkValueIsAvailable(_ value: SaveGraph.DeferredValue, _ slot: Int, _ index: Int)
     throws
   {
@@ -237,8 +239,9 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Throws if a new object that must be unchanged has the primary value of an existing row. That
-  /// row was never fetched, so it can't be unchanged.
+  /// Throws ``MagicError/conflict(type:zIndex:)`` if the store contains a row with the primary
+  /// value of a new object that must be unchanged. The object was never fetched from that row, so
+  /// the row counts as changed.
   private func checkRowIsNew(_ index: Int) throws {
     guard let other = try existing(index) else { return }
     throw MagicError.conflict(type: nodes[index].plan.typeName, zIndex: other)

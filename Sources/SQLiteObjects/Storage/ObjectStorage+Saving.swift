@@ -112,7 +112,8 @@ extension ObjectStorage {
     }
   }
 
-  /// The state that a save has replaced.
+  /// The state of an object before a save, from which ``ObjectStorage/restore(_:)`` restores the
+  /// object after a rollback.
   enum PreviousState: Sendable {
     /// The object was in no store, and nothing was set since its storage was created.
     ///
