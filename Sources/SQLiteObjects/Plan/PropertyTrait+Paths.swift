@@ -70,7 +70,7 @@ extension PropertyTrait {
 }
 
 extension PropertyCollector {
-  /// Returns the names of the properties at key paths, or nil for a path to anything else.
+  /// Returns the name of the property at each key path; nil for a path to anything else.
   static func names<Object: MagicObject>(of paths: [PartialKeyPath<Object>]) -> [String?] {
     let object = Object()
     // An object that can't be encoded has no properties. Creating its plan reports that.

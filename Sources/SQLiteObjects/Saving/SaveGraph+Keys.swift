@@ -49,7 +49,7 @@ extension SaveGraph.Transaction {
 
 // Batches: many new objects, inserted by one statement.
 extension SaveGraph.Transaction {
-  /// The state of inserting the objects of one type.
+  /// The state of inserting the new objects of one type: the statements and the next keys.
   struct InsertState {
     /// The maximum number of objects that one statement inserts. It updates the AUTOINCREMENT
     /// counter of the table once, which costs half as much as a row (benchmark `insert`).

@@ -80,7 +80,7 @@ extension SaveGraph.Walk {
 /// The objects that later changes of a lazy collection remove. If they were added before, they
 /// needn't be saved.
 private struct LazyRemovals {
-  /// The index of the last change that removes each object.
+  /// The index of the last change that removes each object, by the object's identity.
   private var last: [MagicIdentity: Int] = [:]
   /// The index of the last change that removes all objects, or -1.
   private var all = -1

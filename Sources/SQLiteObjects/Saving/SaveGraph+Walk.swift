@@ -52,8 +52,8 @@ extension SaveGraph {
       }
     }
 
-    /// Adds objects in place if they consist only of cells. Taking a value of unknown type out of
-    /// an array copies it.
+    /// Adds objects to the graph without copying them, if they consist only of cells. Taking a
+    /// value of unknown type out of an array would copy it.
     ///
     /// - Returns: The indexes of their nodes, or nil if the objects must be added one by one.
     private mutating func addInPlace<Object: MagicObject>(

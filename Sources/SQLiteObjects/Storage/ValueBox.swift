@@ -63,8 +63,11 @@ final class ValueBox: Sendable {
     }
   }
 
-  /// Caches a value in the storage. Without a storage, the box already holds the value that was
-  /// set.
+  /// Caches a value in the object's storage. Without a storage, does nothing, because the box
+  /// already holds the value that was set.
+  ///
+  /// - Returns: The cached value. If several tasks call this method at the same time, it is the
+  ///   first one's.
   func cache(_ live: _LiveValue) -> _LiveValue { bound?.cache(live) ?? live }
 
   var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? { bound?.address }
