@@ -9,7 +9,8 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic ``rows(_:as:)``.
   ///
-  /// - Parameter sql: A single statement with one column.
+  /// `sql` must be a single statement with one column.
+  ///
   /// - Throws: The errors of the generic ``rows(_:as:)``.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue>(
@@ -22,7 +23,8 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with two columns.
+  /// `sql` must be a single statement with two columns.
+  ///
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue>(
@@ -37,7 +39,8 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with three columns.
+  /// `sql` must be a single statement with three columns.
+  ///
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
@@ -52,7 +55,8 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with four columns.
+  /// `sql` must be a single statement with four columns.
+  ///
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
@@ -67,7 +71,8 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with five columns.
+  /// `sql` must be a single statement with five columns.
+  ///
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue>(
@@ -85,7 +90,8 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with six columns.
+  /// `sql` must be a single statement with six columns.
+  ///
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
@@ -105,7 +111,8 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with seven columns.
+  /// `sql` must be a single statement with seven columns.
+  ///
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
@@ -126,7 +133,8 @@ extension RowSource {
   ///
   /// This is a faster overload of the generic `rows(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with eight columns.
+  /// `sql` must be a single statement with eight columns.
+  ///
   /// - Throws: The errors of the generic `rows(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
@@ -151,7 +159,8 @@ extension Connection {
   ///
   /// This is a faster overload of the generic ``firstRow(_:as:)``.
   ///
-  /// - Parameter sql: A single statement with one column.
+  /// `sql` must be a single statement with one column.
+  ///
   /// - Throws: The errors of the generic ``firstRow(_:as:)``.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue>(
@@ -165,7 +174,8 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with two columns.
+  /// `sql` must be a single statement with two columns.
+  ///
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue>(
@@ -181,7 +191,8 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with three columns.
+  /// `sql` must be a single statement with three columns.
+  ///
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
@@ -197,7 +208,8 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with four columns.
+  /// `sql` must be a single statement with four columns.
+  ///
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
@@ -213,7 +225,8 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with five columns.
+  /// `sql` must be a single statement with five columns.
+  ///
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
@@ -234,7 +247,8 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with six columns.
+  /// `sql` must be a single statement with six columns.
+  ///
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
@@ -255,7 +269,8 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with seven columns.
+  /// `sql` must be a single statement with seven columns.
+  ///
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
@@ -277,7 +292,8 @@ extension Connection {
   ///
   /// This is a faster overload of the generic `firstRow(_:as:)`.
   ///
-  /// - Parameter sql: A single statement with eight columns.
+  /// `sql` must be a single statement with eight columns.
+  ///
   /// - Throws: The errors of the generic `firstRow(_:as:)`.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<

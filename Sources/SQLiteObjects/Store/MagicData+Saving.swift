@@ -53,7 +53,7 @@ extension MagicData {
 
   /// Saves objects and everything that they reference in one transaction, blocking the thread.
   ///
-  /// Each object is saved as if by ``update(_:)-(Object)``.
+  /// Each object is saved as by `update(_:)` with that object.
   ///
   /// - Parameter objects: The objects to save.
   /// - Returns: The z_index values of the objects, in the same order.
