@@ -33,7 +33,7 @@ struct ClusterToolTests {
     let lines = result.output.split(separator: "\n")
     #expect(lines.count { $0.hasPrefix("node,") } == 3)
     #expect(
-      lines.filter { $0.hasSuffix("leads\"") }.map { $0.split(separator: ",")[1] }
+      lines.filter { $0.hasSuffix("leader\"") }.map { $0.split(separator: ",")[1] }
         == [Substring(cluster.addresses[leader])])
     #expect(lines.contains { $0.hasPrefix("table,item,2,") })
     #expect(lines.contains { $0.hasPrefix("database,shop,") })
