@@ -5,13 +5,15 @@ import SQLiteCore
 /// Errors of SQLite are thrown as `SQLiteError`. If a file is missing or damaged, the error
 /// concerns only that asset. All others can still be read.
 public enum AssetError: Error, Hashable, Sendable {
-  /// A file system call, such as `openat` or `fsync`, failed with an `errno`.
+  /// A file system call, such as `openat` or `fsync`, failed for a path. The number is the value of
+  /// `errno`.
   case system(call: String, path: String, number: Int32)
   /// The path of a file is occupied by a symbolic link, a folder, a FIFO or a device.
   case notRegularFile(path: String)
   /// The path is empty or contains a NUL, or a URL isn't a file URL.
   case invalidPath(String)
-  /// The file belongs to a database that is open in this process. Use a backup to copy it.
+  /// The file to copy belongs to a database that is open in this process. Copy such a database with
+  /// a backup.
   case openDatabase(path: String)
   /// The file name extension is longer than 64 characters, or contains other characters than ASCII
   /// letters, digits, `+`, `-`, `_` and inner dots.
@@ -32,7 +34,8 @@ public enum AssetError: Error, Hashable, Sendable {
   case damagedRow(id: String)
   /// The store with this folder was closed.
   case closed(path: String)
-  /// The asset tables have the format of another version of this library.
+  /// The asset tables have the format of another version of this library. The value is the number
+  /// of that format, or 0 if the tables contain none.
   case unknownFormat(Int)
 }
 

@@ -12,7 +12,8 @@ public struct AssetRecord: Hashable, Sendable {
   public let size: Int
   /// The SHA-256 digest of the content.
   public let sha256: AssetDigest
-  /// The name of the file with the content. Replaced content gets a new file.
+  /// The name of the file with the content, which changes when the content is replaced. If the
+  /// content is in the row, no such file exists, and only the extension has a meaning.
   package let file: AssetFileName
   /// A Boolean value that indicates whether the content is stored in the row instead of a file.
   public let isInRow: Bool
@@ -82,8 +83,8 @@ package struct AssetFileName: Hashable, Sendable {
   /// Creates a new random name.
   ///
   /// - Parameter fileExtension: The extension without the dot; nil or empty for no extension.
-  /// - Throws: ``AssetError/invalidExtension(_:)`` if the extension contains other characters than
-  ///   ASCII letters, digits, `+`, `-`, `_` and inner dots, or more than 64.
+  /// - Throws: ``AssetError/invalidExtension(_:)`` if the extension is longer than 64 characters or
+  ///   contains other characters than ASCII letters, digits, `+`, `-`, `_` and inner dots.
   package init(extension fileExtension: String?) throws(AssetError) {
     let random = UInt128.random(in: 0...UInt128.max).hexadecimal
     guard let fileExtension, !fileExtension.isEmpty else {

@@ -136,7 +136,7 @@ extension AssetDigest: LosslessStringConvertible {
 
 extension SHA256 {
   /// Updates the hash with whole blocks of 64 bytes. Uses the processor's SHA instructions if
-  /// available, which are five times as fast.
+  /// available, and otherwise Swift code, which takes five times as long.
   private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
     guard hasInstructions else { return unsafe compressInSwift(blocks) }
     unsafe compressByInstructions(blocks)
@@ -226,7 +226,7 @@ extension UInt32 {
 /// Whether the processor has SHA-256 instructions.
 private let hasInstructions = csha256_is_available() != 0
 
-/// The fractional parts of the cube roots of the first 64 primes.
+/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 private let roundConstants: [UInt32] = [
   0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5,
   0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,

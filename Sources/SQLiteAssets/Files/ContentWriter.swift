@@ -1,8 +1,9 @@
 import SystemFiles
 
-/// A writer of content that also computes its size and digest.
+/// A writer that stores content and computes the size and digest of the content.
 ///
-/// Content stays in memory until it reaches `minimumFileSize`. Then the writer creates a file.
+/// The content stays in memory until its size reaches `minimumFileSize`. Then the writer creates a
+/// file.
 struct ContentWriter: ~Copyable {
   private let name: AssetFileName
   private let pendingFolder: PendingFolder
@@ -26,8 +27,8 @@ struct ContentWriter: ~Copyable {
     if isDone == nil { try write(unsafe Array(bytes).span.bytes) }
   }
 
-  /// Writes the content of another file. If nothing was written before and the file system supports
-  /// it, creates a copy-on-write clone.
+  /// Writes the content of another file. Creates a copy-on-write clone if nothing was written
+  /// before, the size is at least `minimumFileSize`, and the file system supports clones.
   mutating func write(contentsOf source: File) throws {
     let length = try source.status().size
     if size == 0, length > 0, length >= minimumFileSize, pendingFolder.clone(source, as: name) {

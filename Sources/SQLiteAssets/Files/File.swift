@@ -70,8 +70,8 @@ extension File {
   /// The size in bytes of the pieces in which files are read.
   static let pieceSize = 256 << 10
 
-  /// Returns an absolute path without trailing slashes, which would make the system follow a
-  /// symbolic link.
+  /// Returns `path` as an absolute path without trailing slashes. A trailing slash would make the
+  /// system follow a symbolic link.
   static func absolute(_ path: String) throws(AssetError) -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else { throw .invalidPath(path) }
     var path = path
@@ -104,7 +104,8 @@ extension File {
   /// Returns the SHA-256 digest of the file, computed in constant memory.
   package func sha256() throws(AssetError) -> AssetDigest { try forEachPiece().sha256 }
 
-  /// Opens a file outside the store for reading. Follows symbolic links.
+  /// Opens a file outside the store for reading. Follows symbolic links. Throws
+  /// ``AssetError/openDatabase(path:)`` for a file of a database that is open in this process.
   package static func open(
     path: String, _ operations: any FileOperations = SystemFileOperations()
   ) throws(AssetError) -> File {
@@ -118,7 +119,7 @@ extension File {
   }
 }
 
-/// Runs a file system call, and adds the path to its error.
+/// Runs a file system call, repeatedly if signals interrupt it, and adds the path to its error.
 func addingPath<Result>(
   _ path: @autoclosure () -> String, _ call: () throws(SystemFailure) -> Result
 ) throws(AssetError) -> Result {

@@ -1,8 +1,8 @@
 package import SystemFiles
 import Platform
 
-/// A folder that is accessed through an open descriptor. It stays the same folder if its path is
-/// replaced.
+/// A folder that is accessed through an open descriptor, and therefore remains the same folder even
+/// if another one takes its path.
 ///
 /// Names must be single path components. Symbolic links are never followed.
 package final class Folder: Sendable {
@@ -247,7 +247,8 @@ extension Folder {
     "\(path)/\(name)"
   }
 
-  /// Runs a file system call for the file or subfolder `name`, and adds its path to the error.
+  /// Runs a file system call for the file or subfolder `name`, and adds the path to its error.
+  /// Throws if the name isn't a single path component.
   func call<Result>(
     _ name: String, _ call: () throws(SystemFailure) -> Result
   ) throws(AssetError) -> Result {

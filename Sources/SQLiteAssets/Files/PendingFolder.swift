@@ -13,7 +13,7 @@ final class PendingFolder: Sendable {
     /// durable. The names may not be durable yet.
     var unsynced: [AssetFileName: Bool] = [:]
     /// The files for which it isn't known yet whether a committed row references them, because a
-    /// COMMIT or a move has failed. The others are removed when this is known.
+    /// COMMIT or a move has failed. After the next commit, each is moved to `files` or removed.
     var unsettled: Set<AssetFileName> = []
     /// Whether files were moved to `files` since that folder was last synced.
     var hasMoved = false
@@ -42,7 +42,7 @@ final class PendingFolder: Sendable {
   deinit { close() }
 
   /// Closes the folder and removes it if it is empty. Otherwise the next opening of the store
-  /// removes it.
+  /// processes its files and removes it.
   func close() {
     guard let folder = state.withLock({ $0.folder }) else { return }
     // The new names must be durable before the old ones are removed.
@@ -133,7 +133,8 @@ final class PendingFolder: Sendable {
     }
   }
 
-  /// Moves a file to `files` after its row was committed.
+  /// Moves a file to `files` after its row was committed. If this fails, the file is added to
+  /// ``unsettled``.
   func settle(_ name: AssetFileName) {
     do {
       // The file is already gone if its row was deleted since then.
@@ -146,7 +147,8 @@ final class PendingFolder: Sendable {
     }
   }
 
-  /// Removes a file after its row was rolled back.
+  /// Removes a file after its row was rolled back, or adds it to ``unsettled`` if a failed COMMIT
+  /// may reference it or the removal fails.
   func discard(_ name: AssetFileName) {
     // If the file was synced, a failed COMMIT may reference it. In the WAL, that COMMIT can still
     // take effect if the process dies before the next commit. Only the next commit decides.

@@ -50,8 +50,8 @@ final class StoreFolder: Sendable {
   let path: String
   private let identity: AssetID
   private let operations: any FileOperations
-  /// The state of the folders. If the store is closed, running calls keep the folders that they
-  /// use.
+  /// The state of the folders. Calls that are running when the store is closed keep the folders
+  /// that they use open.
   private let state = Mutex(State.missing)
 
   var root: Folder { get throws(AssetError) { try opened().root } }
@@ -157,8 +157,8 @@ final class StoreFolder: Sendable {
     names.compactMap { $0.hasPrefix("store-") ? AssetID(String($0.dropFirst(6))) : nil }
   }
 
-  /// Prevents other processes from creating and taking over pending folders until the result is
-  /// released.
+  /// Prevents other stores, in this process and in others, from creating and taking over pending
+  /// folders until the returned instance is released.
   func lock() throws(AssetError) -> Folder {
     try root.locked()
   }
@@ -168,8 +168,8 @@ final class StoreFolder: Sendable {
     try search { folder, _ throws(AssetError) in try folder.file(name.text) }
   }
 
-  /// Returns the first result of `look` in `files` or in a pending folder, or nil if all results
-  /// are nil.
+  /// Calls `look` with `files` and then with each pending folder, and returns the first result that
+  /// isn't nil. Returns nil if there is none.
   private func search<Found>(
     _ look: (_ folder: Folder, _ isInPlace: Bool) throws(AssetError) -> Found?
   ) throws(AssetError) -> Found? {
@@ -184,8 +184,8 @@ final class StoreFolder: Sendable {
     return try look(files, true)
   }
 
-  /// Moves a file from a pending folder to `files` after its row was committed. Returns whether it
-  /// existed.
+  /// Moves a file from a pending folder to `files` after its row was committed. Returns whether the
+  /// pending folder contained it.
   ///
   /// If two open stores have received the same content together with a patch, the second file is
   /// removed.
@@ -200,17 +200,18 @@ final class StoreFolder: Sendable {
     }
   }
 
-  /// Removes a file from `files` or from a pending folder. Returns whether it was in `files`.
+  /// Removes a file from `files` or from a pending folder. Returns false if it was in a pending
+  /// folder or didn't exist.
   func remove(_ name: AssetFileName) throws(AssetError) -> Bool {
     try search { folder, isInPlace throws(AssetError) in
       try folder.remove(name.text) ? isInPlace : nil
     } ?? false
   }
 
-  /// Locks and returns the pending folders of closed stores.
+  /// Locks and returns the pending folders of stores that were closed or whose process has ended.
   ///
-  /// The lock of the root folder is held only during this call. Its holder must never wait for the
-  /// database.
+  /// The lock of the root folder is held only during this call. No holder of that lock may wait for
+  /// the database.
   func lockAbandoned() throws(AssetError) -> [(name: String, folder: Folder)] {
     // An abandoned folder stays until someone locks it, so it is visible without the lock.
     guard try !openers().isEmpty else { return [] }

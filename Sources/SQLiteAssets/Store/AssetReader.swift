@@ -43,7 +43,8 @@ public struct AssetReader: Sendable {
   /// - Parameters:
   ///   - count: The number of bytes to read.
   ///   - offset: The offset of the first byte.
-  /// - Returns: The bytes. There are fewer than `count` only at the end of the content.
+  /// - Returns: The bytes. There are fewer than `count` only at the end of the content, and none if
+  ///   `offset` is negative or not less than the size.
   /// - Throws: ``AssetError`` if the file can't be read.
   public func read(_ count: Int, at offset: Int) throws(AssetError) -> [UInt8] {
     guard count > 0, offset >= 0, offset < record.size else { return [] }
@@ -60,7 +61,8 @@ public struct AssetReader: Sendable {
   /// - Parameters:
   ///   - count: The number of bytes to read.
   ///   - offset: The offset of the first byte.
-  /// - Returns: The bytes. There are fewer than `count` only at the end of the content.
+  /// - Returns: The bytes. There are fewer than `count` only at the end of the content, and none if
+  ///   `offset` is negative or not less than the size.
   /// - Throws: ``AssetError`` if the file can't be read; `CancellationError` if the task was
   ///   cancelled.
   nonisolated(nonsending) public func read(_ count: Int, at offset: Int) async throws -> [UInt8] {
@@ -92,7 +94,8 @@ public struct AssetReader: Sendable {
     try await worker.run { try readAll() }
   }
 
-  /// Reads the content in pieces, in order, and verifies the digest after the last one.
+  /// Reads the content in pieces, in order, and verifies the digest after the last one. Blocks the
+  /// thread.
   ///
   /// The content is known to be intact only when this method has returned.
   ///
@@ -113,8 +116,8 @@ public struct AssetReader: Sendable {
   ///     for try await piece in try await assets.open(id).pieces() { … }
   ///
   /// The digest is verified after the last piece. Until then, the content may be damaged. Files are
-  /// read on threads of the store. The stream throws ``AssetError/damagedFile(_:path:)``, possibly
-  /// after the last piece, or `CancellationError`.
+  /// read on threads of the store. The stream throws ``AssetError``, for example
+  /// ``AssetError/damagedFile(_:path:)`` after the last piece, or `CancellationError`.
   ///
   /// - Parameter size: The maximum size of a piece in bytes, at least 1.
   /// - Returns: The stream of pieces.

@@ -1,7 +1,8 @@
 import SQLiteCore
 import SystemFiles
 
-/// The result of a backup: the location of its parts, and the faults of assets.
+/// The result of a backup: the paths of the copied database and assets, and the errors of assets
+/// that were missing or damaged.
 public struct AssetBackup: Hashable, Sendable {
   /// The path of the copied database file.
   public let database: String
@@ -119,11 +120,11 @@ extension AssetStore {
     return faults
   }
 
-  /// Copies the file of an asset to a folder, without syncing it.
+  /// Copies the file of an asset to a folder, without syncing the copy.
   ///
   /// - Returns: The error if the original file is missing or damaged or can't be read, otherwise
   ///   nil.
-  /// - Throws: An error of writing the copy.
+  /// - Throws: ``AssetError`` if the copy can't be written.
   func copyFile(
     of record: AssetRecord, to target: Folder, as name: String
   ) throws(AssetError) -> AssetError? {
@@ -145,8 +146,8 @@ extension AssetStore {
 
   /// Copies a file to a folder, as a copy-on-write clone if the file system supports it.
   ///
-  /// - Returns: The size and digest of the content, or an error of reading the original.
-  /// - Throws: An error of writing the copy.
+  /// - Returns: The size and digest of the content, or the error if the original can't be read.
+  /// - Throws: ``AssetError`` if the copy can't be written.
   private func copy(
     _ source: File, to target: Folder, as name: String
   ) throws(AssetError) -> Result<(size: Int, sha256: AssetDigest), AssetError> {

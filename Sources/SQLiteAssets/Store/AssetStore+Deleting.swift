@@ -9,7 +9,8 @@ extension AssetStore {
   ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
   ///     own transaction.
   /// - Returns: Whether the asset existed.
-  /// - Throws: `SQLiteError` if the row can't be deleted.
+  /// - Throws: `SQLiteError` if the row can't be deleted, or if the open transaction was begun with
+  ///   SQL.
   @discardableResult
   public func delete(_ id: AssetID, in connection: Connection) throws -> Bool {
     try inTransaction(connection) {
@@ -30,8 +31,8 @@ extension AssetStore {
   /// of this database that deletes or replaces assets, by any SQL. If a reader of this database
   /// still needs a file, the file is removed when that reader ends. If a reader of another process
   /// needs it, the file is removed after a later commit of this database, at the next opening, or
-  /// by this call. In a cluster, readers can't be determined. There, a file is removed when
-  /// `leaderTimeout` has passed since one of these calls first saw its mark.
+  /// by this call. A cluster doesn't report its readers. Its stores remove a file when they first
+  /// saw it marked for removal at least `leaderTimeout` ago.
   ///
   /// - Throws: ``AssetError`` or `SQLiteError` if a file can't be removed. It is then removed
   ///   later.
@@ -68,8 +69,8 @@ extension AssetStore {
   /// The maximum number of files that one transaction removes.
   private var limit: Int { 500 }
 
-  /// Removes the files that are marked for removal and that no reader needs. If an older reader may
-  /// need them, schedules another attempt.
+  /// Removes the files that are marked for removal. If a reader may still need them, removes none
+  /// and schedules another attempt.
   ///
   /// - Parameter connection: The writer connection, outside any transaction.
   func collect(in connection: Connection) throws {
@@ -96,8 +97,8 @@ extension AssetStore {
     }
   }
 
-  /// Records when a mark for removal was first seen. A server doesn't report its readers, so a file
-  /// is removed some time after that.
+  /// Records when each mark for removal was first seen. A server doesn't report its readers, so a
+  /// file is removed only when its mark has a minimum age.
   ///
   /// - Parameters:
   ///   - age: The minimum age of a mark.
@@ -125,9 +126,9 @@ extension AssetStore {
       "SELECT file FROM main.magicdata_asset_seen WHERE since <= \(now) - \(age.components.seconds)"
   }
 
-  /// Schedules another attempt to remove marked files for when the current reads of this database
-  /// have ended. If no read is running, the reader that needs the files belongs to another database
-  /// or process, and the attempt follows the next commit.
+  /// Schedules another attempt to remove marked files, which runs when the current reads of this
+  /// database have ended. If no read is running, the reader that needs the files belongs to another
+  /// database or process, and the attempt runs after the next commit.
   ///
   /// - Parameter connection: The writer connection, outside any transaction.
   func scheduleRetry(in connection: Connection) {
@@ -168,7 +169,8 @@ extension AssetStore {
     try connection.executeChange("DELETE FROM main.magicdata_asset_trash WHERE file IN \(marks)")
   }
 
-  /// Returns whether no reader in any process sees an older state of the database.
+  /// Returns whether no reader in any process sees an older state of the database; false for a
+  /// server, which doesn't report its readers.
   ///
   /// A passive checkpoint copies only frames of the WAL that all readers see. If it has copied the
   /// whole WAL, every reader sees the current state. Without a WAL, a commit waits for all readers.

@@ -1,10 +1,10 @@
 package import SQLiteCore
 import SystemFiles
 
-/// A holder of asset files. It may restore deleted asset rows and needs their files until then.
-/// Each undo step is a holder.
+/// A holder of asset files, such as an undo step. It may restore deleted asset rows, and the files
+/// of these rows aren't removed until its holds end.
 package struct AssetHolder: Sendable {
-  /// The name of the pending folder with which the holds end; empty for holds that persist.
+  /// The name of the pending folder whose removal ends the holds; empty for holds that persist.
   let session: String
   let number: Int64
 
@@ -24,8 +24,8 @@ package struct AssetHolder: Sendable {
 // can't separate the two. A held file isn't removed even if it is marked. When its last hold ends,
 // it is marked again.
 extension AssetStore {
-  /// Returns the name of this opening of the store, for holds that end with the process. The next
-  /// opening releases them.
+  /// Returns the name of this opening of the store, for holds that end with the process. After
+  /// that, the next opening of the store releases them.
   package func holdingSession() throws(AssetError) -> String { try pendingFolder.session() }
 
   /// Prevents the removal of files as long as a holder needs them, as part of the open transaction.
@@ -91,7 +91,7 @@ extension AssetStore {
     scheduleUpkeep(in: connection)
   }
 
-  /// Ends the holds of pending folders that no longer exist, in a new transaction.
+  /// Ends the holds of sessions whose pending folder no longer exists, in a new transaction.
   func releaseAbandonedHolds() throws {
     let held = try database.read { connection -> [String] in
       guard try AssetSchema.hasHolds(connection) else { return [] }

@@ -54,8 +54,9 @@ extension AssetStore {
   /// Replaces the content of an asset by a copy of another asset's content, as part of the open
   /// transaction.
   ///
-  /// If `reader` is the asset's own content, only the extension changes. The file isn't copied
-  /// then: it gets a second name, and the first one is removed after the commit.
+  /// If `reader` reads the asset's own content from a file, only the extension changes. On a file
+  /// system with hard links, the file isn't copied then: it gets a second name, and the first one
+  /// is removed after the commit.
   ///
   /// - Parameters:
   ///   - id: The id of the asset.

@@ -177,14 +177,15 @@ extension AssetStore {
 ///     }
 ///
 /// Content is staged before the transaction begins. This keeps the transaction short, and the
-/// content may come from a stream, for which a transaction can't wait. Unless it is put into the
-/// store, it is removed when this instance is released.
+/// content may come from a stream, for which a transaction can't wait. Content that was never put
+/// into the store is removed when this instance is released.
 public final class StagedAsset: Sendable {
   /// The size of the content in bytes.
   public var size: Int { content.size }
   /// The SHA-256 digest of the content.
   public var sha256: AssetDigest { content.sha256 }
-  /// The file name extension that the asset will have, or nil if there is none.
+  /// The file name extension of the staged content, or nil if there is none. The asset gets it
+  /// unless `put` or `replace` specifies another one.
   public var fileExtension: String? { content.file.fileExtension }
 
   let content: Content

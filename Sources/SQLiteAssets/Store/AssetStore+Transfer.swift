@@ -15,7 +15,8 @@ extension AssetStore {
   /// system supports them.
   ///
   /// - Parameters:
-  ///   - ids: The ids of the assets. Assets with content in rows are skipped.
+  ///   - ids: The ids of the assets. Assets that don't exist or have their content in the row are
+  ///     skipped.
   ///   - path: The path of the folder, which is created if it is missing. Its parent folder must
   ///     exist.
   ///   - connection: A connection inside `read` or `write`.
@@ -133,8 +134,8 @@ package final class ReceivedAssets: Sendable {
     try store.record(where: "id = \(key)", in: connection)
   }
 
-  /// Ensures that the store has the content of a row, in a file of its own or in the received one,
-  /// and that this content matches the row.
+  /// Ensures that the store has the content of a row, in a file that it already contains or in the
+  /// received one, and that this content matches the row.
   private func adopt(_ row: AssetRecord, _ connection: Connection) throws {
     let (pendingFolder, name) = (store.pendingFolder, row.file)
     if let file = try store.folder.files.file(name.text) {

@@ -1,7 +1,7 @@
 import SQLiteCore
 import SystemFiles
 
-/// The progress of an operation on all assets.
+/// The progress of a verification or a backup of all assets.
 public struct AssetProgress: Hashable, Sendable {
   /// The number of completed assets.
   public internal(set) var assets = 0
@@ -42,8 +42,8 @@ extension AssetStore {
     try await CancellableWork.run(on: worker, progress) { try self.verify(progress: $1) }
   }
 
-  /// Returns an error for each damaged row and each error that `fault` finds in an asset. Reads the
-  /// rows in pages.
+  /// Returns an error for each asset with a damaged row, and each error that `fault` returns. Reads
+  /// the rows in pages.
   ///
   /// - Parameters:
   ///   - condition: The SQL condition that selects assets.
@@ -96,10 +96,12 @@ extension AssetStore {
   /// Removes files that no row references. Blocks the thread.
   ///
   /// Such files exist, for example, if rows were deleted while the triggers of the store were
-  /// dropped. This call also does what opening the store does. It never removes a file that a
-  /// reader may still need, or a file that the store didn't create.
+  /// dropped. Like an opening of the store, this call also processes the pending files of
+  /// terminated programs and removes the files of deleted and replaced assets. It never removes a
+  /// file that a reader may still need, or a file that the store didn't create.
   ///
-  /// - Returns: The removed files and those that were kept.
+  /// - Returns: The names of the removed files, of those that were kept, and of those that the
+  ///   store didn't create.
   /// - Throws: ``AssetError`` if a file can't be removed; `SQLiteError`.
   /// - Complexity: O(*n*), where *n* is the number of all files.
   public func sweep() throws -> SweepReport {
@@ -142,10 +144,12 @@ extension AssetStore {
   /// Removes files that no row references. Suspends the task meanwhile.
   ///
   /// Such files exist, for example, if rows were deleted while the triggers of the store were
-  /// dropped. This call also does what opening the store does. It never removes a file that a
-  /// reader may still need, or a file that the store didn't create.
+  /// dropped. Like an opening of the store, this call also processes the pending files of
+  /// terminated programs and removes the files of deleted and replaced assets. It never removes a
+  /// file that a reader may still need, or a file that the store didn't create.
   ///
-  /// - Returns: The removed files and those that were kept.
+  /// - Returns: The names of the removed files, of those that were kept, and of those that the
+  ///   store didn't create.
   /// - Throws: ``AssetError`` if a file can't be removed; `SQLiteError`; `CancellationError` if the
   ///   task was cancelled.
   /// - Complexity: O(*n*), where *n* is the number of all files.
@@ -158,7 +162,7 @@ extension AssetStore {
   /// Opening a store for writing already does the work in `moved`, `discarded` and `deleted`. To
   /// see that work in the plan, open the database read-only.
   ///
-  /// - Returns: The names of the affected files.
+  /// - Returns: The names of the affected files, grouped by what would happen to them.
   /// - Throws: ``AssetError`` if the folder can't be read; `SQLiteError`.
   /// - Complexity: O(*n*), where *n* is the number of all files.
   public func upkeepPlan() throws -> UpkeepPlan {
@@ -193,7 +197,7 @@ extension AssetStore {
   /// Opening a store for writing already does the work in `moved`, `discarded` and `deleted`. To
   /// see that work in the plan, open the database read-only.
   ///
-  /// - Returns: The names of the affected files.
+  /// - Returns: The names of the affected files, grouped by what would happen to them.
   /// - Throws: ``AssetError`` if the folder can't be read; `SQLiteError`; `CancellationError` if
   ///   the task was cancelled.
   /// - Complexity: O(*n*), where *n* is the number of all files.

@@ -33,8 +33,8 @@ public final class AssetStore: Sendable {
   let operations: any FileOperations
   let worker = Worker()
   private let isUpkeepScheduled = Atomic(false)
-  /// Whether an attempt to remove marked files is scheduled for when readers that may need them
-  /// have ended.
+  /// Whether another attempt to remove marked files is scheduled. It runs when the readers that may
+  /// need them have ended.
   let isRetryScheduled = Atomic(false)
   private let fileThreshold: Atomic<Int>
   private let watch = Mutex<Registration?>(nil)
@@ -212,7 +212,7 @@ public final class AssetStore: Sendable {
     watch.withLock { $0 = setup }
   }
 
-  /// Removes marked files after a write, at most once per interval.
+  /// Removes marked files after writes to this database, at most once per interval.
   private func watchWrites(every interval: Duration) {
     let next = Mutex(ContinuousClock.now + interval)
     let subscription = database.subscribe(to: .tables) { [weak self, worker] _ in
@@ -256,7 +256,8 @@ public final class AssetStore: Sendable {
     try result.get()
   }
 
-  /// Schedules the removal of files of deleted assets, after the open transaction has committed.
+  /// Schedules upkeep for after the commit of the open transaction: moves or removes pending files,
+  /// and removes the files of deleted and replaced assets.
   package func scheduleUpkeep(in connection: Connection) {
     guard !isUpkeepScheduled.exchange(true, ordering: .relaxed) else { return }
     // If the open savepoint is rolled back, the action below is dropped, too.
