@@ -424,7 +424,7 @@ extension MagicData {
   ///   `PatchError.Reason.noKey` if a changed row has no primary key; `PatchError.Reason.notUTF8`
   ///   if changed text isn't valid UTF-8; `SQLiteError`, with `ResultCode.misuse` if this
   ///   libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`, or with `ResultCode.tooBig` if
-  ///   the changed rows exceed 256 MB. Nothing is saved in these cases.
+  ///   the changed rows exceed 256 MiB. Nothing is saved in these cases.
   @discardableResult
   public func undoable<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
     let history = try existingHistory

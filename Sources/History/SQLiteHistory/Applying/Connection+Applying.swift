@@ -12,10 +12,10 @@ extension Connection {
   /// additional columns.
   ///
   /// The triggers and foreign key actions of this database run. Rows that triggers and foreign key
-  /// actions changed at the source are applied last, and skipped if they already have the values of
-  /// the patch. A trigger may also write rows that differ from those at the source, for example
-  /// rows with automatically assigned keys. Such rows are added to those of the patch. Foreign keys
-  /// are checked at the end.
+  /// actions changed in the source database are applied last, and skipped if they already have the
+  /// values of the patch. A trigger may also write rows that differ from those of the source, for
+  /// example rows with automatically assigned keys. Such rows remain in addition to the rows of the
+  /// patch. Foreign keys are checked at the end.
   ///
   /// - Parameters:
   ///   - patch: The patch to apply.
@@ -23,9 +23,12 @@ extension Connection {
   ///     treating them as conflicts. If true, you can apply a patch repeatedly.
   ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the
   ///     connection. If it is nil, this method throws an error with all conflicts.
-  /// - Returns: A report with the number of applied rows and the resolved conflicts.
+  /// - Returns: A report with the number of applied rows, the number of skipped rows, and the
+  ///   resolved conflicts.
   /// - Throws: ``PatchError`` if the patch doesn't match the schema or has unresolved conflicts;
-  ///   `SQLiteError`; any error that `onConflict` throws. Nothing is changed in these cases.
+  ///   `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `onConflict` returns a
+  ///   resolution that isn't allowed for the conflict; any error that `onConflict` throws. Nothing
+  ///   is changed in these cases.
   @discardableResult
   public func apply(
     _ patch: Patch, isIdempotent: Bool = false,

@@ -17,7 +17,8 @@ extension Database {
   /// - Throws: Any error of `body`. ``PatchError/Reason/noKey(table:)`` if a changed row has no
   ///   primary key. ``PatchError/Reason/notUTF8(table:column:)`` if changed text isn't valid UTF-8.
   ///   `SQLiteError`, with `ResultCode.misuse` if this libsqlite3 was built without
-  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`. The transaction is rolled back in these cases.
+  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`, or with `ResultCode.tooBig` if the changed rows exceed 256
+  ///   MB. The transaction is rolled back in these cases.
   public func patch<Result>(
     deadline: ContinuousClock.Instant? = nil, _ body: (Connection) throws -> Result
   ) throws -> Patch {
@@ -55,9 +56,12 @@ extension Database {
   ///     treating them as conflicts.
   ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the
   ///     database. If it is nil, this method throws an error with all conflicts.
-  /// - Returns: A report with the number of applied rows and the resolved conflicts.
+  /// - Returns: A report with the number of applied rows, the number of skipped rows, and the
+  ///   resolved conflicts.
   /// - Throws: ``PatchError`` if the patch doesn't match the schema or has unresolved conflicts;
-  ///   `SQLiteError`; any error that `onConflict` throws. Nothing is changed in these cases.
+  ///   `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `onConflict` returns a
+  ///   resolution that isn't allowed for the conflict; any error that `onConflict` throws. Nothing
+  ///   is changed in these cases.
   @discardableResult
   public func apply(
     _ patch: Patch, isIdempotent: Bool = false,
@@ -77,10 +81,12 @@ extension Database {
   ///     treating them as conflicts.
   ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the
   ///     database. If it is nil, this method throws an error with all conflicts.
-  /// - Returns: A report with the number of applied rows and the resolved conflicts.
+  /// - Returns: A report with the number of applied rows, the number of skipped rows, and the
+  ///   resolved conflicts.
   /// - Throws: ``PatchError`` if the patch doesn't match the schema or has unresolved conflicts;
-  ///   `SQLiteError`; any error that `onConflict` throws; `CancellationError` if the task was
-  ///   cancelled. Nothing is changed in these cases.
+  ///   `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `onConflict` returns a
+  ///   resolution that isn't allowed for the conflict; any error that `onConflict` throws;
+  ///   `CancellationError` if the task was cancelled. Nothing is changed in these cases.
   @discardableResult
   public func apply(
     _ patch: Patch, isIdempotent: Bool = false,

@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// A single application of a patch to a database.
+/// The state of applying one patch: its target tables, the report so far, and the rows to retry.
 final class PatchApplication {
   private let connection: Connection
   private let targets: [PatchTarget]
@@ -9,7 +9,8 @@ final class PatchApplication {
   private let mayTrigger: Bool
   private let onConflict: ((PatchConflict) throws -> PatchResolution)?
   private var report = PatchReport()
-  /// The conflicts that remain unresolved because `onConflict` is nil.
+  /// The conflicts that make the application fail: violated foreign keys and, if `onConflict` is
+  /// nil, all other conflicts.
   private var unresolved: [PatchConflict] = []
   /// The rows that violated a constraint. They may succeed after other rows have changed.
   private var stuck: [StuckRow] = []
@@ -195,8 +196,8 @@ extension PatchApplication {
 
 // Resolution of conflicts.
 extension PatchApplication {
-  /// Returns the change that applies a row of the patch. If there is a conflict, `onConflict`
-  /// decides.
+  /// Returns the change that applies a row of the patch; `.none` if the row is skipped. If there is
+  /// a conflict, `onConflict` decides.
   private func decide(
     _ index: Int, _ row: Patch.Row, _ current: [Value]?
   ) throws -> Change {
@@ -251,8 +252,9 @@ extension PatchApplication {
     return change
   }
 
-  /// Returns an update that sets the columns in `given` to their values, and those columns of the
-  /// patch whose current values are the expected ones.
+  /// Returns an update that merges a row in conflict. Columns in `given` get the given values. Of
+  /// the other columns that the patch changes, those with the expected current values get the
+  /// values of the patch.
   private func merged(
     _ conflict: PatchConflict, _ index: Int, given: [String: Value], _ resolution: PatchResolution
   ) throws -> Change {

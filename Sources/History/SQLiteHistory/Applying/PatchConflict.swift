@@ -1,6 +1,6 @@
 public import SQLiteCore
 
-/// A row of a ``Patch`` that doesn't match the database to which the patch is applied.
+/// A conflict between a row of a ``Patch`` and the database to which the patch is applied.
 public struct PatchConflict: Hashable, Sendable {
   /// The reason for a conflict. The cases correspond to SQLite's `SQLITE_CHANGESET_…` constants.
   public enum Kind: Hashable, Sendable {
@@ -35,7 +35,8 @@ public struct PatchConflict: Hashable, Sendable {
   /// unknown. If the patch was applied without triggers, by an undo for example, it is the primary
   /// key of the patch's row that causes the violation.
   public let key: [Value]
-  /// The values of the row in the database, or nil if the row doesn't exist.
+  /// The values of the row in the database; nil if the row doesn't exist, and for
+  /// ``Kind/foreignKey``.
   public let current: [Value]?
   /// The names of the columns with other values than the patch expects. Empty unless the reason is
   /// ``Kind/data`` or ``Kind/conflict``.
@@ -70,17 +71,21 @@ extension PatchConflict: CustomStringConvertible {
 }
 
 /// The resolution of a ``PatchConflict``.
+///
+/// If a closure returns a resolution that isn't allowed for the conflict, the call throws
+/// `SQLiteError` with `ResultCode.misuse`.
 public enum PatchResolution: Hashable, Sendable {
   /// Leaves the row in the database unchanged.
   case omit
-  /// Applies the change of the patch to the row, ignoring the values that it expects. Not allowed
-  /// for ``PatchConflict/Kind/notFound`` and ``PatchConflict/Kind/constraint``.
+  /// Applies the change of the patch, whatever values the row in the database has. Not allowed for
+  /// ``PatchConflict/Kind/notFound`` and ``PatchConflict/Kind/constraint``.
   case replace
-  /// Updates those columns of the patch whose current values are the expected ones, and leaves the
+  /// Sets those columns of the patch whose current values are the expected ones, and leaves the
   /// others unchanged. Allowed only for updates with ``PatchConflict/Kind/data``.
   case merge
-  /// Updates the columns as in ``merge``, and also sets the named columns to the given values.
-  /// Allowed only for updates with ``PatchConflict/Kind/data``.
+  /// Updates the row as ``merge`` does, and also sets the named columns to the given values. The
+  /// columns must exist and must not belong to the primary key. Allowed only for updates with
+  /// ``PatchConflict/Kind/data``.
   case set([String: Value])
   /// Applies nothing: the call throws ``PatchError`` with this conflict.
   case abort
@@ -120,14 +125,16 @@ public struct PatchReport: Hashable, Sendable {
   }
 }
 
-/// An error that is thrown if a ``Patch`` can't be created or applied. Nothing has changed in the
-/// database.
+/// An error that is thrown if a ``Patch`` can't be created, combined, rebased or applied. The
+/// database is unchanged.
 public struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The reason why a patch can't be created or applied.
+  /// The reason why an operation on a patch failed.
   public enum Reason: Hashable, Sendable {
-    /// Rows of the patch conflict with the database. The array contains every unresolved conflict.
+    /// Rows of the patch conflict with the database. The array contains every unresolved conflict,
+    /// or only the one that was resolved with ``PatchResolution/abort``.
     case conflicts([PatchConflict])
-    /// A table is missing, or its columns or its primary key differ from those in the patch.
+    /// A table is missing, or its columns or its primary key differ between the patch and the
+    /// database or between two patches. `difference` is a description in English.
     case schema(table: String, difference: String)
     /// A table declares no primary key, or a changed row has NULL in its key.
     ///
@@ -139,7 +146,7 @@ public struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
     case notUTF8(table: String, column: String)
   }
 
-  /// The reason why the patch couldn't be created or applied.
+  /// The reason why the operation failed.
   public let reason: Reason
 
   /// The conflicts of ``Reason/conflicts(_:)``; empty for other reasons.

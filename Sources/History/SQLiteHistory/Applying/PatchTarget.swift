@@ -28,7 +28,8 @@ final class PatchTarget {
 
   /// Creates the target for a table of a patch.
   ///
-  /// - Throws: ``PatchError`` if the table is missing or doesn't match; `SQLiteError`.
+  /// - Throws: ``PatchError`` if the table is missing or doesn't match the patch; `SQLiteError` if
+  ///   the schema can't be read.
   init(_ table: Patch.Table, on connection: Connection) throws {
     func refused(_ difference: String) -> PatchError {
       PatchError(reason: .schema(table: table.name, difference: difference))
@@ -168,7 +169,8 @@ final class PatchTarget {
     return true
   }
 
-  /// Sets those columns of an update to temporary values on which a unique index depends.
+  /// Stores temporary values in those columns of an update on which unique indexes depend, except
+  /// where the current value is NULL.
   ///
   /// - Parameters:
   ///   - values: The indexes of the updated columns and their final values.
@@ -210,14 +212,15 @@ final class PatchTarget {
 }
 
 /// Returns the condition that a key column equals a value in storage class and bytes. `=` alone
-/// isn't sufficient: with `NOCASE` or between numeric classes, it also matches other values. It is
-/// included so that SQLite can use the index.
+/// isn't sufficient: with `NOCASE` or between numeric classes, it also matches other values. The
+/// condition still contains `=` so that SQLite can use the index.
 package func sameKey(_ column: SQL, as value: SQL) -> SQL {
   "\(column) = \(value) AND \(column) = \(value) COLLATE BINARY AND typeof(\(column)) = typeof(\(value))"
 }
 
 extension Value {
-  /// Returns a random value of the same storage class as another value.
+  /// Returns a random number from 1 to `limit` in the storage class of another value; NULL for
+  /// NULL.
   fileprivate static func random(like other: Value, atMost limit: Int64) -> Value {
     let number = Int64.random(in: 1...limit)
     return switch other {

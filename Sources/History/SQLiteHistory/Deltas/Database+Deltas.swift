@@ -5,8 +5,8 @@ public import SQLiteMapping
 extension Database {
   /// Returns a sequence of the changes to a record type's table, one element per transaction.
   ///
-  /// It reports all changes, whether made by records, SQL, triggers, foreign keys, REPLACE,
-  /// incremental blob writes or patches.
+  /// The sequence reports all changes, whether made by records, SQL, triggers, foreign keys,
+  /// REPLACE, incremental blob writes or patches.
   ///
   ///     for try await changes in database.deltas(of: Town.self, including: .current) {
   ///       for change in changes {

@@ -4,8 +4,8 @@ public import SQLiteCore
 public enum Delta<Value> {
   /// A record was inserted.
   case inserted(Value)
-  /// A record was updated. `properties` contains the names of the Swift properties whose columns
-  /// differ.
+  /// A record was updated. `properties` contains the names of the Swift properties with changed
+  /// stored values.
   case updated(old: Value, new: Value, properties: Set<String>)
   /// A record was deleted. The value is the record before its deletion.
   case deleted(Value)
@@ -14,8 +14,8 @@ public enum Delta<Value> {
   /// It is delivered only with `including: .current`: first, and again after each ``overflow`` and
   /// ``replaced``.
   case current([Value])
-  /// Changes are missing, because the reader was too slow or a transaction changed more rows than
-  /// the limit allows.
+  /// Changes are missing, because the reader was too slow or the changes of a transaction exceeded
+  /// the size limit.
   ///
   /// The following changes are those after the last missing one. With `including: .current`, the
   /// next element contains the current records. Without it, start a new sequence with `including:

@@ -25,7 +25,7 @@ package final class DeltaQueue: Sendable {
   private let tables: Set<String>
   private let subscription = Mutex<Registration?>(nil)
 
-  /// Creates a queue of the commits that change some tables, beginning now.
+  /// Creates a queue of the commits that change certain tables from now on.
   ///
   /// - Parameters:
   ///   - database: The database.

@@ -163,7 +163,8 @@ public final class ChangeJournal: Sendable {
     case replaced(end: JournalMark?)
   }
 
-  /// Reads entries after a mark until their size reaches `limit` bytes, and at least one entry.
+  /// Reads the entries after a mark, until their total size reaches `limit` bytes. Reads at least
+  /// one entry if there is one.
   static func entries(
     after mark: JournalMark, atMost limit: Int, _ connection: Connection
   ) throws -> Entries {

@@ -116,8 +116,9 @@ final class JournalBell: Sendable {
     }
   }
 
-  /// Waits until the number of rings differs from `count`. If the last ring is recent, waits at
-  /// most for a pause.
+  /// Waits until the number of rings differs from `count`. If the last ring was less than
+  /// ``patience`` ago, the wait also ends after a quarter of the time since that ring, but not
+  /// before 1 ms.
   ///
   /// - Returns: True, or false if the task was cancelled.
   func wait(after count: UInt64) async -> Bool {

@@ -5,20 +5,22 @@ package import SQLiteCore
 ///
 /// The values stay in the bytes of the recording. A row stores their offsets.
 package struct NetRows {
-  /// A row and the offsets of its values. A row with neither offset was inserted and deleted again.
+  /// A row and the offsets of its values. If `old` and `new` are both nil, the row was inserted and
+  /// deleted again.
   struct Row {
     /// The offset of the values before the transaction; nil if the row is new.
     let old: Int?
     /// The offset of the values after the transaction; nil if the row was deleted.
     fileprivate(set) var new: Int?
-    /// The offset of the old values of the last update; nil if the last change is an insert. They
-    /// complete the values at `new`, which omit unchanged columns.
+    /// The offset of the values before the last change if that is an update; nil if it is an
+    /// insert. These values supply the unchanged columns, which the values at `new` omit.
     fileprivate(set) var base: Int?
-    /// The rowid before the transaction, or after it if the row is new.
+    /// The rowid before the first change of the row, or after that change if the row is new.
     let rowID: Int64
     /// Whether only triggers and foreign key actions changed the row.
     fileprivate(set) var isIndirect: Bool
-    /// Whether a declared primary key identifies the row. A rowid doesn't: VACUUM may change it.
+    /// Whether a declared primary key identifies the row, not only its rowid, which VACUUM may
+    /// change.
     let hasKey: Bool
   }
 
@@ -104,8 +106,8 @@ package struct NetRows {
     }
   }
 
-  /// Returns the index of the row with an identity. For a new row, registers the next index and
-  /// returns nil; the caller must append the row.
+  /// Returns the index in `rows` of the row with an identity. If there is none, registers the next
+  /// index for it and returns nil; the caller must append the row.
   private mutating func place(of identity: Identity) -> Int? {
     func value(_ place: inout Int) -> Int { place }
     let next = rows.count
@@ -130,8 +132,8 @@ package struct NetRows {
   ///
   /// - Parameters:
   ///   - index: The index of the first row to check. It is moved past the returned row.
-  ///   - old: Receives the old values, if the row existed before.
-  ///   - new: Receives the new values, if the row still exists.
+  ///   - old: Receives the locations of the old values, if the row existed before.
+  ///   - new: Receives the locations of the new values, if the row still exists.
   /// - Returns: The row, or nil if no more rows differ.
   func nextDifference(
     from index: inout Int, _ old: inout [Field], _ new: inout [Field]
@@ -178,8 +180,8 @@ extension [Field] {
 }
 
 extension RecordedRows {
-  /// Returns the net change of each row. An insert followed by a delete of the same key cancels
-  /// out. A delete followed by an insert becomes an update.
+  /// Returns the net changes of the rows of each table. An insert and a later delete of the same
+  /// key cancel out. A delete and a later insert of the same key become an update.
   ///
   /// - Parameter isWanted: Returns whether to include the rows of a table.
   /// - Throws: `SQLiteError` if the bytes are damaged.

@@ -7,6 +7,7 @@ extension Patch {
   /// `next` that can't follow this patch, such as a second insert of the same row, is ignored.
   ///
   /// - Parameter next: The later patch.
+  /// - Returns: The combined patch.
   /// - Throws: ``PatchError`` with ``PatchError/Reason/schema(table:difference:)`` if a table has
   ///   different columns or a different primary key in the two patches.
   /// - Complexity: O(*n*), where *n* is the number of rows in both patches.
@@ -90,12 +91,13 @@ private struct CombinedTable {
 }
 
 extension Patch.Row {
-  /// Returns an update that contains only the columns that change; nil if none does.
+  /// Returns an update that contains only the primary key and the columns whose values change; nil
+  /// if none changes.
   ///
   /// - Parameters:
   ///   - old: The values before.
   ///   - new: The values after; nil for an unchanged column.
-  ///   - keys: The columns of the primary key.
+  ///   - keys: The indexes of the primary key columns.
   ///   - isIndirect: Whether only triggers and foreign key actions changed the row.
   static func update(
     _ old: [Value?], _ new: [Value?], _ keys: [Int], isIndirect: Bool

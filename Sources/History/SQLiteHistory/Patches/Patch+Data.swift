@@ -60,8 +60,8 @@ extension Patch {
   fileprivate enum Code {
     static let table = UInt8(ascii: "T")
     static let patchset = UInt8(ascii: "P")
-    /// The number of columns above which a changeset is rejected as damaged. No table can have as
-    /// many columns (`SQLITE_MAX_COLUMN`).
+    /// The maximum number of columns of a table. A changeset with more is rejected as damaged.
+    /// SQLite's own limit (`SQLITE_MAX_COLUMN`) is lower.
     static let maximumColumnCount = 65_536
   }
 }
@@ -154,7 +154,8 @@ extension Patch: Codable {
   /// Creates a patch from its encoded form, which includes the column names that ``data`` lacks.
   ///
   /// - Throws: `DecodingError` if the encoded form is invalid or the column names don't match the
-  ///   changeset; `SQLiteError` if the changeset is damaged.
+  ///   changeset; `SQLiteError` if the changeset is damaged or is a patchset; any other error that
+  ///   `decoder` throws.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(data: container.decode(Data.self, forKey: .data))

@@ -29,6 +29,7 @@ extension Patch {
   ///
   /// - Parameter report: The report of applying the other patch to this copy, after this copy made
   ///   the changes of this patch.
+  /// - Returns: The rebased patch.
   /// - Throws: ``PatchError`` with ``PatchError/Reason/schema(table:difference:)`` if the columns
   ///   of a table in the report don't match those in this patch.
   /// - Complexity: O(*n* + *m*), where *n* is the number of rows in this patch and *m* is the
@@ -173,7 +174,8 @@ private struct RebasedTable {
     return .update(there, here, keys, isIndirect: row?.isIndirect ?? false)
   }
 
-  /// Throws if the copies differ in a column of the applied patch that this patch doesn't contain.
+  /// Throws ``PatchError`` if this patch lacks a column of the applied patch that it needs: the
+  /// copies differ in the column, or the other copy lacks the whole row.
   private func checkExtraColumns(
     of settled: PatchReport.Settled, _ places: [Int?], isThere: Bool
   ) throws {

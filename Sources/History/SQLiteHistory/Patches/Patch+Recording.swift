@@ -13,8 +13,8 @@ extension Patch {
     !layout.isShadow && holds(table: layout.table)
   }
 
-  /// Returns whether a patch may contain the rows of the table with a name. The internal tables of
-  /// this library are excluded.
+  /// Returns whether a patch may contain the rows of the table named `table`: any table except
+  /// `magicdata_meta` and `magicdata_journal`.
   package static func holds(table: String) -> Bool {
     !["magicdata_meta", "magicdata_journal"].contains(asciiLowercased(table))
   }

@@ -18,9 +18,9 @@ package import SQLiteCore
 /// ``data`` is a changeset of SQLite's session extension
 /// (<https://www.sqlite.org/sessionintro.html>), which other programs can read.
 ///
-/// A patch omits generated columns, the internal tables of this library, and the shadow tables of
-/// virtual tables. Rows without a primary key can't be in a patch, because VACUUM may change their
-/// rowids: ``PatchError/Reason/noKey(table:)`` is thrown.
+/// A patch omits generated columns, the shadow tables of virtual tables, and this library's tables
+/// `magicdata_meta` and `magicdata_journal`. Rows without a primary key can't be in a patch,
+/// because VACUUM may change their rowids: ``PatchError/Reason/noKey(table:)`` is thrown.
 public struct Patch: Hashable, Sendable {
   /// The effect of a change on a row. The raw value is SQLite's operation code in a changeset, such
   /// as `SQLITE_INSERT`.
@@ -73,8 +73,8 @@ public struct Patch: Hashable, Sendable {
     }
   }
 
-  /// The tables with changed rows. A table appears twice if its columns changed between the changes
-  /// of its rows.
+  /// The tables with changed rows. A table appears more than once if its columns changed between
+  /// the changes of its rows.
   public internal(set) var tables: [Table]
 
   /// Creates an empty patch, which changes nothing when applied.

@@ -1,11 +1,11 @@
 package import SQLiteCore
 
-/// The values of a row before and after a transaction; `old` is nil for a new row, `new` for a
-/// deleted one.
+/// The values of a row before and after a transaction. `old` is nil for a new row, and `new` is nil
+/// for a deleted one.
 package struct RowDelta: Sendable {
   package let old: [Value]?
   package let new: [Value]?
-  /// The rowid before the transaction, or after it if the row is new.
+  /// The rowid before the first change of the row, or after that change if the row is new.
   package let rowID: Int64
   /// Whether only triggers and foreign key actions changed the row.
   package let isIndirect: Bool
