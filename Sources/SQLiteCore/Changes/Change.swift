@@ -3,8 +3,8 @@ public struct Change: Hashable, Sendable {
   /// The number of rows that the statement inserted, updated or deleted. Rows that were changed by
   /// triggers and foreign key actions don't count. It is 0 for statements that change no rows.
   public let rows: Int
-  /// The rowid of the most recent insert on the connection, or 0 if the connection has inserted no
-  /// row yet.
+  /// The rowid of the last row that a statement on the connection has inserted into a table with
+  /// rowids, or 0 if there is none (`sqlite3_last_insert_rowid`).
   public let lastInsertedRowID: Int64
 }
 
@@ -14,7 +14,7 @@ package struct RecordingMark {
   /// The size of the recorded rows in bytes.
   var rows = 0
   var schemaChanges = 0
-  /// The number of times that recorded rows have been dropped.
+  /// The number of times that rows were dropped from the recording, or couldn't be recorded.
   var losses = 0
   /// The size, in bytes, of the rows that the pre-commit closures have already received.
   var preparedRows = 0

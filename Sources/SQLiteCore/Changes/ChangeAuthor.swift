@@ -13,7 +13,7 @@ public enum ChangeAuthor {
 }
 
 extension Connection {
-  /// The author of the write that is running; nil if there is none, or if no pre-commit closure is
-  /// registered.
+  /// The author of the current write; nil if no write is running, if its task has no author, or if
+  /// no pre-commit closure is registered.
   package var author: String? { recording.author }
 }

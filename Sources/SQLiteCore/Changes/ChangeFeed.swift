@@ -30,24 +30,25 @@ package struct CommittedChanges: Sendable {
 
   /// The names of the tables whose rows changed.
   package internal(set) var tables: Set<String> = []
-  /// The changed rows in the order of the changes; empty unless a subscriber requested rows or
-  /// values.
+  /// The changed rows in the order of the changes. Empty if no subscriber requested rows or values,
+  /// or if ``isIncomplete`` is true. Rows of tables that no subscriber requested may be missing.
   package internal(set) var recorded = RecordedRows.none
   /// Whether any table may have changed: a CREATE, DROP, ALTER or VACUUM ran, the whole content was
   /// replaced, or the changes are unknown.
   package internal(set) var changesSchema = false
-  /// The SQL of the statements that changed the schema.
+  /// The SQL of the statements that changed the schema, or tried to, in order.
   package internal(set) var schemaChanges: [String] = []
   /// Whether the whole content was replaced, or the changes are unknown.
   package internal(set) var isReplaced = false
-  /// Whether ``recorded`` lacks some of the changed rows, because there were too many or their
-  /// table couldn't be looked up.
+  /// Whether ``recorded`` is empty because not all changed rows could be recorded: for example,
+  /// there were too many, or the columns of their table couldn't be determined.
   package internal(set) var isIncomplete = false
   /// The sequence number of the transaction among this process's commits to the file; 0 if unknown.
   package internal(set) var commitNumber: UInt64 = 0
 
   /// Returns whether the rows of a table may now have other columns, or values that weren't
-  /// recorded, because the table was altered or dropped, or the whole content was replaced.
+  /// recorded, because the table was altered, dropped or created from a query, or because the whole
+  /// content was replaced.
   ///
   /// - Parameter table: The table's name in lower case.
   package func mayRebuild(_ table: String) -> Bool {
@@ -91,7 +92,7 @@ final class ChangeFeed: Sendable {
     /// The highest level of detail that a subscriber needs; nil if there are no subscribers.
     var detail: ChangeDetail? { ChangeDetail(rawValue: UInt8(truncatingIfNeeded: bits & 3)) }
 
-    /// Returns whether the subscriber existed when this demand was read.
+    /// Returns whether the subscriber with the given ID existed when this demand was read.
     fileprivate func knows(_ id: UInt64) -> Bool { id <= bits >> 2 }
   }
 
@@ -164,7 +165,8 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// The maximum size, in bytes, of the rows of one transaction that any subscriber can use.
+  /// The highest byte limit of the subscribers that request rows or values, at most
+  /// ``maximumByteCount``; 0 if there are no such subscribers.
   var byteLimit: Int {
     let most = state.withLock { state in
       state.subscribers.lazy.filter { $0.detail != .tables }.map(\.byteLimit).max()
@@ -218,9 +220,11 @@ final class ChangeFeed: Sendable {
   ///
   /// - Parameters:
   ///   - changes: The recorded changes.
-  ///   - commitNumber: The sequence number of the commit; nil if unknown.
-  ///   - recorded: The demand when the recording began. A subscriber that was added later and needs
-  ///     more detail is notified only that anything may have changed.
+  ///   - commitNumber: The sequence number of the commit. If it is nil, the subscribers are
+  ///     notified without waiting for earlier commits.
+  ///   - recorded: The demand when the recording began. A subscriber that was added later is
+  ///     notified only that anything may have changed, if it requests values or more detail than
+  ///     `recorded`.
   ///   - hasWritten: Whether anything may have changed, recorded or not.
   func publish(
     _ changes: CommittedChanges, commitNumber: UInt64? = nil, recorded: Demand, hasWritten: Bool

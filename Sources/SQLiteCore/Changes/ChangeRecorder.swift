@@ -13,14 +13,16 @@ import Platform
 /// its changes may remain, depending on its conflict clause and its triggers. The recorder then
 /// compares the touched rows with the stored ones, see ``reconcile(_:)``.
 @safe final class ChangeRecorder: RunReconciler {
-  /// The maximum size, in bytes, of the open transaction's rows that any subscriber can use.
+  /// The maximum size, in bytes, of the recorded rows of the open transaction. If it is exceeded,
+  /// all of them are dropped.
   private var byteLimit = ChangeFeed.maximumByteCount
 
   private(set) var detail: ChangeDetail
   /// Whether to ignore changes of rows. Set while a table is rebuilt, because observers are
   /// notified of a schema change anyway.
   var isPaused = false
-  /// The number of running captures. A capture records the values of all tables.
+  /// The number of running captures. During a capture, the values of all tables' rows are recorded,
+  /// whether subscribers request them or not.
   private var captureCount = 0
   private let feed: ChangeFeed?
   private weak let connection: Connection?
@@ -46,8 +48,9 @@ import Platform
   /// The index in `layouts` for each table; -1 for a table whose rows no subscriber needs.
   private var slots: [String: Int] = [:]
   private let reader: LayoutReader
-  /// The name of the last changed table with its NUL. Most changes affect the same table as the
-  /// previous one.
+  /// The name of the last changed table as a C string, with the terminating NUL. It is compared
+  /// with the name in the next change, because most changes affect the same table as the previous
+  /// one.
   private var lastTable: [CChar] = []
   private var lastSlot = -1
   private var lastLayout: TableLayout?
@@ -62,7 +65,8 @@ import Platform
   /// Whether the row of `blobWrite` couldn't be read. This happens if the row has changed since the
   /// blob was opened: SQLite calls the hook and then rejects the write.
   private var isBlobUnreadable = false
-  /// The sequence number of the commit that has begun, or has just ended.
+  /// The sequence number of the commit that has begun, or has ended but hasn't been published; nil
+  /// if there is none.
   private var commitNumber: UInt64?
   /// Whether the pre-commit closures have run for the open transaction.
   var isPrepared = false
@@ -111,9 +115,9 @@ import Platform
     forgetLayouts()
   }
 
-  /// Corrects the recording after a writing statement has failed. Replaces the rows that were
-  /// recorded since the statement began by the differences between their first old values and the
-  /// stored values.
+  /// Corrects the recording after a writing statement has failed. Removes the rows that were
+  /// recorded since the statement began. For each of them, records the difference between its first
+  /// old values and the stored values instead.
   ///
   /// SQLite opens no savepoint while a writing statement is running. Therefore, everything that a
   /// failed statement can undo was recorded after the innermost savepoint.
@@ -322,6 +326,9 @@ import Platform
 
   /// Returns the committed changes with their sequence number, and clears the recording. Must be
   /// called in autocommit mode.
+  ///
+  /// - Returns: Empty changes and nil if no commit has begun since the last call. The recording is
+  ///   then not cleared.
   func takeCommitted() -> (changes: CommittedChanges, commitNumber: UInt64?) {
     var changes = CommittedChanges()
     let taken = commitNumber
@@ -352,11 +359,10 @@ import Platform
     return (changes, taken)
   }
 
-  /// Runs `body`, which writes `bytes` into a blob, and returns its result code. The hook records
-  /// the bytes.
+  /// Runs `body`, which writes `bytes` into a blob, and returns its result code. The hook, which
+  /// SQLite calls before it tries to write, records the bytes.
   ///
-  /// SQLite calls the hook before it tries to write. A failed write changes nothing, or rolls back
-  /// the transaction.
+  /// If the write fails, the row recorded for it is dropped, because the blob hasn't changed.
   func writing(
     _ bytes: UnsafeRawBufferPointer, at offset: Int, _ body: () -> Int32
   ) -> Int32 {
@@ -373,7 +379,7 @@ import Platform
     return code
   }
 
-  /// Records that a row of `table` changes.
+  /// Records that a row of `table` changes. The next row that is recorded belongs to this table.
   @inline(__always)
   fileprivate func note(_ table: UnsafePointer<CChar>) {
     let isLast = unsafe lastTable.withUnsafeBufferPointer { last in
@@ -491,8 +497,8 @@ import Platform
     }
   }
 
-  /// Appends a value that the hook reports as NULL, but that may be the default of a column that
-  /// was added after the row was inserted.
+  /// Reads and appends the stored value of a column that the hook reports as NULL. It may be the
+  /// default of a column that was added after the row was inserted.
   @inline(never)
   private func appendStoredValue(
     _ column: Int, of layout: TableLayout, _ rowID: Int64, _ connection: OpaquePointer?
@@ -586,14 +592,15 @@ private func recorder(_ context: UnsafeMutableRawPointer?) -> ChangeRecorder? {
   unsafe context.map { unsafe Unmanaged<ChangeRecorder>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// The C callback that SQLite calls before a transaction commits (`sqlite3_commit_hook`).
+/// Assigns a sequence number to the commit that begins. SQLite calls it before a transaction
+/// commits (`sqlite3_commit_hook`).
 private func commits(context: UnsafeMutableRawPointer?) -> Int32 {
   unsafe recorder(context)?.assignCommitNumber()
   return 0
 }
 
-/// The C callback that SQLite calls before a transaction commits on a connection without a recorder
-/// (`sqlite3_commit_hook`).
+/// Records that a commit begins, on a connection without a recorder. SQLite calls it before a
+/// transaction commits (`sqlite3_commit_hook`).
 private func commitsUnrecorded(context: UnsafeMutableRawPointer?) -> Int32 {
   if let context = unsafe context {
     unsafe Unmanaged<UnrecordedCommits>.fromOpaque(context).takeUnretainedValue().note()
@@ -601,8 +608,8 @@ private func commitsUnrecorded(context: UnsafeMutableRawPointer?) -> Int32 {
   return 0
 }
 
-/// The C callback that SQLite calls after a rollback by SQL or by SQLite itself
-/// (`sqlite3_rollback_hook`).
+/// Drops everything that was recorded for the transaction. SQLite calls it after a ROLLBACK
+/// statement, and after it has rolled back a transaction itself (`sqlite3_rollback_hook`).
 private func rolledBack(context: UnsafeMutableRawPointer?) {
   unsafe recorder(context)?.rollBack()
 }
@@ -615,7 +622,8 @@ private func isMain(_ schema: UnsafePointer<CChar>?) -> Bool {
     && schema[4] == 0
 }
 
-/// The C callback that SQLite calls after a row has changed (`sqlite3_update_hook`).
+/// Records the table and the rowid of a changed row. SQLite calls it after a row has changed
+/// (`sqlite3_update_hook`).
 private func updated(
   context: UnsafeMutableRawPointer?, operation: Int32, schema: UnsafePointer<CChar>?,
   table: UnsafePointer<CChar>?, rowID: Int64
@@ -628,7 +636,8 @@ private func updated(
   if let place = recorder.beginRow(kind, flags: 0, rowID, rowID) { recorder.endRow(place) }
 }
 
-/// The C callback that SQLite calls before a row changes (`sqlite3_preupdate_hook`).
+/// Records a row that is about to change. SQLite calls it before a row changes
+/// (`sqlite3_preupdate_hook`).
 private func preupdated(
   context: UnsafeMutableRawPointer?, connection: OpaquePointer?, operation: Int32,
   schema: UnsafePointer<CChar>?, table: UnsafePointer<CChar>?, oldRowID: Int64, newRowID: Int64
@@ -646,7 +655,8 @@ private func preupdated(
 }
 
 extension ChangeRecorder {
-  /// Records a row that is about to change.
+  /// Records a row that is about to change, with its old and new values if the level of detail
+  /// requires them.
   fileprivate func recordRow(
     of connection: OpaquePointer?, _ operation: Int32, _ oldRowID: Int64, _ newRowID: Int64
   ) {

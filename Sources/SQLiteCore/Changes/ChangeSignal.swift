@@ -74,8 +74,8 @@ package final class ChangeSignal: Sendable {
     watch?.add(self)
   }
 
-  /// Returns whether a commit has changed only rows of the test's table, and none of these changes
-  /// matters.
+  /// Returns whether it is certain that a commit has changed only rows of the test's table, and
+  /// that none of these changes matters.
   private func passes(
     _ tables: [String], _ changes: CommittedChanges, _ matters: (@Sendable (RowChange) -> Bool)?
   ) -> Bool {
@@ -98,8 +98,8 @@ package final class ChangeSignal: Sendable {
   /// tables; nil if the tables to watch are already known.
   var unwatchedVersion: Int? { watched.withLock { $0.tables == nil ? $0.version : nil } }
 
-  /// Ignores commits that change none of `tables` from now on, unless the schema may have changed
-  /// since `version` was read.
+  /// Makes the signal ignore later commits that change none of `tables`, or only rows that don't
+  /// matter. Does nothing if the schema may have changed since `version` was read.
   ///
   /// - Parameters:
   ///   - tables: The lowercased names of the tables.

@@ -40,7 +40,7 @@ import Platform
     count += 1
   }
 
-  /// Appends a field code and a 64-bit number.
+  /// Appends a field code and a 64-bit number in big-endian byte order.
   @inline(__always)
   private func append(_ code: UInt8, _ number: UInt64) {
     guard let end = unsafe reserve(9) else { return }
@@ -49,7 +49,7 @@ import Platform
     count += 9
   }
 
-  /// Overwrites the 32-bit number at `place`.
+  /// Overwrites the big-endian 32-bit number at `place`.
   @inline(__always)
   func set(_ number: UInt32, at place: Int) {
     guard let start = unsafe start, place + 4 <= count else { return }
@@ -147,7 +147,8 @@ import Platform
     return min(end, count)
   }
 
-  /// Removes the last value, which begins at `place`, if its bytes equal those in `other`.
+  /// Removes the last value, which begins at `place`, if its bytes equal those in the range `other`
+  /// of this buffer.
   ///
   /// - Returns: Whether the value was removed.
   @inline(__always)

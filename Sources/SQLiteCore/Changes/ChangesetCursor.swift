@@ -42,7 +42,8 @@ package struct Field: Sendable {
   package let start: Int
   /// The kind of the value, a ``FieldCode``.
   package let code: UInt8
-  /// The range of the value's content, which follows the code and the size.
+  /// The range of the value's content: all bytes after the code and, in a text or blob, after the
+  /// size.
   package let content: Range<Int>
 
   /// The field of an unchanged column, without a value.
@@ -313,8 +314,10 @@ package struct ChangesetCursor: Sendable {
   /// Reads the values of a row. The values of unchanged columns are copied from another row.
   ///
   /// - Parameters:
-  ///   - count: The number of the table's columns.
-  ///   - instead: The row before the change, which has the values of unchanged columns.
+  ///   - count: The number of values to read, one for each column of the table.
+  ///   - instead: The values of the row before the change; nil if no column may be unchanged.
+  /// - Throws: ``SQLiteError`` if the bytes are damaged, or if the value of an unchanged column is
+  ///   missing in `instead`.
   mutating func values(_ count: Int, instead: [Value]?) throws(SQLiteError) -> [Value] {
     var values: [Value] = []
     values.reserveCapacity(count)

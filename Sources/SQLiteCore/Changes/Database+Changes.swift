@@ -106,6 +106,7 @@ extension Database {
   ///   except within a write.
   /// - Returns: The registration, which ends when it is released. The current connection stays set
   ///   up.
+  /// - Throws: The error of `body` if this is called within a write.
   package func setUpWriter(
     _ body: @escaping @Sendable (Connection) throws -> Void
   ) throws -> Registration {
@@ -129,8 +130,8 @@ extension Database {
 
   /// Returns the file's current version if the writer connection is idle (`PRAGMA data_version`).
   ///
-  /// This doesn't wait for other accesses. It blocks the thread for a query without rows, and for
-  /// opening the connection if it was closed.
+  /// This doesn't wait for other accesses. It blocks the thread while SQLite reads the version, and
+  /// while the connection is opened if it was closed.
   ///
   /// - Returns: The version, or nil if it can't be read immediately. It is always nil for a
   ///   database on a server.

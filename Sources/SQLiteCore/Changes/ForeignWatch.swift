@@ -13,7 +13,8 @@ final class ForeignWatch: Sendable {
 
   private struct Listener {
     let weak: WeakSignal
-    /// The last version for which the signal was raised, or at which it was added; nil if unknown.
+    /// The file's version when the signal was last raised or, before that, when it was added; nil
+    /// if unknown.
     var version: ForeignVersion?
   }
 
@@ -24,7 +25,8 @@ final class ForeignWatch: Sendable {
     var isRunning = false
   }
 
-  /// The time between two checks, and before a blocked read is retried.
+  /// The time to wait between two checks, and before a read that failed because of a lock is
+  /// retried.
   static let interval = Duration.milliseconds(400)
 
   private let database: Database
@@ -34,8 +36,8 @@ final class ForeignWatch: Sendable {
     self.database = database
   }
 
-  /// Raises `signal` after each foreign commit from now on, as long as the signal exists. Doesn't
-  /// block.
+  /// Makes the watch raise `signal` after each later commit that the database didn't make itself,
+  /// as long as the signal exists. Doesn't block on other accesses.
   func add(_ signal: ChangeSignal) {
     // While a write is running, use the version that was read last. The signal may then be raised
     // for an earlier commit.

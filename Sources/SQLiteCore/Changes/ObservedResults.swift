@@ -119,7 +119,7 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
   }
 }
 
-/// The state of one loop: the last result and the tables that it depends on.
+/// The state of one loop: the signal that wakes it, and the fingerprint of its last result.
 package final class Observation: Sendable {
   let signal: ChangeSignal
   /// The fingerprint of the result that the loop received last; nil before the first one.
@@ -130,7 +130,7 @@ package final class Observation: Sendable {
     signal.subscribe(of: database)
   }
 
-  /// Reads a result from a snapshot, and records the tables that it depends on.
+  /// Reads a result, and makes the signal watch the tables that the result depends on.
   ///
   /// - Parameters:
   ///   - connection: The connection to read from.

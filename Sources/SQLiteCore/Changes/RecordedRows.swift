@@ -40,7 +40,7 @@ package struct RecordedRows: Sendable {
 
   static let none = RecordedRows(layouts: [], bytes: [])
 
-  /// The size of the encoded rows.
+  /// The size of the encoded rows in bytes.
   package var byteCount: Int { bytes.count }
 
   package var isEmpty: Bool { bytes.isEmpty }
@@ -98,7 +98,7 @@ package struct RecordedHeader {
   private let flags: UInt8
   /// The index of the table's layout in ``RecordedRows/layouts``.
   package let slot: Int
-  /// The number of bytes after the header.
+  /// The size, in bytes, of the values that follow the header.
   let valueSize: Int
   package let oldRowID: Int64
   package let rowID: Int64

@@ -30,7 +30,8 @@ package final class TableLayout: Sendable {
   /// A name of the rowid that isn't also the name of a column; nil if there is none, if the table
   /// has no rowid, or if it is unknown.
   let rowIDName: String?
-  /// The indexes of the declared primary key's columns; empty for a table without a declared key.
+  /// The positions in `columns` of the declared primary key's columns, in ascending order; empty
+  /// for a table without a declared key.
   package let keyColumns: [Int]
 
   init(
@@ -122,8 +123,8 @@ private func hasRealAffinity(_ type: String) -> Bool {
   return !others.contains { containsBytes(type, $0) } && reals.contains { containsBytes(type, $0) }
 }
 
-/// A reader that looks up the columns of tables from inside a hook. It uses the same connection,
-/// like SQLite's session extension.
+/// A reader that looks up the columns of tables and reads stored rows from inside a hook. It uses
+/// the hook's connection, like SQLite's session extension.
 final class LayoutReader {
   private let handle: ConnectionHandle
   private var known: [String: TableLayout] = [:]
@@ -220,8 +221,8 @@ final class LayoutReader {
   /// - Parameters:
   ///   - columns: The positions in the layout's columns.
   ///   - layout: The table, as returned by ``layout(of:)``.
-  ///   - key: The primary key of a WITHOUT ROWID table, in the order of the columns; the rowid for
-  ///     any other table.
+  ///   - key: The values of the layout's key columns for a WITHOUT ROWID table, in the order of the
+  ///     columns; the rowid for any other table.
   ///   - body: The closure to call with the statement, which is at the row.
   /// - Returns: Whether the row exists.
   /// - Throws: ``SQLiteError`` if the row can't be read.

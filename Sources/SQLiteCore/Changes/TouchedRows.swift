@@ -3,7 +3,9 @@
 /// The first old values of a row are correct even if the statement that changed the row was undone,
 /// because nothing else in this part had touched the row before.
 struct TouchedRows {
-  /// The identity of a row. Unlike a declared key, a rowid is never NULL and never depends on a collation.
+  /// The identity of a row: its rowid if the table has rowids, and otherwise its primary key. The
+  /// rowid is preferred because, unlike a declared key, it is never NULL and never depends on a
+  /// collation.
   enum Identity: Hashable {
     case rowID(Int64, slot: Int)
     /// The encoded primary key of a row in a WITHOUT ROWID table, and the index of the table's

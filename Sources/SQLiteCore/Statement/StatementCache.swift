@@ -11,11 +11,12 @@ final class StatementCache {
   /// The maximum number of cached statements.
   let capacity: Int
   private var handles: [String: StatementHandle] = [:]
-  /// Recently used statements, each at the length of its SQL modulo 64. Comparing an SQL text costs
-  /// a fifth of hashing it (benchmark `cache`).
+  /// Recently used statements. The index of a statement is the size of its SQL in bytes, modulo 64.
+  /// Comparing an SQL text costs a fifth of hashing it (benchmark `cache`).
   private let recent = (0..<64).map { _ in Recent() }
-  /// Recently used statements, each at its ``SQL/literalHash`` modulo 64. A literal that runs again
-  /// is recognized by its address in memory (benchmark `insert`).
+  /// Recently used statements whose SQL is a literal. The index of a statement is its
+  /// ``SQL/literalHash``, modulo 64. A literal that runs again is recognized by its address in
+  /// memory (benchmark `insert`).
   private let literals = (0..<64).map { _ in Recent() }
   private var clock: UInt64 = 0
   /// The number of statements that are checked out.
@@ -42,7 +43,8 @@ final class StatementCache {
     return checkOut(handle)
   }
 
-  /// Checks out an idle, recently used statement for a literal, without joining the literal's text.
+  /// Checks out an idle, recently used statement for a literal, without joining the parts of the
+  /// literal's text. Returns nil if there is none.
   ///
   /// The statement may still have bindings of its last use. The caller must bind all parameters
   /// before it runs.
@@ -151,8 +153,8 @@ final class StatementCache {
   /// The current point in time in the use of the cache, for ``texts(since:)``.
   var mark: Mark { Mark(clock: clock, unkeptCount: unkeptCount) }
 
-  /// Returns the SQL of all statements that were checked out since `mark`; nil if some of them
-  /// aren't cached.
+  /// Returns the SQL of all statements that were checked out since `mark`; nil if a statement
+  /// couldn't be cached or was evicted since then.
   ///
   /// - Complexity: O(*n*) in the number of statements.
   func texts(since mark: Mark) -> [String]? {
@@ -171,8 +173,8 @@ final class StatementCache {
   }
 }
 
-/// A recently used statement. It is a class because Swift checks for exclusive access whenever a
-/// mutable array is read.
+/// A slot for a recently used statement, which may be empty. It is a class so that an array of
+/// slots can be constant: Swift checks for exclusive access whenever a mutable array is read.
 private final class Recent {
   var handle: StatementHandle?
 }

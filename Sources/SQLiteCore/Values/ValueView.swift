@@ -1,12 +1,14 @@
 import CSQLite
 
-/// A borrowed value of SQLite: the content of a column, an argument of a function, or a value of a
-/// row that changes (`sqlite3_value`).
+/// A borrowed `sqlite3_value`: the content of a column, an argument of a function, or a value of a
+/// changed row.
 ///
-/// Only this type calls `sqlite3_value_…`. A view is valid until SQLite continues, so read it
-/// immediately and don't store it. The value of a column is unprotected: it must not be read while
-/// another thread uses the connection. This is safe because one thread at a time uses a connection.
-/// A single lookup then serves to read both the storage class and the content.
+/// Only this type calls `sqlite3_value_…`. SQLite may free or overwrite the value as soon as the
+/// statement steps or the callback returns, so read it immediately and don't store the view. The
+/// value of a column is an unprotected `sqlite3_value`: no other thread may use its connection
+/// meanwhile. This holds, because only one thread at a time uses a connection.
+///
+/// Reading both the storage class and the content through one view looks up the column only once.
 @safe struct ValueView {
   private let pointer: OpaquePointer?
 
