@@ -2,14 +2,15 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// A loader that reads objects and everything that they reference eagerly. It runs one query for
-/// each type and each relation at each depth, whatever the number of objects.
+/// A loader that reads objects and all objects that are reachable from them through eager
+/// relations. At each depth, it runs one query for each type and one for the links of each
+/// relation, whatever the number of objects.
 final class GraphLoader {
   private let store: any ObjectStore
   private let content: StoreContent
   private let connection: Connection
   private(set) var graph = FetchedGraph()
-  /// Objects that have been read, and whose relations haven't been followed yet.
+  /// The objects that have been read, but whose relations haven't been followed yet.
   private var frontier: [Batch] = []
 
   /// Some objects of one type, identified by their z_index values.
@@ -29,7 +30,7 @@ final class GraphLoader {
   /// Reads the objects that a query selects, and their related objects.
   ///
   /// - Parameters:
-  ///   - plan: The objects' type.
+  ///   - plan: The plan of the objects' type.
   ///   - source: The SQL after `FROM`.
   ///   - isWhole: Whether the query selects all objects of the type.
   func load(_ plan: ObjectPlan, from source: SQL, isWhole: Bool = false) throws {
@@ -50,6 +51,8 @@ final class GraphLoader {
   }
 
   /// Reads the objects with these z_index values that aren't in the graph yet.
+  ///
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if one of them doesn't exist.
   private func add(_ plan: ObjectPlan, _ zIndexes: [Int64]) throws {
     let table = try graph.index(of: plan.shape)
     let missing = unknown(table, zIndexes)

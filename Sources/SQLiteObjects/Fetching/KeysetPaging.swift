@@ -5,12 +5,13 @@ extension QueryParts {
   ///
   /// The first query selects the objects with the same sort keys as the position and a greater row
   /// key. The second one selects the objects that have all sort keys but the last in common with
-  /// it, and so on. Each reads one range of an index on the sort keys, if such an index exists, so
-  /// all pages take the same time.
+  /// the position, and follow it in the last one. Each further query has one sort key less in
+  /// common. Each reads one range of an index on the sort keys, if such an index exists, so all
+  /// pages take the same time.
   ///
   /// - Parameters:
   ///   - start: The position, with a value for each sort key of this query.
-  ///   - plan: The objects' type.
+  ///   - plan: The plan of the objects' type.
   func parts<Object>(after start: PagePosition<Object>, _ plan: ObjectPlan) -> [QueryParts] {
     func part(_ equalCount: Int, _ node: QueryNode, _ comparison: QueryComparison, _ value: Value)
       -> QueryParts
@@ -42,7 +43,7 @@ extension QueryParts {
 }
 
 extension QueryNode {
-  /// Whether the value of a sort key may be nil.
+  /// Returns whether the value of the sort key may be nil.
   fileprivate func mayBeNil(in plan: ObjectPlan) -> Bool {
     guard case .column(let slots) = self, slots.count == 1 else { return mayBeNull }
     return plan.properties[slots[0]].role.isOptional

@@ -66,8 +66,8 @@ struct ObjectQuery: Sendable {
     return loader.graph
   }
 
-  /// The single SELECT that fetches the objects. Nil if their type has eager relations, or if its
-  /// tables may lack columns.
+  /// The single SELECT that fetches the objects. Nil if their type has eager relations, or if the
+  /// type's table may lack columns.
   var plainSelection: SQL? {
     guard !plan.needsContext, store.isReady(plan) else { return nil }
     if let primary { return SQL(plan.selectionByPrimary, [primary]) }
@@ -90,8 +90,8 @@ struct ObjectQuery: Sendable {
     return .graph(try load(connection))
   }
 
-  /// Calls a closure with each object. Reads the keys of all objects first, then the objects in
-  /// batches.
+  /// Calls a closure with each object, in the order of the query. Reads the keys of all objects
+  /// first, then the objects in batches.
   func forEach<Object: MagicObject>(
     _ connection: Connection, _ batch: Int, _ body: (Object) throws -> Void
   ) throws {
@@ -185,7 +185,7 @@ enum Fetched: Sendable {
 }
 
 extension Fetched {
-  /// The storage of the first object that the query selected, or nil if it selected none.
+  /// The storage of the first object that the query selected, or nil if the query selected none.
   var firstStorage: ObjectStorage? {
     switch self {
     case .plain(let storages): storages.first

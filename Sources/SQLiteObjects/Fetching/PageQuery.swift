@@ -5,8 +5,8 @@ import SQLiteCore
 public struct ObjectPage<Object: MagicObject> {
   /// The objects of the page, in the order of the query.
   public let objects: [Object]
-  /// The position after the last object, where the next page starts. If the page is empty, the
-  /// position at which it starts; nil on an empty first page.
+  /// The position after the last object, where the next page starts. If the page is empty, it is
+  /// the position at which the page starts, or nil for the first page.
   public let end: PagePosition<Object>?
   /// A Boolean value that indicates whether more objects followed the page when it was fetched.
   public let hasMore: Bool
@@ -111,7 +111,8 @@ struct PageQuery<Object: MagicObject>: Sendable {
       outline: outline)
   }
 
-  /// Calls a closure with the row key and the sort keys of each object.
+  /// Calls a closure with a row for each object: its key, followed by the values of this query's
+  /// sort keys.
   private func forEachRow(
     of objects: QueryParts, _ connection: Connection,
     _ body: (borrowing Statement) throws -> Void
@@ -137,8 +138,8 @@ struct PageQuery<Object: MagicObject>: Sendable {
 }
 
 extension QueryNode {
-  /// Returns a description of the expression. Two descriptions are equal if the expressions are
-  /// equal.
+  /// Returns a description of the expression. Equal expressions have equal descriptions, and
+  /// different ones have different descriptions.
   fileprivate func outline(in store: any ObjectStore) -> String {
     var text = ""
     // A sum of many operands is a deep tree, so this isn't recursive.
@@ -174,8 +175,8 @@ extension QueryNode {
 }
 
 extension RelatedQuery {
-  /// A description of the query. It states whether the query has an operand and a filter, but
-  /// doesn't describe them.
+  /// A description of the query without its parts. It states whether the query has an operand and a
+  /// filter, which ``QueryNode/parts`` contains.
   fileprivate var outline: String {
     let form = if case .aggregate(let form) = answer { form.pieces } else { ["EXISTS"] }
     return "\(route) \(form) \(operand != nil) \(filter != nil)"

@@ -22,8 +22,8 @@ struct QueryParts: Sendable {
     filter = .isIn(.column(plan.primary.map { [$0] } ?? []), keys)
   }
 
-  /// Returns the filter if the query depends only on the rows of its own type that match it;
-  /// otherwise nil.
+  /// Returns the filter if the result depends only on the rows of the query's own type that match
+  /// the filter; otherwise nil.
   func rowFilter(_ plan: ObjectPlan) -> QueryNode? {
     guard let filter, origin == nil, !plan.needsContext,
       order.allSatisfy({ $0.node.readsOwnRowOnly })
@@ -31,15 +31,15 @@ struct QueryParts: Sendable {
     return filter
   }
 
-  /// Returns the sort keys of the query. If it has none and starts at an array, returns the order
-  /// of the array.
+  /// Returns the sort keys of the query. Without any, the objects of an array relation are sorted
+  /// by their position in the array.
   func sortKeys(in store: any ObjectStore) throws -> [QueryOrder] {
     guard order.isEmpty, let origin else { return order }
     return try origin.order(in: store).map { [$0] } ?? []
   }
 
   /// Returns the condition that combines the filter and the relation, or nil if the query has
-  /// neither.
+  /// neither. Ignores the limit and the offset.
   func unlimitedCondition(in store: any ObjectStore) throws -> QueryNode? {
     guard let related = try origin?.condition(in: store) else { return filter }
     return filter.map { .and(related, $0) } ?? related
@@ -48,7 +48,8 @@ struct QueryParts: Sendable {
 
 /// The grouping of a query's objects: its keys, the condition on groups, and their order and limit.
 struct Groups: Sendable {
-  /// The number of key columns, which come first; zero for one group of all objects.
+  /// The number of key columns, which are the first columns of a row; zero for one group of all
+  /// objects.
   var keyCount = 0
   let having: QueryNode?
   let order: [QueryOrder]
@@ -77,7 +78,7 @@ struct Groups: Sendable {
 
 /// A relation of one object, as the starting point of a query.
 protocol QueryOrigin: Sendable {
-  /// Returns the relation and the key of its owner.
+  /// Returns the relation whose related objects are queried, and the key of its owner.
   ///
   /// - Throws: ``MagicError/notSaved(type:)`` if the object isn't in the store.
   func relation(in store: any ObjectStore) throws -> (ObjectRelation, owner: Int64)
@@ -92,8 +93,8 @@ extension QueryOrigin {
     return .sql([relation.keys.endCondition(from: .integer(owner))])
   }
 
-  /// Returns the sort key of an array's objects, which is the first position of each. Returns nil
-  /// for other relations.
+  /// Returns the sort key of an array's objects: the first position of each in the array. Returns
+  /// nil for other relations, and if the relation has no table yet.
   func order(in store: any ObjectStore) throws -> QueryOrder? {
     let (relation, owner) = try relation(in: store)
     guard relation.table?.arrangement == .list, !relation.isReversed,

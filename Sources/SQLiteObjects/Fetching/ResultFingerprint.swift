@@ -3,7 +3,7 @@ import SQLiteMapping
 import SQLiteRelations
 
 /// The stored values of a result, for comparing it with another result. They share memory with the
-/// fetched objects until these are changed.
+/// fetched objects until the objects are changed.
 struct ResultFingerprint: Sendable {
   private var values: [Value] = []
   private var tables: [Rows] = []
@@ -129,7 +129,7 @@ extension ResultFingerprint {
   private func propagate(_ changed: inout [[Bool]]) {
     let indexes = Dictionary(
       tables.enumerated().map { (ObjectIdentifier($1.shape.type), $0) }, uniquingKeysWith: { $1 })
-    /// The rows that reference each row, by the row's table and number.
+    /// The rows that reference each row, by the table and number of the referenced row.
     var owners: [[[(table: Int, number: Int)]]] = tables.map {
       Array(repeating: [], count: $0.keys.count)
     }

@@ -86,8 +86,9 @@ struct ValueQuery: Sendable {
       ? query.rowFilter(plan) : nil
   }
 
-  /// Returns the numbers of the first columns, for GROUP BY and ORDER BY. SQLite wouldn't recognize
-  /// a repeated expression that has bound values.
+  /// Returns the numbers of the first columns, for GROUP BY and ORDER BY. The numbers stand for the
+  /// columns' expressions, because SQLite wouldn't recognize a repeated expression with bound
+  /// values as the same one.
   private static func numbers(_ count: Int) -> String {
     (1...count).map { "\($0)" }.joined(separator: ", ")
   }
@@ -95,10 +96,10 @@ struct ValueQuery: Sendable {
   /// Reads the rows and decodes each as a type.
   ///
   /// - Parameters:
-  ///   - type: The type to decode.
+  ///   - type: The type to decode each row as.
   ///   - connection: The connection that runs the query.
   ///   - store: The store for which the SQL was written.
-  ///   - print: If it isn't nil, it is set to the stored values.
+  ///   - print: If it isn't nil, it is set to the fingerprint of the stored values.
   func objects<Row: Decodable & SendableMetatype>(
     of type: Row.Type, _ connection: Connection, in store: any ObjectStore,
     _ print: inout ResultFingerprint?
@@ -125,7 +126,7 @@ struct ValueQuery: Sendable {
   ///   - layout: The layout of a tuple in memory.
   ///   - connection: The connection that runs the query.
   ///   - store: The store for which the SQL was written.
-  ///   - print: If it isn't nil, it is set to the stored values.
+  ///   - print: If it isn't nil, it is set to the fingerprint of the stored values.
   func rows<Tuple>(
     _ layout: TupleLayout, as _: Tuple.Type, from connection: Connection, in store: any ObjectStore,
     _ print: inout ResultFingerprint?

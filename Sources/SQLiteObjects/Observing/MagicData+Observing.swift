@@ -1,7 +1,8 @@
 public import SQLiteCore
 
 extension MagicData {
-  /// Reports commits that change objects of a type, or their links, without fetching anything.
+  /// Returns a sequence that reports commits that change objects of a type, or their links. It
+  /// fetches nothing.
   ///
   ///     for try await _ in magic.changes(of: Person.self) { … }
   ///
@@ -12,19 +13,22 @@ extension MagicData {
   /// they change. The sequence supports one loop and ends when the loop's task is cancelled.
   ///
   /// - Parameter type: The type of the objects.
-  /// - Returns: The sequence. Its iterator throws the error if the type can't be stored.
+  /// - Returns: The sequence. Its iterator throws ``MagicError/closed`` if the store was closed,
+  ///   the reason if the type can't be stored, and `SQLiteError` if other processes' commits can't
+  ///   be watched.
   public func changes<Object: MagicObject>(of type: Object.Type) -> ObjectChanges<Object> {
     ObjectChanges(self)
   }
 
-  /// Fetches the objects of a query, and fetches them again after each commit that changes one of
-  /// them or what it references.
+  /// Returns a sequence of the results of a query. It fetches the objects, and fetches them again
+  /// after each commit that may change the result: the matching objects, their order, or anything
+  /// that is loaded with them.
   ///
   ///     for try await adults in magic.observe(Person.where(\.$age >= 18)) { … }
   ///
   /// Content that isn't loaded with the objects, such as that of an ``AsyncMagical`` or a
-  /// ``ReverseMagicValue``, isn't observed. `differences()` returns the differences between two
-  /// results.
+  /// ``ReverseMagicValue``, isn't observed. `differences()` adds the differences from the previous
+  /// result.
   ///
   /// A commit that changes no matching object is cheap if the objects have no relations and the
   /// filter only compares properties with values. The database isn't queried then, and the cost

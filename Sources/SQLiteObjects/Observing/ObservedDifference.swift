@@ -1,7 +1,8 @@
 public import SQLiteCore
 import SQLiteMapping
 
-/// The objects of an observed query, with the differences from the previous result: `ObservedResults.differences()`.
+/// The objects of an observed query, with the differences from the previous result.
+/// `ObservedResults.differences()` returns a sequence of these values.
 public struct ObservedDifference<Object: MagicObject> {
   /// The objects, in the order of the query.
   public let objects: [Object]
@@ -28,12 +29,13 @@ extension ObservedResults {
   ///     }
   ///
   /// Objects are identified by their z_index. If your loop is slow, it receives one difference for
-  /// several commits. The smallest possible number of objects is reported as moved.
+  /// several commits. As few objects as possible are reported as moved.
   ///
-  /// - Returns: A sequence of results with differences. Its iterator throws `SQLiteError` if the
-  ///   results aren't the objects of a query: the results of ``Request/map(_:)`` and of a closure
-  ///   have no identities.
-  /// - Complexity: O(*n* log *n*) for each result with *n* objects.
+  /// - Returns: A sequence of results with differences. Its iterator throws the errors of the
+  ///   fetches, and `SQLiteError` with `ResultCode.misuse` if the results aren't the objects of a
+  ///   query: the results of ``Request/map(_:)`` and of a closure have no identities.
+  /// - Complexity: O(*n* log *n* + *m*) for each result with *n* objects. *m* is the number of rows
+  ///   and links of the objects and their related objects, in this result and the previous one.
   public func differences<Object: MagicObject>() -> ObservedResults<ObservedDifference<Object>>
   where Result == [Object] {
     with { reading in
@@ -95,9 +97,11 @@ struct ObservedList: Sendable {
     return CollectionDifference(changes) ?? new.difference(from: old)
   }
 
-  /// Returns whether each number is part of a longest increasing subsequence. Nil never is.
+  /// Returns, for each element, whether it is part of one longest increasing subsequence of the
+  /// numbers. Nil never is.
   private static func longestIncreasingSubsequence(of numbers: [Int?]) -> [Bool] {
-    /// For each length, the index of the last element of the subsequence with the lowest end.
+    /// For each length, the index in `numbers` of the last element of the increasing subsequence of
+    /// this length whose last element is the least.
     var ends: [Int] = []
     var previous = [Int?](repeating: nil, count: numbers.count)
     for (place, number) in numbers.enumerated() {

@@ -1,8 +1,8 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// A filter that compares columns of one table with values, so that a changed row can be tested
-/// without a query.
+/// A filter that compares columns of one table with values or with each other, so that a changed
+/// row can be tested without a query.
 ///
 /// The test returns the same result as SQLite, or nil for unknown. If the storage classes of two
 /// values differ, the affinity or collation of a column affects the comparison, and only SQLite can
@@ -20,8 +20,9 @@ struct RowCondition: Sendable {
   /// A closure that returns a value of a row, or nil if it is unknown.
   private typealias Operand = @Sendable (Row) -> Value?
 
-  /// Creates a condition from a filter. Returns nil if the filter does more than compare columns of
-  /// the type's table with values.
+  /// Creates a condition from a filter. Returns nil if the filter can only be evaluated by a query,
+  /// for example because it reads related objects, compares a column whose type has a collation, or
+  /// is nested more than 40 levels deep.
   init?(_ filter: QueryNode, on plan: ObjectPlan, in store: any ObjectStore) {
     table = asciiLowercased(plan.table)
     guard let holds = predicate(filter, plan, store.identity, level: 0) else { return nil }
@@ -103,7 +104,8 @@ struct RowCondition: Sendable {
 }
 
 extension RowCondition {
-  /// The condition as a test of changed rows.
+  /// The test of changed rows that an observation uses to skip commits that can't change its
+  /// result.
   var test: ChangeTest {
     ChangeTest(table: table) { connection in
       guard let layout = try layout(connection) else { return nil }
@@ -111,7 +113,8 @@ extension RowCondition {
     }
   }
 
-  /// The columns of the table, in the order in which a changed row contains their values.
+  /// The number of columns of the table, and the positions of the condition's columns in a changed
+  /// row.
   private struct Layout: Sendable {
     fileprivate let count: Int
     /// The columns that the condition reads.
@@ -119,18 +122,19 @@ extension RowCondition {
 
     fileprivate struct Column {
       let place: Int
-      /// Whether the column has a default value. A NULL in a row that is older than the column then
-      /// means that value.
+      /// Whether the column has a default value. In a row that is older than the column, NULL may
+      /// then stand for that value.
       let hasDefault: Bool
       /// Whether the column has the type TEXT, so that it stores texts unconverted.
       let isText: Bool
     }
   }
 
-  /// Looks up the columns.
+  /// Returns the layout of the table's rows, by which the test finds the values to compare.
   ///
-  /// - Returns: The columns, or nil if the table lacks one, has a generated one, or declares a
-  ///   collation.
+  /// - Returns: The layout, or nil if the condition can't be tested without a query: the table or a
+  ///   column of the condition is missing, a column is generated, or the condition reads columns
+  ///   and the table declares a collation.
   private func layout(_ connection: Connection) throws -> Layout? {
     let columns = try connection.columns(of: table)
     let text = try connection.firstRow(

@@ -6,14 +6,17 @@ extension AsyncMagical where Element: MagicCollection {
   ///
   ///     for try await item in try owner.items.stream() { … }
   ///
-  /// One batch at a time is in memory, and with unsaved changes also the keys of all items. Each batch is a separate
-  /// snapshot, so objects that are added or removed during the iteration may or may not be included. If the iteration
-  /// ends early, no further batch is fetched. For a filter or another order, use `MagicData.forEach(_:batch:_:)` with a
-  /// query of the relation.
+  /// One batch at a time is in memory, and with unsaved changes also the keys of all items. Each
+  /// batch is a separate snapshot, so objects that are added or removed during the iteration may or
+  /// may not be included. If the iteration ends early, no further batch is fetched. For a filter or
+  /// another order, use `MagicData.forEach(_:batch:_:)` with a query of the relation.
   ///
   /// - Parameter batch: The maximum number of items to fetch at once.
-  /// - Throws: ``MagicError``, such as ``MagicError/detachedValue(type:)`` if the value was never
-  ///   set and its object never saved.
+  /// - Returns: The stream. Its iterator throws the errors of the fetches.
+  /// - Throws: ``MagicError/detachedValue(type:)`` if the value was never set and its object never
+  ///   saved, ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not
+  ///   resolved, ``MagicError/closed`` if the store was closed, or ``MagicError/restored(type:)``
+  ///   if the store's contents were replaced since the object was fetched.
   public func stream(batch: Int = 500) throws -> AsyncMagicStream<Element> {
     let batch = max(1, batch)
     return switch try known() {
@@ -78,7 +81,8 @@ public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate var batch: ItemBatch<Collection.MagicItem>
 
-    /// Returns the next item, or nil after the last one.
+    /// Returns the next item, or nil after the last one. For a dictionary, an item is a pair of a
+    /// key and an object.
     ///
     /// - Throws: ``MagicError``, `SQLiteError` or `CancellationError`.
     nonisolated(nonsending) public mutating func next() async throws -> Collection.MagicItem? {

@@ -5,7 +5,9 @@ extension AsyncMagical {
   /// Returns the value if it was set, or the related objects in the store.
   ///
   /// - Throws: ``MagicError/detachedValue(type:)`` if there is neither,
-  ///   ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not resolved.
+  ///   ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not resolved,
+  ///   ``MagicError/closed`` if the store was released, or ``MagicError/restored(type:)`` if its
+  ///   contents were replaced.
   func known() throws -> Known {
     let state = try folded()
     switch state.content {
@@ -171,15 +173,18 @@ extension AsyncMagical where Element: MagicCollection {
     }
   }
 
-  /// Fetches a random item without fetching the others, blocking the thread.
+  /// Fetches a random object of the collection without fetching the others, blocking the thread.
   ///
-  /// - Returns: The item, or nil if the collection is empty.
+  /// - Returns: The object, or a pair of a key and an object if the collection is a dictionary; nil
+  ///   if the collection is empty.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func randomValue() throws -> Element.MagicItem? { try random(nil).get() }
 
-  /// Fetches a random item without fetching the others. Suspends the task meanwhile.
+  /// Fetches a random object of the collection without fetching the others. Suspends the task
+  /// meanwhile.
   ///
-  /// - Returns: The item, or nil if the collection is empty.
+  /// - Returns: The object, or a pair of a key and an object if the collection is a dictionary; nil
+  ///   if the collection is empty.
   /// - Throws: The errors of the blocking ``randomValue()``, and `CancellationError` if the task
   ///   was cancelled.
   nonisolated(nonsending) public func randomValue() async throws -> Element.MagicItem? {
@@ -200,7 +205,7 @@ extension AsyncMagical where Element: MagicCollection {
   /// Returns the items at a range of positions.
   ///
   /// - Parameters:
-  ///   - page: The page of links at these positions, if it doesn't depend on the number of items.
+  ///   - page: The page of links at these positions, or nil if it depends on the number of items.
   ///   - positions: Returns the positions for a number of items.
   private func items(
     _ page: Relation.Page? = nil, at positions: @escaping @Sendable (Int) throws -> Range<Int>
@@ -237,22 +242,22 @@ extension AsyncMagical where Element: MagicCollection {
 
 extension AsyncMagical
 where Element: MagicCollection & RandomAccessCollection, Element.Index == Int {
-  /// Fetches a random item at a range of positions without fetching the others, blocking the
+  /// Fetches a random object from a range of positions without fetching the others, blocking the
   /// thread.
   ///
   /// - Parameter range: The positions, starting at 0.
-  /// - Returns: The item, or nil if the range is empty.
-  /// - Throws: ``MagicError/outOfRange(count:)`` if the range exceeds the number of items, another
-  ///   ``MagicError``, or `SQLiteError`.
+  /// - Returns: The object at a random position in the range, or nil if the range is empty.
+  /// - Throws: ``MagicError/outOfRange(count:)`` if the range isn't within the positions of the
+  ///   collection, another ``MagicError``, or `SQLiteError`.
   public func randomValue(in range: Range<Int>) throws -> Element.MagicItem? {
     try random(range).get()
   }
 
-  /// Fetches a random item at a range of positions without fetching the others. Suspends the task
-  /// meanwhile.
+  /// Fetches a random object from a range of positions without fetching the others. Suspends the
+  /// task meanwhile.
   ///
   /// - Parameter range: The positions, starting at 0.
-  /// - Returns: The item, or nil if the range is empty.
+  /// - Returns: The object at a random position in the range, or nil if the range is empty.
   /// - Throws: The errors of the blocking ``randomValue(in:)``, and `CancellationError` if the task
   ///   was cancelled.
   nonisolated(nonsending) public func randomValue(
@@ -356,8 +361,8 @@ extension AsyncMagical where Element: MagicCollection {
     try objects.links(to: Element.Target.self, found).map { try Element.magicItem(of: $0) }
   }
 
-  /// Returns the number of objects that the changes add to an array, or nil if there are other
-  /// changes.
+  /// Returns the number of objects that the changes add to an array. Returns nil if there are other
+  /// changes, or if the collection isn't an array.
   private func addedCount(_ state: LazyState) -> Int? {
     Element.arrangement == .list ? LinkEdit.addedCount(state.changes) : nil
   }

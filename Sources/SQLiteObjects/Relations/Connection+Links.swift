@@ -55,12 +55,13 @@ extension Connection {
   ///
   /// SQLite reports only that a foreign key is violated, and not which one. A server reports
   /// nothing before the commit fails, so the relations are checked then. Inside an enclosing
-  /// transaction they are checked immediately, because its body can continue after an error of the
-  /// save.
+  /// transaction on a server, they are checked immediately, because the body of that transaction
+  /// can continue after an error of the save.
   ///
-  /// - Parameter relations: The relations, and the keys of the objects that they start from, or nil
-  ///   for all.
-  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if an object doesn't exist.
+  /// - Parameter relations: Returns the changed relations, each with the keys of its owners, or nil
+  ///   for all owners. It is called only if it is needed.
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if a referenced object doesn't exist. If
+  ///   the check is deferred, the commit throws it.
   func checkTargetsExist(
     of relations: () throws -> [(ObjectRelation, owners: [Int64]?)]
   ) throws {

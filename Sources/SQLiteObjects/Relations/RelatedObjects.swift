@@ -3,7 +3,7 @@ import SQLiteMapping
 import SQLiteRelations
 
 extension LazySource {
-  /// The related objects of the property, which remain in the store.
+  /// A reference to the related objects of the property.
   ///
   /// Accessing this property throws ``MagicError/closed`` if the store was released, and
   /// ``MagicError/restored(type:)`` if its contents were replaced.
@@ -24,9 +24,9 @@ extension LazySource {
 struct RelatedObjects: Sendable {
   let store: any ObjectStore
   let relation: ObjectRelation
-  /// The z_index of the object that has the relation.
+  /// The z_index of the object that has the relation property.
   let zIndex: Int64
-  /// The generation of the store's contents that contains the object that has the relation.
+  /// The generation of the store's contents from which the object with the relation was fetched.
   let generation: Int
 
   /// The number, the links or the objects that a read has returned from one snapshot.
@@ -91,7 +91,8 @@ struct RelatedObjects: Sendable {
     return try read(connection)
   }
 
-  /// Returns a request that runs a read and computes the answer from its result.
+  /// Returns an answer that is computed from the result of a read. Nothing is read before the
+  /// answer is requested with `get()`.
   func request<Result>(
     isOneStatement: Bool = false, _ read: @escaping Reading,
     then: @escaping (ReadResult) throws -> LazyAnswer<Result>
@@ -175,7 +176,7 @@ extension RelatedObjects {
   }
 }
 
-/// The answer of a call to a relation: a known result, or a request to the store.
+/// The answer to a call of a relation's method: a known result, or a request to the store.
 ///
 /// Only the request and the data that it reads cross to another thread. The answer is computed in
 /// the caller's isolation domain. The blocking and the suspending form of a call differ only in how
@@ -221,7 +222,7 @@ enum LazyAnswer<Result> {
   }
 }
 
-/// A batch of items, and the means to fetch the next one.
+/// A batch of items, with a closure that fetches the next batch.
 struct ItemBatch<Item> {
   var items: ArraySlice<Item> = []
   /// A closure that fetches the batch after these items; nil if they are the last ones.

@@ -47,13 +47,14 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
     AsyncReverseMagicSet(of: cell)
   }
 
-  /// The property as a relation, for a ``Filter``.
+  /// The property itself, which key paths in a ``Filter`` or an expression access as `$parents`.
   public var projectedValue: ReverseMagicValue<Owner> { self }
 }
 
 extension ReverseMagicValue: SingleCellProperty {}
 
-/// The relation that a ``ReverseMagicValue`` reverses, as the key path of a property of its owners.
+/// The relation that a ``ReverseMagicValue`` reverses, as the slots of the relation property in the
+/// type of its owners.
 final class ReversePath<Owner: MagicObject>: Sendable {
   private let slots: @Sendable () -> [Int]?
 
@@ -202,7 +203,7 @@ extension AsyncReverseMagicSet: ExpressibleByArrayLiteral {
 }
 
 extension AsyncReverseMagicSet: AsyncSequence {
-  /// An iterator over the objects, which fetches them in batches.
+  /// An iterator over the objects, which fetches them in batches of 500.
   ///
   /// Only one batch is in memory at a time, however many objects there are. Each batch is a
   /// separate snapshot.
@@ -262,7 +263,7 @@ extension ReverseMagicValue: MagicColumn {
   public typealias Element = AsyncReverseMagicSet<Owner>
   /// The path to the property in a query. For internal use.
   public var route: _ColumnRoute { _ColumnRoute(cell) }
-  /// Always throws, because no column contains the objects. For internal use.
+  /// Throws in all cases, because no column contains the objects. For internal use.
   ///
   /// - Parameter stored: The stored value.
   /// - Throws: `SQLiteError` with `ResultCode.mismatch`.

@@ -33,10 +33,10 @@ extension Query {
   /// - Parameters:
   ///   - aggregate: The value to compute.
   ///   - key: The property to group by.
-  ///   - having: A condition on the groups.
+  ///   - having: A condition on the groups, or nil to include all.
   ///   - order: The sort keys of the groups. Ties are ordered by the stored values of the groups'
   ///     keys, and so are all groups if you pass no sort keys.
-  ///   - limit: The maximum number of groups.
+  ///   - limit: The maximum number of groups, or nil for no limit.
   ///   - offset: The number of groups to skip first.
   public func aggregate<Value, Key: MagicColumn>(
     _ aggregate: Aggregate<Object, Value>, by key: KeyPath<Object, Key>,
@@ -55,12 +55,12 @@ extension Query {
   ///
   /// - Parameters:
   ///   - aggregate: The value to compute.
-  ///   - key: The expression to group by. It may be nil: objects for which it is nil form one
-  ///     group.
-  ///   - having: A condition on the groups.
+  ///   - key: The expression to group by. The objects for which it is nil form one group, whose key
+  ///     is nil.
+  ///   - having: A condition on the groups, or nil to include all.
   ///   - order: The sort keys of the groups. Ties are ordered by the stored values of the groups'
   ///     keys, and so are all groups if you pass no sort keys.
-  ///   - limit: The maximum number of groups.
+  ///   - limit: The maximum number of groups, or nil for no limit.
   ///   - offset: The number of groups to skip first.
   public func aggregate<Value, Key: Codable & SendableMetatype>(
     _ aggregate: Aggregate<Object, Value>, by key: MagicExpression<Object, Key>,
@@ -81,10 +81,10 @@ extension Query {
   /// - Parameters:
   ///   - aggregates: The values to compute.
   ///   - keys: The properties to group by.
-  ///   - having: A condition on the groups.
+  ///   - having: A condition on the groups, or nil to include all.
   ///   - order: The sort keys of the groups. Ties are ordered by the stored values of the groups'
   ///     keys, and so are all groups if you pass no sort keys.
-  ///   - limit: The maximum number of groups.
+  ///   - limit: The maximum number of groups, or nil for no limit.
   ///   - offset: The number of groups to skip first.
   /// - Returns: A request for the groups, each with its key and its value. Multiple keys or values
   ///   form a tuple.
@@ -105,10 +105,10 @@ extension Query {
   /// - Parameters:
   ///   - aggregates: The values to compute.
   ///   - keys: The expressions to group by. Use `MagicExpression(\.$name)` for a property.
-  ///   - having: A condition on the groups.
+  ///   - having: A condition on the groups, or nil to include all.
   ///   - order: The sort keys of the groups. Ties are ordered by the stored values of the groups'
   ///     keys, and so are all groups if you pass no sort keys.
-  ///   - limit: The maximum number of groups.
+  ///   - limit: The maximum number of groups, or nil for no limit.
   ///   - offset: The number of groups to skip first.
   /// - Returns: A request for the groups, each with its key and its value. Multiple keys or values
   ///   form a tuple. A key is nil for the objects for which its expression is nil.
@@ -134,13 +134,14 @@ extension Query {
   ///   - aggregates: The values to compute.
   ///   - keys: The properties to group by.
   ///   - expressions: The expressions to group by, after the properties.
-  ///   - having: A condition on the groups.
+  ///   - having: A condition on the groups, or nil to include all.
   ///   - order: The sort keys of the groups. Ties are ordered by the stored values of the groups'
   ///     keys, and so are all groups if you pass no sort keys.
-  ///   - limit: The maximum number of groups.
+  ///   - limit: The maximum number of groups, or nil for no limit.
   ///   - offset: The number of groups to skip first.
   /// - Returns: A request for the groups, each with its key and its value. Multiple keys form a
-  ///   tuple, in which the properties precede the expressions. Multiple values form a tuple, too.
+  ///   tuple, in which the properties precede the expressions. The key of an expression is nil for
+  ///   the objects for which the expression is nil. Multiple values form a tuple, too.
   public func aggregate<
     each Value, each Key: MagicColumn, each Element: Codable & SendableMetatype
   >(

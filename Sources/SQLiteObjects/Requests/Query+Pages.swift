@@ -23,13 +23,14 @@ extension Query {
     page(limit: limit) { query, _, _ in try query.starting(after: position) }
   }
 
-  /// Returns a request for the page of objects that follow an object.
+  /// Returns a request for the page that starts after an object, in the order of the query.
   ///
   /// - Parameters:
   ///   - object: The object that precedes the page. It doesn't need to match the query. Its sort
   ///     keys are read from the store. Fetching throws ``MagicError/notSaved(type:)`` if it isn't
   ///     in the store.
-  ///   - limit: The maximum number of objects, at least 1.
+  ///   - limit: The maximum number of objects. Fetching throws `SQLiteError` with
+  ///     `ResultCode.range` if it isn't positive.
   public func page(after object: Object, limit: Int) -> Request<ObjectPage<Object>> {
     let storage = PropertyCollector.firstCell(of: object)?.address?.storage
     return page(limit: limit) { query, store, connection in

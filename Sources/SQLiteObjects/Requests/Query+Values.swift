@@ -19,7 +19,8 @@ extension Query {
     rows(TupleLayout(ResultColumn(path)))
   }
 
-  /// Returns a request for a value that is computed from each object.
+  /// Returns a request for a value that is computed from each object. It is nil for the objects for
+  /// which the expression is nil.
   ///
   ///     let counts = try magic.fetch(Artist.all.values((\.$albums).count))               // [Int?]
   ///
@@ -30,7 +31,8 @@ extension Query {
     rows(TupleLayout(ResultColumn(expression)))
   }
 
-  /// Returns a request for values that are computed from each object.
+  /// Returns a request for values that are computed from each object, as a tuple for each. A value
+  /// is nil for the objects for which its expression is nil.
   ///
   /// - Parameter expressions: The expressions. Use `MagicExpression(\.$name)` for a property.
   public func values<each Element: Codable & SendableMetatype>(
@@ -52,8 +54,8 @@ extension Query {
     rows(TupleLayout(repeat ResultColumn(each paths)))
   }
 
-  /// Returns a request for values of properties, followed by values that are computed from each
-  /// object.
+  /// Returns a request for tuples of properties, followed by values that are computed from each
+  /// object. A computed value is nil for the objects for which its expression is nil.
   ///
   ///     Customer.all.values(\.$name, \.$country, and: (\Customer.$invoices).sum(\.$total))
   ///
@@ -79,7 +81,7 @@ extension Query {
   /// property's name and a dot. A coding key may also be such a dotted name.
   ///
   /// - Parameters:
-  ///   - paths: Properties that are stored in a column.
+  ///   - paths: Properties that are stored in a column, such as `\.$name` or `\.$album.$title`.
   ///   - type: The type to decode each row as. Fetching throws `RowDecodingError` if a row doesn't
   ///     fit it.
   public func values<each Column: MagicColumn, Row: Decodable & SendableMetatype>(
@@ -99,7 +101,7 @@ extension Query {
 }
 
 extension ObjectPlan {
-  /// Returns the names of columns: the property names on each path, joined by dots.
+  /// Returns the names of columns: the property names on the path of each, joined by dots.
   fileprivate func names(of nodes: [QueryNode], in store: any ObjectStore) throws -> [String] {
     try nodes.map { node in
       guard case .column(let slots) = node else { return "" }

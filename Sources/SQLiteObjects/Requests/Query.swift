@@ -68,7 +68,8 @@ public struct Query<Object: MagicObject>: Sendable {
   ///
   ///     let countries = try magic.fetch(City.all.distinct().values(\.$country))
   ///
-  /// It affects only `values`, because a query never returns the same object twice.
+  /// It affects only `values`: a query never returns the same object twice, and the values of
+  /// groups differ in their keys.
   public func distinct() -> Query { with { $0.isDistinct = true } }
 }
 

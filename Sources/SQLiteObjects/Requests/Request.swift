@@ -6,7 +6,7 @@ import SQLiteCore
 /// and observe it. Errors in it, such as a filter on a property of another type, are thrown when you fetch it.
 public struct Request<Result>: Sendable {
   let prepare: @Sendable (any ObjectStore) throws -> PreparedRequest<Result>
-  /// The columns and the grouping, if the result is an array of rows with values; otherwise nil.
+  /// The query, columns and grouping, if the result is an array of rows with values; otherwise nil.
   var rows: RowRequest?
 
   init(
@@ -47,7 +47,8 @@ struct PreparedRequest<Result>: Sendable {
   /// The filter, if the result depends only on the rows of the type that match it; otherwise nil.
   /// An observation can then decide from the changed rows alone whether to fetch again.
   let filter: QueryNode?
-  /// Whether the result is an array of the fetched objects, in their order.
+  /// Whether the result is an array of the fetched objects in the order of the query, so that
+  /// ``ObservedDifference`` can identify them.
   var identifiesObjects = false
   /// A closure that reads in the transaction of a connection, and returns a closure that creates
   /// the result where it is received.
