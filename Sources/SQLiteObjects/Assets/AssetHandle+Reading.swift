@@ -5,7 +5,9 @@ import SQLiteCore
 extension AssetHandle {
   /// Returns the record of the asset's current content, or nil if it has no content.
   ///
-  /// - Throws: ``AssetError/noAsset(_:)`` if the asset was deleted together with its object.
+  /// - Throws: ``MagicError/restored(type:)`` if the store's contents were replaced since the
+  ///   object was fetched or saved, ``AssetError/noAsset(_:)`` if the asset was deleted together
+  ///   with its object, or `SQLiteError`.
   func record(in assets: AssetStore, _ connection: Connection) throws -> AssetRecord? {
     guard content.isCurrent else {
       throw MagicError.restored(type: shape.typeName)
@@ -50,7 +52,8 @@ extension AssetHandle {
     return try await store.read { try open(in: store.assets, $0) }
   }
 
-  /// Returns the current content for a save that has written nothing yet, or nil if there is none.
+  /// Returns the current content, for a save that has written nothing yet. Returns nil if there is
+  /// no content.
   func source(in assets: AssetStore, _ connection: Connection) throws -> AssetSource? {
     guard let record = try record(in: assets, connection) else { return nil }
     // A file exists until the end of the transaction. Content in a row must be opened before the

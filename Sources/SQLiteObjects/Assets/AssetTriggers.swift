@@ -1,8 +1,8 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// The triggers that delete an asset when any SQL deletes its object or assigns another asset to
-/// it.
+/// The triggers that delete an asset when any SQL deletes its object, or stores the id of another
+/// asset or NULL in its column.
 struct AssetTriggers {
   private let connection: Connection
 
@@ -57,7 +57,7 @@ struct AssetTriggers {
     }
   }
 
-  /// Returns the names of a table's triggers in lower case.
+  /// Returns the names of a table's triggers in ASCII lower case.
   private func triggers(of table: String) throws -> Set<String> {
     Set(
       try connection.rows(
@@ -66,7 +66,8 @@ struct AssetTriggers {
       ).map(asciiLowercased))
   }
 
-  /// Returns the columns that have asset triggers, under their current or former names.
+  /// Returns the names of the columns that have both asset triggers, whether these have their
+  /// current or their former names.
   func columns(of table: String) throws -> [String] {
     let names = try triggers(of: table)
     return try connection.columns(of: table).map(\.name).filter { column in

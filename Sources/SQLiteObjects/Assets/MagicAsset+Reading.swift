@@ -7,12 +7,13 @@ public import Essentials
 extension MagicAsset {
   /// Returns the content, blocking the thread while the file is read.
   ///
-  /// This is the content that the store has now, not at the time of the fetch. Copies of this asset
-  /// share the value. The file is read again only if the content has been replaced since.
+  /// For a saved asset, this is the content that the store has now, not at the time of the fetch.
+  /// Copies of this asset share the value. While one of them exists, the file is read again only if
+  /// the content has been replaced since.
   ///
   /// - Returns: The content, or nil if there is none.
   /// - Throws: `AssetError`, `SQLiteError`, ``MagicError``, or any error that the conversion
-  ///   throws.
+  ///   of the bytes to `Element` throws.
   public func get() throws -> Element? {
     switch state {
     case .value(let live): return live.value as? Element
@@ -49,8 +50,8 @@ extension MagicAsset {
   /// their digest.
   ///
   /// - Returns: The bytes, or nil if there is no content.
-  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError``, or any error that the conversion
-  ///   throws.
+  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError``, or any error that the conversion of an
+  ///   unsaved value to bytes throws.
   public func data() throws -> Data? {
     switch state {
     case .empty: return nil
@@ -103,22 +104,25 @@ extension MagicAsset {
     return try await handle.open()
   }
 
-  /// Opens the content as a stream of pieces, for content that is larger than memory.
+  /// Opens the content as a stream of pieces, for content that is larger than memory. Suspends the
+  /// task meanwhile.
   ///
-  ///     for try await piece in try await film.file.pieces() ?? … { … }
+  ///     guard let pieces = try await film.file.pieces() else { return }
+  ///     for try await piece in pieces { try output.write(piece) }
   ///
   /// - Parameter size: The maximum size of a piece in bytes.
   /// - Returns: The stream, or nil if the asset isn't saved yet or has no content. The stream
   ///   verifies the digest at its end.
-  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError`` or `CancellationError`.
+  /// - Throws: `AssetError`, `SQLiteError` or ``MagicError`` if the content can't be opened, or
+  ///   `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func pieces(
     of size: Int = 256 << 10
   ) async throws -> (some AsyncSequence<[UInt8], any Error> & Sendable)? {
     try await open()?.pieces(of: size)
   }
 
-  /// The path of the file. It is nil if the asset isn't saved yet, has no content, or if its
-  /// content is in a row.
+  /// The path of the file, or nil if the asset isn't saved yet, has no content, or has its content
+  /// in a row of the database.
   ///
   /// Don't write to the file. The path changes when the content is replaced.
   ///
@@ -206,7 +210,7 @@ extension MagicAsset {
     holder?.value(of: record)?.value as? Element
   }
 
-  /// Shares a value that was read with the other copies of the asset, and returns it.
+  /// Makes a value that was read available to the other copies of the asset, and returns the value.
   func keep(_ value: Element, of record: AssetRecord) -> Element {
     holder?.set(_LiveValue(value), of: record)
     return value

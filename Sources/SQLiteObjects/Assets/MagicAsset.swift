@@ -3,7 +3,8 @@ public import SQLiteAssets
 import SQLiteCore
 import SQLiteMapping
 
-/// A value that is stored in its own file, next to the database.
+/// A value that is stored as an asset: in its own file next to the database or, if it is smaller
+/// than the store's `minimumFileSize`, in a database row of its own.
 ///
 ///     @MagicValue var photo: MagicAsset<Data>
 ///     …
@@ -16,7 +17,7 @@ import SQLiteMapping
 ///
 /// If you assign an asset to another object, saving that object creates a copy with its own file.
 public struct MagicAsset<Element: AssetConvertible> {
-  /// The place where an asset's content is until it is read.
+  /// The source from which an asset's content is read or saved.
   enum Origin {
     /// The asset has no content.
     case empty
@@ -110,7 +111,8 @@ extension MagicAsset: Sendable where Element: Sendable {}
 extension MagicAsset.Origin: Sendable {}
 
 extension MagicAsset: Codable {
-  /// Creates an asset by decoding its content, for example from JSON.
+  /// Creates an asset by decoding the bytes of its content, for example from JSON. Null is decoded
+  /// as an asset without content.
   ///
   /// - Throws: Any error of the decoder, or of the conversion from bytes.
   public init(from decoder: any Decoder) throws {
@@ -121,10 +123,11 @@ extension MagicAsset: Codable {
     self.init(value: try Element(assetData: data))
   }
 
-  /// Encodes the content, for example as JSON. Reads the file of a saved asset.
+  /// Encodes the bytes of the content, for example as JSON, or null if there is no content. Reads
+  /// the file of a saved asset, blocking the thread.
   ///
   /// - Throws: `AssetError`, `SQLiteError` or ``MagicError`` if the content can't be read; any
-  ///   error of the encoder.
+  ///   error of the encoder, or of the conversion of an unsaved value to bytes.
   public func encode(to encoder: any Encoder) throws {
     try data().encode(to: encoder)
   }
@@ -162,6 +165,9 @@ extension MagicAsset: AssetValue {
 }
 
 /// A type with values that can be the content of an asset.
+///
+/// `Data` and `String` conform, and so do arrays, sets and dictionaries of `Codable` values. To use
+/// another `Codable` type, declare its conformance: the library then stores the values as JSON.
 public protocol AssetConvertible {
   /// Creates a value from the bytes of an asset.
   ///
@@ -197,13 +203,15 @@ extension String: AssetConvertible {
 extension AssetConvertible where Self: Codable {
   /// Creates a value by decoding JSON.
   ///
-  /// - Throws: `DecodingError` if the bytes aren't valid JSON or don't contain a value of the type.
+  /// - Throws: `DecodingError` if the bytes aren't valid JSON or don't contain a value of the type,
+  ///   or any error that the type's `init(from:)` throws.
   public init(assetData: Data) throws {
     self = try JSONDecoder().decode(Self.self, from: assetData)
   }
   /// The bytes to store in an asset: the value as JSON.
   ///
-  /// - Throws: `EncodingError` if the value can't be encoded as JSON.
+  /// - Throws: `EncodingError` if the value can't be encoded as JSON or is nested more than 512
+  ///   levels deep, or any error that the value's `encode(to:)` throws.
   public var assetData: Data {
     get throws {
       try checkDepth(of: self)
@@ -216,5 +224,8 @@ extension Array: AssetConvertible where Element: Codable {}
 extension Set: AssetConvertible where Element: Codable {}
 extension Dictionary: AssetConvertible where Key: Codable, Value: Codable {}
 
-/// A `Codable` type that you can use for properties of objects and for contents of assets.
+/// A `Codable` type with values that can be the content of an asset, which are stored as JSON.
+///
+/// It has no requirements of its own: conform to it instead of to `Codable` and
+/// ``AssetConvertible``.
 public protocol MagicalCodable: Codable, AssetConvertible {}

@@ -1,14 +1,15 @@
 import SQLiteAssets
 import Synchronization
 
-/// A cache that shares the loaded content of an asset between all `MagicAsset` values of one object
-/// that are in use.
+/// A cache that shares the loaded content of one asset between the `MagicAsset` values that refer
+/// to the asset.
 ///
 /// A value like a `String` or `Data` can't be referenced weakly. A ``Holder`` therefore owns the
 /// value. Each `MagicAsset` that the program has references the holder strongly, and the object
 /// references it weakly.
 package final class AssetCache: Sendable {
-  /// An owner of the content that was loaded last, which `MagicAsset` values share.
+  /// An owner of the content that was loaded last. `MagicAsset` values share the content by
+  /// referencing the same holder.
   final class Holder: Sendable {
     private let read = Mutex<(record: AssetRecord, value: _LiveValue)?>(nil)
 
@@ -34,7 +35,8 @@ package final class AssetCache: Sendable {
 
   private let state = Mutex(State())
 
-  /// The holder that `MagicAsset` values currently share, or a new one.
+  /// The holder that `MagicAsset` values currently share, or a new one if none of them exists any
+  /// more.
   var holder: Holder {
     state.withLock { state in
       if let holder = state.holder { return holder }

@@ -11,18 +11,19 @@ public struct _CellValue: Sendable {
     case unset
     /// A value of one of SQLite's types.
     case stored(Value)
-    /// Bytes as Foundation's `Data`, so that they are copied only once.
+    /// Bytes as Foundation's `Data`, so that reading the property doesn't copy them again.
     case data(Data)
     /// A value of a type that SQLite doesn't store: an object, a collection, an asset or a nested
     /// value.
     ///
     /// Indirect to keep the other cases small.
     indirect case live(_LiveValue)
-    /// Another object, identified by its z_index.
+    /// The target of a to-one relation, identified by its z_index.
     case reference(Int64)
-    /// Links that were fetched together with the object.
+    /// Links that were fetched together with the object. The cell's ``FetchContext`` contains them.
     case links
-    /// A relation that was set since the object was fetched, or that is part of a reference cycle.
+    /// The targets of a relation that was set since the object was fetched, or that is part of a
+    /// reference cycle.
     case targets([RelationTarget])
     /// A value that stays in the store until it is requested.
     case lazy
@@ -56,8 +57,8 @@ package struct RelationTarget: Sendable {
 
 /// A weak reference to an object of the same reference cycle.
 package final class WeakObjectReference: Sendable {
-  /// The object's `ObjectGroup`, or nil if it was released. Its type is `AnyObject` because
-  /// `ObjectGroup` depends on this class.
+  /// The object's `ObjectGroup`, or nil if it was released. Declared as `AnyObject`, so that this
+  /// class and `ObjectGroup` don't depend on each other.
   weak let group: (any AnyObject & Sendable)?
   /// The row of the object in ``group``.
   let row: Int

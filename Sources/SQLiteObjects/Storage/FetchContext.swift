@@ -54,8 +54,8 @@ package final class FetchContext: Sendable {
     storages[try row(zIndex, in: tables[table(of: type, zIndex)])]
   }
 
-  /// Returns the storage of an object if an instance was created from it, else nil. Other objects
-  /// can't have changed.
+  /// Returns the storage of an object if an instance was created from it, else nil. Without an
+  /// instance, the object can't have changed.
   func instantiatedStorage(_ type: any MagicObject.Type, zIndex: Int64) -> ObjectStorage? {
     guard let index = group.tableIndexes[ObjectIdentifier(type)],
       let number = tables[index].numbers[zIndex]

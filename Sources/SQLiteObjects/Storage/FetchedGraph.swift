@@ -7,7 +7,8 @@ struct FetchedRows: Sendable {
   private(set) var storages: [ObjectStorage] = []
   /// The number of the row of each z_index, which is its index in ``storages``.
   private(set) var numbers = RowNumbers()
-  /// The number of rows that the query itself returned. They come first, in the order of the query.
+  /// The number of rows that the query itself returned. They precede the rows that were loaded for
+  /// relations, and are in the order of the query.
   var foundCount = 0
   /// The links of each to-many property, by slot.
   var links: [Int: FetchedLinks] = [:]
@@ -36,7 +37,7 @@ struct FetchedLinks: Equatable, Sendable {
   /// The index in `targets` of each owner's first link, in the order of the owners.
   private var starts: [Int] = []
 
-  /// The links of an owner, or no links if none were loaded.
+  /// The links of an owner; empty if the fetch has loaded none.
   subscript(owner: Int64) -> LinkTargets {
     guard let number = owners[owner] else { return .none }
     let end = number + 1 < starts.count ? starts[number + 1] : targets.count
@@ -69,7 +70,7 @@ struct FetchedLinks: Equatable, Sendable {
 
 /// The rows and links that one fetch has loaded from one snapshot.
 struct FetchedGraph: Sendable {
-  /// The rows that were read, with an element for each type.
+  /// The rows that were loaded, grouped by type.
   var tables: [FetchedRows] = []
   /// The index of each type in ``tables``.
   private(set) var indexes: [ObjectIdentifier: Int] = [:]

@@ -41,7 +41,8 @@ struct LinkTargets: Sendable {
   /// The target of each key of a dictionary.
   var byKey: [Value: Int64] { Dictionary(zip(keys, targets), uniquingKeysWith: { $1 }) }
 
-  /// Returns whether both contain the same links. In a list, the order must be the same too.
+  /// Returns whether these links and `other` are the same. In a list, the order must be the same
+  /// too.
   func isSame(as other: LinkTargets, _ arrangement: LinkTable.Arrangement) -> Bool {
     switch arrangement {
     case .list: targets == other.targets

@@ -9,10 +9,10 @@ public enum MagicError: Error, Hashable, Sendable {
   /// A lazy relation has unsaved changes, so the store can't filter, sort or page it. Save its
   /// object first.
   case unsavedChanges(type: String)
-  /// `insert` found the object, or another one of its type with the same primary value, in the
-  /// store.
+  /// The store already contains the object, or another one of its type with the same primary value.
   ///
-  /// `primary` is nil for an object without a primary value.
+  /// `insert` throws this error, and so does `update(_:matching:)` if no object matches but one has
+  /// the same primary value. `primary` is nil for an object without a primary value.
   case alreadySaved(type: String, primary: String?)
   /// All contents of the store were replaced, for example by a restore, after the object was
   /// fetched or saved. Fetch the object again.
@@ -31,12 +31,13 @@ public enum MagicError: Error, Hashable, Sendable {
   /// `PropertyTrait.searched(_:_:)`.
   case notSearched(type: String)
   /// Two types of objects or records use the same table of an open database, or the table already
-  /// has another purpose.
+  /// has another purpose. `types` contains a name or a description of both users of the table.
   case conflictingTypes(table: String, types: [String])
   /// The relation was decoded as keys that weren't resolved to objects. Call
   /// `MagicData.resolve(_:)` first.
   case unresolvedRelation(type: String, property: String)
-  /// The stored value can't be converted to the type of the property.
+  /// The stored value can't be converted to the type of the property. `zIndex` identifies the
+  /// object, and `reason` says why.
   case unreadableValue(type: String, property: String, zIndex: Int64, reason: String)
   /// A value of the property can't be stored. `reason` says why.
   case unstorableValue(type: String, property: String, reason: String)
@@ -49,8 +50,8 @@ public enum MagicError: Error, Hashable, Sendable {
   /// The object can't be removed while other objects reference it, because their relations aren't
   /// optional or have a delete rule that forbids the removal.
   ///
-  /// `by` contains these relations, such as `Pet.owner`. It is empty if they reference an object
-  /// that would be removed together with this one.
+  /// `by` contains the names of these relations, such as `Pet.owner`. It is empty if they reference
+  /// an object that would be removed together with this one.
   case restricted(type: String, by: [String])
   /// The object was removed from the store before the lazy value was fetched, so the object can't
   /// be saved again.
@@ -62,10 +63,12 @@ public enum MagicError: Error, Hashable, Sendable {
   case detachedValue(type: String)
   /// The store was closed.
   case closed
-  /// The file is a store of the older MagicData, which has a different format. The file was not
-  /// changed.
+  /// The file is a store of the MagicData library that preceded this one and has a different
+  /// format. The file was not changed. `tables` contains the names of the tables that are listed in
+  /// it.
   case olderStore(path: String, tables: [String])
-  /// A range exceeds the number of elements of a collection, which is `count`.
+  /// The requested range isn't within a collection. `count` is the number of elements of the
+  /// collection.
   case outOfRange(count: Int)
 }
 

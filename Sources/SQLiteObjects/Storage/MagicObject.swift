@@ -37,8 +37,9 @@ public protocol MagicObject: Codable, SendableMetatype {
   ///     typealias PrimaryValue = String
   associatedtype PrimaryValue: Sendable = any MagicPrimaryValue
 
-  /// Returns `value` itself. The library implements this requirement for each ``PrimaryValue``.
-  /// Don't implement it.
+  /// Converts a primary value to the type that the store uses, by returning `value` itself.
+  ///
+  /// The library implements this requirement for each ``PrimaryValue``. Don't implement it.
   static func primary(_ value: PrimaryValue) -> any MagicPrimaryValue
 
   /// Creates an object without values.
@@ -52,8 +53,8 @@ public protocol MagicObject: Codable, SendableMetatype {
   /// The name of the type's table. By default, it is the unqualified name of the type.
   static var tableName: String { get }
 
-  /// The traits of the type's properties: uniqueness, indexes, defaults, delete rules. By default,
-  /// there are none.
+  /// The traits of the type's properties: uniqueness, indexes, full-text search, default values and
+  /// delete rules. By default, there are none.
   ///
   ///     static var traits: [PropertyTrait] {
   ///       [.unique(\Self.$email), .indexed(\Self.$country, \Self.$name)]
@@ -62,12 +63,12 @@ public protocol MagicObject: Codable, SendableMetatype {
 }
 
 extension MagicObject where PrimaryValue: MagicPrimaryValue {
-  /// Returns `value` itself.
+  /// Converts a primary value to the type that the store uses, by returning `value` itself.
   public static func primary(_ value: PrimaryValue) -> any MagicPrimaryValue { value }
 }
 
 extension MagicObject where PrimaryValue == any MagicPrimaryValue {
-  /// Returns `value` itself.
+  /// Returns `value` itself, which already has the type that the store uses.
   public static func primary(_ value: any MagicPrimaryValue) -> any MagicPrimaryValue { value }
 }
 

@@ -1,9 +1,13 @@
 public import Essentials
 
-/// A type of primary values, which identify the objects of a type.
+/// A type that a ``PrimaryMagicValue`` property can have. Its values are keys: each identifies one
+/// object among the objects of a ``MagicObject`` type.
+///
+/// `Int`, `String` and `UUID` conform. To use another type for keys, conform it to this protocol.
 public protocol MagicPrimaryValue: Codable, Hashable, Sendable {
-  /// A unique value for a new object, or nil if there is none. For `Int`, the database then assigns
-  /// the value. For other types, you must set it before the first save.
+  /// A unique value for a new object, or nil if the type doesn't generate values. For `Int`, the
+  /// database assigns the value instead. For any other type without generated values, you must set
+  /// the value before the first save.
   static var fresh: Self? { get }
 }
 

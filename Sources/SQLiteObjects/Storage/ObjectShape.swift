@@ -66,8 +66,8 @@ package final class ObjectProperty: Sendable {
   package let role: _PropertyRole
   /// The value of the property in rows that are older than its column, or nil for NULL.
   package let defaultValue: Value?
-  /// The declared consequence for the object if the target of its relation is removed, or nil if
-  /// the type declares none.
+  /// The declared delete rule: what happens to the object if the target of its relation is removed.
+  /// Nil if the type declares none.
   package let onDelete: DeleteRule?
   /// The ``ReversePath`` of a reverse relation, else nil.
   let reverse: _LiveValue?

@@ -162,8 +162,8 @@ extension ObjectStorage {
     /// The object's change count at the last save, or 0 if it was fetched and not saved since.
     var savedCount: Int { unsafe extras?.savedCount ?? 0 }
 
-    /// Returns whether the last save or fetch was in a store with its current contents. Doesn't
-    /// copy the identity.
+    /// Returns whether the object was last saved in, or fetched from, the current contents of a
+    /// store. Doesn't copy the identity.
     @inline(__always) private func isLast(in store: StoreIdentity) -> Bool {
       guard let content else { return false }
       return content.identity == store && content.isCurrent

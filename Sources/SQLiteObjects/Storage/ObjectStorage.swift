@@ -30,7 +30,7 @@ package final class ObjectStorage: @unchecked Sendable {
 
   private init() {}
 
-  /// The memory after the two words of the header of each Swift object.
+  /// The memory after the object's header, which consists of two words.
   private var memory: UnsafeMutableRawPointer {
     @inline(__always) get {
       unsafe Unmanaged.passUnretained(self).toOpaque() + 2 * MemoryLayout<UInt>.stride
