@@ -19,18 +19,19 @@ final class BusyHandler {
     self.interruption = interruption
   }
 
-  /// Makes a connection wait with this handler (`sqlite3_busy_handler`). The caller keeps this
-  /// object alive.
+  /// Installs this handler on a connection (`sqlite3_busy_handler`). SQLite doesn't retain this
+  /// object, so the connection must.
   func install(on handle: ConnectionHandle) {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe sqlite3_busy_handler(handle.pointer, busy, context)
   }
 
-  /// Returns whether SQLite should try again to get the lock, after a pause of 1 to 10 ms.
+  /// Pauses for 1 to 10 ms and returns true, so that SQLite tries again to get the lock. Returns
+  /// false without a pause if the timeout has passed or the access must end.
   ///
-  /// Locks have no queue: a free lock goes to the first connection that tries. SQLite's own handler
-  /// pauses for up to 100 ms. If other connections write continuously, such a connection may not
-  /// get the lock before its timeout.
+  /// The pauses are short because locks have no queue: a free lock goes to the first connection
+  /// that tries. SQLite's own handler pauses for up to 100 ms, so that it may never get the lock
+  /// before its timeout while other connections write continuously.
   fileprivate func waitForLock(attempt: Int32) -> Bool {
     if interruption.place == .task { _ = interruption.giveUp() }
     let now = Moment.now

@@ -2,8 +2,9 @@ import Synchronization
 
 /// A request, from any thread, that one access end soon.
 ///
-/// A cancelled task makes the request (``Database/cancelling(_:_:_:)``). SQLite's progress handler
-/// checks for it while a statement runs, and then interrupts the statement (``Interruption``).
+/// A cancelled task makes the request (``Database/cancelling(_:_:_:)``), and so do `interrupt()`
+/// and `suspend()`. While a statement runs, SQLite's progress handler checks whether a request was
+/// made, and interrupts the statement in this case (``Interruption``).
 final class Cancellation: Sendable {
   /// The reason why an access must end.
   enum Reason: UInt8 {
@@ -24,7 +25,8 @@ final class Cancellation: Sendable {
   }
 
   private let requested = Atomic<UInt8>(0)
-  /// The access's number in the queue; 0 before it waits. Written under the scheduler's lock.
+  /// The number under which the access waits in the scheduler's queue, or 0 if it hasn't waited.
+  /// Written under the scheduler's lock.
   let ticket = Atomic<UInt64>(0)
 
   /// The reason why the access must end, or nil.

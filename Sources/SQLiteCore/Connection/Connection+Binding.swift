@@ -8,7 +8,6 @@ extension Connection {
   ///   - skipsLongBlob: Whether to skip the first long blob, which the caller then binds without
   ///     copying it.
   /// - Returns: The index in `pieces` of the skipped blob, or nil if none was skipped.
-  /// - Returns: The index of the skipped blob, or nil.
   @discardableResult
   func bind(
     _ pieces: [SQL.Piece], to statement: inout Statement, skipsLongBlob: Bool = false
@@ -42,8 +41,9 @@ extension Connection {
   /// - Parameters:
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Throws: ``SQLiteError`` if the statement doesn't compile, with ``ResultCode/range`` if the
-  ///   number of arguments is wrong.
+  /// - Throws: ``SQLiteError`` if the statement doesn't compile or SQLite can't store a value, with
+  ///   ``ResultCode/range`` if the number of arguments is wrong, or with ``ResultCode/mismatch`` if
+  ///   the argument for an `i?` isn't text.
   public func statement(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) throws(SQLiteError) -> Statement {
@@ -55,8 +55,9 @@ extension Connection {
   /// - Parameters:
   ///   - sql: A single statement with parameters such as `:name`, `@name` or `$name`.
   ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
-  /// - Throws: ``SQLiteError`` if the statement doesn't compile, with ``ResultCode/range`` if a
-  ///   name doesn't exist or a parameter has no value.
+  /// - Throws: ``SQLiteError`` if the statement doesn't compile or SQLite can't store a value, with
+  ///   ``ResultCode/range`` if a name doesn't exist or is bound twice, or if a parameter has no
+  ///   value.
   public func statement(
     _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
   ) throws(SQLiteError) -> Statement {
@@ -74,8 +75,8 @@ extension Connection {
     return statement
   }
 
-  /// Returns a statement with the interpolated values of `sql` bound. Throws if another parameter
-  /// has no value.
+  /// Returns a statement with the interpolated values of `sql` bound. Throws ``ResultCode/range``
+  /// if a parameter has no value.
   @usableFromInline package func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
     let statement = try statement(sql)
     if sql.pieces.isEmpty { try statement.checkCount(0) }

@@ -1,6 +1,7 @@
 import CSQLite
 
-/// The owner of a `sqlite3` pointer, with a thin method for each C function.
+/// The owner of a `sqlite3` pointer. Its members are thin wrappers around the C functions for
+/// connections, and use the session instead if a server hosts the database.
 @safe final class ConnectionHandle {
   let pointer: OpaquePointer
   /// The fork count of this process when the connection was opened.
@@ -10,7 +11,7 @@ import CSQLite
   /// The server session that runs all statements, or nil. With a session, `pointer` refers to an
   /// empty database that is used only to store the values of parameters and columns.
   var remote: (any RemoteSession)?
-  /// The last error of the session, which hasn't been thrown yet.
+  /// The last error of the session, until it is thrown; otherwise nil.
   var remoteFailure: SQLiteError?
 
   /// Opens a database file (`sqlite3_open_v2`).
@@ -94,8 +95,8 @@ import CSQLite
     }
   }
 
-  /// The number of rows that the last INSERT, UPDATE or DELETE changed, without those of triggers
-  /// (`sqlite3_changes64`).
+  /// The number of rows that the last INSERT, UPDATE or DELETE changed, not counting rows that
+  /// triggers or foreign key actions changed (`sqlite3_changes64`).
   var changes: Int64 {
     if let remote { return remote.changes }
     return unsafe sqlite3_changes64(pointer)
@@ -118,8 +119,8 @@ import CSQLite
     return code == SQLITE_OK && current != 0
   }
 
-  /// Sets a limit and returns its previous value (`sqlite3_limit`). A negative value only queries
-  /// it.
+  /// Sets a limit and returns its previous value (`sqlite3_limit`). If `value` is negative, the
+  /// limit stays unchanged.
   func limit(_ category: Int32, _ value: Int32) -> Int32 {
     unsafe sqlite3_limit(pointer, category, value)
   }
@@ -136,7 +137,7 @@ import CSQLite
     return isOn != 0
   }
 
-  /// Throws unless `code` is `SQLITE_OK`.
+  /// Throws the error that SQLite or the server has just reported, unless `code` is `SQLITE_OK`.
   func check(_ code: Int32, sql: String? = nil) throws(SQLiteError) {
     guard code != SQLITE_OK else { return }
     throw error(code, sql: sql)
@@ -148,7 +149,8 @@ import CSQLite
     return message?.hasPrefix(beginning) ?? false
   }
 
-  /// Returns the error that SQLite, or the server, has just reported with `code`.
+  /// Returns the error of a call that has just failed with `code`: the pending error of the
+  /// server's session, or SQLite's.
   func error(_ code: Int32, sql: String? = nil) -> SQLiteError {
     if let failure = remoteFailure {
       remoteFailure = nil

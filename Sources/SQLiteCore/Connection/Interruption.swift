@@ -9,21 +9,21 @@ final class Interruption {
   var deadline: Moment?
   /// The cancellation of the outermost access, or nil if none is running.
   var cancellation: Cancellation?
-  /// Whether statements can't be interrupted at the moment, such as a ROLLBACK.
+  /// Whether the running statement, such as a ROLLBACK, must not be interrupted.
   var isExempt = false
   /// The kind of thread on which the access runs.
   private(set) var place = Access.Place.anywhere
   /// The number of progress callbacks since an access began on its task's thread.
   private var progressCount = 0
 
-  /// Records where an access begins to run, or `.anywhere` at its end.
+  /// Records the kind of thread on which an access begins to run, or `.anywhere` at its end.
   func begin(at place: Access.Place) {
     self.place = place
     progressCount = 0
   }
 
-  /// Stops an access on its task's thread, which must not block. Returns the error to throw. The
-  /// access then runs again on another thread.
+  /// Requests that an access on its task's thread end, because that thread must not block, and
+  /// returns the error to throw. The access then runs again on another thread.
   @inline(never)
   func giveUp() -> SQLiteError {
     cancellation?.request(.length)
@@ -55,8 +55,8 @@ final class Interruption {
     return nil
   }
 
-  /// Makes SQLite interrupt the statements of a connection when they must stop
-  /// (`sqlite3_progress_handler`). The caller keeps this object alive.
+  /// Installs a progress handler that interrupts the connection's statements when their access must
+  /// end (`sqlite3_progress_handler`). SQLite doesn't retain this object, so the connection must.
   func install(on handle: ConnectionHandle) {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     // The cost of a callback every 1,000 instructions is below the noise of a measurement.

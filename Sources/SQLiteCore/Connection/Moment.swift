@@ -47,6 +47,6 @@ struct Moment: Comparable, Sendable {
   /// The number of nanoseconds since this moment.
   var nanosecondsSince: Int { Int(Moment.now.nanoseconds - nanoseconds) }
 
-  /// The number of nanoseconds until this moment, or 0 if it has passed.
+  /// The number of nanoseconds from now until this moment, or 0 if it has passed.
   var nanosecondsLeft: Int { Int(max(0, nanoseconds - Moment.now.nanoseconds)) }
 }

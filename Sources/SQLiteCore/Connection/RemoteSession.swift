@@ -1,20 +1,22 @@
-/// A server that hosts a database. Connections to it are opened like connections to a file.
+/// A server that hosts a database, such as a cluster. Each connection to the database has a session
+/// with it.
 package protocol RemoteServer: AnyObject, Sendable {
   /// The name of the database in error messages.
   var name: String { get }
-  /// The time, after its first loss of a session, for which an access without a deadline is
-  /// retried. The access is retried at least three times, even if that takes longer.
+  /// How long an access without a deadline is retried, counted from the first time that it loses
+  /// its session. It is retried at least three times, even if that takes longer.
   var patience: Duration { get }
 
-  /// Returns whether an error means only that a session was lost, and not that the request was
-  /// wrong.
+  /// Returns whether an error means only that a session was lost, so that the same request can
+  /// succeed on another session.
   func isSessionLoss(_ error: SQLiteError) -> Bool
 
   /// Opens a session for one connection.
   ///
   /// - Parameters:
   ///   - forReading: Whether the session will only read.
-  ///   - reasonToEnd: Returns the reason why opening must end, or nil.
+  ///   - reasonToEnd: Returns the reason why opening must end, or nil to continue.
+  /// - Throws: ``SQLiteError`` if the server can't be reached or `reasonToEnd` returns a reason.
   func connect(
     forReading: Bool, _ reasonToEnd: @escaping @Sendable () -> String?
   ) throws(SQLiteError) -> any RemoteSession
@@ -41,22 +43,25 @@ package protocol RemoteSession: AnyObject {
   var isLost: Bool { get }
   /// The number of write transactions that this session has committed.
   var commitCount: Int { get }
-  /// Whether the access can run again on another session. This requires that the transaction in
-  /// which the session was lost has certainly not been committed.
+  /// Whether the access can run again on another session. Requires that the session was lost, and
+  /// that its open transaction has certainly not been committed.
   var mayRunAgain: Bool { get }
-  /// The statement that was running when the server ended the session, or nil. It may be the cause.
+  /// The statement that was running when the server ended the session, or nil. The statement may
+  /// have caused the loss.
   var statementAtEnd: String? { get }
   /// The maximum number of values that a statement can bind.
   var maximumParameterCount: Int { get }
-  /// A query for a number that changes with every write transaction of any client.
+  /// The SQL of a query that returns a number. The number changes with every write transaction of
+  /// any client.
   var versionQuery: String { get }
-  /// A closure that returns the reason why the access must end, or nil. It is called while the
-  /// session waits.
+  /// A closure that returns the reason why the access must end, or nil to continue. The session
+  /// calls it while it waits for the server.
   var reasonToEnd: () -> String? { get set }
 
   /// Compiles the first statement of `sql`.
   ///
-  /// - Returns: The statement, or nil if there is none, and its end in bytes of UTF-8.
+  /// - Returns: The statement, or nil if `sql` contains none, and the position of its end in `sql`,
+  ///   in bytes of UTF-8.
   func prepare(_ sql: String) throws(SQLiteError) -> (statement: (any RemoteStatement)?, end: Int)
 
   /// Sets `writable_schema` or `schema_version`, which the program's own statements can't set.
@@ -68,10 +73,10 @@ package protocol RemoteSession: AnyObject {
 
 /// A statement that a server has compiled.
 package protocol RemoteStatement: AnyObject {
-  /// The parameters as written, in the order of the text, including repeated ones: `?`, `?1` or
-  /// `:name`.
+  /// The parameters as written, such as `?`, `?1` or `:name`, in the order of the text. Repeated
+  /// parameters occur several times.
   var placeholders: [String] { get }
-  /// The highest number of a parameter in the statement.
+  /// The highest number that a parameter of the statement has, or 0 if it has no parameters.
   var parameterCount: Int { get }
   /// Whether the statement doesn't write.
   var isReadOnly: Bool { get }
@@ -81,8 +86,8 @@ package protocol RemoteStatement: AnyObject {
   /// Runs the statement. `values` contains the value of each parameter, starting with number 1.
   func run(_ values: [Value]) throws(SQLiteError)
 
-  /// Binds the columns of the next row to the parameters of `carrier`, a statement that holds the
-  /// values. Returns false if there is no next row.
+  /// Binds the columns of the next row to the parameters of `carrier`, a local statement that
+  /// stores the row's values for the caller. Returns false if there is no next row.
   func nextRow(into carrier: StatementHandle) throws(SQLiteError) -> Bool
 
   /// Ends the run and discards the remaining rows.
@@ -95,7 +100,7 @@ package protocol RemoteStatement: AnyObject {
   func bytes(of list: [Value]) throws(SQLiteError) -> [UInt8]
 }
 
-/// A counter of the sessions that an access has lost, which decides whether the access runs again.
+/// A record of the sessions that an access has lost, which decides whether the access runs again.
 struct SessionLosses {
   private let patience: Duration
   private let hasDeadline: Bool
@@ -105,26 +110,27 @@ struct SessionLosses {
   /// The statements during which a server has ended a session.
   private var statements: Set<String> = []
 
-  /// Creates a counter for an access that has lost no session yet.
+  /// Creates a record for an access that has lost no session yet.
   ///
   /// - Parameters:
   ///   - deadline: The deadline of the access, or nil.
-  ///   - patience: The time after the first loss during which an access without a deadline is
-  ///     retried. It is retried at least three times, because a single run may take longer.
+  ///   - patience: How long an access without a deadline is retried, counted from its first loss.
+  ///     It is retried at least three times, because a single run may take longer.
   init(before deadline: Moment?, patience: Duration) {
     end = deadline
     hasDeadline = deadline != nil
     self.patience = patience
   }
 
-  /// Returns whether a failed access runs again on another session.
+  /// Records a failed run, and returns whether the access runs again on another session.
   ///
   /// - Parameters:
   ///   - session: The session of the failed run.
   ///   - failure: The error of the failed run.
   ///   - reasonToEnd: The reason why the access must end, or nil.
-  /// - Throws: ``SQLiteError`` if the access must end, or if the same statement has ended two
-  ///   sessions and might therefore end a third one, too.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/interrupt`` if the access must end, or with
+  ///   ``ResultCode/abort`` if the same statement has ended two sessions and might therefore end a
+  ///   third one, too.
   mutating func mayRunAgain(
     after session: any RemoteSession, _ failure: (any Error)?, unless reasonToEnd: String?
   ) throws(SQLiteError) -> Bool {
@@ -144,8 +150,8 @@ struct SessionLosses {
     return .now < end || count <= 3 && !hasDeadline
   }
 
-  /// Returns the final error of an access. If several sessions were lost, the message explains
-  /// that.
+  /// Returns the error to throw for an access. If the access has lost at least three sessions, the
+  /// message says so.
   func explained(_ error: any Error) -> any Error {
     guard count >= 3, let error = error as? SQLiteError else { return error }
     return SQLiteError(

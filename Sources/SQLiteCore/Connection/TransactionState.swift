@@ -6,8 +6,8 @@
 /// closed, bare -> open      the outermost transaction or savepoint begins (open)
 /// open -> closed, bare      it ends (close)
 /// bare, open -> ended       SQLite has rolled back the whole transaction (end)
-/// bare, open -> broken      a ROLLBACK has failed (break)
-/// ended -> closed, bare     the outermost scope ends (close), or none was open (forgive)
+/// any -> broken             a ROLLBACK has failed, or a server's session was lost (break)
+/// ended -> closed, bare     the outermost scope ends (close), or none was open (clearEnded)
 /// ```
 ///
 /// A broken connection stays broken and is closed at the end of its access.
@@ -27,7 +27,7 @@ final class TransactionState {
     let savepoint: String?
     /// Whether the scope is the outermost one, so that closing it commits.
     let isOutermost: Bool
-    /// The number of waiting actions when the scope was opened.
+    /// The number of commit and rollback actions that were waiting when the scope was opened.
     let actions: Int
     /// The position of the change recording when the scope was opened, or nil if nothing was being
     /// recorded.
@@ -56,7 +56,8 @@ final class TransactionState {
     case open(insideBare: Bool)
     /// SQLite has rolled back the transaction because of this error. Its scopes are still open.
     case ended(SQLiteError, insideBare: Bool)
-    /// A ROLLBACK has failed with this error. The connection can only be closed.
+    /// A ROLLBACK has failed, or a server's session was lost, with this error. The connection can
+    /// only be closed.
     case broken(SQLiteError)
   }
 
@@ -65,15 +66,15 @@ final class TransactionState {
   }
   /// Whether ``failure`` is nil. Stored, because every statement checks it.
   private(set) var isSound = true
-  /// The library's innermost open scope.
+  /// The innermost open scope that the library has begun, or nil if none is open.
   private(set) var innermost: Scope?
   /// The savepoints that the program's SQL has opened, the outermost first. The library's scopes
   /// are inside all of them, as the program's SQL can't open a savepoint while such a scope is
   /// open.
   private(set) var savepoints: [Scope] = []
 
-  /// The position of the change recording when the innermost scope was opened, or nil if nothing
-  /// was being recorded.
+  /// The position of the change recording when the innermost scope was opened, including savepoints
+  /// of the program's SQL; nil if no scope is open or nothing was being recorded.
   var innermostMark: RecordingMark? { (innermost ?? savepoints.last)?.changes }
 
   /// Whether a transaction or savepoint that the library has begun is open.
@@ -89,7 +90,8 @@ final class TransactionState {
     return scope.savepoint == nil
   }
 
-  /// Whether the innermost open scope is a savepoint inside a transaction.
+  /// Whether the library's innermost open scope is a savepoint inside a transaction, which can
+  /// still roll it back.
   var isInsideOuterTransaction: Bool { innermost.map { !$0.isOutermost } ?? false }
 
   /// Whether no scope is open and the program's SQL must not begin one.
@@ -104,7 +106,7 @@ final class TransactionState {
     }
   }
 
-  /// The error that prevents further statements and the commit, or nil.
+  /// The error with which further statements and the commit fail, or nil if they are allowed.
   var failure: SQLiteError? {
     switch phase {
     case .closed, .bare, .open: nil
@@ -123,16 +125,16 @@ final class TransactionState {
     }
   }
 
-  /// Allows the program's SQL to begin and end transactions.
+  /// Allows the program's SQL to begin and end transactions, until ``leaveBare()``.
   ///
-  /// - Returns: False if this is already allowed, or a scope is open.
+  /// - Returns: False if this is already allowed, a scope is open, or the connection is broken.
   func enterBare() -> Bool {
     guard isClosed else { return false }
     phase = .bare
     return true
   }
 
-  /// Ends what ``enterBare()`` has allowed: the program's SQL must not begin and end transactions
+  /// Ends the permission of ``enterBare()``: the program's SQL must not begin or end transactions
   /// any more.
   func leaveBare() {
     if !isBroken { phase = .closed }
@@ -153,8 +155,8 @@ final class TransactionState {
   /// Records that the program's SQL has opened a savepoint.
   func openSavepoint(_ savepoint: Scope) { savepoints.append(savepoint) }
 
-  /// Returns the index of the innermost savepoint with a name, to which RELEASE and ROLLBACK TO
-  /// refer.
+  /// Returns the index in ``savepoints`` of the innermost savepoint with a name, to which RELEASE
+  /// and ROLLBACK TO refer; nil if there is none.
   func savepoint(named name: String) -> Int? { savepoints.lastIndex { $0.savepoint == name } }
 
   /// Records that only the first `count` savepoints are still open.
@@ -165,13 +167,15 @@ final class TransactionState {
     if !isEnded, !isBroken { phase = .ended(error, insideBare: isInsideBare) }
   }
 
-  /// Records that a ROLLBACK has failed, so that its changes may not have been undone.
+  /// Records that a ROLLBACK has failed or that a server's session was lost, so that the
+  /// transaction's changes may not have been undone.
   func `break`(by error: SQLiteError) {
     let message = "the transaction could not be rolled back, so the connection is closed"
     phase = .broken(SQLiteError(error.code, "\(message): \(error.message)", sql: error.sql))
   }
 
-  /// Discards the record that SQLite has rolled back a transaction of the program's SQL.
+  /// Discards the record that SQLite has rolled back a transaction, unless a scope of the library
+  /// is still open.
   func clearEnded() {
     if isEnded, !isInsideScope { phase = isInsideBare ? .bare : .closed }
   }

@@ -48,7 +48,7 @@ extension ResultCode {
   public static let error = ResultCode(rawValue: SQLITE_ERROR)
   /// An internal error, caused by a bug in SQLite or in this library (`SQLITE_INTERNAL`).
   public static let internalError = ResultCode(rawValue: SQLITE_INTERNAL)
-  /// The requested access mode isn't available (`SQLITE_PERM`).
+  /// The access mode that was requested for a new database isn't available (`SQLITE_PERM`).
   public static let permission = ResultCode(rawValue: SQLITE_PERM)
   /// An operation was aborted before it was complete, for example because the database is suspended
   /// (`SQLITE_ABORT`).
@@ -62,14 +62,14 @@ extension ResultCode {
   public static let outOfMemory = ResultCode(rawValue: SQLITE_NOMEM)
   /// The database, the connection or the access is read-only (`SQLITE_READONLY`).
   public static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
-  /// The operation was interrupted by a deadline, a cancelled task or a call of `interrupt()`
-  /// (`SQLITE_INTERRUPT`).
+  /// The operation was interrupted by a deadline, a cancelled task or a call of `interrupt()` or
+  /// `suspend()` (`SQLITE_INTERRUPT`).
   public static let interrupt = ResultCode(rawValue: SQLITE_INTERRUPT)
   /// The operating system reported an I/O error (`SQLITE_IOERR`).
   public static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
   /// The database file is corrupt (`SQLITE_CORRUPT`).
   public static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
-  /// A row, a table or a column was not found (`SQLITE_NOTFOUND`).
+  /// A row, a table, a column or an entry of a history was not found (`SQLITE_NOTFOUND`).
   public static let notFound = ResultCode(rawValue: SQLITE_NOTFOUND)
   /// The disk is full (`SQLITE_FULL`).
   public static let full = ResultCode(rawValue: SQLITE_FULL)
@@ -106,7 +106,7 @@ extension ResultCode {
   public static let primaryKeyConstraint = ResultCode(rawValue: CSQLITE_CONSTRAINT_PRIMARYKEY)
   /// A rowid already exists (`SQLITE_CONSTRAINT_ROWID`).
   public static let rowIDConstraint = ResultCode(rawValue: CSQLITE_CONSTRAINT_ROWID)
-  /// A trigger raised an error (`SQLITE_CONSTRAINT_TRIGGER`).
+  /// A trigger called `RAISE` to reject the change (`SQLITE_CONSTRAINT_TRIGGER`).
   public static let triggerConstraint = ResultCode(rawValue: CSQLITE_CONSTRAINT_TRIGGER)
   /// A UNIQUE constraint failed (`SQLITE_CONSTRAINT_UNIQUE`).
   public static let uniqueConstraint = ResultCode(rawValue: CSQLITE_CONSTRAINT_UNIQUE)

@@ -1,11 +1,11 @@
 import Platform
 
-/// An error that SQLite reported, or a programming error that the library detected.
+/// An error that SQLite reported or that the library detected.
 ///
-/// Programming errors have codes of SQLite, too: ``ResultCode/misuse`` for a call that isn't
-/// allowed, ``ResultCode/range`` for a wrong index or count, and ``ResultCode/mismatch`` for a
-/// value of the wrong type. The ``description`` doesn't contain the values that were bound to the
-/// statement.
+/// Errors that the library detects have codes of SQLite, too: for example ``ResultCode/misuse`` for
+/// a call that isn't allowed, ``ResultCode/range`` for a wrong index or count,
+/// ``ResultCode/mismatch`` for a value of the wrong type, and ``ResultCode/interrupt`` after a
+/// deadline. The ``description`` doesn't contain the values that were bound to the statement.
 public struct SQLiteError: Error, Hashable, Sendable {
   // A single reference, which throwing functions pass on in a register. Storing the parts directly
   // made each `try` copy seven words, which was a tenth of this module's machine code.
@@ -38,16 +38,18 @@ public struct SQLiteError: Error, Hashable, Sendable {
     content = Content(code, message ?? code.message, sql: sql, offset: offset)
   }
 
-  /// The extended result code, such as ``ResultCode/uniqueConstraint``.
+  /// The result code. It is the extended one, such as ``ResultCode/uniqueConstraint``, if SQLite
+  /// reported one.
   public var code: ResultCode { content.code }
 
-  /// The description of the error in English, by SQLite or by this library.
+  /// The description of the error in English, from SQLite or from this library.
   public var message: String { content.message }
 
-  /// The SQL that caused the error, or nil if there is none.
+  /// The SQL that caused the error, or nil if no statement caused it.
   public var sql: String? { content.sql }
 
-  /// The position of the error in ``sql``, in bytes of UTF-8, or nil if SQLite doesn't report it.
+  /// The position of the error in ``sql``, in bytes of UTF-8 from its beginning, or nil if it isn't
+  /// known.
   public var offset: Int? { content.offset }
 
   /// Returns whether two errors have the same code, message, SQL and offset.
@@ -81,7 +83,8 @@ extension SQLiteError {
   /// The table and the columns of a failed constraint, or nil if the message doesn't name them.
   ///
   /// For the message `UNIQUE constraint failed: city.name, city.country`, the value is `("city",
-  /// ["name", "country"])`. For CHECK and foreign key constraints, it is nil.
+  /// ["name", "country"])`. It is nil for CHECK and foreign key constraints, and for errors that
+  /// aren't about a constraint.
   public var constraint: (table: String, columns: [String])? {
     // The message of a CHECK constraint contains its expression, which may contain dots.
     let telling: [ResultCode] = [
@@ -100,16 +103,16 @@ extension SQLiteError {
     return table.map { (String($0), columns) }
   }
 
-  /// Whether a statement references a table or column that doesn't exist. SQLite has no specific
-  /// code for this error.
+  /// Whether a statement failed because it references a table or column that doesn't exist. This is
+  /// determined from the message, because SQLite has no specific code for this error.
   package var isMissingTableOrColumn: Bool {
     code == .error
       && ["no such table", "no such column", "has no column named"].contains(
         where: message.contains)
   }
 
-  /// Returns the error for the scopes of a transaction that SQLite has rolled back because of this
-  /// error.
+  /// Returns the error that the open transaction and savepoints throw at their end, after SQLite
+  /// has rolled back the whole transaction because of this error.
   @inline(never)
   func asEndOfTransaction(_ sql: String? = nil) -> SQLiteError {
     SQLiteError(
@@ -130,8 +133,8 @@ extension SQLiteError {
   /// A suffix of the message for an access that was waiting for another connection's lock.
   static let whileLocked = " while waiting for a lock"
 
-  /// The error if SQLite was built without the preupdate hook and can't report the values of
-  /// changed rows.
+  /// The error of recording the values of changed rows with an SQLite that was built without the
+  /// preupdate hook.
   package static let noPreupdateHook = SQLiteError(
     .misuse,
     "this libsqlite3 does not report the values of changed rows: it was compiled without "

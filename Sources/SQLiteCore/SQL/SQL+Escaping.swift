@@ -10,7 +10,8 @@ extension SQL {
   /// - Parameter value: A value that can be bound, or nil for NULL.
   /// - Returns: A literal, such as `'O''Hara'`, `x'00ff'` or `NULL`. A text that contains NUL
   ///   characters becomes a CAST of a blob, because SQL text can't contain them.
-  /// - Throws: ``SQLiteError`` if the value can't be stored.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` or ``ResultCode/range`` if SQLite can't
+  ///   store the value exactly, for example because it is NaN.
   public static func escapeValue(_ value: (any Bindable)?) throws(SQLiteError) -> String {
     switch try value?.databaseValue ?? .null {
     case .null: return "NULL"
@@ -34,11 +35,16 @@ extension SQL {
     try quotedIdentifier(name)
   }
 
-  /// Returns the statement with a value for each `?`, and with a quoted identifier in place of each
-  /// `i?`.
+  /// Returns the statement with `arguments` as the values of its parameters. An argument for an
+  /// `i?` replaces it as a quoted identifier.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if there are too few arguments for the
-  ///   parameters and an `i?`, or with ``ResultCode/mismatch`` if an identifier isn't text.
+  /// The number of arguments is checked only if the text contains an `i?`; otherwise it is checked
+  /// when the statement runs.
+  ///
+  /// - Throws: ``SQLiteError``, with ``ResultCode/range`` if an `i?` occurs and there are fewer
+  ///   arguments than parameters, ``ResultCode/mismatch`` if the argument for an `i?` isn't text,
+  ///   or ``ResultCode/misuse`` if the statement has interpolated values; the error of an argument
+  ///   that SQLite can't store.
   func withArgs(_ arguments: [(any Bindable)?]) throws(SQLiteError) -> SQL {
     try checkHasNoValues()
     var values: [Value] = []
@@ -73,8 +79,8 @@ extension SQL {
     return SQL(String(decoding: result, as: UTF8.self), remaining + values[used...])
   }
 
-  /// Throws if the statement has interpolated values, because its parameters get their values from
-  /// arguments.
+  /// Throws if the statement has interpolated values. A statement gets its values either by
+  /// interpolation or from arguments.
   func checkHasNoValues() throws(SQLiteError) {
     if let failure { throw failure.with(sql: text) }
     guard pieces.isEmpty else {

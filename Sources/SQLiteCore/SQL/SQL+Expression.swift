@@ -1,7 +1,7 @@
 extension SQL {
-  /// Throws unless the pieces, with an operand between each two of them, form a single SQL
-  /// expression: all quotes, comments and parentheses are closed, it contains no semicolon, and
-  /// each parameter has a value.
+  /// Throws unless the pieces, joined by operands, form a single SQL expression: all quotes,
+  /// comments and parentheses are closed, there is no semicolon, and the only parameters are those
+  /// of interpolated values.
   package static func checkExpression(_ pieces: [SQL]) throws(SQLiteError) {
     let sql = pieces.map(\.text).joined(separator: " ? ")
     let parameterCount = pieces.reduce(pieces.count - 1) { $0 + $1.pieces.count }

@@ -36,6 +36,8 @@ extension SQL: ExpressibleByStringInterpolation {
 
     /// Appends a parameter and binds a value to it. The type of the value can be an existential.
     ///
+    /// If SQLite can't store the value, the statement throws the value's error instead of running.
+    ///
     /// - Parameter value: The value to bind.
     @inlinable  // Benchmarks `point` and `insert`.
     public mutating func appendInterpolation(_ value: some Bindable) {
@@ -46,9 +48,11 @@ extension SQL: ExpressibleByStringInterpolation {
       }
     }
 
-    /// Appends a parameter and binds a value, or NULL for nil, to it.
+    /// Appends a parameter and binds an optional value to it; nil is bound as NULL.
     ///
-    /// - Parameter value: The value to bind.
+    /// If SQLite can't store the value, the statement throws the value's error instead of running.
+    ///
+    /// - Parameter value: The value to bind, or nil for NULL.
     @inlinable  // Benchmark `insert`.
     public mutating func appendInterpolation<Wrapped: Bindable>(_ value: Wrapped?) {
       do {
@@ -65,7 +69,7 @@ extension SQL: ExpressibleByStringInterpolation {
       sql.append(value: .blob(bytes))
     }
 
-    /// Appends a list for `IN`: `WHERE id IN \(ids)`.
+    /// Appends the values of an array as a list for `IN`, as in `WHERE id IN \(ids)`.
     ///
     /// The whole list is a single parameter. The statement can therefore be cached, and the list
     /// can have any length.
@@ -75,13 +79,13 @@ extension SQL: ExpressibleByStringInterpolation {
       append(list)
     }
 
-    /// Appends a list of integers for `IN` without converting each one generically (benchmark
-    /// `relations`).
+    /// Appends a list of integers for `IN`. Unlike the generic overload, it doesn't call each
+    /// element's `databaseValue` (benchmark `relations`).
     package mutating func appendInterpolation(_ list: [Int64]) {
       sql.append(list: list.map { .integer($0) })
     }
 
-    /// Appends a set for `IN`: `WHERE id IN \(ids)`.
+    /// Appends the values of a set as a list for `IN`, as in `WHERE id IN \(ids)`.
     ///
     /// The whole set is a single parameter. The statement can therefore be cached, and the set can
     /// have any size.
@@ -99,6 +103,9 @@ extension SQL: ExpressibleByStringInterpolation {
     }
 
     /// Appends a quoted identifier, such as the name of a table or a column.
+    ///
+    /// If the name is empty or contains a NUL character, the statement throws ``ResultCode/misuse``
+    /// instead of running.
     ///
     /// - Parameter name: The unquoted name, which may itself contain quotes.
     public mutating func appendInterpolation(identifier name: String) {

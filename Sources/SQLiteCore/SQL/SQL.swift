@@ -16,14 +16,15 @@ public struct SQL: Sendable {
   private(set) var pieces: [Piece] = []
   /// The text after the last value.
   private(set) var end: String
-  /// The error of an interpolated value that can't be bound. Thrown before the statement runs.
+  /// The error of the first interpolated value that can't be bound, or nil. It is thrown before the
+  /// statement is compiled.
   package private(set) var failure: SQLiteError?
 
   /// A value and the text that precedes it.
   struct Piece: Sendable {
     var text: String
-    /// Whether the SQL has a `?` for the value after the text. If false, the texts already contain
-    /// the value's parameter.
+    /// Whether a `?` for the value follows `text`. If false, the text of this or an earlier piece
+    /// already contains the value's parameter.
     let isMarked: Bool
     let parameter: Parameter
 
@@ -100,7 +101,8 @@ extension SQL {
     append(.value(value), isMarked: true)
   }
 
-  /// Appends a list as a subquery in parentheses.
+  /// Appends a subquery in parentheses that returns the elements of a list, which is bound to a
+  /// single parameter.
   mutating func append(list: [Value]) {
     append(text: "(SELECT value FROM magicdata_list(")
     append(.list(list), isMarked: true)
@@ -145,13 +147,14 @@ extension SQL {
     return text + end
   }
 
-  /// The bound values without those of lists, for tests.
+  /// The bound values except lists, for tests.
   package var values: [Value] {
     pieces.compactMap { if case .value(let value) = $0.parameter { value } else { nil } }
   }
 
-  /// A hash of the literal, computed from the in-memory representation of its first text. It is the
-  /// same for each evaluation of the literal, and rarely equal for two literals.
+  /// A hash of the literal, computed from the in-memory representation of its first text and the
+  /// number of its values. All evaluations of one literal have the same hash. Different literals
+  /// rarely do.
   var literalHash: Int {
     guard !pieces.isEmpty, let words = words(of: pieces[0].text) else { return 0 }
     return Int(truncatingIfNeeded: (words.0 ^ words.1 &>> 4) &+ UInt64(pieces.count))

@@ -1,7 +1,7 @@
 internal import SQLLexer
 
-/// A scanner that splits SQL into tokens and distinguishes words, parameters and other tokens.
-/// Comments are skipped, and the content of literals and quoted names isn't searched.
+/// A scanner that splits SQL into tokens and distinguishes words, parameters and other tokens. It
+/// skips comments. A literal or a quoted name is a single token, so words inside it aren't found.
 struct SQLScanner {
   private var lexer: Lexer
 
@@ -45,8 +45,8 @@ struct SQLScanner {
     return .word
   }
 
-  /// Returns the bytes between the quotes of a token, with doubled quotes reduced to one, or nil if
-  /// it isn't quoted.
+  /// Returns the bytes between the quotes of the token at `range`, with doubled quotes reduced to
+  /// one, or nil if the token isn't quoted.
   func unquoted(_ range: Range<Int>) -> [UInt8]? {
     let first = lexer[range.lowerBound]
     let last = first == UInt8(ascii: "[") ? UInt8(ascii: "]") : first
@@ -91,7 +91,8 @@ extension SQLScanner {
     case begin, commit, end, rollback, savepoint, release
   }
 
-  /// Returns the first word in lower case, or nil if the SQL doesn't begin with one.
+  /// Returns the first word in lower case, after any semicolons, or nil if the SQL doesn't begin
+  /// with an unquoted word.
   static func firstWord(_ sql: String) -> String? {
     var scanner = SQLScanner(sql)
     while let word = scanner.nextWord() {
@@ -100,7 +101,7 @@ extension SQLScanner {
     return nil
   }
 
-  /// Returns the first `count` tokens.
+  /// Returns the first `count` tokens, by default all of them.
   static func words(_ sql: String, atMost count: Int = .max) -> [Word] {
     var scanner = SQLScanner(sql)
     var words: [Word] = []
@@ -119,8 +120,8 @@ extension SQLScanner {
     return name.dropFirst().first == "." && name.first != "main"
   }
 
-  /// Returns the savepoint of a SAVEPOINT, RELEASE or ROLLBACK TO statement in lower case, or nil
-  /// for a ROLLBACK without one.
+  /// Returns the lowercased name of the savepoint in a SAVEPOINT, RELEASE or ROLLBACK TO statement,
+  /// or nil for a ROLLBACK of the whole transaction.
   static func savepointName(_ sql: String) -> String? {
     let words = words(sql).filter { !$0.is(";") }.map(\.text)
     guard words.count > 1, let name = words.last else { return nil }
