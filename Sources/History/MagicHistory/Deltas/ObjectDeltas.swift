@@ -7,7 +7,8 @@ import SQLiteRelations
 extension MagicData {
   /// Returns a sequence of the changes to objects of a type, one element per transaction.
   ///
-  /// It reports all changes, whether made by objects, raw SQL, delete rules, triggers or an undo.
+  /// The sequence reports all changes, whether made by objects, raw SQL, delete rules, triggers or
+  /// an undo.
   ///
   ///     for try await changes in magic.deltas(of: Person.self, including: .current) {
   ///       for change in changes {
@@ -36,7 +37,7 @@ extension MagicData {
   ///   - start: Whether the sequence starts with all current objects.
   ///   - limit: The maximum size of the pending changes in bytes.
   /// - Returns: The sequence of changes. It ends when the iterating task is cancelled. It throws
-  ///   `MagicError` if the type can't be stored, or with `closed` if the store was closed. It
+  ///   `MagicError` if the type can't be stored, or `MagicError.closed` if the store was closed. It
   ///   throws `SQLiteError`, for example with `ResultCode.misuse` if this libsqlite3 was built
   ///   without `SQLITE_ENABLE_PREUPDATE_HOOK`.
   public func deltas<Object: MagicObject>(

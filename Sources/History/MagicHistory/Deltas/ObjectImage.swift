@@ -6,7 +6,7 @@ public import SQLiteRelations
 /// The stored values of an object before or after a transaction.
 ///
 ///     case .updated(let old, let new, let properties):
-///       if properties.contains("name") { print(try old[\.$name], "is", try new[\.$name]) }
+///       if properties.contains("name") { print(try old[\.$name], "is now", try new[\.$name]) }
 ///
 /// An image isn't an object and doesn't load related objects. It never changes, and you can send it
 /// to other threads.
@@ -23,8 +23,8 @@ public struct ObjectImage<Object: MagicObject>: Sendable {
   /// the table.
   private let values: [Value?]
 
-  /// Creates an image from the values of a row. `slots` contains the index of the property for each
-  /// value, or nil for a value to ignore.
+  /// Creates an image from the values of a row. For each value, `slots` contains the index of its
+  /// property in `plan.properties`, or nil to ignore the value.
   init(_ plan: ObjectPlan, _ zIndex: Int64, _ row: [Value], _ slots: [Int?]) {
     self.zIndex = Int(zIndex)
     self.plan = plan
@@ -53,11 +53,12 @@ public struct ObjectImage<Object: MagicObject>: Sendable {
     }
   }
 
-  /// Returns the stored value of a property: the target's `z_index` for a to-one relation, and the
-  /// id for an asset.
+  /// Returns the value of a property as it is stored in the database. For a to-one relation, this
+  /// is the `z_index` of the target; for an asset, the id of the asset.
   ///
   /// - Parameter name: The name of the property.
-  /// - Returns: The stored value, or nil if the table has no column for the property.
+  /// - Returns: The stored value; nil if there is no such property or the table has no column for
+  ///   it.
   public func stored(_ name: String) -> Value? {
     plan.properties.firstIndex { $0.name == name }.flatMap { values[$0] }
   }

@@ -30,8 +30,8 @@ extension MagicData {
   /// - Returns: The patch. It is empty if `body` returns `TransactionOutcome.rollback`.
   /// - Throws: Any error of `body`; `PatchError` if a changed row can't be in a patch; `AssetError`
   ///   if a file can't be copied; `SQLiteError`, for example with `ResultCode.misuse` if this
-  ///   libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`. Nothing is saved or copied in
-  ///   these cases.
+  ///   libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`; `MagicError.closed` if the
+  ///   store was closed. Nothing is saved or copied in these cases.
   public func patch<Result>(
     assetsTo folder: String? = nil, _ body: () throws -> Result
   ) throws -> Patch {
@@ -82,10 +82,10 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - patch: A patch that was created from this store.
-  ///   - folder: The path of the folder, which is created if it is missing. Files that it already
-  ///     contains are kept.
+  ///   - folder: The path of the folder, which is created if it is missing. Existing files in it
+  ///     are kept, unless they have the name of an asset file but another size.
   /// - Throws: `AssetError`, for example `noAsset` or `missingFile` if the store no longer has the
-  ///   content; `SQLiteError`. Nothing is copied in these cases.
+  ///   content; `SQLiteError` if the database can't be read. Nothing is copied in these cases.
   public func copyAssets(of patch: Patch, to folder: String) throws {
     try read { (connection: Connection) in
       try self.assets.copyFiles(
@@ -107,11 +107,10 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - patch: A patch that was created from this store.
-  ///   - folder: The path of the folder, which is created if it is missing. Files that it already
-  ///     contains are kept.
-  /// - Throws: `AssetError`, for example `noAsset` or `missingFile` if the store no longer has the
-  ///   content; `SQLiteError`; `CancellationError` if the task was cancelled. Nothing is copied in
-  ///   these cases.
+  ///   - folder: The path of the folder, which is created if it is missing. Existing files in it
+  ///     are kept, unless they have the name of an asset file but another size.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
+  ///   Nothing is copied in these cases.
   nonisolated(nonsending) public func copyAssets(of patch: Patch, to folder: String) async throws {
     try await database.reportingClosedStore {
       try await assets.work { try self.copyAssets(of: patch, to: folder) }
@@ -141,11 +140,14 @@ extension MagicData {
   ///     treating them as conflicts.
   ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the store.
   ///     If it is nil, this method throws an error with all conflicts.
-  /// - Returns: A report with the number of applied rows and the resolved conflicts.
+  /// - Returns: A report with the number of applied rows, the number of skipped rows, and the
+  ///   resolved conflicts.
   /// - Throws: `PatchError` if the patch doesn't match the schema or has unresolved conflicts;
   ///   `AssetError.missingFile` or `damagedFile` if a file is missing or has other content;
-  ///   `AssetError.damagedRow` if an asset row of the patch is invalid; `SQLiteError`; any error
-  ///   that `onConflict` throws. Nothing is changed in these cases.
+  ///   `AssetError.damagedRow` if an asset row of the patch is invalid; `SQLiteError` if a
+  ///   statement fails, or with `ResultCode.misuse` if `onConflict` returns a resolution that isn't
+  ///   allowed for the conflict; any error that `onConflict` throws; `MagicError.closed` if the
+  ///   store was closed. Nothing is changed in these cases.
   @discardableResult
   public func apply(
     _ patch: Patch, assetsFrom folder: String? = nil, isIdempotent: Bool = false,
@@ -173,7 +175,8 @@ extension MagicData {
   ///     treating them as conflicts.
   ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the store.
   ///     If it is nil, this method throws an error with all conflicts.
-  /// - Returns: A report with the number of applied rows and the resolved conflicts.
+  /// - Returns: A report with the number of applied rows, the number of skipped rows, and the
+  ///   resolved conflicts.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   ///   Nothing is changed in these cases.
   @discardableResult

@@ -31,7 +31,8 @@ public final class ObjectTrail: Sendable {
   /// Deletes all entries of the trail that are older than a date. Blocks the thread.
   ///
   /// - Parameter date: The date of the oldest entry to keep.
-  /// - Returns: The number of deleted rows, one for each change of an object or a link.
+  /// - Returns: The number of deleted rows of the trail. Each records one changed row of an object,
+  ///   a link, an asset or another table.
   /// - Throws: `SQLiteError` if the rows can't be deleted.
   @discardableResult
   public func prune(before date: Date) throws -> Int {
@@ -41,7 +42,8 @@ public final class ObjectTrail: Sendable {
   /// Deletes all entries of the trail that are older than a date, and suspends the task meanwhile.
   ///
   /// - Parameter date: The date of the oldest entry to keep.
-  /// - Returns: The number of deleted rows, one for each change of an object or a link.
+  /// - Returns: The number of deleted rows of the trail. Each records one changed row of an object,
+  ///   a link, an asset or another table.
   /// - Throws: `SQLiteError` if the rows can't be deleted; `CancellationError` if the task was
   ///   cancelled.
   @discardableResult
@@ -59,10 +61,10 @@ extension MagicData {
   /// apply only to the call that starts the trail.
   ///
   /// - Parameters:
-  ///   - maximumCount: The maximum number of rows in the trail; each row is a change of one object
-  ///     or link. If it is nil, the number is unlimited.
-  ///   - maximumAge: The maximum age of an entry; older ones are deleted by later commits. If it is
-  ///     nil, the age is unlimited.
+  ///   - maximumCount: The maximum number of rows in the trail. Each records one changed row of an
+  ///     object, a link, an asset or another table. If it is nil, the number is unlimited.
+  ///   - maximumAge: The maximum age of an entry. Later commits delete older entries, at most 1,000
+  ///     rows per commit. If it is nil, the age is unlimited.
   /// - Returns: The trail.
   /// - Throws: `SQLiteError`, with `ResultCode.misuse` if this libsqlite3 was built without
   ///   `SQLITE_ENABLE_PREUPDATE_HOOK`; `MagicError.closed` if the store was closed.
@@ -84,10 +86,10 @@ extension MagicData {
   /// trail.
   ///
   /// - Parameters:
-  ///   - maximumCount: The maximum number of rows in the trail; each row is a change of one object
-  ///     or link. If it is nil, the number is unlimited.
-  ///   - maximumAge: The maximum age of an entry; older ones are deleted by later commits. If it is
-  ///     nil, the age is unlimited.
+  ///   - maximumCount: The maximum number of rows in the trail. Each records one changed row of an
+  ///     object, a link, an asset or another table. If it is nil, the number is unlimited.
+  ///   - maximumAge: The maximum age of an entry. Later commits delete older entries, at most 1,000
+  ///     rows per commit. If it is nil, the age is unlimited.
   /// - Returns: The trail.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   @discardableResult
@@ -107,7 +109,8 @@ extension MagicData {
   ///   - object: An object that is saved in this store.
   ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
   ///     object and one for each changed link.
-  /// - Returns: One entry for each transaction that changed the object.
+  /// - Returns: One entry for each transaction that changed the object. Transactions that were too
+  ///   large to record also have an entry, of the kind `unknown`.
   /// - Throws: `MagicError.notSaved(type:)` if the object isn't saved in this store; `SQLiteError`
   ///   if the trail can't be read.
   public func trail<Object: MagicObject>(of object: Object, limit: Int = 1_000) throws
@@ -125,7 +128,8 @@ extension MagicData {
   ///   - object: An object that is saved in this store.
   ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
   ///     object and one for each changed link.
-  /// - Returns: One entry for each transaction that changed the object.
+  /// - Returns: One entry for each transaction that changed the object. Transactions that were too
+  ///   large to record also have an entry, of the kind `unknown`.
   /// - Throws: `MagicError.notSaved(type:)` if the object isn't saved in this store; `SQLiteError`
   ///   if the trail can't be read; `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func trail<Object: MagicObject>(
@@ -147,7 +151,8 @@ extension MagicData {
   ///   - zIndex: The `z_index` of the object.
   ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
   ///     object and one for each changed link.
-  /// - Returns: One entry for each transaction that changed the object.
+  /// - Returns: One entry for each transaction that changed the object. Transactions that were too
+  ///   large to record also have an entry, of the kind `unknown`.
   /// - Throws: `MagicError` if the type can't be stored; `SQLiteError` if the trail can't be read.
   public func trail<Object: MagicObject>(
     of type: Object.Type, zIndex: Int, limit: Int = 1_000
@@ -168,7 +173,8 @@ extension MagicData {
   ///   - zIndex: The `z_index` of the object.
   ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
   ///     object and one for each changed link.
-  /// - Returns: One entry for each transaction that changed the object.
+  /// - Returns: One entry for each transaction that changed the object. Transactions that were too
+  ///   large to record also have an entry, of the kind `unknown`.
   /// - Throws: `MagicError` if the type can't be stored; `SQLiteError` if the trail can't be read;
   ///   `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func trail<Object: MagicObject>(

@@ -32,7 +32,7 @@ public struct TrailEntry: Hashable, Sendable {
     }
   }
 
-  /// The date of the commit.
+  /// The date at which the transaction was recorded, immediately before its commit.
   public let date: Date
   /// The author that `ChangeAuthor` specified for the task; nil if it specified no author.
   public let author: String?

@@ -36,9 +36,9 @@ enum TrailTable {
       != nil
   }
 
-  /// Records the changes of the open transaction, and then deletes rows beyond the limits. If
-  /// `rows` is nil because the transaction was too large, only a row of the kind `unknown` is
-  /// inserted.
+  /// Records the changes of the open transaction, and then deletes rows of the trail beyond the
+  /// limits. If `rows` is nil because the transaction was too large, inserts only one row, of the
+  /// kind `unknown`.
   static func write(
     _ rows: RecordedRows?, _ bounds: TrailBounds, _ connection: Connection
   ) throws {

@@ -1,5 +1,6 @@
-/// An error of an undo or redo, or of starting a history. Nothing has changed in the store. Rows
-/// that were changed in the meantime cause a `PatchError` instead.
+/// An error of starting, recording, undoing, redoing or clearing a history. Nothing has changed in
+/// the store. If rows of a group were changed after it was recorded, `PatchError` is thrown
+/// instead.
 public enum HistoryError: Error, Hashable, Sendable {
   /// The store has no history. Call `MagicData.history(limit:keeping:)` first.
   case noHistory
@@ -13,7 +14,7 @@ public enum HistoryError: Error, Hashable, Sendable {
 }
 
 extension HistoryError: CustomStringConvertible {
-  /// A description of the error in English.
+  /// A description of the error in English. It contains the names of groups.
   public var description: String {
     switch self {
     case .noHistory: "the store has no history; call history(limit:keeping:) first"

@@ -113,13 +113,15 @@ extension ObjectHistory {
   ///
   /// - Parameters:
   ///   - name: The name that the group must have, such as ``undoName``. If it is nil, any group is
-  ///     undone.
   ///   - resolve: A closure that decides how to resolve a conflict with a concurrent change. It
   ///     runs inside the transaction and must not use the store. If it is nil, a conflict throws.
   /// - Returns: The name of the undone group, or nil if there is nothing to undo.
-  /// - Throws: `PatchError` if rows of the group were changed since then; ``HistoryError``, for
-  ///   example ``HistoryError/unexpectedGroup(expected:next:)``; `SQLiteError`; any error that
-  ///   `resolve` throws. Nothing is changed in these cases.
+  /// - Throws: `PatchError` if rows of the group were changed after it was recorded, or a migration
+  ///   has dropped its tables or columns; ``HistoryError/unexpectedGroup(expected:next:)`` if the
+  ///   last group has another name; ``HistoryError/insideGroup(name:)`` if a group is being
+  ///   recorded; `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `resolve`
+  ///   returns a resolution that isn't allowed for the conflict; any error that `resolve` throws;
+  ///   `MagicError.closed` if the store was closed. Nothing is changed in these cases.
   /// - Complexity: O(*n* log *m*), where *n* is the number of changed rows and *m* is the number of
   ///   rows in their tables.
   @discardableResult
@@ -165,10 +167,12 @@ extension ObjectHistory {
   ///     redone.
   ///   - resolve: A closure that decides how to resolve a conflict with a concurrent change. It
   ///     runs inside the transaction and must not use the store. If it is nil, a conflict throws.
-  /// - Returns: The name of the redone group, or nil if there is nothing to redo.
-  /// - Throws: `PatchError` if rows of the group were changed since then; ``HistoryError``, for
-  ///   example ``HistoryError/unexpectedGroup(expected:next:)``; `SQLiteError`; any error that
-  ///   `resolve` throws. Nothing is changed in these cases.
+  /// - Throws: `PatchError` if rows of the group were changed after the undo, or a migration has
+  ///   dropped its tables or columns; ``HistoryError/unexpectedGroup(expected:next:)`` if the next
+  ///   group to redo has another name; ``HistoryError/insideGroup(name:)`` if a group is being
+  ///   recorded; `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `resolve`
+  ///   returns a resolution that isn't allowed for the conflict; any error that `resolve` throws;
+  ///   `MagicError.closed` if the store was closed. Nothing is changed in these cases.
   @discardableResult
   public func redo(
     expecting name: String? = nil,
@@ -204,7 +208,8 @@ extension ObjectHistory {
 
   /// Removes all groups and deletes the asset files that only they needed. Blocks the thread.
   ///
-  /// - Throws: ``HistoryError/insideGroup(name:)`` if a group is being recorded; `SQLiteError`.
+  /// - Throws: ``HistoryError/insideGroup(name:)`` if a group is being recorded; `SQLiteError` if
+  ///   the database can't be changed; `MagicError.closed` if the store was closed.
   public func clear() throws {
     try database.reportingClosedStore { try database.write { try self.clear($0) } }
   }
@@ -212,8 +217,7 @@ extension ObjectHistory {
   /// Removes all groups and deletes the asset files that only they needed. Suspends the task
   /// meanwhile.
   ///
-  /// - Throws: ``HistoryError/insideGroup(name:)`` if a group is being recorded; `SQLiteError`;
-  ///   `CancellationError` if the task was cancelled.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func clear() async throws {
     try await database.reportingClosedStore { try await database.write { try self.clear($0) } }
   }
@@ -262,8 +266,8 @@ extension ObjectHistory {
 
 // Recording.
 extension ObjectHistory {
-  /// Runs `body` in the open transaction, or in a savepoint of it, and stores its changes as a
-  /// group. Inside another group, the changes become part of that group.
+  /// Runs `body` in a savepoint of the open transaction and stores its changes as a group. Inside
+  /// another group, the changes become part of that group.
   func record<Result>(
     _ name: String, _ connection: Connection, _ body: () throws -> Result
   ) throws -> Result {
@@ -304,7 +308,7 @@ extension ObjectHistory {
   }
 }
 
-/// The functions that select the rows that a history records, and restore them.
+/// The functions that choose which changed rows a history records, and that apply recorded changes.
 enum HistoryRecording {
   /// The error that rolls back the recording of a group whose closure returned
   /// `TransactionOutcome.rollback`.
@@ -312,7 +316,8 @@ enum HistoryRecording {
 
   /// Returns a patch of recorded rows, without those of internal tables and full-text indexes.
   ///
-  /// - Throws: `PatchError.Reason.noKey` if a row has no primary key.
+  /// - Throws: `PatchError.Reason.noKey` if a row has no primary key; `PatchError.Reason.notUTF8`
+  ///   if changed text isn't valid UTF-8.
   static func patch(_ rows: RecordedRows) throws -> Patch { try Patch(changes(rows)) }
 
   static func changes(_ rows: RecordedRows) throws -> [NetRows] {
@@ -325,8 +330,8 @@ enum HistoryRecording {
     return name == "magicdata_asset" || !(name.hasPrefix("magicdata_") || name.hasPrefix("sqlite_"))
   }
 
-  /// Applies a patch without running triggers, and updates the full-text indexes of its tables,
-  /// which triggers would otherwise maintain.
+  /// Applies a patch without running triggers. Updates the full-text indexes of its tables, which
+  /// their triggers would otherwise do.
   static func apply(
     _ patch: Patch, _ connection: Connection, isIdempotent: Bool = false,
     _ resolve: ((PatchConflict) throws -> PatchResolution)?
@@ -348,7 +353,8 @@ enum HistoryRecording {
 }
 
 extension Patch.Table {
-  /// Returns an SQL condition for each row of the patch, which selects that row by its primary key.
+  /// Returns an SQL condition for each row of the patch. The condition selects the row by its
+  /// primary key.
   fileprivate func conditions(_ connection: Connection) throws -> [SQL] {
     // A changeset of another program contains no column names.
     let names =
@@ -424,7 +430,8 @@ extension MagicData {
   ///   `PatchError.Reason.noKey` if a changed row has no primary key; `PatchError.Reason.notUTF8`
   ///   if changed text isn't valid UTF-8; `SQLiteError`, with `ResultCode.misuse` if this
   ///   libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`, or with `ResultCode.tooBig` if
-  ///   the changed rows exceed 256 MiB. Nothing is saved in these cases.
+  ///   the changed rows exceed 256 MiB; `MagicError.closed` if the store was closed. Nothing is
+  ///   saved in these cases.
   @discardableResult
   public func undoable<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
     let history = try existingHistory

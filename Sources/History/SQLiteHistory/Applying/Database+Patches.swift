@@ -18,7 +18,7 @@ extension Database {
   ///   primary key. ``PatchError/Reason/notUTF8(table:column:)`` if changed text isn't valid UTF-8.
   ///   `SQLiteError`, with `ResultCode.misuse` if this libsqlite3 was built without
   ///   `SQLITE_ENABLE_PREUPDATE_HOOK`, or with `ResultCode.tooBig` if the changed rows exceed 256
-  ///   MB. The transaction is rolled back in these cases.
+  ///   MiB. The transaction is rolled back in these cases.
   public func patch<Result>(
     deadline: ContinuousClock.Instant? = nil, _ body: (Connection) throws -> Result
   ) throws -> Patch {
@@ -117,7 +117,7 @@ extension Connection {
   ///   primary key. ``PatchError/Reason/notUTF8(table:column:)`` if changed text isn't valid UTF-8.
   ///   `SQLiteError`, with `ResultCode.misuse` if this libsqlite3 was built without
   ///   `SQLITE_ENABLE_PREUPDATE_HOOK`, or with `ResultCode.tooBig` if the changed rows exceed 256
-  ///   MB. The changes of `body` are rolled back in these cases.
+  ///   MiB. The changes of `body` are rolled back in these cases.
   public func recordingPatch<Result>(
     _ body: () throws -> Result
   ) throws -> (result: Result, patch: Patch) {

@@ -224,6 +224,7 @@ public final class ChangeJournal: Sendable {
   ///
   /// If the journal is missing, this creates it.
   ///
+  /// - Returns: The mark, which you can pass to `patch(since:)` later.
   /// - Throws: `SQLiteError` if the journal can't be read or created.
   public func mark() throws -> JournalMark {
     let mark = try database.read { try Self.mark($0) }
@@ -234,6 +235,7 @@ public final class ChangeJournal: Sendable {
   ///
   /// If the journal is missing, this creates it.
   ///
+  /// - Returns: The mark, which you can pass to `patch(since:)` later.
   /// - Throws: `SQLiteError` if the journal can't be read or created; `CancellationError` if the
   ///   task was cancelled.
   public func mark() async throws -> JournalMark {
