@@ -6,8 +6,8 @@ extension Connection {
   /// - Parameter type: The type of the value.
   /// - Returns: The integer that the next value gets if no other value is written first, or a new
   ///   UUID in its stored form. Nil if you assign the keys of the type yourself.
-  /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.full` if no greater integer
-  ///   exists.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.full` if no greater integer
+  ///   exists; ``SchemaError`` if rows are equal in properties that the type declares as unique.
   public func makeKey(for type: (some Record).Type) throws -> Value? {
     let plan = try plan(of: type)
     switch type.primaryKeyType {
@@ -56,8 +56,8 @@ extension Connection {
     return try plan(of: type).shapeReader(of: column)
   }
 
-  /// Calls `body` with each value that has one of the primary keys, and with its key as stored in
-  /// the row. Reading this key is ten times cheaper than encoding the value to get it (benchmark
+  /// Calls `body` with each record that has one of the primary keys, and with its key as stored in
+  /// the row. Reading this key is ten times cheaper than encoding the record to get it (benchmark
   /// `relations`).
   package func forEachObject<Object: Record>(
     of type: Object.Type, withKeys keys: [Value], _ body: (_ key: Value, Object) throws -> Void
@@ -71,12 +71,12 @@ extension Connection {
     }
   }
 
-  /// Calls `body` with the reader and the additional columns of each row of a query, until it
+  /// Calls `body` with the reader and the additional columns of each row of a query, until `body`
   /// returns false.
   ///
   /// - Parameters:
   ///   - type: The type of the rows.
-  ///   - columns: SQL for the additional columns.
+  ///   - columns: SQL for the additional columns, which follow the columns of the type.
   ///   - source: The SQL after FROM.
   ///   - body: Receives the reader of the row and the additional columns. Returns whether to
   ///     continue with the next row.
@@ -122,7 +122,7 @@ package struct AdditionalColumns {
   }
 
   /// Returns the integer in an additional column, counted from 0, or nil if the column contains
-  /// another type.
+  /// another storage class.
   package func integer(at index: Int32) -> Int64? { handle.integer(at: first + index) }
 }
 

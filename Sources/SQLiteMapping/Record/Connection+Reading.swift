@@ -10,8 +10,9 @@ extension Connection {
   ///   - key: The primary key, or its first part.
   ///   - rest: The other parts of a primary key with several parts, in the order of
   ///     ``Record/primaryKeys``.
-  /// - Throws: `SQLiteError` with `ResultCode.notFound` if the row or the table doesn't exist, or
-  ///   ``RowDecodingError`` if the row cannot be decoded as the type.
+  /// - Throws: `SQLiteError` with `ResultCode.notFound` if the row or the table doesn't exist;
+  ///   ``RowDecodingError`` if the row cannot be decoded as the type; ``SchemaError`` if rows are
+  ///   equal in properties that the type declares as unique.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value {
@@ -30,8 +31,9 @@ extension Connection {
   ///   - rest: The other parts of a primary key with several parts, in the order of
   ///     ``Record/primaryKeys``.
   /// - Returns: The record, or nil if the row or the table doesn't exist.
-  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if the row cannot be
-  ///   decoded as the type.
+  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if the row cannot be
+  ///   decoded as the type; ``SchemaError`` if rows are equal in properties that the type declares
+  ///   as unique.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, ifPresent key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value? {
@@ -69,8 +71,9 @@ extension Connection {
   ///   - order: The order of the result, or nil for whichever order is fastest.
   ///   - limit: The maximum number of records, or nil for no limit.
   ///   - offset: The number of records to skip.
-  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
-  ///   decoded as the type.
+  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
+  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
+  ///   unique.
   @inlinable  // Benchmark `fetch`.
   public func objects<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
@@ -86,8 +89,9 @@ extension Connection {
   ///   - condition: SQL for a condition, or nil for all records.
   ///   - order: The order that determines the first record, or nil for whichever order is fastest.
   /// - Returns: The record, or nil if no record matches.
-  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if the row cannot be
-  ///   decoded as the type.
+  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if the row cannot be
+  ///   decoded as the type; ``SchemaError`` if rows are equal in properties that the type declares
+  ///   as unique.
   public func object<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil
   ) throws -> Value? {
@@ -101,7 +105,9 @@ extension Connection {
   ///   - key: The primary key, or its first part.
   ///   - rest: The other parts of a primary key with several parts, in the order of
   ///     ``Record/primaryKeys``.
-  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Returns: Whether the row exists. The result is false if the table doesn't exist.
+  /// - Throws: `SQLiteError` if a statement fails; ``SchemaError`` if rows are equal in properties
+  ///   that the type declares as unique.
   public func has<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Bool {
@@ -114,8 +120,11 @@ extension Connection {
 
   /// Returns whether a row with the primary key of a value exists.
   ///
-  /// - Parameter value: The value. If it has no primary key, the result is false.
-  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Parameter value: The value.
+  /// - Returns: Whether the row exists. The result is false if the value has no primary key, or if
+  ///   the table doesn't exist.
+  /// - Throws: `SQLiteError` if a statement fails; ``SchemaError`` if rows are equal in properties
+  ///   that the type declares as unique; an error from the value's `encode(to:)`.
   public func has(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
     return try reading(plan, without: false) {
@@ -130,7 +139,9 @@ extension Connection {
   /// - Parameters:
   ///   - type: The type of the rows.
   ///   - condition: SQL for a condition, or nil for all rows.
-  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Returns: The number of rows, which is 0 if the table doesn't exist.
+  /// - Throws: `SQLiteError` if a statement fails; ``SchemaError`` if rows are equal in properties
+  ///   that the type declares as unique.
   public func count<Value: Record>(of type: Value.Type, where condition: SQL? = nil) throws -> Int {
     try fetch(RecordQuery(type, condition).count)
   }

@@ -6,7 +6,8 @@ extension Connection {
   /// - Parameter value: The value. If it has no primary key, nothing is deleted.
   /// - Returns: Whether the row existed.
   /// - Throws: `SQLiteError` if the statement fails, for example because a foreign key forbids the
-  ///   deletion.
+  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``; an error from
+  ///   the value's `encode(to:)`.
   @discardableResult
   public func remove(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
@@ -22,7 +23,8 @@ extension Connection {
   /// - Parameter values: The values. Those without a primary key are ignored.
   /// - Returns: The number of deleted rows.
   /// - Throws: `SQLiteError` if a statement fails, for example because a foreign key forbids the
-  ///   deletion. Nothing is deleted in this case.
+  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``; an error from
+  ///   the `encode(to:)` of a value. Nothing is deleted in these cases.
   @discardableResult
   public func remove<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
     let plan = try plan(of: Value.self)
@@ -50,7 +52,7 @@ extension Connection {
   ///     ``Record/primaryKeys``.
   /// - Returns: Whether the row existed.
   /// - Throws: `SQLiteError` if the statement fails, for example because a foreign key forbids the
-  ///   deletion.
+  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``.
   @discardableResult
   public func remove<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
@@ -71,7 +73,8 @@ extension Connection {
   ///   - condition: SQL for a condition, or nil to delete all rows.
   /// - Returns: The number of deleted rows.
   /// - Throws: `SQLiteError` if the statement fails, for example because a foreign key forbids the
-  ///   deletion. Nothing is deleted in this case.
+  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``. Nothing is
+  ///   deleted in these cases.
   @discardableResult
   public func removeAll<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil

@@ -9,13 +9,13 @@ package struct StoredRecords<Record> {
 }
 
 extension Connection {
-  /// Decodes the values of rows that are not in the database, such as those before a change, as if
-  /// a query had returned them.
+  /// Decodes rows that are not in the database, such as the rows before a change, as if a query had
+  /// returned them.
   ///
   /// - Parameters:
   ///   - type: The type of the records.
   ///   - columns: The names of the columns.
-  ///   - rows: The values of each row.
+  ///   - rows: The values of each row, in the order of `columns`.
   /// - Returns: The records, with an error for each row that cannot be decoded as the type.
   /// - Throws: `SQLiteError` if a statement fails.
   package func records<Value: Record>(

@@ -5,13 +5,15 @@ extension Connection {
   ///
   ///     try connection.prepare(Town.self)
   ///
-  /// Missing tables of types that it ``PropertyTrait/references(_:_:onDelete:)`` are created, too.
-  /// The properties come from the type's ``Record/prototype``, or from a made-up value.
+  /// If the type ``PropertyTrait/references(_:_:onDelete:)`` other types, their missing tables are
+  /// created, too. The properties come from the type's ``Record/prototype``, or from a made-up
+  /// value.
   ///
   /// - Parameter type: The type of the records.
   /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.misuse` if the properties
-  ///   cannot be determined, or ``SchemaError`` if the table cannot be adapted to the type without
-  ///   losing data. Nothing changes in these cases.
+  ///   cannot be determined, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``;
+  ///   ``SchemaError`` if the table cannot be adapted to the type without losing data. Nothing
+  ///   changes in these cases.
   public func prepare(_ type: (some Record).Type) throws {
     let plan = try plan(of: type)
     try plan.checkWritable()
@@ -34,9 +36,10 @@ extension Connection {
   ///
   /// - Parameter type: The type of the records.
   /// - Returns: Whether the table existed.
-  /// - Throws: `SQLiteError` with `ResultCode.foreignKeyConstraint` if foreign keys of other tables
-  ///   reference this one, and with `ResultCode.misuse` if views, or tables with triggers, would no
-  ///   longer work. The message names them. Nothing changes in these cases.
+  /// - Throws: `SQLiteError` with `ResultCode.readOnly` if the type is ``Record/isReadOnly``, with
+  ///   `ResultCode.foreignKeyConstraint` if foreign keys of other tables reference this one, and
+  ///   with `ResultCode.misuse` if views, or tables with triggers, would no longer work. The
+  ///   message names them. Nothing changes in these cases.
   @discardableResult
   public func drop(_ type: (some Record).Type) throws -> Bool {
     let plan = try plan(of: type)
@@ -64,9 +67,9 @@ extension Connection {
     }
   }
 
-  /// Returns statements that use each view, and each other table with triggers, without touching
-  /// any row. They fail if something that the view or the triggers use is missing. `name` is the
-  /// name of the view or the table.
+  /// Returns statements that use the views and the triggers of all other tables, without touching
+  /// any row. A statement fails if something that its view or its trigger uses is missing. `name`
+  /// is the name of the view, or of the table with the trigger.
   private func probes(excluding plan: RecordPlan) throws -> [(name: String, sql: SQL)] {
     let views = try rows("SELECT name FROM sqlite_schema WHERE type = 'view'", as: String.self)
     let tables = try rows(
@@ -99,7 +102,7 @@ extension Connection {
 }
 
 extension Connection {
-  /// Returns the plan of a type on this connection.
+  /// Returns the plan of a type on this connection, which is created when the type is first used.
   ///
   /// - Throws: ``SQLiteError`` if the table belongs to another type, or if a newer program has
   ///   written the store; ``SchemaError`` if rows are equal in columns that the type declares as

@@ -10,21 +10,25 @@ extension Connection {
   ///
   /// - Parameter value: The value. If it has no primary key, it is inserted.
   /// - Returns: The value, with its new primary key if the database assigned one.
-  /// - Throws: `SQLiteError` if a statement fails, or ``SchemaError`` if the table cannot be
-  ///   adapted to the type without losing data.
+  /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.misuse` if the value has no
+  ///   primary key and its type generates none, or with `ResultCode.readOnly` if the type is
+  ///   ``Record/isReadOnly``; ``SchemaError`` if the table cannot be adapted to the type without
+  ///   losing data; ``RowDecodingError`` if the written row cannot be decoded; an error from the
+  ///   value's `encode(to:)`.
   @discardableResult
   public func update<Value: Record>(_ value: Value) throws -> Value {
     try write(value, by: .update)
   }
 
-  /// Inserts a value, or updates the row that has the same values in other unique properties.
+  /// Inserts a value, or updates the row that has the same values in the given unique properties.
   ///
   /// - Parameters:
   ///   - value: The value. If a row is updated, it keeps its primary key.
-  ///   - properties: The names of properties that are ``PropertyTrait/unique(_:)`` together.
+  ///   - properties: The names of properties that are ``PropertyTrait/unique(_:)`` together. If
+  ///     empty, the row with the value's primary key is updated.
   /// - Returns: The value as it is stored after the write.
-  /// - Throws: `SQLiteError` if a statement fails or the properties are not unique together, or
-  ///   ``SchemaError`` if the table cannot be adapted to the type without losing data.
+  /// - Throws: The errors of ``update(_:)-(Value)``, or `SQLiteError` if the properties are not
+  ///   unique together.
   @discardableResult
   public func update<Value: Record>(
     _ value: Value, matching properties: [String]
@@ -38,9 +42,8 @@ extension Connection {
   ///
   /// - Parameter value: The value to insert.
   /// - Returns: The value, with its new primary key if the database assigned one.
-  /// - Throws: `SQLiteError` if a statement fails, with a constraint code if the primary key
-  ///   already exists, or ``SchemaError`` if the table cannot be adapted to the type without losing
-  ///   data.
+  /// - Throws: The errors of ``update(_:)-(Value)``, or `SQLiteError` with a constraint code if the
+  ///   primary key already exists.
   @discardableResult
   public func insert<Value: Record>(_ value: Value) throws -> Value {
     try write(value, by: .insert)
@@ -49,8 +52,8 @@ extension Connection {
   /// Updates the row that has the value's primary key.
   ///
   /// - Parameter value: The value, which must have a primary key.
-  /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.notFound` if the row doesn't
-  ///   exist, or ``SchemaError`` if the table cannot be adapted to the type without losing data.
+  /// - Throws: The errors of ``update(_:)-(Value)``, or `SQLiteError` with `ResultCode.notFound` if
+  ///   the row doesn't exist.
   public func updateExisting(_ value: some Record) throws {
     _ = try write(value, by: .updateExisting)
   }
@@ -155,9 +158,9 @@ extension Connection {
     }
   }
 
-  /// Calls `body` with the values in place or, if they aren't contiguous, with copies of a thousand
-  /// at a time. Copying a value of unknown type out of an array costs as much as binding some of
-  /// its properties.
+  /// Calls `body` with the values in place or, if they aren't contiguous, with copies of up to a
+  /// thousand values at a time. Copying a value of unknown type out of an array costs as much as
+  /// binding some of its properties.
   @unsafe func forEachBuffer<Value>(
     of values: some Sequence<Value>, _ body: (UnsafeBufferPointer<Value>) throws -> Void
   ) throws {
@@ -210,7 +213,8 @@ extension Connection {
   }
 
   /// Runs `body` after ensuring that the table exists and the type's properties are known. If
-  /// `value` has new properties or the table is missing, adapts both and runs `body` once more.
+  /// `body` fails because `value` has new properties or the table is missing, adapts the known
+  /// properties and the table, and runs `body` once more.
   private func withTable<Result>(
     of plan: RecordPlan, for value: some Record, _ write: RecordWrite, _ body: () throws -> Result
   ) throws -> Result {
@@ -233,8 +237,8 @@ extension Connection {
     }
   }
 
-  /// Creates the table of a plan or adds what it lacks, and creates missing tables that it
-  /// references.
+  /// Creates the table of a plan, or adds the columns and indexes that it lacks. Also creates the
+  /// missing tables that it references.
   func ensureTable(of plan: RecordPlan, _ need: RecordPlan.Fitness = .everything) throws {
     let ensured = try savepoint {
       var ensured = [(plan, try ensureOneTable(of: plan, need))]
@@ -253,7 +257,8 @@ extension Connection {
     }
   }
 
-  /// Returns the schema version if the table of a plan needs triggers, otherwise nil.
+  /// Returns the schema version if the table of a plan needs triggers for its full-text index,
+  /// otherwise nil.
   private func schemaNumber(for plan: RecordPlan) throws(SQLiteError) -> Value? {
     plan.table.searchedColumns.isEmpty ? nil : try pragma("schema_version")
   }
@@ -311,7 +316,8 @@ struct RecordWriter: ~Copyable {
     self.statement = statement
   }
 
-  /// Binds a value, with a new key if it has none. Returns whether it had a key.
+  /// Binds a value, and a new UUID if the value has no key and its type generates UUIDs. Returns
+  /// whether the value had a key.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the value has no key, and its type has
   ///   no generated keys.
@@ -342,7 +348,10 @@ struct RecordWriter: ~Copyable {
     while try statement.step() {}
   }
 
-  /// Writes the bound value and returns the value of the resulting row.
+  /// Writes the bound value and returns the resulting row, decoded as `type`.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/notFound`` if a trigger skipped the write with
+  ///   `RAISE(IGNORE)`, or ``RowDecodingError`` if the row cannot be decoded.
   mutating func runReturning<Result: Record>(_ type: Result.Type) throws -> Result {
     guard try statement.step() else {
       throw SQLiteError(

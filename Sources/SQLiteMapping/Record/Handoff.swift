@@ -30,7 +30,8 @@ extension Database {
   ///   - given: The value. You give it away and cannot use it afterwards.
   ///   - body: The work, which runs in a transaction. It must not keep the connection.
   /// - Returns: The result of `body`, which may be the same value.
-  /// - Throws: The error of `body`, `SQLiteError`, or `CancellationError`.
+  /// - Throws: An error from `body`, `SQLiteError` if the transaction cannot be started or
+  ///   committed, or `CancellationError` if the task was cancelled.
   @discardableResult
   public func write<Given, Result>(
     giving given: sending Given,
@@ -48,7 +49,8 @@ extension Database {
   ///     result is not `Sendable`.
   ///   - body: The work, which reads a snapshot. It must not keep the connection.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, `SQLiteError`, or `CancellationError`.
+  /// - Throws: An error from `body`, `SQLiteError` if the snapshot cannot be read, or
+  ///   `CancellationError` if the task was cancelled.
   public func read<Given, Result>(
     giving given: sending Given,
     _ body: @escaping @Sendable (Connection, Given) throws -> Result

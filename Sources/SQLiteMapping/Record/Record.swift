@@ -58,8 +58,8 @@ public protocol Record: Codable, SendableMetatype {
   /// none by default.
   static var traits: [PropertyTrait] { get }
 
-  /// The forms in which values without a storage class in SQLite are stored, and the names of
-  /// columns.
+  /// The forms in which values without a storage class in SQLite are stored, and the conversion of
+  /// property names to column names. The default strategies are exact and human-readable.
   static var strategies: MappingStrategies { get }
 
   /// An example value that shows the type's properties, so that its table doesn't depend on the
@@ -70,8 +70,8 @@ public protocol Record: Codable, SendableMetatype {
   /// or if a property is an enumeration that is not `CaseIterable`.
   static var prototype: Self? { get }
 
-  /// A Boolean value that indicates whether the type only reads its table, which then is never
-  /// created, altered or written. The default is `false`.
+  /// A Boolean value that indicates whether calls with the type may only read its table. Calls that
+  /// would create, alter or write the table throw. The default is `false`.
   static var isReadOnly: Bool { get }
 }
 
@@ -120,9 +120,10 @@ public enum PrimaryKeyType: Hashable, Sendable {
   /// with the greatest key was deleted, its key is reused. The property must be an optional integer
   /// that is nil in a new value. If it is not optional, calls with the type throw.
   case computedInt
-  /// Each new row gets a random UUID. The property must be an optional UUID or an optional text.
+  /// Each new row gets a random UUID. The property must be an optional UUID or an optional text
+  /// that is nil in a new value.
   case uuid
-  /// You assign the key of each value yourself.
+  /// You assign the key of each value yourself. Writing a value without a key throws.
   case unique
 }
 
@@ -132,8 +133,8 @@ public enum PrimaryKeyType: Hashable, Sendable {
 ///       .unique("email"), .indexed("country", "name"), .default("score", 0), .searched("notes"),
 ///     ]
 ///
-/// Use the names of the properties in Swift. If the type has no property with a name, writing a
-/// value throws.
+/// Use the names of the properties in Swift. If a trait contains a name that no property of the
+/// type has, writing a value throws.
 public struct PropertyTrait: Sendable {
   package enum Kind: Sendable {
     case unique
@@ -152,7 +153,8 @@ public struct PropertyTrait: Sendable {
     self.properties = properties
   }
 
-  /// Declares that no two rows may have the same combination of values in these properties.
+  /// Declares that no two rows may have the same combination of values in these properties. Rows
+  /// with nil in one of the properties are exempt.
   ///
   /// - Parameter properties: The names of one or several properties.
   public static func unique(_ properties: String...) -> PropertyTrait {
@@ -169,9 +171,9 @@ public struct PropertyTrait: Sendable {
 
   /// Adds properties to the full-text index of the type.
   ///
-  /// Triggers update the index with each write. In SQLite versions before 2023, FTS5 isn't declared
-  /// innocuous. There, your own SQL cannot write to the table on a connection that hasn't used the
-  /// type yet, unless `Database.Options.trustedSchema` is set.
+  /// Triggers update the index with each write. SQLite versions before 2023 don't declare FTS5
+  /// innocuous. With these versions, your own SQL cannot write to the table on a connection that
+  /// hasn't used the type yet, unless `Database.Options.trustedSchema` is set.
   ///
   /// - Parameter properties: The names of one or several properties that are stored as text.
   public static func searched(_ properties: String...) -> PropertyTrait {
@@ -197,7 +199,7 @@ public struct PropertyTrait: Sendable {
   /// record must exist.
   ///
   /// If the table of the other type is missing, it is created together with the table of this type,
-  /// like `Connection.prepare(_:)` does it.
+  /// as by `Connection.prepare(_:)`.
   ///
   /// - Parameters:
   ///   - property: The name of the property. A nil value references no record.

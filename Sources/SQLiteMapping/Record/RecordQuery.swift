@@ -1,17 +1,17 @@
 public import SQLiteCore
 
-/// A query for the records of a type that match a condition, in an order, or for the rows of a
-/// SELECT, decoded as any `Decodable` type.
+/// A query that fetches the records of a type, or the rows of an SQL statement as values of any
+/// `Decodable` type.
 ///
 ///     let large = Town.where("population > \(1_000_000)").ordered(by: .column("name"))
 ///     let towns = try database.fetch(large)
 ///     let count = try await database.fetch(large.count)
 ///     for try await towns in database.observe(large.limit(10)) { … }
 ///
-/// A query is a value that isn't bound to a database. Its methods return another query, or a
-/// request for something other than the rows, such as their number. The order of the calls doesn't
-/// matter: all conditions must hold, and `limit(_:offset:)` applies last. If a query contains an
-/// error, fetching it throws.
+/// A query is a value that isn't bound to a database. Methods such as `where(_:)` return another
+/// query. Properties such as ``count`` return a request for another result. The order of the calls
+/// doesn't matter: all conditions must hold, and `limit(_:offset:)` applies last. If a query
+/// contains an error, fetching it throws.
 public struct RecordQuery<Row: Decodable & SendableMetatype>: Sendable {
   @usableFromInline private(set) var parts: RecordQueryParts
 
@@ -24,16 +24,18 @@ public struct RecordQuery<Row: Decodable & SendableMetatype>: Sendable {
 
   /// Returns the query with another order.
   ///
-  /// - Parameter order: The new order, which replaces the order of the query. Without one, the rows
-  ///   have whichever order is fastest.
+  /// - Parameter order: The new order, which replaces the order of the query. Rows of a query
+  ///   without an order are returned in whichever order is fastest.
   public func ordered(by order: Ordering) -> RecordQuery { with { $0.order = order } }
 
-  /// Returns the query for a part of its rows.
+  /// Returns a query for some of the rows of this query: at most `limit` rows after the first
+  /// `offset` rows.
   ///
   /// - Parameters:
   ///   - limit: The maximum number of rows, or nil for no limit. It replaces the limit of the
   ///     query.
-  ///   - offset: The number of rows to skip. SQLite still reads them.
+  ///   - offset: The number of rows to skip. It replaces the offset of the query. SQLite still
+  ///     reads the skipped rows.
   public func limit(_ limit: Int?, offset: Int = 0) -> RecordQuery {
     with { ($0.limit, $0.offset) = (limit, offset) }
   }
@@ -52,14 +54,14 @@ extension RecordQuery {
   ///     let summaries = try connection.fetch(
   ///       .sql("SELECT country, count(*) AS n FROM city GROUP BY country", as: Summary.self))
   ///
-  /// Columns are found by name. If a property has no column of its name, it is decoded from the
-  /// columns whose names begin with its name and a dot, which a join can return. If all of those
-  /// are NULL, an optional property is nil:
+  /// Each property is decoded from the column with its name. If no such column exists, it is
+  /// decoded from the columns whose names begin with its name and a dot, which a join can return.
+  /// If all of those are NULL, an optional property is nil:
   ///
   ///     SELECT city.name, country.name AS "country.name", country.code AS "country.code" …
   ///
-  /// If a row has one column, you can decode it as a single value, such as `String`, or as an array
-  /// in JSON.
+  /// If a row has one column, you can decode it as a single value, such as `String`. If that column
+  /// contains a JSON array, you can decode it as an array.
   ///
   /// - Parameters:
   ///   - sql: A single statement. If it changes rows, such as `INSERT … RETURNING`, fetch it on a
@@ -74,7 +76,7 @@ extension RecordQuery {
     RecordQuery(parts: RecordQueryParts(source: .sql(sql, type, strategies)))
   }
 
-  /// A request for the rows, for functions that take any request.
+  /// A request for all rows of the query, for functions that take a ``RecordRequest``.
   public var objects: RecordRequest<[Row]> {
     RecordRequest { [parts] connection, print in
       var rows: [Row] = []
@@ -98,7 +100,8 @@ extension RecordQuery {
     }
   }
 
-  /// A request for the number of rows.
+  /// A request for the number of rows, which counts them without decoding them. The limit and the
+  /// offset of the query apply.
   public var count: RecordRequest<Int> {
     RecordRequest { [parts] connection, print in
       let count = try connection.count(parts)
@@ -155,13 +158,14 @@ extension Record {
   public static func ordered(by order: Ordering) -> RecordQuery<Self> { all.ordered(by: order) }
 }
 
-/// A description of a fetch and its result, such as `Town.where("population > \(1_000_000)").count`.
+/// A description of a fetch and its result, such as `Town.where("population >
+/// \(1_000_000)").count`.
 ///
-/// A request is a value. It isn't bound to a database: you can keep it, pass it to a function, fetch it from several
-/// databases, and observe it.
+/// A request is a value that isn't bound to a database: you can store it, pass it to a function,
+/// fetch it from several databases, and observe it.
 public struct RecordRequest<Result>: Sendable {
   /// A closure that reads the result. If `print` isn't nil, the closure appends values to it that
-  /// differ for different results. Observations compare these values.
+  /// identify the result: observations compare them to detect that the result has changed.
   package let read: @Sendable (_ connection: Connection, _ print: inout [Value]?) throws -> Result
 
   init(
@@ -214,7 +218,7 @@ public struct RecordRequest<Result>: Sendable {
 }
 
 extension Connection {
-  /// Calls `body` with the reader for each row of a query, until it returns false.
+  /// Calls `body` with the reader for each row of a query, until `body` returns false.
   @usableFromInline func forEachRow(
     _ query: RecordQueryParts, _ body: (RowReader) throws -> Bool
   ) throws {
@@ -222,8 +226,8 @@ extension Connection {
     try forEachRow(query, &print, body)
   }
 
-  /// Calls `body` with the reader for each row of a query, until it returns false. If `print` isn't
-  /// nil, also appends the column names and the values of the rows to it.
+  /// Calls `body` with the reader for each row of a query, until `body` returns false. If `print`
+  /// isn't nil, appends the column names and the values of these rows to it.
   fileprivate func forEachRow(
     _ query: RecordQueryParts, _ print: inout [Value]?, _ body: (RowReader) throws -> Bool
   ) throws {
@@ -241,9 +245,9 @@ extension Connection {
     }
   }
 
-  /// Calls `body` with the reader for each row of a statement, until it returns false. `reader`
-  /// creates the reader on the first row. If `print` isn't nil, also appends the column names and
-  /// the values of the rows to it.
+  /// Calls `body` with the reader for each row of a statement, until `body` returns false. `reader`
+  /// creates the reader on the first row. If `print` isn't nil, appends the column names and the
+  /// values of these rows to it.
   func forEachRow(
     _ sql: SQL, _ reader: (borrowing Statement) -> RowReader, _ print: inout [Value]?,
     _ body: (RowReader) throws -> Bool

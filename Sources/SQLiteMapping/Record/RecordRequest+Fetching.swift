@@ -6,8 +6,9 @@ extension Connection {
   ///     let towns = try connection.fetch(Town.where("population > \(1_000_000)"))
   ///
   /// - Parameter query: The query for the rows.
-  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
-  ///   decoded as the type.
+  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
+  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
+  ///   unique.
   @inlinable  // Benchmark `fetch`.
   public func fetch<Row>(_ query: RecordQuery<Row>) throws -> [Row] {
     var rows: [Row] = []
@@ -22,8 +23,9 @@ extension Connection {
   /// Fetches the result of a request.
   ///
   /// - Parameter request: A request, which you get from a ``RecordQuery``.
-  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
-  ///   decoded as the type.
+  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
+  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
+  ///   unique.
   public func fetch<Result>(_ request: RecordRequest<Result>) throws -> Result {
     var print: [Value]?
     return try request.read(self, &print)
@@ -36,8 +38,9 @@ extension Connection {
   /// - Parameters:
   ///   - query: The query for the rows.
   ///   - body: Receives each row. If it throws, the fetch ends and rethrows the error.
-  /// - Throws: `SQLiteError` if a statement fails, ``RowDecodingError`` if a row cannot be decoded
-  ///   as the type, or an error from `body`.
+  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
+  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
+  ///   unique; an error from `body`.
   @inlinable  // Benchmark `fetch`.
   public func forEach<Row>(_ query: RecordQuery<Row>, _ body: (Row) throws -> Void) throws {
     try forEachRow(query.parts) {
@@ -53,8 +56,9 @@ extension Database {
   ///     let towns = try database.fetch(Town.where("population > \(1_000_000)"))
   ///
   /// - Parameter query: The query for the rows.
-  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
-  ///   decoded as the type.
+  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
+  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
+  ///   unique.
   public func fetch<Row>(_ query: RecordQuery<Row>) throws -> [Row] { try fetch(query.objects) }
 
   /// Fetches the rows of a query. Suspends the task meanwhile.
@@ -71,8 +75,9 @@ extension Database {
   ///     let count = try database.fetch(Town.where("population > \(1_000_000)").count)
   ///
   /// - Parameter request: A request, which you get from a ``RecordQuery``.
-  /// - Throws: `SQLiteError` if a statement fails, or ``RowDecodingError`` if a row cannot be
-  ///   decoded as the type.
+  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
+  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
+  ///   unique.
   public func fetch<Result>(_ request: RecordRequest<Result>) throws -> Result {
     try read { try $0.fetch(request) }
   }

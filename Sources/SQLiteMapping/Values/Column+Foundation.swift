@@ -8,7 +8,8 @@ extension Column {
   /// other value.
   public func asDate() -> Date? { try? Date(databaseValue: value) }
 
-  /// Returns the UUID that is stored as text in either case, or nil for any other value.
+  /// Returns the UUID that is stored as text, in uppercase or lowercase, or nil for any other
+  /// value.
   public func asUUID() -> UUID? { try? UUID(databaseValue: value) }
 
   /// Returns the bytes of a blob, or nil for any other value.

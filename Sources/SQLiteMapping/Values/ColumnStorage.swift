@@ -11,13 +11,13 @@ package struct ColumnStorage: Sendable {
   package let collation: String?
   /// Whether the type is an optional. Its nil is stored as NULL.
   package let isOptional: Bool
-  /// The kind of the type, or of the wrapped type of an optional.
+  /// The kind of the type, or of the wrapped type of an optional. It is ``ScalarKind/other`` for a
+  /// type that isn't a ``ScalarValue``, and for `Data` that is stored as text.
   package let kind: ScalarKind
 
   /// Creates the description of the form in which a type is stored.
   ///
-  /// For a type that isn't a ``ScalarValue``, this runs its `init(from:)` with a decoder that
-  /// records the first request.
+  /// For a type that isn't a ``ScalarValue``, this runs its `init(from:)` with a ``DecodingProbe``.
   package init(of type: Any.Type, _ strategies: MappingStrategies = MappingStrategies()) {
     let optional = type as? any OptionalValue.Type
     isOptional = optional != nil
@@ -86,8 +86,8 @@ extension ColumnStorage {
     return same(value, as: Int64.self).map { .integer($0) }
   }
 
-  /// Returns the value that a stored form represents, or nil if the fast path doesn't support the
-  /// type or the storage class.
+  /// Returns the value that a stored form represents, or nil if only the general path can convert
+  /// it or throw the error that explains why it can't be converted.
   package static func plainValue<Result>(_ type: Result.Type, of stored: Value) -> Result? {
     switch stored {
     case .text(let text): return same(text, as: type)
@@ -125,13 +125,16 @@ extension MappingStrategies {
     return try Result(from: ColumnDecoder(stored, self))
   }
 
-  /// Returns the stored form of a bindable value.
+  /// Returns the stored form of a bindable value: with these strategies if it is a scalar,
+  /// otherwise its `databaseValue`.
   func stored(bindable value: some Bindable) throws(SQLiteError) -> Value {
     if let form = try scalarForm(of: value) { return form.value }
     return try value.databaseValue
   }
 
   /// Returns the stored form of a value together with its column type.
+  ///
+  /// - Throws: ``SQLiteError`` if the value cannot be stored, or an error from its `encode(to:)`.
   func form<Source: Encodable>(of value: Source) throws -> StoredForm {
     if let form = try scalarForm(of: value) { return form }
     return try ColumnEncoder.form(of: value, self)
@@ -166,7 +169,8 @@ package func isOptionalOfOptional(_ type: Any.Type) -> Bool {
   return optional.wrappedType is any OptionalValue.Type
 }
 
-/// Any optional, accessible without its static type.
+/// A protocol to which only `Optional` conforms. Code that knows a value only as `Any` uses it to
+/// inspect an optional.
 package protocol OptionalValue {
   static var wrappedType: Any.Type { get }
   /// Whether the value is nil.
@@ -180,7 +184,8 @@ extension Optional: OptionalValue {
 
 /// A decoder that determines the column type of a `Decodable` type without a stored value.
 ///
-/// The type's `init(from:)` runs until its first request, which throws the answer.
+/// The type's `init(from:)` runs until it requests a keyed or unkeyed container or a single value.
+/// This request throws an `Answer` with the column type.
 struct DecodingProbe: Decoder, SingleValueDecodingContainer {
   private struct Answer: Error {
     let type: ColumnType
@@ -190,8 +195,8 @@ struct DecodingProbe: Decoder, SingleValueDecodingContainer {
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// Returns the column type of `type`, or `.blob`, which stores any value unchanged, if its
-  /// `init(from:)` requests nothing.
+  /// Returns the column type of `type`. This is `.blob`, which stores any value unchanged, if the
+  /// type's `init(from:)` requests nothing or throws an error of its own.
   static func columnType(
     of type: any Decodable.Type, strategies: MappingStrategies
   ) -> ColumnType {

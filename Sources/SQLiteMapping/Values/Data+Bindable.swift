@@ -30,8 +30,9 @@ extension Data: Bindable, ColumnValue {
   /// Reads the bytes of a BLOB, the form of ``DataStrategy/blob``.
   ///
   /// - Parameters:
-  ///   - statement: A statement that is at a row.
+  ///   - statement: A statement that is positioned on a row.
   ///   - column: The column's index, from 0.
+  /// - Returns: A copy of the bytes.
   /// - Throws: `SQLiteError` with `mismatch` if the column doesn't contain a BLOB.
   public static func read(
     from statement: borrowing Statement, at column: Int
@@ -73,7 +74,7 @@ extension Data: ScalarValue {
 }
 
 extension Data {
-  /// Returns a copy of the bytes of a BLOB, or nil if the column stores another type.
+  /// Returns a copy of the bytes of a BLOB, or nil if the column contains another storage class.
   package static func blob(in handle: StatementHandle, at column: Int32) -> Data? {
     guard let bytes = unsafe handle.blob(at: column) else { return nil }
     guard let start = bytes.baseAddress else { return Data() }

@@ -2,7 +2,7 @@ import ExactText
 package import Essentials
 package import SQLiteCore
 
-/// The form in which `Data` is stored. Every strategy is exact.
+/// The form in which `Data` is stored. Every strategy preserves the bytes exactly.
 public enum DataStrategy: Hashable, Sendable, CaseIterable {
   /// A BLOB of the bytes. Empty data is stored as an empty blob, not as NULL.
   case blob

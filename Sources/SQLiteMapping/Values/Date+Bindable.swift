@@ -9,7 +9,8 @@ extension Date: Bindable, ColumnValue {
   /// The date as UTC text with the digits that an exact round trip needs, like
   /// ``DateStrategy/text``.
   ///
-  /// - Throws: `SQLiteError` with `range` if the date cannot be stored.
+  /// - Throws: `SQLiteError` with `range` if the date is not in the years 0000 to 9999, or if it is
+  ///   closer than 1e-280 seconds to 2001-01-01 00:00:00 but not equal to it.
   public var databaseValue: Value {
     get throws(SQLiteError) { try DateStrategy.text.value(for: self) }
   }

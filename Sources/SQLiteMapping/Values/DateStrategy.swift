@@ -15,25 +15,26 @@ public enum DateStrategy: Hashable, Sendable, CaseIterable {
   /// The fraction has only the digits that an exact round trip needs. Dates that are closer than
   /// 1e-280 seconds to 2001-01-01 00:00:00, but not equal to it, cannot be stored.
   case text
-  /// REAL seconds since 2001-01-01, like `Date.timeIntervalSinceReferenceDate`: exact.
+  /// REAL seconds since 2001-01-01 00:00:00 UTC, like `Date.timeIntervalSinceReferenceDate`: exact.
   case secondsSinceReferenceDate
-  /// REAL seconds since 1970-01-01: not exact.
+  /// REAL seconds since 1970-01-01 00:00:00 UTC: not exact.
   ///
   /// The error is at most 2^-23 seconds (0.12 µs) from 1901 to 2038, and at most 2^-16 seconds (16
   /// µs) in any other year. About half of all present-day dates with full precision change.
   case secondsSince1970
-  /// INTEGER seconds since 1970-01-01, like SQLite's `unixepoch()`. Fractions are rounded down.
+  /// INTEGER seconds since 1970-01-01 00:00:00 UTC, like SQLite's `unixepoch()`. Fractions are
+  /// rounded down.
   case wholeSecondsSince1970
-  /// INTEGER milliseconds since 1970-01-01, rounded to the nearest millisecond. Ties are rounded to
-  /// even.
+  /// INTEGER milliseconds since 1970-01-01 00:00:00 UTC, rounded to the nearest millisecond. Ties
+  /// are rounded to even.
   case millisecondsSince1970
-  /// INTEGER microseconds since 1970-01-01, rounded to the nearest microsecond. Ties are rounded to
-  /// even.
+  /// INTEGER microseconds since 1970-01-01 00:00:00 UTC, rounded to the nearest microsecond. Ties
+  /// are rounded to even.
   ///
   /// From 1729 to 2273, the error is at most 1 µs, and whole microseconds are exact. Outside these
   /// years, the resolution of `Date` itself is lower, and the error is at most 16 µs.
   case microsecondsSince1970
-  /// REAL days since noon of November 24, 4714 BC, like SQLite's `julianday()`.
+  /// REAL days since noon UTC of November 24, 4714 BC, like SQLite's `julianday()`.
   ///
   /// The stored value has an error of at most 20 µs until the year 6770, and of at most 40 µs after
   /// it. Reading rounds to the nearest millisecond, like SQLite, so whole milliseconds are exact.
@@ -86,8 +87,8 @@ public enum DateStrategy: Hashable, Sendable, CaseIterable {
 }
 
 extension DateStrategy {
-  /// Returns the number of units since 1970, rounded once to the nearest unit. Ties are rounded to
-  /// even.
+  /// Converts seconds since 2001-01-01 00:00:00 to units since 1970-01-01 00:00:00, rounded once to
+  /// the nearest unit. Ties are rounded to even.
   private static func count(of seconds: Double, unitsPerSecond: Int64) -> Int64 {
     let whole = seconds.rounded(.towardZero)
     let fraction = seconds - whole
@@ -108,7 +109,7 @@ extension DateStrategy {
     try date(count: value.integer(for: Date.self), unitsPerSecond: unitsPerSecond)
   }
 
-  /// Returns the date that is nearest to `count` units after 1970.
+  /// Returns the date that is nearest to `count` units after 1970-01-01 00:00:00 UTC.
   private static func date(count: Int64, unitsPerSecond: Int64) throws(SQLiteError) -> Date {
     var (seconds, units) = count.quotientAndRemainder(dividingBy: unitsPerSecond)
     if units < 0 {
@@ -184,7 +185,7 @@ extension DateText {
     return seconds
   }
 
-  /// Returns the date that `text` represents. It accepts the formats of SQLite's date functions.
+  /// Returns the date that `text` represents in any of the formats of SQLite's date functions.
   ///
   /// - Throws: `SQLiteError` with `mismatch` and the reason if `text` is not a date, or with
   ///   `range` if a time zone or rounding moves the date out of the years 0000 to 9999.
@@ -216,10 +217,10 @@ extension DateText {
 // reading a column in the wrong unit is detected: milliseconds read as seconds are out of range.
 
 extension DateRange {
-  /// The number of seconds from 1970-01-01 to 2001-01-01.
+  /// The number of seconds from 1970-01-01 00:00:00 to 2001-01-01 00:00:00.
   package static let referenceSince1970 = 978_307_200.0
 
-  /// Returns the seconds from 2001-01-01 to a date.
+  /// Returns the seconds from 2001-01-01 00:00:00 UTC to a date.
   ///
   /// - Throws: `SQLiteError` with `range` if the date is not in the years 0000 to 9999.
   package static func seconds(of date: Date) throws(SQLiteError) -> Double {
@@ -232,7 +233,7 @@ extension DateRange {
     return seconds
   }
 
-  /// Returns the date `seconds` after 2001-01-01.
+  /// Returns the date `seconds` after 2001-01-01 00:00:00 UTC.
   ///
   /// - Throws: `SQLiteError` with `range` if the date is not in the years 0000 to 9999.
   package static func date(seconds: Double) throws(SQLiteError) -> Date {

@@ -4,8 +4,8 @@ public import SQLiteCore
 extension Decimal: Bindable, ColumnValue {
   /// The number as exact text in plain decimal notation, such as `-12.5`.
   ///
-  /// The text doesn't sort numerically without the collation that this library adds, and SQLite's
-  /// arithmetic converts it to an inexact REAL.
+  /// The text sorts numerically only with the collation that the library declares for `Decimal`
+  /// columns. SQLite's arithmetic converts it to an inexact REAL.
   ///
   /// - Throws: `SQLiteError` with `mismatch` for a NaN.
   public var databaseValue: Value {
@@ -15,8 +15,8 @@ extension Decimal: Bindable, ColumnValue {
   /// Creates a decimal from text in plain decimal notation, or from an INTEGER.
   ///
   /// - Parameter databaseValue: The content of a column.
-  /// - Throws: `SQLiteError` with `mismatch` if the value is neither, and with `range` if `Decimal`
-  ///   cannot represent the number exactly.
+  /// - Throws: `SQLiteError` with `mismatch` if the value is neither such a text nor an INTEGER,
+  ///   and with `range` if `Decimal` cannot represent the number exactly.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try DecimalText.decimal(from: databaseValue)
   }

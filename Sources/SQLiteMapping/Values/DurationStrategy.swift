@@ -4,12 +4,14 @@ package import SQLiteCore
 public enum DurationStrategy: Hashable, Sendable, CaseIterable {
   /// TEXT of decimal seconds, such as `-1.5`, with up to 18 digits after the point: exact.
   ///
-  /// Equal durations have the same text. The text doesn't sort in the order of the durations.
+  /// Equal durations have the same text. It sorts in the order of the durations only with the
+  /// collation that the library declares for such columns.
   case text
-  /// REAL seconds: 15 significant digits, with an error of at most one unit in the last place of
-  /// the double. Sortable.
+  /// REAL seconds with 15 significant digits and an error of at most one unit in the last place of
+  /// the double. Stored values sort in the order of the durations.
   case seconds
-  /// INTEGER nanoseconds, rounded to the nearest nanosecond. Ties are rounded to even. Sortable.
+  /// INTEGER nanoseconds, rounded to the nearest nanosecond. Ties are rounded to even. Stored
+  /// values sort in the order of the durations.
   ///
   /// Durations of more than 2^63 nanoseconds (292 years) cannot be stored.
   case nanoseconds

@@ -24,7 +24,8 @@ public struct MappingStrategies: Sendable {
   public var uuids = UUIDStrategy.text
   /// The form in which durations are stored. The default is ``DurationStrategy/text``.
   public var durations = DurationStrategy.text
-  /// The conversion of property names to column names. By default, they are the same.
+  /// The conversion of property names to column names. By default, a column has the name of its
+  /// property.
   public var keys = KeyStrategy.useDefaultKeys
   /// The form in which values with several parts, such as structures and arrays, are stored. The
   /// default is ``NestedStrategy/text``.

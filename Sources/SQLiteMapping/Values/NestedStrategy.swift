@@ -4,12 +4,12 @@ public import SQLiteCore
 /// The form in which a property with several parts (a structure, an array, a dictionary) is stored
 /// in its column.
 public enum NestedStrategy: Sendable {
-  /// JSON text with sorted keys, which SQLite's JSON functions can read. This is the default. Dates
-  /// in it are text, like in columns, and `Data` is base64.
+  /// JSON text with sorted keys, which SQLite's JSON functions can read. This is the default. In
+  /// the JSON, dates are UTC text like ``DateStrategy/text``, and `Data` is base64.
   case text
-  /// The same JSON, stored as a blob.
+  /// The JSON of ``text``, stored as a BLOB of its UTF-8 bytes.
   case blob
-  /// The output of a custom encoder.
+  /// The value that a custom coder returns, in a column that is declared as BLOB.
   case coder(any NestedCoder)
 }
 
@@ -40,6 +40,7 @@ public protocol NestedCoder: Sendable {
   /// - Parameters:
   ///   - type: The type of the result.
   ///   - value: The stored value of the column.
+  /// - Returns: The decoded value of the property.
   /// - Throws: An error if the stored value cannot be decoded. The read then fails with this error.
   func decode<Result: Decodable>(_ type: Result.Type, from value: Value) throws -> Result
 }
@@ -54,6 +55,8 @@ extension NestedStrategy {
   }
 
   /// Returns the stored form of a nested value.
+  ///
+  /// - Throws: `EncodingError`, or an error from the coder or from the value's `encode(to:)`.
   func stored(_ value: some Encodable) throws -> Value {
     if case .coder(let coder) = self { return try coder.encode(value) }
     let json = try NestedJSON.data(of: value)
@@ -62,6 +65,9 @@ extension NestedStrategy {
   }
 
   /// Returns a decoder of a stored nested value.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the stored value isn't JSON in the
+  ///   storage class of the strategy, or an error from the coder or from the JSON decoder.
   func decoder(of stored: Value) throws -> any Decoder {
     switch (self, stored) {
     case (.coder(let coder), _): return try coder.decode(Passthrough.self, from: stored).decoder

@@ -5,7 +5,7 @@ package import SQLiteCore
 ///
 /// Records, objects and keys share these conversions.
 protocol ScalarValue: Bindable, ColumnValue, SendableMetatype {
-  /// The kind of the type, for callers that inline the code for common types.
+  /// The kind of the type. Callers use it to select the inlined code for common types.
   static var kind: ScalarKind { get }
 
   /// Returns the type of a column that stores values of this type.
@@ -33,8 +33,9 @@ protocol ScalarValue: Bindable, ColumnValue, SendableMetatype {
     to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
   ) throws(SQLiteError)
 
-  /// Returns the value in a column, or nil if the column doesn't contain the type's usual storage
-  /// class. ``value(of:_:)`` then converts the value or throws.
+  /// Returns the value in a column, or nil if the column doesn't contain a value of the type in its
+  /// usual storage class. The caller then uses ``value(of:_:)``, which converts the value or
+  /// throws.
   static func read(
     from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
   ) -> Self?
@@ -47,13 +48,14 @@ protocol ScalarValue: Bindable, ColumnValue, SendableMetatype {
 
   /// Reads a column as `Result`, which must be this type.
   ///
-  /// An optional result would cost a metadata lookup per call, because the type is known only at
-  /// run time (benchmark `fetch`).
+  /// Returning `Self?` and casting it to `Result` would cost a metadata lookup per call, because
+  /// the caller knows the type only at run time (benchmark `fetch`).
   @unsafe static func read<Result>(
     as type: Result.Type, from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
   ) throws(SQLiteError) -> Result
 
-  /// Binds a value of `Source`, which must be this type. For nil, binds nothing and returns false.
+  /// Binds a value of `Source`, which must be this type, and returns true. For nil, binds nothing
+  /// and returns false.
   @unsafe static func bind<Source>(
     _ source: Source, to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
   ) throws(SQLiteError) -> Bool
@@ -76,8 +78,9 @@ package enum ScalarKind: UInt8, Sendable {
 }
 
 extension ScalarKind {
-  /// Returns the stored form in a column, or nil if the column doesn't contain the kind's usual
-  /// storage class. ``ScalarValue/value(of:_:)`` then converts the value or throws.
+  /// Returns the stored form in a column, or nil if the column doesn't contain a value of this kind
+  /// in its usual storage class. The caller then uses ``ScalarValue/value(of:_:)``, which converts
+  /// the value or throws.
   ///
   /// Always returns nil for ``data`` and ``other``.
   package func form(in row: StatementHandle, at column: Int32) -> Value? {
@@ -147,7 +150,8 @@ extension ScalarValue {
 }
 
 extension StatementHandle {
-  /// Binds text of at most `capacity` bytes, which `write` produces, without creating a `String`.
+  /// Binds the text that `write` produces, of at most `capacity` bytes, without creating a
+  /// `String`.
   func bind(
     textUpTo capacity: Int, at parameter: Int32,
     _ write: (inout OutputSpan<UInt8>) throws(SQLiteError) -> Void

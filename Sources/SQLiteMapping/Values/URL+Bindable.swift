@@ -37,10 +37,11 @@ extension URL: ScalarValue {
 }
 
 extension URL {
-  /// Returns the path of a file URL, byte for byte.
+  /// Returns the path of a file URL with its percent-encoding decoded and without trailing slashes.
   ///
   /// - Throws: `SQLiteError` with `cannotOpen` if the URL doesn't reference a file on this machine,
-  ///   has a query or a fragment, or has a path that is empty, contains a NUL or is not UTF-8.
+  ///   has a query or a fragment, or has a path that is empty, contains a NUL, is not valid UTF-8,
+  ///   or is percent-encoded incorrectly.
   package func filePath() throws(SQLiteError) -> String {
     func refused(_ reason: String) -> SQLiteError {
       SQLiteError(.cannotOpen, "the URL \(absoluteString) is not a valid file URL: \(reason)")

@@ -8,7 +8,7 @@ extension UUID: Bindable, ColumnValue {
   /// The UUID as uppercase text, like ``UUIDStrategy/text``.
   public var databaseValue: Value { UUIDStrategy.text.value(for: self) }
 
-  /// Creates a UUID from text in either case, the form of ``UUIDStrategy/text``.
+  /// Creates a UUID from text in uppercase or lowercase, the form of ``UUIDStrategy/text``.
   ///
   /// - Parameter databaseValue: The content of a column.
   /// - Throws: `SQLiteError` with `mismatch` if the value is not such a text.

@@ -6,7 +6,7 @@ public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
   /// TEXT of 36 uppercase characters, like `uuidString`. Lowercase text can be read, too.
   ///
   /// SQLite compares text byte by byte. If another program wrote a key in lowercase, you can read
-  /// it, but `==` doesn't find it.
+  /// the row, but a comparison with the UUID doesn't find it.
   case text
   /// A BLOB of the 16 bytes, in the order of the text.
   case blob

@@ -4,7 +4,8 @@ extension Value {
   /// Returns the stored real, or the stored integer if a `Double` represents it exactly.
   ///
   /// - Parameter type: The type that the value is converted to, for the error message.
-  /// - Throws: `SQLiteError` for any other value.
+  /// - Throws: `SQLiteError` with `range` if a `Double` cannot represent the integer exactly, and
+  ///   with `mismatch` for any other value.
   package func real(for type: Any.Type) throws(SQLiteError) -> Double {
     switch self {
     case .real, .integer: return try Double(databaseValue: self)
