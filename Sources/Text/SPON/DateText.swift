@@ -1,12 +1,13 @@
 import Essentials
 import ExactText
 
-// Dates such as `2017-10-13T12:00:00.25Z`. Dates outside the years 0000 to 9999 are written as
-// seconds since 2001, and so are dates less than 0.1 ms from the reference date, which would need
-// very many digits.
+// Dates such as `2017-10-13T12:00:00.25Z`. A date outside the years 0000 to 9999 is written as a
+// number of seconds since 2001-01-01 00:00:00 UTC. So is a date less than 0.1 ms before or after
+// this moment, which would need very many digits.
 
 extension DateText {
-  /// Returns the text of `date`, with as many digits as needed to restore exactly the same date.
+  /// Returns the text of `date`, with as many digits as needed to restore exactly the same date:
+  /// ISO 8601 text, or a number of seconds since 2001-01-01 00:00:00 UTC.
   static func text(of date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
     guard DateRange.contains(seconds), seconds == 0 || seconds.magnitude >= 1e-4 else {
@@ -15,8 +16,8 @@ extension DateText {
     return text(ofSeconds: seconds, separator: UInt8(ascii: "T"), zone: UInt8(ascii: "Z"))
   }
 
-  /// Returns the text of `date`, rounded down to whole seconds, or nil outside the years 0000 to
-  /// 9999.
+  /// Returns ISO 8601 text for `date` rounded down to whole seconds, or nil if the date is outside
+  /// the years 0000 to 9999.
   static func wholeSeconds(of date: Date) -> String? {
     let seconds = date.timeIntervalSinceReferenceDate.rounded(.down)
     guard DateRange.contains(seconds) else { return nil }
@@ -27,7 +28,7 @@ extension DateText {
   ///
   /// The text contains `T` or a space between date and time, an optional fraction, and an optional
   /// zone such as `Z`, `+0000` or `+02:00`. Without a zone, the time is UTC. A number is read as
-  /// seconds since 2001.
+  /// seconds since 2001-01-01 00:00:00 UTC.
   static func date(from text: String) -> Date? {
     let bytes = Array(text.utf8)
     guard bytes.count > 10, bytes[4] == UInt8(ascii: "-"), bytes[0] != UInt8(ascii: "-") else {

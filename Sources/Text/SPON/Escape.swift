@@ -1,8 +1,8 @@
 import ExactText
 import Platform
 
-/// An escape sequence in quoted text: `&00;` for `&`, `&01;` for a back-quote, `&u…;` for any other
-/// scalar.
+/// An escape sequence in quoted text: `&00;` for `&`, `&01;` for a back-quote, or `&u…;` with the
+/// hexadecimal code of any scalar.
 ///
 /// The first implementation of SPON wrote `&01;` and left every other `&` unescaped. An `&` that
 /// doesn't begin an escape sequence therefore represents itself.
@@ -62,7 +62,7 @@ extension Span<UInt8> {
   }
 }
 
-/// Returns the text in a range, with its escape sequences resolved.
+/// Returns the bytes `range` of `input` as text, with their escape sequences resolved.
 func text(_ input: Span<UInt8>, _ range: Range<Int>) -> String {
   guard input.firstIndex(of: Byte.ampersand, in: range) != nil else {
     return unsafe input.extracting(range).withUnsafeBufferPointer {
@@ -93,8 +93,8 @@ extension UInt8 {
 }
 
 extension String {
-  /// Whether quoted text must contain an escape sequence instead of any byte of the string. Always
-  /// checks every byte, so the compiler can compare 16 at a time.
+  /// Whether at least one byte of the string must be escaped in quoted text. Always checks every
+  /// byte, so that the compiler can check 16 bytes at a time.
   fileprivate var hasEscaped: Bool {
     func found(_ bytes: some Sequence<UInt8>) -> Bool {
       var found = false

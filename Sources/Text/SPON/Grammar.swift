@@ -20,7 +20,7 @@ package enum Designator: UInt8, Sendable {
   /// `String(describing:)`. It is read, but never written.
   case described = 0x3f
 
-  /// The name of the scalar type in error messages.
+  /// The text that names the scalar type in error messages, such as `a date (#)`.
   package var name: StaticString {
     switch self {
     case .bool: "a Boolean (%)"
@@ -36,7 +36,8 @@ package enum Designator: UInt8, Sendable {
   }
 }
 
-/// The bytes that have a meaning in the grammar.
+/// Constants for the bytes that delimit keys, values, containers and escape sequences, and for the
+/// mark of null.
 package enum Byte {
   package static let quote = UInt8(ascii: "`")
   package static let ampersand = UInt8(ascii: "&")
@@ -100,11 +101,12 @@ struct KeyText: Hashable {
 
 /// An error that describes where and why a text isn't valid SPON.
 ///
-/// It is also thrown for text of the first implementation of SPON that has two possible meanings.
+/// It is also thrown if the text exceeds a limit of the decoder, or if text of the first
+/// implementation of SPON has two possible meanings.
 public struct SPONSyntaxError: Error, Hashable, CustomStringConvertible {
   /// The offset of the error, in bytes from the beginning of the text.
   public let offset: Int
-  /// A description of the error at ``offset``.
+  /// What is wrong at ``offset``, such as `expected a key, found “=”`.
   public let reason: String
 
   package init(_ offset: Int, _ reason: String) {

@@ -1,7 +1,8 @@
 import Essentials
 import ExactText
 
-/// A type whose values are encoded as one scalar.
+/// A type whose values are encoded as one scalar, unless a strategy of the encoder requires
+/// `encode(to:)` or a custom closure.
 protocol SPONScalar {
   static func read(_ reader: ValueReader) throws -> Self
   /// Appends the text of the value to the scalars of `state`.
@@ -9,8 +10,9 @@ protocol SPONScalar {
   /// - Parameters:
   ///   - state: The state of the encoding operation.
   ///   - isMember: Whether the value follows a key in an object, which changes its format.
-  /// - Returns: False if nothing was appended, because the encoder's strategy requires
-  ///   `encode(to:)` or a custom closure.
+  /// - Returns: Whether the text was appended. False if the encoder's strategy for this type
+  ///   requires `encode(to:)` or a custom closure.
+  /// - Throws: `EncodingError` if the encoder's strategy rejects the value.
   func append(to state: EncodingState, isMember: Bool) throws -> Bool
 }
 
@@ -71,7 +73,8 @@ extension Double: SPONScalar {}
 extension Float: SPONScalar {}
 
 extension EncodingState {
-  /// Returns the text that represents a non-finite number, or nil if it is written as a number.
+  /// Returns the text that the encoder's strategy defines for a non-finite number, or nil if the
+  /// number is written as `inf`, `-inf` or `nan`. Throws if the strategy rejects such numbers.
   fileprivate func text(ofNonFinite value: Double) throws -> String? {
     switch encoder.nonConformingFloatEncodingStrategy {
     case .literal: nil

@@ -8,7 +8,7 @@ package struct Lexer: Sendable {
   package let count: Int
   private let keywords: Keywords
   private let digitSeparators: Bool
-  /// The offset of the next token.
+  /// The offset of the next token, in bytes from the start of the text.
   package var position = 0
 
   /// Creates a lexer for a string.
@@ -306,8 +306,8 @@ extension Lexer {
     return finishNumber(code, end)
   }
 
-  /// Scans a hexadecimal number. A letter after the digits begins the next token, or is an error
-  /// from SQLite 3.46 on.
+  /// Scans a hexadecimal number. A letter after the digits begins the next token. With
+  /// `digitSeparators` (SQLite 3.46 and later), the letter makes the number illegal.
   private mutating func scanHexNumber(_ start: Int) -> TokenCode {
     var end = start + 3
     while isHexDigit(padded[end]) || digitSeparators && padded[end] == UInt8(ascii: "_") {
@@ -344,9 +344,10 @@ extension Lexer {
 }
 
 extension Lexer {
-  /// Advances past the next semicolon, or to the end of the text, and returns whether there is a
-  /// semicolon. Faster than `next()`, because it classifies only tokens that may contain a
-  /// semicolon.
+  /// Advances past the next semicolon outside of strings, quoted names and comments, or to the end
+  /// of the text if there is none. Returns whether there is a semicolon.
+  ///
+  /// It is faster than `next()`, because it scans only tokens that may contain a semicolon.
   package mutating func skipPastSemicolon() -> Bool {
     var offset = position
     while true {

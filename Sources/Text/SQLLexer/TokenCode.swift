@@ -1,6 +1,6 @@
 /// The kind of a token, with one code for each keyword and for each operator or punctuation mark.
 ///
-/// The order matters: ranges of codes are classes of words.
+/// The order of the cases matters: properties such as `isIdentifier` compare ranges of raw values.
 package enum TokenCode: UInt8, Sendable {
   // Not part of the grammar.
   case endOfText, blank, comment, unread, illegal
@@ -74,7 +74,8 @@ struct Keywords {
     }
   }
 
-  /// Returns the code of the word whose letters are packed into two integers, or `identifier`.
+  /// Returns the code of the word whose letters are packed into two integers, or `identifier` if it
+  /// isn't a keyword.
   @inline(__always)
   func code(_ low: UInt64, _ high: UInt64) -> TokenCode {
     var slot = Keywords.slot(low, high)

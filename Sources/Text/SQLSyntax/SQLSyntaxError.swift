@@ -10,7 +10,7 @@ public struct SQLSyntaxError: Error, Hashable, Sendable {
     case unrecognizedToken
     /// A statement that is incomplete at the end of the text.
     case incomplete
-    /// A clause that matches the grammar, but that SQLite rejects for every schema.
+    /// A clause that matches the grammar, but that SQLite rejects regardless of the schema.
     case structure
     /// Parentheses, calls or queries that are nested too deep.
     case tooDeep
@@ -22,8 +22,8 @@ public struct SQLSyntaxError: Error, Hashable, Sendable {
   public let kind: Kind
   /// The message that SQLite reports.
   public let message: String
-  /// The UTF-8 offset of the invalid token or clause. If the text is incomplete, the offset of its
-  /// end.
+  /// The offset of the invalid token or clause, in UTF-8 bytes from the start of the text. If the
+  /// text is incomplete, the offset of its end.
   public let offset: Int
   /// The number of bytes in the invalid token or clause. Zero if the text is incomplete or too
   /// long.

@@ -11,8 +11,8 @@ final class DecodingState {
     self.decoder = decoder
   }
 
-  /// Returns the key of the member at an index in the document's tokens, converted by the key
-  /// decoding strategy.
+  /// Returns the key of the member with the token index `member`, converted by the key decoding
+  /// strategy.
   func convertedKey(of member: Int) -> String {
     let key = document.key(of: member)
     return switch decoder.keyDecodingStrategy {

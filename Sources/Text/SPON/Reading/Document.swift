@@ -52,7 +52,8 @@ package struct Document {
 }
 
 extension Document {
-  /// Returns the integer value of a scalar, or nil if its text isn't an integer or doesn't fit.
+  /// Returns the integer value of a scalar, or nil if its text isn't an integer or doesn't fit
+  /// `type`.
   package func integer<Integer: FixedWidthInteger>(
     of token: Int, as type: Integer.Type = Integer.self
   ) -> Integer? {
@@ -64,8 +65,8 @@ extension Document {
   /// Returns the numeric value of a scalar, or nil if its text isn't a number.
   package func double(of token: Int) -> Double? { number(of: token, as: Double.self) }
 
-  /// Returns the numeric value of a scalar, or nil if its text isn't a number. Rejects hexadecimal
-  /// numbers, which the initializer accepts.
+  /// Returns the numeric value of a scalar, or nil if its text isn't a decimal number, infinity or
+  /// NaN. Rejects hexadecimal numbers, which the initializer of `type` accepts.
   func number<Number: LosslessStringConvertible>(of token: Int, as type: Number.Type) -> Number? {
     let text = text(of: token)
     let words = ["inf", "-inf", "nan", "+infinity", "-infinity"]
@@ -74,7 +75,7 @@ extension Document {
 }
 
 extension String {
-  /// Whether the text consists only of characters that decimal numbers contain.
+  /// Whether the text is not empty and contains only digits, `+`, `-`, `.`, `e` and `E`.
   var isDecimal: Bool {
     !utf8.isEmpty
       && utf8.allSatisfy { (48...57).contains($0) || [43, 45, 46, 69, 101].contains($0) }

@@ -6,7 +6,7 @@ public import Essentials
 ///
 /// It reads everything that ``SPONEncoder`` writes. It also reads text that the first
 /// implementation of SPON wrote, if the text has only one possible meaning. Any other text throws
-/// an error with its offset and the reason. No input traps, and parsing takes linear time.
+/// ``SPONSyntaxError``. No input traps, and parsing takes linear time.
 ///
 /// You can read a number as any type that represents it exactly: an integer as a `Double` and vice
 /// versa, but not 2.5 as an `Int`, or 300 as an `Int8`.
@@ -20,12 +20,12 @@ public struct SPONDecoder: Sendable {
   /// The strategy for converting the keys of members to coding keys. The default is
   /// `.useDefaultKeys`.
   public var keyDecodingStrategy = JSONDecoder.KeyDecodingStrategy.useDefaultKeys
-  /// Contextual information that the `init(from:)` of a decoded type can read.
+  /// Contextual information that the `init(from:)` of a decoded type can read from its decoder.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// The maximum nesting depth of containers. The outermost container has depth 1. Deeper text
-  /// throws.
+  /// throws ``SPONSyntaxError``.
   public var maximumDepth = 512
-  /// The maximum size of a text in bytes. Must be at most 2³¹ - 2. Longer text throws.
+  /// The maximum size of a text in bytes. Longer text throws ``SPONSyntaxError``.
   public var maximumSize = 1 << 30
 
   /// Creates a decoder with the default strategies and limits.
@@ -38,8 +38,8 @@ public struct SPONDecoder: Sendable {
   ///   - data: The text in UTF-8.
   /// - Returns: The decoded value.
   /// - Throws: ``SPONSyntaxError`` if the text isn't valid SPON or exceeds a limit of the decoder,
-  ///   `DecodingError` if it doesn't contain a value of this type, or any error that the type's
-  ///   `init(from:)` throws.
+  ///   `DecodingError` if it doesn't contain a value of this type, or any error that an
+  ///   `init(from:)` or the closure of a custom strategy throws.
   /// - Complexity: O(*n*) in the length of the text, if the type reads each value once.
   public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
     try decode(type, fromBytes: Array(data))
@@ -52,8 +52,8 @@ public struct SPONDecoder: Sendable {
   ///   - text: The text.
   /// - Returns: The decoded value.
   /// - Throws: ``SPONSyntaxError`` if the text isn't valid SPON or exceeds a limit of the decoder,
-  ///   `DecodingError` if it doesn't contain a value of this type, or any error that the type's
-  ///   `init(from:)` throws.
+  ///   `DecodingError` if it doesn't contain a value of this type, or any error that an
+  ///   `init(from:)` or the closure of a custom strategy throws.
   /// - Complexity: O(*n*) in the length of the text, if the type reads each value once.
   public func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
     try decode(type, fromBytes: Array(text.utf8))
@@ -71,27 +71,29 @@ extension SPONDecoder {
   /// The strategies for decoding dates.
   public enum DateDecodingStrategy: Sendable {
     /// Decodes ISO 8601 text with any number of fractional digits, text of the first implementation
-    /// such as `2017-10-13 12:00:00 +0000`, or a number of seconds since 2001.
+    /// such as `2017-10-13 12:00:00 +0000`, or a number of seconds since 2001-01-01 00:00:00 UTC.
     case text
-    /// Uses the `Decodable` implementation of `Date`, which reads a number of seconds since 2001.
+    /// Uses the `Decodable` implementation of `Date`, which reads a number of seconds since
+    /// 2001-01-01 00:00:00 UTC.
     case deferredToDate
-    /// Decodes a number of seconds since 1970.
+    /// Decodes a number of seconds since 1970-01-01 00:00:00 UTC.
     case secondsSince1970
-    /// Decodes a number of milliseconds since 1970.
+    /// Decodes a number of milliseconds since 1970-01-01 00:00:00 UTC.
     case millisecondsSince1970
     /// Decodes ISO 8601 text, the same way as ``text``.
     case iso8601
-    /// Decodes a date with a closure.
+    /// Decodes a date with a closure, which reads the value from the given decoder.
     case custom(@Sendable (any Decoder) throws -> Date)
   }
 
   /// The strategies for decoding infinite numbers and NaN.
   public enum NonConformingFloatDecodingStrategy: Sendable {
-    /// Decodes the numbers `inf`, `-inf` and `nan`.
+    /// Decodes `inf`, `-inf` and `nan`, written as numbers.
     case literal
-    /// Throws an error for infinite numbers and NaN.
+    /// Throws `DecodingError` for infinite numbers and NaN.
     case `throw`
-    /// Decodes the given texts as infinite numbers and NaN.
+    /// Decodes the given texts as infinite numbers and NaN. `inf`, `-inf` and `nan`, written as
+    /// numbers, throw `DecodingError`.
     case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 }

@@ -8,7 +8,7 @@ package struct Token {
 
   package let kind: Kind
   package let designator: Designator
-  /// The byte range of a scalar's text or of an object's type name.
+  /// The byte range of a scalar's text or of an object's type name; empty for an array.
   let range: Range<Int>
   /// The byte range of the key if the value is a member of an object; otherwise empty.
   var key = 0..<0
@@ -18,7 +18,7 @@ package struct Token {
   package var parent = -1
   /// The index of the first token after this value and its content.
   var next = 0
-  /// The number of values in a container; 0 for a scalar.
+  /// The number of members or elements of a container; 0 for a scalar.
   package var count = 0
 
   init(_ kind: Kind, _ designator: Designator, _ range: Range<Int>) {
@@ -207,7 +207,8 @@ struct Tokenizer {
     add(Token(.scalar, designator, range))
   }
 
-  /// Reads text in back-quotes, and returns the range between the quotes.
+  /// Reads text in back-quotes and returns the range between the quotes. Also records the first
+  /// escape sequence in `escape`, and the first `&` outside of one in `legacy`.
   mutating func readQuoted(_ input: Span<UInt8>) throws(SPONSyntaxError) -> Range<Int> {
     let start = position + 1
     guard let end = input.firstIndex(of: Byte.quote, in: start..<input.count) else {
@@ -240,7 +241,8 @@ struct Tokenizer {
 }
 
 extension Tokenizer {
-  /// Reads quoted text and its mark. The first implementation wrote text in arrays without a mark.
+  /// Reads a quoted element of an array and its mark. Without a mark, the element is text: the
+  /// first implementation wrote text in arrays this way.
   mutating func readQuotedElement(_ input: Span<UInt8>) throws(SPONSyntaxError) {
     let range = try readQuoted(input)
     guard position < input.count, let designator = Designator(rawValue: input[position]) else {
@@ -276,8 +278,9 @@ extension Tokenizer {
     add(scalar: designator, range)
   }
 
-  /// Reads an unquoted value for which the first implementation had no mark, for example
-  /// `2017-10-13 12:00:00 +0000?`.
+  /// Reads an unquoted value that the first implementation wrote with the mark `?` and that
+  /// contains spaces or colons, for example `2017-10-13 12:00:00 +0000?`. The value must begin with
+  /// a digit.
   ///
   /// Accepts only spaces, colons and the bytes of unquoted elements before the `?`, so that the
   /// value can't extend past its end.

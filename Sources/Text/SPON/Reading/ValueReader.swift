@@ -32,11 +32,11 @@ struct ValueReader: Decoder {
       && state.document.tokens[token].designator == designator
   }
 
-  /// Whether the value has the mark `?`, which the first implementation wrote for dates and most
-  /// integers.
+  /// Whether the value has the mark `?` and isn't null. The first implementation wrote this mark
+  /// for dates and most integers.
   var isDescribed: Bool { has(.described) && !isNull }
 
-  /// The text of the scalar.
+  /// The text of the scalar, with its escape sequences resolved.
   var text: String { state.document.text(of: token) }
 
   /// The kind of the value, for error messages.
@@ -67,7 +67,8 @@ struct ValueReader: Decoder {
       DecodingError.Context(codingPath: codingPath, debugDescription: "byte \(offset): \(reason)"))
   }
 
-  /// Whether the value is null. The first implementation wrote the text `<null>` for it.
+  /// Whether the value is null. The first implementation wrote null as the text `<null>` with the
+  /// mark `?`.
   var isNull: Bool {
     has(.null) || has(.described) && text == "<null>"
   }
@@ -98,7 +99,8 @@ extension ValueReader {
     return integer
   }
 
-  /// Reads an integer that was written as a floating-point number.
+  /// Reads an integer that was written as a floating-point number. Throws if the number has a
+  /// fraction or doesn't fit `type`.
   private func wholeNumber<Integer: FixedWidthInteger>(as type: Integer.Type) throws -> Integer {
     guard has(.double) || has(.float) else { throw mismatch(type, "an integer (!)") }
     guard let number = state.document.double(of: token),
@@ -109,7 +111,8 @@ extension ValueReader {
     return integer
   }
 
-  /// Reads a number, and throws if `type` can't represent it exactly.
+  /// Reads a number. Throws if `type` can't represent it exactly, or if it is infinite or NaN and
+  /// the decoder's strategy rejects it.
   func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(
     as type: Number.Type
   ) throws -> Number {
@@ -142,7 +145,8 @@ extension ValueReader {
     return number
   }
 
-  /// Reads an infinite number or NaN that was written as text.
+  /// Reads an infinite number or NaN from one of the texts that the decoder's strategy defines.
+  /// Throws for any other value.
   private func nonFinite<Number: BinaryFloatingPoint>(as type: Number.Type) throws -> Number {
     if has(.text),
       case .convertFromString(let positive, let negative, let nan) =

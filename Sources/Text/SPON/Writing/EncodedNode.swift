@@ -14,7 +14,7 @@ package final class EncodedNode {
   }
 
   package var kind: Kind
-  /// The name of an object's type with a leading colon, or an empty array.
+  /// The name of an object's type with a leading colon; empty if no name is written.
   package var typeName: [UInt8]
   /// The keys of an object, one for each part.
   package private(set) var keys: [String] = []

@@ -4,7 +4,7 @@ final class EncodingState {
   /// The text of all scalars, in the order in which they were encoded.
   var scalars = TextBuffer()
   /// The first error in a function that can't throw, such as one that returns a container; nil if
-  /// there was none. A later function throws it.
+  /// there was none. The next encoding function that can throw rethrows it.
   private(set) var failure: (any Error)?
   private var typeNames: [ObjectIdentifier: [UInt8]] = [:]
 

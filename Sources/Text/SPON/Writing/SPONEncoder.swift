@@ -6,7 +6,8 @@ public import Essentials
 ///     // @obj:Address<city$=`Seabrook` zip$=`77586`>
 ///
 /// Each scalar has a mark that specifies its type, and each object contains the name of its type.
-/// Members keep the order in which they were encoded. <doc:Grammar> defines the language.
+/// Members keep the order in which they were encoded. ``OutputFormatting`` can change the order and
+/// omit the names. <doc:Grammar> defines the language.
 ///
 /// An encoder is a value: changing a copy doesn't affect the original. You can use it from any
 /// task.
@@ -22,10 +23,10 @@ public struct SPONEncoder: Sendable {
   /// The strategy for converting coding keys to the keys of members. The default is
   /// `.useDefaultKeys`.
   public var keyEncodingStrategy = JSONEncoder.KeyEncodingStrategy.useDefaultKeys
-  /// Contextual information that the `encode(to:)` of an encoded type can read.
+  /// Contextual information that the `encode(to:)` of an encoded type can read from its encoder.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  /// The maximum nesting depth of containers. The outermost container has depth 1. Deeper values
-  /// throw an error instead of overflowing the stack.
+  /// The maximum nesting depth of containers. The outermost container has depth 1. Encoding a
+  /// deeper value throws `EncodingError` instead of overflowing the stack.
   public var maximumDepth = 512
 
   /// Creates an encoder with the default strategies, which are lossless.
@@ -35,7 +36,9 @@ public struct SPONEncoder: Sendable {
   ///
   /// - Parameter value: The value to encode.
   /// - Returns: The text in UTF-8.
-  /// - Throws: `EncodingError` if a value can't be encoded, or any error that `encode(to:)` throws.
+  /// - Throws: `EncodingError` if a strategy rejects a value, a key is encoded twice, or containers
+  ///   are nested too deep; or any error that an `encode(to:)` or the closure of a custom strategy
+  ///   throws.
   /// - Complexity: O(*n*) in the length of the text; O(*n* log *n*) with sorted keys.
   public func encode(_ value: some Encodable) throws -> Data {
     Data(try encodeBytes(value))
@@ -45,7 +48,9 @@ public struct SPONEncoder: Sendable {
   ///
   /// - Parameter value: The value to encode.
   /// - Returns: The text.
-  /// - Throws: `EncodingError` if a value can't be encoded, or any error that `encode(to:)` throws.
+  /// - Throws: `EncodingError` if a strategy rejects a value, a key is encoded twice, or containers
+  ///   are nested too deep; or any error that an `encode(to:)` or the closure of a custom strategy
+  ///   throws.
   /// - Complexity: O(*n*) in the length of the text; O(*n* log *n*) with sorted keys.
   public func encodeText(_ value: some Encodable) throws -> String {
     String(decoding: try encodeBytes(value), as: UTF8.self)
@@ -65,17 +70,18 @@ public struct SPONEncoder: Sendable {
 extension SPONEncoder {
   /// The options that control the format of the text.
   public struct OutputFormatting: OptionSet, Sendable {
-    /// The bits of the options.
+    /// The options as bits, one bit per option.
     public let rawValue: Int
 
-    /// Creates a set of options from their bits.
+    /// Creates a set of options from a raw value.
     ///
-    /// - Parameter rawValue: The bits of the options.
+    /// - Parameter rawValue: The options as bits, one bit per option.
     public init(rawValue: Int) {
       self.rawValue = rawValue
     }
 
-    /// An option that writes each member and each element on its own line.
+    /// An option that writes each member and each element on its own line, indented by two spaces
+    /// per level.
     public static let prettyPrinted = OutputFormatting(rawValue: 1)
     /// An option that sorts the members of each object by the UTF-8 bytes of their keys.
     public static let sortedKeys = OutputFormatting(rawValue: 2)
@@ -86,27 +92,30 @@ extension SPONEncoder {
   /// The strategies for encoding dates.
   public enum DateEncodingStrategy: Sendable {
     /// Encodes text such as `2017-10-13T12:00:00.25Z`, with as many digits as needed to decode
-    /// exactly the same `Date`. Dates outside the years 0000 to 9999, or less than 0.1 ms from the
-    /// beginning of 2001, become a number of seconds since 2001.
+    /// exactly the same `Date`. A date outside the years 0000 to 9999, or less than 0.1 ms before
+    /// or after 2001-01-01 00:00:00 UTC, becomes a number of seconds since this moment.
     case text
-    /// Uses the `Encodable` implementation of `Date`, which writes a number of seconds since 2001.
+    /// Uses the `Encodable` implementation of `Date`, which writes a number of seconds since
+    /// 2001-01-01 00:00:00 UTC.
     case deferredToDate
-    /// Encodes a number of seconds since 1970. This rounds the date.
+    /// Encodes a number of seconds since 1970-01-01 00:00:00 UTC. The conversion can round the
+    /// date.
     case secondsSince1970
-    /// Encodes a number of milliseconds since 1970. This rounds the date.
+    /// Encodes a number of milliseconds since 1970-01-01 00:00:00 UTC. The conversion can round the
+    /// date.
     case millisecondsSince1970
-    /// Encodes text such as `2017-10-13T12:00:00Z`, without fractions of a second. Dates outside
-    /// the years 0000 to 9999 throw an error.
+    /// Encodes text such as `2017-10-13T12:00:00Z`, rounded down to whole seconds. A date outside
+    /// the years 0000 to 9999 throws `EncodingError`.
     case iso8601
-    /// Encodes a date with a closure.
+    /// Encodes a date with a closure, which writes the date to the given encoder.
     case custom(@Sendable (Date, any Encoder) throws -> Void)
   }
 
   /// The strategies for encoding infinite numbers and NaN.
   public enum NonConformingFloatEncodingStrategy: Sendable {
-    /// Encodes the numbers `inf`, `-inf` and `nan`.
+    /// Encodes `inf`, `-inf` and `nan` as numbers.
     case literal
-    /// Throws an error for infinite numbers and NaN.
+    /// Throws `EncodingError` for infinite numbers and NaN.
     case `throw`
     /// Encodes infinite numbers and NaN as the given texts.
     case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)

@@ -1,14 +1,15 @@
-/// The action if a row violates a constraint.
+/// The action that SQLite takes if a row violates a constraint.
 public enum SQLConflict: String, Hashable, Sendable, CaseIterable {
-  /// Rolls back the transaction.
+  /// Fails and rolls back the transaction.
   case rollback = "ROLLBACK"
-  /// Undoes the statement. This is the default.
+  /// Fails and undoes the changes of the statement. This is the default.
   case abort = "ABORT"
-  /// Stops the statement, but keeps the rows that it has already changed.
+  /// Fails, but keeps the changes that the statement has already made.
   case fail = "FAIL"
-  /// Skips the row.
+  /// Skips the row and continues with the next one.
   case ignore = "IGNORE"
-  /// Deletes the existing rows that conflict with the row.
+  /// Deletes the existing rows that violate a UNIQUE or PRIMARY KEY constraint together with the
+  /// row.
   case replace = "REPLACE"
 }
 
@@ -33,7 +34,8 @@ public struct SQLInsert: Hashable, Sendable {
   public var table: SQLQualifiedName
   /// The alias of the table in this statement; nil if it has none.
   public var alias: SQLName?
-  /// The columns that receive values. If the array is empty, all columns receive values.
+  /// The columns that receive values. If the array is empty, all columns except generated ones
+  /// receive values.
   public var columns: [SQLName]
   /// The source of the inserted rows.
   public var source: Source
@@ -66,7 +68,8 @@ public struct SQLUpsert: Hashable, Sendable {
   public enum Action: Hashable, Sendable {
     /// DO NOTHING, which skips the row.
     case nothing
-    /// `DO UPDATE SET … WHERE …`, which updates the existing row.
+    /// `DO UPDATE SET … WHERE …`, which updates the existing row if the condition after WHERE holds
+    /// or is nil.
     case update([SQLAssignment], where: SQLExpression?)
   }
 
@@ -76,7 +79,7 @@ public struct SQLUpsert: Hashable, Sendable {
   /// The condition of the partial unique index to which the clause applies; nil if the index isn't
   /// partial.
   public var targetWhere: SQLExpression?
-  /// The action if there is a conflict.
+  /// The action after DO for a row that conflicts with an existing row.
   public var action: Action
 
   /// Creates an ON CONFLICT clause for conflicts in the index on `target`, or for any conflict.

@@ -53,7 +53,8 @@ public struct SQLTableDefinition: Hashable, Sendable {
 
 /// An option after the parentheses of a CREATE TABLE statement.
 public enum SQLTableOption: String, Hashable, Sendable, CaseIterable {
-  /// WITHOUT ROWID: rows are stored by primary key.
+  /// WITHOUT ROWID: the table has no rowid, and its rows are stored in the order of the primary
+  /// key.
   case withoutRowID = "WITHOUT ROWID"
   /// STRICT: columns accept only values of their type.
   case strict = "STRICT"
@@ -84,7 +85,7 @@ public struct SQLColumnDefinition: Hashable, Sendable {
 
 /// A column constraint, including its name.
 public struct SQLColumnConstraint: Hashable, Sendable {
-  /// The kinds of column constraints.
+  /// The kinds of column constraints. An associated value is nil if its clause isn't written.
   public enum Kind: Hashable, Sendable {
     /// A name without a constraint, `CONSTRAINT name`, which SQLite accepts and ignores.
     case nameOnly
@@ -92,7 +93,7 @@ public struct SQLColumnConstraint: Hashable, Sendable {
     case null(SQLConflict?)
     /// NOT NULL, with the action for violations.
     case notNull(SQLConflict?)
-    /// PRIMARY KEY, with the direction, the action for violations, and whether AUTOINCREMENT
+    /// PRIMARY KEY, with the sort direction, the action for violations, and whether AUTOINCREMENT
     /// follows.
     case primaryKey(SQLOrderTerm.Direction?, SQLConflict?, isAutoincrement: Bool)
     /// UNIQUE, with the action for violations.
@@ -107,8 +108,8 @@ public struct SQLColumnConstraint: Hashable, Sendable {
     case deferrable(SQLDeferral)
     /// COLLATE, with the name of the collation.
     case collate(SQLName)
-    /// `GENERATED ALWAYS AS (expression) STORED`. The storage is VIRTUAL or STORED. The short form
-    /// omits GENERATED ALWAYS.
+    /// `GENERATED ALWAYS AS (expression) STORED`. The storage is VIRTUAL or STORED; nil means
+    /// VIRTUAL. The short form omits GENERATED ALWAYS.
     case generated(SQLExpression, storage: SQLName?, isShort: Bool)
   }
 
@@ -133,7 +134,8 @@ public struct SQLDefault: Hashable, Sendable {
   public var value: SQLExpression {
     didSet { written.text = nil }
   }
-  /// The source text of the value, which `PRAGMA table_xinfo` returns byte for byte.
+  /// The source text of the value, because `PRAGMA table_xinfo` returns this text byte for byte.
+  /// Its `text` is nil if the value was not parsed or has changed.
   var written = WrittenText()
 
   /// Creates a default value. When the statement is printed, the value is put in parentheses if
@@ -141,9 +143,9 @@ public struct SQLDefault: Hashable, Sendable {
   public init(_ value: SQLExpression) { self.value = value }
 }
 
-/// The parent table of a foreign key: `REFERENCES table (columns) ON DELETE …`.
+/// A REFERENCES clause of a foreign key: `REFERENCES table (columns) ON DELETE …`.
 public struct SQLReference: Hashable, Sendable {
-  /// The action for the rows that reference a row that is updated or deleted.
+  /// The action for the rows that reference an updated or deleted row.
   public enum Action: String, Hashable, Sendable, CaseIterable {
     /// Sets the foreign key of the referencing rows to NULL.
     case setNull = "SET NULL"
@@ -172,7 +174,7 @@ public struct SQLReference: Hashable, Sendable {
 
   /// The referenced table.
   public var table: SQLName
-  /// The referenced columns. If the array is empty, the primary key is referenced.
+  /// The referenced columns. If the array is empty, the foreign key references the primary key.
   public var columns: [SQLName]
   /// The clauses after the columns, in the order of the text.
   public var clauses: [Clause]
@@ -197,7 +199,7 @@ public struct SQLDeferral: Hashable, Sendable {
 
   /// A Boolean value that indicates whether the clause begins with NOT.
   public var isNegated: Bool
-  /// The time after INITIALLY, or nil if it isn't written.
+  /// The time after INITIALLY; nil if it isn't written, which means IMMEDIATE.
   public var initially: Initially?
 
   /// Creates a DEFERRABLE or NOT DEFERRABLE clause.
@@ -209,7 +211,7 @@ public struct SQLDeferral: Hashable, Sendable {
 
 /// A table constraint, including its name.
 public struct SQLTableConstraint: Hashable, Sendable {
-  /// The kinds of table constraints.
+  /// The kinds of table constraints. An associated value is nil if its clause isn't written.
   public enum Kind: Hashable, Sendable {
     /// A name without a constraint, which SQLite accepts and ignores.
     case nameOnly
@@ -218,9 +220,9 @@ public struct SQLTableConstraint: Hashable, Sendable {
     case primaryKey([SQLOrderTerm], isAutoincrement: Bool, SQLConflict?)
     /// UNIQUE, with its columns and the action for violations.
     case unique([SQLOrderTerm], SQLConflict?)
-    /// CHECK, with its condition and the action for violations.
+    /// CHECK, with its condition and an ON CONFLICT action, which SQLite accepts and ignores.
     case check(SQLExpression, SQLConflict?)
-    /// FOREIGN KEY, with its columns, the parent table, and the DEFERRABLE clause.
+    /// FOREIGN KEY, with its columns, its REFERENCES clause, and its DEFERRABLE clause.
     case foreignKey([SQLName], SQLReference, SQLDeferral?)
   }
 

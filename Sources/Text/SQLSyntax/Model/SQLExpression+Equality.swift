@@ -3,7 +3,7 @@
 // a thread.
 
 extension SQLExpression.Node: Hashable {
-  /// Returns whether both nodes have the same content.
+  /// Returns whether both nodes have the same content, regardless of their source ranges.
   public static func == (left: Self, right: Self) -> Bool {
     var rest = Pairs()
     guard left.equals(right, &rest) else { return false }
@@ -19,7 +19,7 @@ extension SQLExpression.Node: Hashable {
     while let node = rest.popLast() { node.hash(into: &hasher, &rest) }
   }
 
-  /// The left operand of the operator, or nil if the node has none.
+  /// The operand before the operator; nil if the node isn't an operator that follows an operand.
   var leftOperand: SQLExpression? {
     switch self {
     case .binary(let value, _, _), .like(let value, _), .between(let value, _, _, _),

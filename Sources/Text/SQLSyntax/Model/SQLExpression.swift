@@ -21,8 +21,8 @@ public struct SQLExpression: Hashable, Sendable {
     case literal(SQLLiteral)
     /// A parameter, including its prefix: `?`, `?1`, `:name`, `@name`, `$name`.
     case parameter(String)
-    /// An unqualified name: a column, or a string if the name is in double quotes and no column has
-    /// it.
+    /// An unqualified name. It is a column, or a string if the name is in double quotes and there
+    /// is no column of this name.
     case column(SQLName)
     /// A qualified column, such as `note.title` or `main.note.title`.
     case qualifiedColumn(schema: SQLName?, table: SQLName, column: SQLName)
@@ -70,9 +70,9 @@ public enum SQLLiteral: Hashable, Sendable {
   case integer(String)
   /// A floating-point number in its original notation: `1.5`, `.5e3`.
   case real(String)
-  /// A string, without its quotes.
+  /// A string, without the quotes around it. Doubled quotes in the SQL text are single here.
   case string(String)
-  /// A blob, as hexadecimal digits.
+  /// A blob, as the hexadecimal digits between the quotes of `x'53'`.
   case blob(String)
   /// The current time in UTC, CURRENT_TIME.
   case currentTime
@@ -150,13 +150,14 @@ public enum SQLBinaryOperator: UInt8, Hashable, Sendable, CaseIterable {
 public struct SQLLike: Hashable, Sendable {
   /// The operators that match a pattern.
   public enum Operator: String, Hashable, Sendable, CaseIterable {
-    /// The LIKE operator.
+    /// LIKE, with the wildcards `%` and `_`. By default, ASCII letters match in either case.
     case like = "LIKE"
-    /// The GLOB operator.
+    /// GLOB, with the wildcards `*`, `?` and `[…]`. It is case-sensitive.
     case glob = "GLOB"
-    /// The REGEXP operator.
+    /// REGEXP, which calls the function `regexp`. SQLite doesn't define this function.
     case regexp = "REGEXP"
-    /// The MATCH operator.
+    /// MATCH, which searches a virtual table such as a full-text index, or calls the function
+    /// `match`.
     case match = "MATCH"
   }
 
@@ -181,7 +182,7 @@ public struct SQLLike: Hashable, Sendable {
   }
 }
 
-/// The set that IN searches.
+/// The right operand of IN: the set in which IN looks up a value.
 public enum SQLInSet: Hashable, Sendable {
   /// A list such as `(1, 2)`, which can be empty.
   case list([SQLExpression])
@@ -213,13 +214,13 @@ public struct SQLCase: Hashable, Sendable {
 
   /// A branch of a CASE expression: `WHEN condition THEN result`.
   public struct Branch: Hashable, Sendable {
-    /// The condition after WHEN, or the value that is compared with the base of the CASE
-    /// expression.
+    /// The condition after WHEN. If the CASE expression has a base, this is the value to compare
+    /// with the base.
     public var condition: SQLExpression
     /// The result after THEN.
     public var result: SQLExpression
 
-    /// Creates a branch that returns `result` if `condition` holds.
+    /// Creates the branch `WHEN condition THEN result`.
     public init(when condition: SQLExpression, then result: SQLExpression) {
       self.condition = condition
       self.result = result
@@ -273,13 +274,13 @@ public enum SQLQuantifier: String, Hashable, Sendable, CaseIterable {
 public struct SQLRaise: Hashable, Sendable {
   /// The effects of RAISE.
   public enum Action: String, Hashable, Sendable, CaseIterable {
-    /// Skips the rest of the trigger and the change that fired it.
+    /// Skips the rest of the trigger and the change of the row that fired it, without an error.
     case ignore = "IGNORE"
-    /// Rolls back the transaction.
+    /// Fails with the message and rolls back the transaction.
     case rollback = "ROLLBACK"
-    /// Undoes the statement.
+    /// Fails with the message and undoes the changes of the statement.
     case abort = "ABORT"
-    /// Stops the statement, but keeps the rows that it has already changed.
+    /// Fails with the message, but keeps the changes that the statement has already made.
     case fail = "FAIL"
   }
 

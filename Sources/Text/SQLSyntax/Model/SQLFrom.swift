@@ -24,7 +24,7 @@ public struct SQLJoin: Hashable, Sendable {
 
   /// A keyword before JOIN.
   public enum Word: String, Hashable, Sendable, CaseIterable {
-    /// Compares the columns that have the same name in both tables.
+    /// Requires equal values in the columns that have the same name in both tables.
     case natural = "NATURAL"
     /// Keeps rows of the left table that have no match.
     case left = "LEFT"
@@ -40,11 +40,11 @@ public struct SQLJoin: Hashable, Sendable {
     case cross = "CROSS"
   }
 
-  /// The condition that a pair of rows must match.
+  /// The condition that a joined pair of rows must satisfy.
   public enum Constraint: Hashable, Sendable {
     /// A condition, `ON condition`.
     case on(SQLExpression)
-    /// The columns to compare, `USING (columns)`.
+    /// The columns that must have equal values in both tables, `USING (columns)`.
     case using([SQLName])
   }
 
@@ -65,7 +65,7 @@ public struct SQLJoin: Hashable, Sendable {
   }
 }
 
-/// A source of rows in a FROM clause.
+/// A source of rows in a FROM clause. An alias is nil if none is written.
 public indirect enum SQLTableSource: Hashable, Sendable {
   /// A table or view.
   case table(SQLTableReference)
@@ -180,7 +180,7 @@ public struct SQLFrame: Hashable, Sendable {
     case noOthers = "NO OTHERS"
     /// Skips the current row.
     case currentRow = "CURRENT ROW"
-    /// Skips the current row and the rows with equal ORDER BY values.
+    /// Skips the current row and the other rows with equal ORDER BY values.
     case group = "GROUP"
     /// Skips the other rows with the same ORDER BY values as the current row.
     case ties = "TIES"

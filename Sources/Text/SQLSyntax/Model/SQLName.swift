@@ -18,11 +18,11 @@ public struct SQLName: Hashable, Sendable {
     case back
     /// `[name]`, the form of SQL Server. The name can't contain `]`.
     case bracket
-    /// `'name'`, which SQLite accepts as a name if only a name is allowed.
+    /// `'name'`, which SQLite accepts where the grammar allows only a name.
     case single
   }
 
-  /// The name without quotation marks. Doubled marks inside the name are single.
+  /// The name without the quotation marks around it. Doubled marks in the SQL text are single here.
   public var text: String
   /// The quotation marks around the name in SQL.
   public var quoting: Quoting

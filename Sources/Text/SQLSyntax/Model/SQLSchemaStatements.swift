@@ -149,7 +149,8 @@ public struct SQLAlterTable: Hashable, Sendable {
     case addColumn(SQLColumnDefinition)
     /// Drops a column: `DROP COLUMN name`.
     case dropColumn(SQLName)
-    /// Adds a constraint: `ADD CONSTRAINT name CHECK (…)`. Requires SQLite 3.53.
+    /// Adds a CHECK constraint: `ADD CONSTRAINT name CHECK (…)`, or `ADD CHECK (…)` if the name is
+    /// nil. Requires SQLite 3.53.
     case addCheck(name: SQLName?, SQLExpression, SQLConflict?)
     /// Drops a constraint: `DROP CONSTRAINT name`. Requires SQLite 3.53.
     case dropConstraint(SQLName)

@@ -114,7 +114,8 @@ public struct SQLResultColumn: Hashable, Sendable {
   public var alias: SQLName?
   /// The range of the result column in the source text.
   public var span = SQLSpan.none
-  /// The source text of an expression that becomes the name of a column of a view or table.
+  /// The source text of an expression without an alias. In a view or in CREATE TABLE AS, it becomes
+  /// the name of the column.
   var written = WrittenText()
 
   /// Creates the result column `expression AS alias`.
@@ -200,9 +201,9 @@ public struct SQLOrderTerm: Hashable, Sendable {
 
 /// A LIMIT clause: `LIMIT count OFFSET offset`.
 public struct SQLLimit: Hashable, Sendable {
-  /// The maximum number of rows.
+  /// The maximum number of rows. A negative value means that there is no limit.
   public var count: SQLExpression
-  /// The number of rows to skip; nil if there is none.
+  /// The number of rows to skip; nil if there is no OFFSET.
   public var offset: SQLExpression?
   /// A Boolean value that indicates whether the clause is written `LIMIT offset, count`.
   public var isOffsetFirst: Bool

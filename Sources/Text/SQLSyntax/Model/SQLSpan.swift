@@ -19,7 +19,8 @@ public struct SQLSpan: Hashable, Sendable {
   /// byte.
   public var range: Range<Int> { Int(start)..<Int(end) }
 
-  /// A Boolean value that indicates whether the node was not parsed from text.
+  /// A Boolean value that indicates whether the range is empty, as it is for a node that was not
+  /// parsed from text.
   public var isEmpty: Bool { start == end }
 
   /// Returns true, because positions don't affect equality.

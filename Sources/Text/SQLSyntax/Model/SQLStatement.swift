@@ -28,14 +28,14 @@ public indirect enum SQLStatement: Hashable, Sendable {
   case alterTable(SQLAlterTable)
   /// A DROP statement for a table, index, view or trigger.
   case drop(SQLDrop)
-  /// A BEGIN statement, with the locking mode and the name of the transaction, if they are written.
-  /// SQLite ignores the name.
+  /// A BEGIN statement, with the locking mode and the name of the transaction; nil if they aren't
+  /// written. SQLite ignores the name.
   case begin(SQLTransactionMode?, name: SQLName?)
   /// A COMMIT or END statement, with the name of the transaction if it is written. SQLite ignores
   /// the name.
   case commit(name: SQLName?)
-  /// A ROLLBACK statement that ends the transaction, with its name if it is written. SQLite ignores
-  /// the name.
+  /// A ROLLBACK statement that ends the transaction, with the name of the transaction if it is
+  /// written. SQLite ignores the name.
   case rollback(name: SQLName?)
   /// A `ROLLBACK TO savepoint` statement. SQLite ignores the name of the transaction.
   case rollbackTo(savepoint: SQLName, transaction: SQLName?)
@@ -45,11 +45,11 @@ public indirect enum SQLStatement: Hashable, Sendable {
   case release(SQLName)
   /// A PRAGMA statement.
   case pragma(SQLPragma)
-  /// An `ATTACH file AS schema KEY key` statement.
+  /// An `ATTACH file AS schema KEY key` statement. The key is nil if there is no KEY clause.
   case attach(SQLExpression, as: SQLExpression, key: SQLExpression?)
   /// A DETACH statement with the schema name.
   case detach(SQLExpression)
-  /// A `VACUUM schema INTO file` statement. Both parts are optional.
+  /// A `VACUUM schema INTO file` statement. The schema and the file are nil if they aren't written.
   case vacuum(SQLName?, into: SQLExpression?)
   /// A REINDEX statement for a table, an index or a collation, or for all indexes if the name is
   /// nil.

@@ -10,8 +10,8 @@
 /// CONFLICT clauses, collations of columns, and conditions of indexes. Use ``changes(to:)`` to
 /// compare two schemas.
 public struct SQLSchema: Hashable, Sendable {
-  /// An object with a text that can't be parsed, because a newer SQLite created it or the schema is
-  /// damaged.
+  /// An object with a text that isn't a CREATE statement that this library can parse, because a
+  /// newer SQLite created the object or the schema is damaged.
   public struct Unread: Hashable, Sendable {
     /// The name of the object in `sqlite_schema`.
     public let name: String
@@ -23,7 +23,7 @@ public struct SQLSchema: Hashable, Sendable {
 
   /// The tables, in the order of their rows in `sqlite_schema`.
   public var tables: [SQLCreateTable] = []
-  /// The virtual tables, with the texts of their arguments.
+  /// The virtual tables, with their modules and arguments.
   public var virtualTables: [SQLCreateVirtualTable] = []
   /// The indexes that CREATE INDEX created. Indexes of constraints are part of their tables.
   public var indexes: [SQLCreateIndex] = []
@@ -31,7 +31,7 @@ public struct SQLSchema: Hashable, Sendable {
   public var views: [SQLCreateView] = []
   /// The triggers of tables and views.
   public var triggers: [SQLCreateTrigger] = []
-  /// The objects with texts that can't be parsed.
+  /// The objects with texts that can't be parsed. They aren't in the other arrays.
   public var unread: [Unread] = []
 
   /// Creates an empty schema.
@@ -40,8 +40,8 @@ public struct SQLSchema: Hashable, Sendable {
   /// Creates a model of a schema from the rows of `sqlite_schema`.
   ///
   /// - Parameters:
-  ///   - objects: The name and text of each row of `sqlite_schema` that has a text. SQLite's own
-  ///     tables, such as `sqlite_sequence`, are ignored.
+  ///   - objects: The name and text of each row of `sqlite_schema` that has a text. Objects with
+  ///     names that begin with `sqlite_`, such as `sqlite_sequence`, are ignored.
   ///   - grammar: The grammar of the linked SQLite library.
   /// - Complexity: O(*n*) in the length of all texts.
   public init(_ objects: some Sequence<(String, String)>, grammar: SQLGrammar = SQLGrammar()) {
@@ -117,6 +117,7 @@ extension SQLTableDefinition {
   }
 
   /// The foreign keys: the names of their columns, and the tables and columns that they reference.
+  /// Those of the column constraints come first.
   public var references: [(columns: [String], reference: SQLReference)] {
     let own = columns.flatMap { column in
       column.constraints.compactMap { constraint in
@@ -137,8 +138,8 @@ extension SQLTableDefinition {
       }
   }
 
-  /// A Boolean value that indicates whether the table is WITHOUT ROWID, so that rows are stored by
-  /// primary key.
+  /// A Boolean value that indicates whether the table is declared WITHOUT ROWID, so that it has no
+  /// rowid and its rows are stored in the order of the primary key.
   public var isWithoutRowID: Bool { options.contains(.withoutRowID) }
 
   /// A Boolean value that indicates whether the table is STRICT, so that columns accept only values
@@ -152,12 +153,14 @@ extension SQLColumnDefinition {
     constraints.contains { if case .notNull = $0.kind { true } else { false } }
   }
 
-  /// A Boolean value that indicates whether the column has a PRIMARY KEY constraint.
+  /// A Boolean value that indicates whether the column itself has a PRIMARY KEY constraint. Table
+  /// constraints don't count.
   public var isPrimaryKey: Bool {
     constraints.contains { if case .primaryKey = $0.kind { true } else { false } }
   }
 
-  /// A Boolean value that indicates whether the column has a UNIQUE constraint.
+  /// A Boolean value that indicates whether the column itself has a UNIQUE constraint. Table
+  /// constraints don't count.
   public var isUnique: Bool {
     constraints.contains { if case .unique = $0.kind { true } else { false } }
   }

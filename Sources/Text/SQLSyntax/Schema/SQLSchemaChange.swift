@@ -26,8 +26,8 @@ public struct SQLSchemaChange: Hashable, Sendable {
   public let kind: Kind
   /// The name of the table, index, view or trigger that changes.
   public let name: String
-  /// The statement that performs the step, or nil if SQLite has no statement for it and the table
-  /// must be rebuilt (<https://www.sqlite.org/lang_altertable.html#otheralter>).
+  /// The statement that performs the step; nil if ALTER TABLE before SQLite 3.53 can't perform it,
+  /// so that the table must be rebuilt (<https://www.sqlite.org/lang_altertable.html#otheralter>).
   public let statement: SQLStatement?
   /// A description of the step as a sentence.
   public let description: String
@@ -41,12 +41,14 @@ extension SQLSchema {
   ///
   ///     for change in stored.changes(to: wanted) { print(change) }
   ///
-  /// There are no steps if the schemas differ only in blanks, comments, quotation marks and the
-  /// case of letters. A renamed object is a drop and a creation, because a rename can't be
-  /// detected. Texts that can't be parsed are ignored.
+  /// There are no steps if the schemas differ only in the order of their objects, and in blanks,
+  /// comments, quotation marks and the case of letters. A changed index, view, trigger or virtual
+  /// table is dropped and created again. So is a renamed object, because a rename can't be
+  /// detected. Objects in ``unread`` are ignored.
   ///
   /// - Parameter other: The schema to convert this one into.
-  /// - Complexity: O(*n*) in the size of both schemas, and O(*c*²) in the columns of each table.
+  /// - Complexity: O(*n*) in the size of both schemas, plus O(*t*²) in the number of tables and
+  ///   O(*c*²) in the columns and constraints of each table.
   public func changes(to other: SQLSchema) -> [SQLSchemaChange] {
     var differ = Differ()
     // Objects that depend on tables are dropped first and created last.
@@ -240,8 +242,8 @@ private func folded(_ text: String) -> String {
     decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
 }
 
-/// Returns the tokens of a text without blanks, comments, quotation marks and the case of letters.
-/// Strings are unchanged.
+/// Returns the tokens of a text without blanks, comments and quotation marks, and with letters in
+/// lowercase. Strings are unchanged.
 private func normalizedTokens(_ sql: String) -> [String] {
   var words: [String] = []
   var tokens = SQLTokens(sql)
