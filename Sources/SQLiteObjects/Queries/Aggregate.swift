@@ -37,8 +37,8 @@ extension Aggregate where Result == Int {
   /// An aggregate for the number of objects.
   public static var count: Aggregate { Aggregate(.form(.count, []), Aggregate.integer) }
 
-  /// Returns an aggregate for the number of objects that match a filter. Combine it with other
-  /// aggregates of the same objects.
+  /// Returns an aggregate for the number of objects that match a filter. Use it together with
+  /// aggregates of all objects of the query.
   ///
   ///     try magic.fetch(Order.all.aggregate(.count, .count(where: \Order.$isPaid == true), by: \.$country))
   ///
@@ -85,8 +85,8 @@ extension Aggregate where Result == Int {
 extension Aggregate where Result: Codable & Numeric & SendableMetatype {
   /// Returns an aggregate for the sum of a property. It is zero if there are no values.
   ///
-  /// Fetching throws if a sum of integers doesn't fit in 64 bits. A sum of infinities of both signs
-  /// is NaN.
+  /// Fetching throws if a sum of integers doesn't fit in 64 bits or in the type of the numbers, or
+  /// if `Decimal` can't hold a sum of decimals exactly. A sum of infinities of both signs is NaN.
   ///
   /// - Parameter path: A numeric property.
   public static func sum<Column: MagicColumn<Result>>(
@@ -97,8 +97,8 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
 
   /// Returns an aggregate for the sum of an expression. It is zero if there are no values.
   ///
-  /// Fetching throws if a sum of integers doesn't fit in 64 bits. A sum of infinities of both signs
-  /// is NaN.
+  /// Fetching throws if a sum of integers doesn't fit in 64 bits or in the type of the numbers, or
+  /// if `Decimal` can't hold a sum of decimals exactly. A sum of infinities of both signs is NaN.
   ///
   /// - Parameter expression: The number that is calculated for each object.
   public static func sum(_ expression: MagicExpression<Object, Result>) -> Aggregate

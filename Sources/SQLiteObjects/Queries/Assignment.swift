@@ -25,9 +25,10 @@ public struct Assignment<Object: MagicObject>: Sendable {
   /// Returns an assignment that sets a property to a value.
   ///
   /// - Parameters:
-  ///   - path: A property that is stored in a column: a plain value or a to-one relation. An asset
-  ///     can only be set to nil.
-  ///   - value: The value. A related object must be in the store.
+  ///   - path: A property that is stored in a column: a plain value or a to-one relation. An
+  ///     optional asset can be set to nil, but to nothing else.
+  ///   - value: The value. The update throws ``MagicError/notSaved(type:)`` if it is an object that
+  ///     isn't in the store, and another error if the value can't be stored in a column.
   public static func set<Column: MagicColumn & MagicProperty>(
     _ path: KeyPath<Object, Column>, to value: Column.Value
   ) -> Assignment {

@@ -64,8 +64,8 @@ extension QueryNode {
     return equalityColumn
   }
 
-  /// Returns the same comparison for another column. For ``QueryComparison/notEqual``, returns its
-  /// negation.
+  /// Returns the same comparison for another column. For ``QueryComparison/notEqual``, returns the
+  /// equality, and true for `isNegated`.
   fileprivate func comparing(_ slots: [Int]) -> (QueryNode, isNegated: Bool) {
     switch self {
     case .comparing(_, .notEqual, let value, let depth):

@@ -11,12 +11,12 @@ extension ExpressionSQL {
   /// The form of the SQL that reads related rows.
   enum RelatedShape {
     /// A correlated subquery. It finds the related rows of one row through the index on the start
-    /// of the relation. Its condition is hidden from the planner, which could otherwise use an
-    /// index on the condition.
+    /// of the relation, the column that stores the key of this row. Its condition is hidden from
+    /// the planner, which could otherwise use an index on the condition.
     case lookUp
-    /// An uncorrelated subquery, evaluated once for the whole statement: the keys from which
-    /// matching rows are reached, or the aggregate for each key. The planner may start with the
-    /// condition.
+    /// An uncorrelated subquery, evaluated once for the whole statement. It returns the keys from
+    /// which matching rows are reached, or the aggregate for each key. The planner may use an index
+    /// on the condition.
     case materialized
   }
 
@@ -24,8 +24,8 @@ extension ExpressionSQL {
   private struct RelatedSelection {
     let path: RelatedPath
     let shape: RelatedShape
-    /// The value that is calculated from the rows; `1` if the query tests only whether a row
-    /// exists.
+    /// The SQL of the value that is calculated from the rows; `1` if the query tests only whether a
+    /// row exists.
     let result: SQL
     /// The FROM and WHERE clauses of the subquery.
     let source: SQL
@@ -42,7 +42,7 @@ extension ExpressionSQL {
     var group: SQL { isSortedByStart ? start : "+\(start)" }
   }
 
-  /// Chooses the form of the SQL. No other code makes this decision.
+  /// Chooses the form of the SQL for a query of related objects. No other code makes this decision.
   ///
   /// A materialized set reads the related rows through an index on the condition, or all of them in
   /// table order. Lookups read them in random order, and take quadratic time if one row is visited
@@ -155,7 +155,7 @@ extension ExpressionSQL {
         || query.operand == nil && query.filter?.comparesKey ?? true)
   }
 
-  /// Writes the result for the case that no related objects exist.
+  /// Writes the result that the query has if no related objects exist.
   private func write(_ answer: RelatedQuery.Answer, forNoRows sql: inout SQL) {
     switch answer {
     case .exists: sql.append(text: "(1 = 0)")
@@ -185,7 +185,7 @@ extension ExpressionSQL {
     return query
   }
 
-  /// Returns the tables along a route.
+  /// Returns the tables along a route and the conditions that join them.
   ///
   /// - Returns: The tables, or nil if a table of one of the relations doesn't exist yet.
   private mutating func path(_ route: [Int], _ rows: Rows) throws -> RelatedPath? {
@@ -236,8 +236,11 @@ extension ExpressionSQL {
     return path
   }
 
-  /// Returns whether the tables of a relation exist, and adds the columns and indexes that they
-  /// lack. The first query of a type inspects its tables.
+  /// Returns whether the tables of a relation exist, and adds the columns, indexes and delete rules
+  /// that they lack. The first query of a type inspects its tables.
+  ///
+  /// - Throws: ``UnknownTables`` if the tables haven't been inspected and ``mayInspectTables`` is
+  ///   false, or an error of the database.
   func isStored(_ relation: ObjectRelation) throws -> Bool {
     if store.isReady(relation.owner) { return true }
     guard ExpressionSQL.mayInspectTables else { throw UnknownTables() }
@@ -256,7 +259,7 @@ private struct RelatedPath {
     /// The condition that joins the table to the rows of the preceding step; empty for the first
     /// step.
     var condition: String
-    /// A condition that selects one of several rows between the same two objects; nil if only one
+    /// A condition that selects one of several rows that link the same two objects; nil if only one
     /// can exist.
     var distinction: String?
     /// The table of the related objects and the condition that joins it to `table`; nil if `table`
@@ -275,7 +278,7 @@ private struct RelatedPath {
   /// The column of the first relation that stores ``key``.
   let start: String
 
-  /// The rows at the end of the route.
+  /// The rows of the related objects at the end of the route.
   var rows: ExpressionSQL.Rows { steps[steps.count - 1].rows }
 
   /// Returns the FROM clause. Call it after all other parts of the subquery are written.

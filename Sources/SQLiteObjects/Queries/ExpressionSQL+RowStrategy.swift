@@ -12,13 +12,14 @@ extension ExpressionSQL {
   enum Narrowing: Comparable {
     /// All rows of a table, or an unknown number.
     case all
-    /// The rows that an index finds for a value, or the first rows of an order.
+    /// The rows that an index finds for a value, or the rows that a statement with a limit reads in
+    /// index order before it stops.
     case few
     /// A single row, found by its key.
     case one
   }
 
-  /// The order in which a statement reads rows, and the number of rows after which it stops.
+  /// The order and the limit of a statement that stops after a number of rows.
   struct Window {
     let order: [QueryOrder]
     /// The number of rows after which the statement stops: those that it skips and those that it
@@ -45,15 +46,18 @@ extension ExpressionSQL {
     var indexedTerms: [Int] = []
     /// The indexes of the terms that no database index serves.
     var rest: [Int] = []
-    /// The part of the rows to read, if an index has them in the required order and the first
-    /// matches suffice; nil if all rows are read.
+    /// The order and limit, if an index yields the rows in the order of the first sort key, so that
+    /// the statement can stop after enough matches. Nil if it reads all rows.
     let stream: Window?
-    /// A reverse relation with a condition that no index serves. Nil if an index serves one of the
-    /// terms.
+    /// The first term on a reverse relation whose condition no index serves; nil if an index serves
+    /// one of the terms, or if there is no such term. If `stream` is nil, the statement first
+    /// estimates how many related objects match.
     var probed: RelatedQuery?
-    /// Whether reading all rows is one of the alternatives that the statement compares.
+    /// Whether reading all rows is one of the alternatives from which the statement chooses if
+    /// `compares` is true.
     var scans = false
-    /// Whether the statement compares the numbers of rows when it runs, and starts with the fewest.
+    /// Whether the statement compares the alternatives when it runs, and starts with the one that
+    /// probably reads the fewest rows.
     var compares = false
     /// An estimate of the number of rows for which the filter is evaluated, if the statement
     /// doesn't compare.
@@ -76,8 +80,8 @@ extension ExpressionSQL {
   ///
   /// - Parameters:
   ///   - filter: The filter, or nil if all rows are read.
-  ///   - plan: The type of the rows.
-  ///   - window: The part of the rows that is read, or nil for all.
+  ///   - plan: The plan of the rows' type.
+  ///   - window: The order and limit of the statement, or nil if it reads all matching rows.
   ///   - hasRelationTerm: Whether the first term of the filter selects the objects of a relation.
   func rowStrategy(
     _ filter: QueryNode?, _ plan: ObjectPlan, _ window: Window? = nil, hasRelationTerm: Bool = false
@@ -135,7 +139,7 @@ extension ExpressionSQL {
 // Conditions that an index serves.
 extension ExpressionSQL {
   /// Returns whether a statement can start with the rows that match a term, because an index finds
-  /// them.
+  /// these rows or, for a term on related objects, the related objects.
   private func isServedByIndex(_ term: QueryNode, _ plan: ObjectPlan) throws -> Bool {
     guard let query = term.requiredRelation else { return try isIndexed(term, plan) }
     guard let filter = query.filter, let first = query.route.first,
@@ -145,8 +149,10 @@ extension ExpressionSQL {
     return try isIndexed(filter, end)
   }
 
-  /// Returns the relation of a term or of its negation, if it is a single reverse relation with a
-  /// condition that no index serves; otherwise nil.
+  /// Returns the query of a term, or of the condition that a term negates, if it tests whether a
+  /// reverse relation contains an object that matches a condition, and no index serves this
+  /// condition. Returns nil for all other terms, and if the relation uses a link table or isn't
+  /// stored yet.
   private func probed(_ term: QueryNode, _ plan: ObjectPlan) throws -> RelatedQuery? {
     if case .negation(let operand, _) = term { return try probed(operand, plan) }
     guard case .related(let query, _) = term, case .exists = query.answer, query.route.count == 1,
@@ -178,7 +184,7 @@ extension ExpressionSQL {
     }
   }
 
-  /// Returns whether a column has an index, and each relation on its path has one, too. References
+  /// Returns whether the last property of a path has an index, and all others are references, which
   /// always have one.
   private func isIndexed(_ slots: ArraySlice<Int>, _ plan: ObjectPlan) throws -> Bool {
     guard let slot = slots.first else { return true }
@@ -187,7 +193,8 @@ extension ExpressionSQL {
     return try isIndexed(slots.dropFirst(), store.plan(type))
   }
 
-  /// Returns the type at the end of a route, or nil if a property on the route isn't a relation.
+  /// Returns the plan of the type at the end of a route, or nil if a property on the route isn't a
+  /// relation.
   private func destination(of route: [Int], _ start: ObjectPlan) throws -> ObjectPlan? {
     var plan = start
     for slot in route {
@@ -202,7 +209,8 @@ extension ExpressionSQL {
 }
 
 extension ExpressionSQL.Window {
-  /// Returns whether an index of a type, or its key, has the rows in this order.
+  /// Returns whether an index of the type, or the key of its table, yields the rows in the order of
+  /// the window's first sort key. Returns true if the window has no order.
   fileprivate func isInOrderOfIndex(of plan: ObjectPlan) -> Bool {
     guard let first = order.first else { return true }
     guard case .column(let slots) = first.node, slots.count <= 1 else { return false }
@@ -211,7 +219,8 @@ extension ExpressionSQL.Window {
 }
 
 extension ObjectPlan {
-  /// Returns whether at most one row can match a condition.
+  /// Returns whether a condition is an equality with a unique column or with the key, so that at
+  /// most one row matches.
   fileprivate func matchesAtMostOneRow(_ term: QueryNode) -> Bool {
     guard case .comparing = term, let slots = term.equalityColumn, slots.count <= 1 else {
       return false
@@ -221,7 +230,8 @@ extension ObjectPlan {
 }
 
 extension ObjectPlan {
-  /// Returns whether terms compare several columns, and no index starts with two of them.
+  /// Returns whether equalities are on different columns, and no index starts with two of these
+  /// columns.
   fileprivate func hasSeparateIndexes(_ terms: [QueryNode]) -> Bool {
     if terms.count < 2 { return false }
     let names = Set(terms.compactMap { $0.equalityColumn?.first.map { properties[$0].name } })
@@ -238,8 +248,8 @@ extension QueryNode {
     if case .all(let list) = self { list.conditions } else { [self] }
   }
 
-  /// The slots on the path of the column that must be equal to a value, or to one of several
-  /// values, for the condition to be true; nil if no single column must.
+  /// The slots on the path of the column that the condition compares for equality with a value, or
+  /// with several values. Empty for the key of the row; nil for all other conditions.
   var equalityColumn: [Int]? {
     switch self {
     case .comparing(.column(let slots), .equal, .value(let value), _):
@@ -250,8 +260,8 @@ extension QueryNode {
     }
   }
 
-  /// The relation that must have a matching object for the condition to be true, or nil if there is
-  /// none.
+  /// The query that must find a related object for the condition to be true; nil if the condition
+  /// can be true without one.
   var requiredRelation: RelatedQuery? {
     switch self {
     case .related(let query, _):
@@ -279,7 +289,7 @@ extension QueryNode {
   }
 
   /// Whether the node contains SQL of the user. Subqueries on related objects don't count, because
-  /// their names are separate.
+  /// the columns in them belong to other tables.
   var hasLiteral: Bool {
     containsPart { node in
       switch node {
@@ -294,7 +304,7 @@ extension QueryNode {
   /// recursive, because a sum is a tree of up to ``greatestDepth`` levels, and their stack frames
   /// would overflow a small stack.
   ///
-  /// - Parameter isFound: A test of one node. It returns nil if the children of the node decide.
+  /// - Parameter isFound: Tests one node. It returns nil to test the children of the node as well.
   private func containsPart(_ isFound: (QueryNode) -> Bool?) -> Bool {
     if let isFound = isFound(self) { return isFound }
     var open = parts

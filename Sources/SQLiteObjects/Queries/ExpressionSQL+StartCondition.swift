@@ -7,8 +7,8 @@ import SQLiteRelations
 // first condition that has fewer. Counting takes a small part of the time that reading the rows
 // takes.
 extension ExpressionSQL {
-  /// The maximum number of conditions that a statement chooses between. The length of its SQL is
-  /// quadratic in this number.
+  /// The maximum number of indexed conditions from which a statement chooses. The length of its SQL
+  /// is quadratic in this number.
   private static var choiceLimit: Int { 4 }
 
   /// Writes the condition of a statement.
@@ -43,8 +43,9 @@ extension ExpressionSQL {
   }
 
   /// Writes a query for the keys of the rows that match a filter. It is a `UNION ALL` with a branch
-  /// for each term that an index serves, and a branch 0 that reads the first rows of an order, or
-  /// all rows. When it runs, all branches but one are empty.
+  /// for each of the first `choiceLimit` terms that an index serves, or a single branch 1 if no
+  /// index serves a term. Branch 0, if reading in another way may be faster, reads all rows, or the
+  /// first rows in the sort order. When the query runs, all branches but one are empty.
   private mutating func writeChoice(
     _ filter: QueryNode, _ plan: ObjectPlan, _ rowStrategy: RowStrategy, to sql: inout SQL
   ) throws {
@@ -110,8 +111,9 @@ extension ExpressionSQL {
     }
   }
 
-  /// Writes SQL for the number of the branch with the fewest rows, or for 0 if it is probably
-  /// faster to read the first rows of an order, or all rows.
+  /// Writes the rest of a CASE expression that yields the number of the branch with the fewest
+  /// rows. It yields 0 if reading all rows, or the first rows in the sort order, is probably
+  /// faster.
   private func writeComparison(
     _ names: [String], _ plan: ObjectPlan, _ rowStrategy: RowStrategy, to sql: inout SQL
   ) {
@@ -135,8 +137,9 @@ extension ExpressionSQL {
     )
   }
 
-  /// Writes SQL that yields 0 if one of the first 256 rows of an order matches a filter that no
-  /// index serves. Then many rows probably match.
+  /// Writes the rest of a CASE expression that yields 0 if one of the first 256 rows in the sort
+  /// order matches a filter that no index serves, because then many rows probably match. Otherwise
+  /// it yields 1.
   private mutating func writeProbe(
     _ filter: QueryNode, _ rows: Rows, _ order: [QueryOrder], to sql: inout SQL
   ) throws {
@@ -148,8 +151,9 @@ extension ExpressionSQL {
     sql.append(text: ") THEN 0 ELSE 1 END")
   }
 
-  /// Writes SQL that yields 0 if so many related objects match that checking those of each row is
-  /// probably faster than reading all related objects.
+  /// Writes the rest of a CASE expression that yields 0 if so many related objects match that
+  /// checking those of each row is probably faster than reading all related objects. Otherwise it
+  /// yields 1.
   private mutating func writeProbe(
     _ query: RelatedQuery, _ rows: Rows, to sql: inout SQL
   ) throws {
@@ -173,8 +177,8 @@ extension ExpressionSQL {
     sql.append(text: ")")
   }
 
-  /// Writes terms of the filter as further conditions. A unary `+` prevents SQLite from finding the
-  /// rows through an index on these terms.
+  /// Appends terms of the filter with `AND`. A unary `+` prevents SQLite from finding the rows
+  /// through an index on these terms.
   private mutating func write(
     _ rowStrategy: RowStrategy, _ indices: [Int], _ rows: Rows, to sql: inout SQL
   ) throws {
@@ -194,8 +198,9 @@ extension ExpressionSQL {
     sql.append(text: rows.key)
   }
 
-  /// Returns a query for the keys of the rows that match a term, which finds them one by one. It
-  /// may also return keys of other rows, and the same key repeatedly.
+  /// Returns a query that finds the keys of the rows that match a term one by one, so that counting
+  /// them can stop early. The result may contain the same key repeatedly, and for a term on related
+  /// objects, keys of rows that don't match.
   private mutating func keys(of term: QueryNode, _ rows: Rows) throws -> SQL {
     if let query = term.requiredRelation, let starts = try starts(of: query, rows) { return starts }
     var sql: SQL = "SELECT \(SQL(unchecked: rows.key)) FROM "

@@ -1,7 +1,7 @@
 import SQLiteCore
 import SQLiteRelations
 
-/// A writer of filters and all other expressions on objects as SQL for one store.
+/// A writer of SQL for filters and all other expressions on the objects of one store.
 ///
 /// For example, `\.$age > 30` becomes `"Person"."age" > ?` with the value 30.
 ///
@@ -34,8 +34,8 @@ struct ExpressionSQL {
     /// Creates the rows of a type's own table.
     ///
     /// - Parameters:
-    ///   - plan: The type.
-    ///   - narrowing: The number of rows for which expressions are evaluated.
+    ///   - plan: The plan of the rows' type.
+    ///   - narrowing: An estimate of the number of rows for which expressions are evaluated.
     ///   - joinsReferences: Whether referenced objects are joined.
     init(of plan: ObjectPlan, narrowing: Narrowing = .all, joinsReferences: Bool = false) {
       self.plan = plan
@@ -66,8 +66,8 @@ struct ExpressionSQL {
     }
   }
 
-  /// Thrown if the SQL depends on tables that the store hasn't inspected, and ``mayInspectTables``
-  /// is false.
+  /// An error that is thrown if the SQL depends on tables that the store hasn't inspected, and
+  /// ``mayInspectTables`` is false.
   struct UnknownTables: Error {}
 
   /// Whether the thread may wait for the database to inspect the tables of a relation. False on the
@@ -76,7 +76,8 @@ struct ExpressionSQL {
 
   let store: any ObjectStore
   private var aliases = 0
-  /// The nesting level of the expression that is being written.
+  /// The nesting level of the expression that is being written, which ``QueryNode/greatestLevel``
+  /// limits.
   var level = 0
 
   init(_ store: any ObjectStore) {
@@ -87,7 +88,7 @@ struct ExpressionSQL {
   ///
   /// - Parameters:
   ///   - node: The expression.
-  ///   - plan: The type.
+  ///   - plan: The plan of the rows' type.
   ///   - narrowing: An estimate of the number of rows for which it is evaluated.
   ///   - store: The store.
   static func sql(
@@ -111,7 +112,11 @@ struct ExpressionSQL {
     return sql
   }
 
-  /// Writes an expression on rows. Throws if it is nested too deeply.
+  /// Writes an expression on rows.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/tooBig`` if the expression is nested too deeply,
+  ///   the error of a ``QueryNode/failure(_:)``, or ``MagicError``, for example if an object isn't
+  ///   in the store.
   mutating func write(_ node: QueryNode, _ rows: Rows, to sql: inout SQL) throws {
     guard level < QueryNode.greatestLevel else {
       throw QueryNode.isTooDeep(QueryNode.greatestLevel)
@@ -205,9 +210,9 @@ extension ExpressionSQL {
     sql.append(text: operand.isTruthValue ? ") IS NOT 1" : "), 0)")
   }
 
-  /// Returns the operand of an equality. On a server, which lacks the collations of this library,
-  /// returns it without its collation. Equal values have the same stored form, so the result is the
-  /// same.
+  /// Returns the operand of an equality; on a server, which lacks the collations of this library,
+  /// without its collation. The equality yields the same result, because equal values have the same
+  /// stored form.
   private func withoutCollation(_ node: QueryNode) -> QueryNode {
     guard store.isRemote, case .librarySQL(let form, let operands, _) = node,
       form.pieces == QueryNode.orderPieces
@@ -266,8 +271,9 @@ extension ExpressionSQL {
     sql.append(text: ")")
   }
 
-  /// Combines many equalities of a column into one `IN` list. SQLite's compiler takes time that is
-  /// quadratic in the number of comparisons: seconds for 20,000.
+  /// Combines the equalities of each column into one `IN` list if there are more than 16
+  /// conditions. SQLite's compiler takes time that is quadratic in the number of comparisons:
+  /// seconds for 20,000.
   private mutating func grouped(_ conditions: [QueryNode], _ rows: Rows) throws -> [QueryNode] {
     guard conditions.count > 16 else { return conditions }
     var indexes: [[Int]: Int] = [:]
@@ -294,8 +300,8 @@ extension ExpressionSQL {
     return grouped
   }
 
-  /// Writes conditions, joined two by two. In a plain sequence of a thousand, each would add a
-  /// level to SQLite's expression.
+  /// Writes conditions as a balanced tree of ` AND ` or ` OR `. In a plain sequence, each condition
+  /// would add a level to SQLite's expression, which may have 1000 levels.
   mutating func write(
     _ conditions: ArraySlice<QueryNode>, joinedBy word: String, _ rows: Rows, to sql: inout SQL
   ) throws {
@@ -348,7 +354,7 @@ extension ExpressionSQL {
     return target
   }
 
-  /// Returns the SQL of the joins that the written expressions use.
+  /// Returns the SQL of the joins that the expressions written so far use.
   func joins(of rows: Rows) throws -> String {
     var text = ""
     for (slot, target) in (rows.joined ?? [:]).sorted(by: { $0.key < $1.key }) {

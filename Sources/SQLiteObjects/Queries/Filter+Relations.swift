@@ -42,9 +42,10 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   /// A filter for the objects that have no related objects.
   public var isEmpty: Filter<Root> { Filter(.not(related { _ in })) }
 
-  /// An expression for the number of related objects. In an array, duplicates are counted. In a
-  /// reverse relation, each object is counted once. After a further relation, an object is counted
-  /// once for each path that reaches it.
+  /// An expression for the number of related objects. An object that an array contains several
+  /// times is counted several times. In a reverse relation, each object is counted once. At the end
+  /// of a path of several relations, an object is counted once for each way in which the path
+  /// reaches it.
   public var count: MagicExpression<Root, Int> { MagicExpression(aggregate(.count)) }
 
   /// Returns an expression for the number of related objects that match a filter.
@@ -64,7 +65,8 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   }
 
   /// Returns an expression for the sum of a property of the related objects. It is zero if there
-  /// are no values.
+  /// are no values. Fetching throws if a sum of integers doesn't fit in 64 bits, or if `Decimal`
+  /// can't hold a sum of decimals exactly.
   ///
   ///     (\Customer.$invoices).sum(\.$total) > 1_000
   ///
@@ -78,7 +80,8 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   }
 
   /// Returns an expression for the sum of an expression over the related objects. It is zero if
-  /// there are no values.
+  /// there are no values. Fetching throws if a sum of integers doesn't fit in 64 bits, or if
+  /// `Decimal` can't hold a sum of decimals exactly.
   ///
   ///     (\Order.$lines).sum(\.$price * \.$quantity)
   ///
@@ -215,14 +218,14 @@ extension QueryForm {
   private static let decimalMax = combined(["max(", " COLLATE magicdata_decimal)"])
 
   /// Returns an aggregate that can be split: applied to the results for parts of the rows, it
-  /// returns the result for all.
+  /// returns the result for all rows.
   private static func combined(
     _ pieces: [String], mayBeNull: Bool = true, forNoRows: Value? = .null
   ) -> QueryForm {
     QueryForm(pieces, mayBeNull: mayBeNull, forNoRows: forNoRows, combining: pieces)
   }
 
-  /// Returns the aggregate for the sum of values of a type. It is zero for no rows, throws if
+  /// Returns the aggregate for the sum of values of a type. It is zero for no rows, fails if
   /// integers overflow 64 bits, and is exact for decimals.
   static func sum(of type: Any.Type) -> QueryForm {
     if type == Decimal.self || type == Duration.self { return decimalSum }

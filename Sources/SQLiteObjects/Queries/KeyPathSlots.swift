@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The properties that a key path accesses, determined by applying the path to an object without
-/// values.
+/// A namespace for looking up the properties that a key path accesses. The path is applied to an
+/// object without values.
 enum KeyPathSlots<Object: MagicObject> {
   /// Returns the slots of the properties on a path, or nil if a part of it isn't a property.
   static func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {
@@ -28,7 +28,7 @@ private final class PrototypeObject<Object: MagicObject>: AnyPrototype, @uncheck
   }
 }
 
-/// The part that the prototypes of all types have in common.
+/// The base class of the prototypes of all types, so that one dictionary can contain them.
 // Proof: the storage is Sendable, and the only subclass has its own proof.
 private class AnyPrototype: @unchecked Sendable {
   let storage: ObjectStorage

@@ -1,12 +1,12 @@
 import SQLiteCore
 
-/// A check that a calculated number fits an integer property.
+/// A check of whether a calculated number fits an integer property.
 struct NumberFit: Sendable {
   let name: String
   let range: ClosedRange<Int64>
 
-  /// Returns SQL for the value that fails if the number doesn't fit. The error is SQLite's own,
-  /// which names neither the property nor the number.
+  /// Returns SQL that yields the value, or fails with ``failure`` if the value doesn't fit. This
+  /// message of SQLite names neither the property nor the number.
   func checked(_ value: SQL) -> SQL {
     "CASE WHEN \(condition(value)) THEN \(value) ELSE abs(ifnull(length(\(value)), 0) * 0 - \(Int64.max) - 1) END"
   }
@@ -14,7 +14,7 @@ struct NumberFit: Sendable {
   /// The message of the error with which SQLite rejects a number that doesn't fit.
   static let failure = "integer overflow"
 
-  /// Returns a condition that the value is NULL or an integer that fits.
+  /// Returns SQL that tests whether the value is NULL or an integer that fits.
   func condition(_ value: SQL) -> SQL {
     "(\(value)) IS NULL OR typeof(\(value)) = 'integer' AND (\(value)) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
   }

@@ -9,7 +9,7 @@ import SQLiteMapping
 /// safe in the schema of a hostile file: a value of the wrong kind is an error, and no result is
 /// longer than SQLite allows.
 enum QueryFunctions {
-  /// Adds the functions to a connection.
+  /// Adds the functions to a connection. Does nothing for a connection to a server.
   static func add(to connection: Connection) throws {
     // A server can't run these functions. Its error for a statement that uses one names the
     // function.
@@ -91,6 +91,9 @@ enum QueryFunctions {
 
   /// Returns the text with every occurrence of a part replaced, from left to right. Compares bytes,
   /// not characters.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/tooBig`` if the result is longer than SQLite
+  ///   allows.
   private static func replacing(
     _ text: String, _ part: String, _ replacement: String
   ) throws -> String {
@@ -116,7 +119,7 @@ enum QueryFunctions {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// SQLite's limit for the bytes of a text.
+  /// The maximum size of a text in bytes, which is SQLite's default limit.
   private static let greatestLength = 1_000_000_000
 
   private static func addDates(to connection: Connection) throws {
@@ -201,10 +204,14 @@ private struct DecimalSum {
   /// The sum of the numbers that have at most 18 digits before and after the point, in units of
   /// 10^-18.
   private var units: Int128 = 0
-  /// The sum of all other numbers, and of units that would overflow.
+  /// The sum of all other numbers, and of the units that were moved here before they would
+  /// overflow.
   private var rest = Decimal.zero
 
   /// Adds a number to the sum. NULL is ignored.
+  ///
+  /// - Throws: ``SQLiteError`` if the value isn't a decimal, or if `Decimal` can't hold the sum
+  ///   exactly.
   mutating func add(_ value: Value) throws {
     if value.isNull { return }
     count += 1
@@ -294,6 +301,9 @@ private struct Percentile {
   private var fraction: Double?
 
   /// Adds a number: an integer, a real, or the text of a decimal. NULL is ignored.
+  ///
+  /// - Throws: ``SQLiteError`` if the value isn't a number, or if the fraction isn't from 0 to 1 or
+  ///   differs from that of the previous values.
   mutating func add(_ value: Value, fraction: Value) throws {
     let fraction = try Double(databaseValue: fraction)
     guard 0...1 ~= fraction, self.fraction ?? fraction == fraction else {
@@ -333,8 +343,8 @@ private struct Percentile {
     }
   }
 
-  /// Returns the two sorted values next to a position, and the distance of the position from the
-  /// lower one.
+  /// Returns the two sorted values around the position that a fraction determines, and the distance
+  /// of the position from the lower one, from 0 to 1.
   private static func neighbors<Number>(
     _ sorted: [Number], _ fraction: Double
   ) -> (low: Number, high: Number, share: Double) {

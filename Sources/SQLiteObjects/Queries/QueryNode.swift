@@ -33,11 +33,12 @@ enum QueryNode: Sendable {
   /// A condition or a calculation on related objects.
   indirect case related(RelatedQuery, depth: Int)
   indirect case negation(QueryNode, depth: Int)
-  /// True if all conditions are true.
+  /// A condition that is true if all conditions in the list are true.
   case all(QueryNodeList)
-  /// True if at least one condition is true.
+  /// A condition that is true if at least one condition in the list is true.
   case any(QueryNodeList)
-  /// An error that is thrown when the query is written as SQL.
+  /// An error in the expression, such as a value that can't be stored. It is thrown when the
+  /// expression is written as SQL.
   case failure(any Error)
 }
 
@@ -47,9 +48,9 @@ extension QueryNode {
   // There are two limits, because a sum of many operands is a deep tree, which is released
   // recursively, but flat SQL.
 
-  /// The maximum depth of a tree. Each operand of a sum adds a level, and a list adds the logarithm
-  /// of its length. SQLite allows expressions with 1000 levels, and a level of a tree takes at most
-  /// two of them.
+  /// The maximum depth of a tree. Each operand of a sum adds a level, and a list adds the binary
+  /// logarithm of its length. SQLite allows expressions with 1000 levels, and a level of a tree
+  /// takes at most two of them.
   static var greatestDepth: Int { 400 }
 
   /// The maximum number of nested expressions in SQL. A sum or a list counts as one, whatever its
@@ -176,7 +177,8 @@ extension QueryNode {
     joined(left, right, QueryNode.any) { if case .any(let list) = $0 { list } else { nil } }
   }
 
-  /// Joins conditions in one list. A condition that is such a list itself is extended.
+  /// Joins two conditions in one list. If a condition is itself a list with the same operator, the
+  /// list is extended.
   @inline(never)
   private static func joined(
     _ left: QueryNode, _ right: QueryNode, _ node: (QueryNodeList) -> QueryNode,
@@ -256,7 +258,8 @@ extension QueryNode {
     }
   }
 
-  /// Whether the node reads only the row of the object itself.
+  /// Whether the node is known to read only the row of the object itself. SQL of the user may read
+  /// other rows.
   var readsOwnRowOnly: Bool {
     switch self {
     case .column(let slots): slots.count <= 1
@@ -368,8 +371,8 @@ struct QueryForm: Sendable {
   /// The result for no rows, if the SQL is an aggregate and this result is NULL or zero; otherwise
   /// nil.
   let resultForNoRows: Value?
-  /// The SQL of the aggregate that combines the results for parts of the rows to the result for all
-  /// rows. Nil if the partial results don't determine it.
+  /// The SQL of the aggregate that combines the results for parts of the rows into the result for
+  /// all rows. Nil if the partial results don't determine the total one.
   let combining: [String]?
 
   init(
@@ -383,8 +386,8 @@ struct QueryForm: Sendable {
     self.combining = combining
   }
 
-  /// Returns whether a comparison with the result for no rows is true, or nil if only the database
-  /// can determine it.
+  /// Returns whether comparing the result for no rows with a value is true, or nil if only the
+  /// database can determine it.
   func holdsForNoRows(_ comparison: QueryComparison, _ value: Value) -> Bool? {
     switch (resultForNoRows, value) {
     case (nil, _): nil
@@ -415,8 +418,8 @@ struct RelatedQuery: Sendable {
     }
   }
 
-  /// The slots of the relations from the object to the related objects. At least one of them is
-  /// to-many.
+  /// The slots of the relation properties on the path from the object to the related objects. At
+  /// least one of them is to-many.
   var route: [Int]
   var answer = Answer.exists
   /// The operand of the aggregate, evaluated on the related objects; nil if the aggregate has no
@@ -462,14 +465,16 @@ enum QueryArithmetic: String, Sendable {
   var isSum: Bool { self == .sum || self == .difference }
 }
 
-/// A list of nodes, in order, that one operator joins.
+/// An ordered list of nodes: the operands of `AND` or `OR`, or the conditions and values of a
+/// choice.
 ///
 /// A list that is extended repeatedly, as in a loop, shares its memory with the lists that it was
 /// created from: each of them is a range of the same content. So appending and prepending are O(1),
 /// unless another list has already been extended at the same end of the shared content.
 struct QueryNodeList: Sendable {
   private struct Content {
-    /// The nodes that were prepended, the last one prepended at the end.
+    /// The nodes that were prepended, in reverse order: the first node of the list is the last
+    /// element.
     var front: [QueryNode] = []
     var back: [QueryNode]
   }
@@ -507,7 +512,7 @@ struct QueryNodeList: Sendable {
   /// The number of nodes, at least two.
   var count: Int { frontCount + backCount }
 
-  /// The depth of the list as a tree, in which nodes are joined two by two.
+  /// The depth of the list as a balanced binary tree.
   var depth: Int { innerDepth + (Int.bitWidth - (count - 1).leadingZeroBitCount) }
 
   /// The nodes in order.
@@ -563,7 +568,7 @@ struct QueryNodeList: Sendable {
   }
 }
 
-/// Ranges of texts in byte order.
+/// A namespace for computing ranges of texts in byte order.
 enum TextRange {
   /// Returns the least text that is greater than all texts with a prefix, or nil if no such text
   /// exists.

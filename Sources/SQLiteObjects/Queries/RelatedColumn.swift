@@ -90,9 +90,9 @@ extension MagicColumn where Element: MagicRelation {
 ///     magic.objects(of: Artist.self, where: (\Artist.$albums.$tracks).count > 100)
 @dynamicMemberLookup
 public struct RelatedCollection<Target: MagicObject>: MagicColumn {
-  /// The type of the related objects' collection.
+  /// An array of the related objects. No query can fetch it as a value.
   public typealias Value = [Target]
-  /// The type of the related objects' collection.
+  /// An array of the related objects. No query can fetch it as a value.
   public typealias Element = [Target]
 
   /// The path from the queried object to the related objects. Only queries use it.

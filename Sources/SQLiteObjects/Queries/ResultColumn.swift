@@ -1,15 +1,16 @@
 import SQLiteCore
 
 /// One column of a query, with a function that reads it into memory. The function is chosen once
-/// for all rows: handling a type that is known only at run time would take longer than the rest of
-/// the row (benchmark `values`).
+/// for all rows, because looking up the type for each row would take longer than reading the rest
+/// of the row (benchmark `values`).
 @safe struct ResultColumn<Result>: Sendable {
   let node: QueryNode
   /// A function that reads the column of a row and initializes memory with the result.
   let read: ReadingColumn
 
-  /// Creates a column. Values that already have the storage class of a plain type are read
-  /// directly. All others are read by `other`, which converts them or throws.
+  /// Creates a column. If `Result` is `String`, `Int`, `Double` or an optional of these, values
+  /// with the matching storage class are read directly. All others are read by `other`, which
+  /// converts them or throws.
   init(
     _ node: QueryNode, orElse other: @escaping @Sendable (StatementHandle, Int32) throws -> Result
   ) {
@@ -77,7 +78,8 @@ extension Double: PlainValue {
 /// A function that reads a result of type `Plain` or `Plain?`.
 ///
 /// It is specialized for each type, because generic code would look up type metadata for each row.
-/// It is a struct, because calling an optional closure takes two additional calls.
+/// It is a struct with a failable initializer, because each call of an optional closure would take
+/// two additional calls.
 @safe private struct PlainReading {
   let read: ReadingColumn
 
@@ -134,7 +136,7 @@ extension Double: PlainValue {
     count += 1
   }
 
-  /// Moves the rows into an array.
+  /// Moves the rows into an array, and consumes this value.
   consuming func array() -> [Tuple] {
     let (memory, count) = unsafe (memory, count)
     self.count = 0
@@ -170,7 +172,7 @@ extension Double: PlainValue {
   fileprivate let read: ReadingColumn
   fileprivate let type: Any.Type
 
-  /// Destroys the element after a later column failed to be read.
+  /// Destroys the element. This is needed if a later column of the row can't be read.
   @unsafe fileprivate func destroy(_ memory: UnsafeMutableRawPointer) {
     func destroy<Element>(_: Element.Type) {
       unsafe memory.assumingMemoryBound(to: Element.self).deinitialize(count: 1)

@@ -19,8 +19,8 @@ extension Query {
     rows(TupleLayout(ResultColumn(path)))
   }
 
-  /// Returns a request for a value that is computed from each object. It is nil for the objects for
-  /// which the expression is nil.
+  /// Returns a request for a value that is computed from each object. The value is nil if the
+  /// expression is nil for the object.
   ///
   ///     let counts = try magic.fetch(Artist.all.values((\.$albums).count))               // [Int?]
   ///
@@ -31,8 +31,8 @@ extension Query {
     rows(TupleLayout(ResultColumn(expression)))
   }
 
-  /// Returns a request for values that are computed from each object, as a tuple for each. A value
-  /// is nil for the objects for which its expression is nil.
+  /// Returns a request for a tuple for each object: values that are computed from the object. A
+  /// value is nil if its expression is nil for the object.
   ///
   /// - Parameter expressions: The expressions. Use `MagicExpression(\.$name)` for a property.
   public func values<each Element: Codable & SendableMetatype>(
@@ -54,8 +54,9 @@ extension Query {
     rows(TupleLayout(repeat ResultColumn(each paths)))
   }
 
-  /// Returns a request for tuples of properties, followed by values that are computed from each
-  /// object. A computed value is nil for the objects for which its expression is nil.
+  /// Returns a request for a tuple for each object: the values of properties, followed by values
+  /// that are computed from the object. A computed value is nil if its expression is nil for the
+  /// object.
   ///
   ///     Customer.all.values(\.$name, \.$country, and: (\Customer.$invoices).sum(\.$total))
   ///

@@ -68,8 +68,7 @@ public struct Query<Object: MagicObject>: Sendable {
   ///
   ///     let countries = try magic.fetch(City.all.distinct().values(\.$country))
   ///
-  /// It affects only `values`: a query never returns the same object twice, and the values of
-  /// groups differ in their keys.
+  /// All other requests ignore it. A query never returns the same object twice.
   public func distinct() -> Query { with { $0.isDistinct = true } }
 }
 
