@@ -1,7 +1,7 @@
 import Foundation
 import MagicData
 
-/// A line of the file: a temperature measured by a station.
+/// A temperature that a station measured: a line of the imported file, and a row of the table.
 struct Reading: Record {
   static let primaryKeyType = PrimaryKeyType.autoIncrement
   static let traits: [PropertyTrait] = [.indexed("station", "takenAt")]

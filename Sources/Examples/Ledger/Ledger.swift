@@ -57,8 +57,8 @@ struct Accounts {
     }
   }
 
-  /// Returns the total of all balances, and the names of the accounts with a balance that doesn't
-  /// match their transfers. Reads both from one snapshot.
+  /// Returns the total of all balances in cents, and the names of the accounts with a balance that
+  /// doesn't match their transfers. Reads both from one snapshot.
   ///
   /// - Parameter start: The initial balance of each account, in cents.
   func audit(start: Int) throws -> (sum: Int, wrong: [String]) {

@@ -17,8 +17,10 @@ package struct Steps {
   /// - Parameters:
   ///   - name: The description of the step.
   ///   - body: The operation.
-  ///   - count: Returns the number to report for the result, or nil for no number.
-  ///   - detail: Returns the text to report for the result.
+  ///   - count: A closure that returns the number to report for the result, or nil for no number.
+  ///   - detail: A closure that returns the text to report for the result.
+  /// - Returns: The result of `body`.
+  /// - Throws: Any error that `body` throws, or `OutputError` if the terminal can't be written.
   package mutating func run<Result>(
     _ name: String, _ body: () async throws -> Result,
     count: (Result) -> Int? = { _ in nil }, detail: (Result) -> String = { _ in "" }
@@ -79,7 +81,7 @@ package struct Report: Hashable, Sendable {
     }.joined()
   }
 
-  /// Formats `duration` with one decimal, rounded half up.
+  /// Returns `duration` in milliseconds with one decimal, rounded half up.
   private static func milliseconds(_ duration: Duration) -> String {
     let tenths = (duration + .microseconds(50)) / Duration.microseconds(100)
     let whole = Int64(tenths)

@@ -28,9 +28,9 @@ package struct StoreTour {
     return (countries, zones)
   }
 
-  /// Counts the zones south of a latitude with SQL.
+  /// Counts the zones south of a latitude in three ways with SQL.
   ///
-  /// - Returns: The number of rows of a change, of an untyped query and of a typed query.
+  /// - Returns: The numbers of rows that an INSERT, an untyped query and a typed query counted.
   package func count(southOf latitude: Double) throws -> [Int] {
     let database = magic.database
     try database.executeChange(

@@ -164,8 +164,8 @@ struct Example {
   let zone: String
   let country: String
 
-  /// Selects Europe/Zurich and Canada if they exist, otherwise the first zone and its first
-  /// country. Returns nil if there are no zones or the first one has no country.
+  /// Selects the zone Europe/Zurich, or else the first zone, and the country Canada, or else the
+  /// first country of that zone. Returns nil if there is no such zone or country.
   init?(_ database: ZoneDatabase) {
     let zones = database.zones
     guard let zone = zones.first(where: { $0.name == "Europe/Zurich" }) ?? zones.first,

@@ -78,7 +78,7 @@ package struct CountryLine: Hashable, Sendable {
     }
   }
 
-  /// Whether `text` has the form of an ISO 3166-1 alpha-2 code.
+  /// Returns whether `text` has the form of an ISO 3166-1 alpha-2 code.
   package static func isCode(_ text: String) -> Bool {
     text.utf8.count == 2
       && text.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }

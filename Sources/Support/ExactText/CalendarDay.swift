@@ -12,9 +12,9 @@ package struct CalendarDay: Hashable, Sendable {
 
   /// Creates the day that is `days` days after 2001-01-01.
   ///
-  /// Years start in March, so that the leap day is the last day of a year. Days are counted in
-  /// cycles of 400 years. The count starts one cycle early, so that no number is negative from year
-  /// 0 on.
+  /// The calculation uses years that start in March, so that the leap day is the last day of a
+  /// year, and cycles of 400 years. It counts from one cycle before 0000-03-01, so that no number
+  /// is negative from year 0 on.
   package init(daysSinceReference days: Int) {
     let shifted = UInt64(days + Self.referenceDay + Self.daysPerCycle)
     let cycle = shifted / 146_097

@@ -16,9 +16,10 @@ extension DateText {
     case spon
   }
 
-  /// Parses a date and returns it in seconds since 2001-01-01, rounded to the nearest `Double`.
+  /// Parses a date and returns it in seconds since 2001-01-01 00:00:00 UTC, rounded to the nearest
+  /// `Double`.
   ///
-  /// A date without a zone is in UTC. Rounding or a zone can move the result out of ``DateRange``.
+  /// A text without a zone is in UTC. Rounding or a zone can move the result out of ``DateRange``.
   ///
   /// - Throws: `DateTextError` if the text doesn't match `grammar` or the date doesn't exist.
   ///   February 30, 24:00 and leap seconds are errors, and so are a time without a date, `now` and

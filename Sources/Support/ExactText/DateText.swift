@@ -69,10 +69,11 @@ package enum DateText {
 package enum DateRange {
   /// The lower bound, 0000-01-01 00:00:00, in seconds since 2001-01-01 00:00:00.
   package static let start = -63_145_526_400.0
-  /// The exclusive upper bound, 10000-01-01 00:00:00.
+  /// The exclusive upper bound, 10000-01-01 00:00:00, in seconds since 2001-01-01 00:00:00.
   package static let end = 252_423_993_600.0
 
-  /// Returns whether the range contains a date. Returns false for NaN.
+  /// Returns whether the range contains a date, in seconds since 2001-01-01 00:00:00. Returns false
+  /// for NaN.
   package static func contains(_ seconds: Double) -> Bool {
     seconds >= start && seconds < end
   }

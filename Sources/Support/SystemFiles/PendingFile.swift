@@ -75,7 +75,8 @@ package final class PendingFile {
   ///
   /// - Parameter replacing: Whether to replace an existing file, or an empty folder if the content
   ///   is a folder.
-  /// - Throws: `SystemFailure`, with `EEXIST` if the path exists and `replacing` is false.
+  /// - Throws: `SystemFailure` if the content can't be synced or moved, with `EEXIST` if the path
+  ///   exists and `replacing` is false.
   package func publish(replacing: Bool) throws(SystemFailure) {
     let content = try retrying { () throws(SystemFailure) in
       try operations.open(

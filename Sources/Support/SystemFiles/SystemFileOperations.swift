@@ -6,8 +6,8 @@ import Platform
 package struct SystemFileOperations: FileOperations {
   package init() {}
 
-  /// The descriptor that represents the working directory (`AT_FDCWD`). With it, a name can be any
-  /// path.
+  /// The descriptor that represents the working directory (`AT_FDCWD`). If you pass it as the
+  /// folder, a name can be any path.
   package static let workingFolder = AT_FDCWD
 
   package func open(path: String, _ flags: Int32) throws(SystemFailure) -> Int32 {

@@ -14,8 +14,8 @@ extension String {
     return text
   }
 
-  /// The text in quotation marks for a message, with escaped control characters and truncated after
-  /// 60 scalars.
+  /// The text in quotation marks for a message. Control characters are escaped, and everything
+  /// after 60 scalars is replaced by an ellipsis.
   package var quoted: String {
     let start = unicodeScalars.prefix(60)
     let isCut = start.endIndex < unicodeScalars.endIndex

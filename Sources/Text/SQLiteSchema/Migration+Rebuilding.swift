@@ -75,7 +75,7 @@ extension Migration.Step {
     }
   }
 
-  /// Drops the constraints with a name, of a table and of its columns.
+  /// Drops the constraints with the given name from a table and its columns.
   ///
   /// The migration throws ``RebuildError`` if there is no such constraint.
   ///
@@ -129,8 +129,9 @@ extension Migration.Step {
 
   /// Adds NOT NULL to a column.
   ///
-  /// In existing rows, `value` replaces NULL, or else the column's own default. If there is
-  /// neither, the migration throws ``RebuildError`` with the rowids of the rows that contain NULL.
+  /// In existing rows, NULL is replaced by `value` or, if that is nil, by the default of the
+  /// column. If there is neither, the migration throws ``RebuildError`` with the rowids of the rows
+  /// that contain NULL.
   ///
   /// - Parameters:
   ///   - column: The name of the column.
@@ -283,7 +284,7 @@ extension TableRebuild {
     }
   }
 
-  /// Drops all constraints named `name`, of the table and of its columns. Throws if there is none.
+  /// Drops all constraints named `name` from the table and its columns. Throws if there are none.
   fileprivate mutating func dropConstraints(named name: String) throws {
     try dropConstraints {
       $0.name?.matches(name) ?? false

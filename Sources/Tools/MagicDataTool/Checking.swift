@@ -213,7 +213,7 @@ extension Connection {
   }
 
   /// Returns the violated foreign keys, each with its table, the referenced table, the number of
-  /// violating rows and the smallest rowid among them.
+  /// violating rows and the smallest rowid among them, or nil for a table WITHOUT ROWID.
   fileprivate func brokenReferences() throws -> [(String, String, Int, Int64?)] {
     try rows(
       """

@@ -135,10 +135,12 @@ struct DatabaseLocation {
     return opened
   }
 
-  /// Checks that this version of the library can write to the database.
+  /// Checks that this version of the library can write to the database, and that the last applied
+  /// migration is that of `--migrated-to`, if this option is present.
   ///
   /// - Returns: Whether the database is part of a store.
-  /// - Throws: `ToolError` with the exit status 4 if a newer program created or migrated it.
+  /// - Throws: `ToolError` with the exit status 4 if a newer program created or migrated the
+  ///   database, or if its last migration is a different one.
   @discardableResult
   func checkIsNotNewer(_ session: Session) throws -> Bool {
     let database = try openForReading(session)

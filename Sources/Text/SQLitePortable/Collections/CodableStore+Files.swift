@@ -17,6 +17,7 @@ extension CodableStore {
   ///
   /// See the blocking ``data()`` for details.
   ///
+  /// - Returns: Data that you can pass to `set(data:)` or to the initializer of another store.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func data() async throws -> Data {
     try await database.read { Data(try Self.content(of: $0)) }
@@ -24,7 +25,7 @@ extension CodableStore {
 
   /// Replaces all items with those in `data`. If the call throws, the store is unchanged.
   ///
-  /// - Parameter data: The result of `data()` of a store.
+  /// - Parameter data: The bytes that `data()` of this or another store returned.
   /// - Throws: ``CodableStoreError/notAStore(_:)`` if the data isn't a store, or `SQLiteError` if
   ///   the database can't be written.
   public func set(data: Data) throws {
@@ -36,7 +37,7 @@ extension CodableStore {
   ///
   /// See the blocking ``set(data:)`` for details.
   ///
-  /// - Parameter data: The result of `data()` of a store.
+  /// - Parameter data: The bytes that `data()` of this or another store returned.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func set(data: Data) async throws {
     try await database.write { try Self.replaceContent(of: $0, by: Self.source(data)) }

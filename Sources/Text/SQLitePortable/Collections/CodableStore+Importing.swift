@@ -7,17 +7,18 @@ extension CodableStore {
   ///
   ///     let store = try CodableStore(importing: Data(contentsOf: oldURL))
   ///     try store.save(to: newURL)
-  ///     let people: [Person] = try CodableStore(path: newPath, coder: JSONCoder()).read()
+  ///     let people: [Person] = try CodableStore(path: newURL.path, coder: JSONCoder()).read()
   ///
   /// SwiftDatabase saves one JSON document, which contains each table as JSON. Items keep their
   /// JSON text, so they aren't decoded here. The new store therefore uses a ``JSONCoder``. Every
   /// store that opens the saved file later must use one, too.
   ///
   /// - Parameters:
-  ///   - data: The content of a SwiftDatabase file, or its `data`.
+  ///   - data: The content of a file that SwiftDatabase saved, or the value of the `data` property
+  ///     of a SwiftDatabase database.
   ///   - decoder: The decoder that SwiftDatabase used. It decodes the document, not the items.
-  /// - Throws: ``CodableStoreError/notAStore(_:)`` if SwiftDatabase didn't save the data, or
-  ///   `SQLiteError`.
+  /// - Throws: ``CodableStoreError/notAStore(_:)`` if `data` wasn't saved by SwiftDatabase or can't
+  ///   be decoded by `decoder`, or `SQLiteError`.
   public convenience init(importing data: Data, decoder: JSONDecoder = JSONDecoder()) throws {
     let tables: [String: OlderTable]
     do {
@@ -47,7 +48,8 @@ private struct OlderTable: Decodable {
     init(from decoder: any Decoder) {}
   }
 
-  /// Returns the JSON of each item.
+  /// Returns the JSON text of each item. Throws ``CodableStoreError/notAStore(_:)`` if the content
+  /// isn't a JSON array.
   func items(of table: String) throws -> [String] {
     guard let data else { return [] }
     let count: Int

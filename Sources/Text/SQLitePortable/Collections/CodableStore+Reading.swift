@@ -1,7 +1,7 @@
 import SQLiteCore
 
 extension CodableStore {
-  /// Returns the items of a type, in the order in which you inserted them.
+  /// Returns the items of a table that pass a filter, in the order in which you inserted them.
   ///
   ///     let people: [Person] = try store.read()
   ///     let adults: [Person] = try store.read { $0.age >= 18 }
@@ -11,7 +11,8 @@ extension CodableStore {
   ///   - filter: A closure that returns whether to include an item.
   /// - Returns: The items for which `filter` returns true.
   /// - Throws: ``CodableStoreError/undecodable(table:count:first:)`` if a value can't be decoded as
-  ///   an item, `SQLiteError`, or any error that `filter` throws.
+  ///   an item, ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the
+  ///   same name uses that table, `SQLiteError`, or any error that `filter` throws.
   /// - Complexity: O(*n*) in the number of items in the table.
   public func read<Item: Codable & Equatable>(
     from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }
@@ -19,7 +20,7 @@ extension CodableStore {
     try reading(Item.self, table) { try $0.read(filter) }
   }
 
-  /// Returns the items of a type, and suspends the task meanwhile.
+  /// Returns the items of a table that pass a filter, and suspends the task meanwhile.
   ///
   /// See the blocking ``read(from:filter:)`` for details.
   ///
@@ -39,22 +40,23 @@ extension CodableStore {
   /// - Parameters:
   ///   - type: The type of the items.
   ///   - table: The table, or nil for the table of the type.
-  /// - Returns: The items, and the values that can't be decoded with the reasons.
-  /// - Throws: `SQLiteError` if the database can't be read.
+  /// - Returns: The items, and the values that can't be decoded, each with the reason.
+  /// - Throws: `SQLiteError` if the database can't be read, or ``CodableStoreError/sameName(_:_:)``
+  ///   if `table` is nil and another type with the same name uses that table.
   public func readReport<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil
   ) throws -> (items: [Item], undecodable: [UndecodableItem]) {
     try reading(type, table) { try $0.report() }
   }
 
-  /// Returns the items of a table and a report of the values that can't be decoded, and suspends
-  /// the task meanwhile.
+  /// Returns the items of a table, and a report of the values that can't be decoded. Suspends the
+  /// task meanwhile.
   ///
   /// - Parameters:
   ///   - type: The type of the items.
   ///   - table: The table, or nil for the table of the type.
-  /// - Returns: The items, and the values that can't be decoded with the reasons.
-  /// - Throws: `SQLiteError` if the database can't be read, or `CancellationError`.
+  /// - Returns: The items, and the values that can't be decoded, each with the reason.
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func readReport<Item: Codable & Equatable & Sendable>(
     of type: Item.Type, from table: String? = nil
   ) async throws -> (items: [Item], undecodable: [UndecodableItem]) {
@@ -66,8 +68,10 @@ extension CodableStore {
   /// - Parameters:
   ///   - item: The item to find.
   ///   - table: The table, or nil for the table of the type.
-  /// - Throws: `SQLiteError` if the database can't be read or written. The call may write the keys
-  ///   of the index.
+  /// - Returns: True if there is such an item.
+  /// - Throws: `SQLiteError` if the database can't be read or written, because the call may write
+  ///   the keys of the index; ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another
+  ///   type with the same name uses that table.
   /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
   ///   process may have to compute the keys of all items.
   public func contains<Item: Codable & Equatable>(
@@ -84,6 +88,7 @@ extension CodableStore {
   /// - Parameters:
   ///   - item: The item to find.
   ///   - table: The table, or nil for the table of the type.
+  /// - Returns: True if there is such an item.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func contains<Item: Codable & Equatable & Sendable>(
     item: Item, in table: String? = nil
@@ -96,7 +101,9 @@ extension CodableStore {
   /// - Parameters:
   ///   - type: The type of the items.
   ///   - table: The table, or nil for the table of the type.
-  /// - Throws: `SQLiteError` if the database can't be read.
+  /// - Returns: The number of values, or 0 if the table is missing.
+  /// - Throws: `SQLiteError` if the database can't be read, or ``CodableStoreError/sameName(_:_:)``
+  ///   if `table` is nil and another type with the same name uses that table.
   public func count<Item: Codable & Equatable>(
     of type: Item.Type, in table: String? = nil
   ) throws -> Int {
@@ -109,7 +116,8 @@ extension CodableStore {
   /// - Parameters:
   ///   - type: The type of the items.
   ///   - table: The table, or nil for the table of the type.
-  /// - Throws: `SQLiteError` if the database can't be read, or `CancellationError`.
+  /// - Returns: The number of values, or 0 if the table is missing.
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func count<Item: Codable & Equatable & Sendable>(
     of type: Item.Type, in table: String? = nil
   ) async throws -> Int {
@@ -121,8 +129,10 @@ extension CodableStore {
   /// - Parameters:
   ///   - table: The table, or nil for the table of the type.
   ///   - type: The type of the items.
-  /// - Returns: The deleted values with the reasons.
-  /// - Throws: `SQLiteError` if the database can't be written.
+  /// - Returns: The deleted values, each with the reason why it can't be decoded.
+  /// - Throws: `SQLiteError` if the database can't be written, or
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
+  ///   uses that table.
   @discardableResult
   public func removeUndecodable<Item: Codable & Equatable>(
     in table: String? = nil, as type: Item.Type
@@ -135,8 +145,8 @@ extension CodableStore {
   /// - Parameters:
   ///   - table: The table, or nil for the table of the type.
   ///   - type: The type of the items.
-  /// - Returns: The deleted values with the reasons.
-  /// - Throws: `SQLiteError` if the database can't be written, or `CancellationError`.
+  /// - Returns: The deleted values, each with the reason why it can't be decoded.
+  /// - Throws: The errors of the blocking form, or `CancellationError`.
   @discardableResult
   public func removeUndecodable<Item: Codable & Equatable & Sendable>(
     in table: String? = nil, as type: Item.Type

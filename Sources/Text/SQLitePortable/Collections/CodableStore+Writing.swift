@@ -9,7 +9,9 @@ extension CodableStore {
   /// - Parameters:
   ///   - table: The table, or nil for the table of the type.
   ///   - item: The item to insert, even if the table already contains an equal one.
-  /// - Throws: Any error that encoding the item throws, or `SQLiteError`.
+  /// - Throws: Any error that encoding the item throws, `SQLiteError`, or
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
+  ///   uses that table.
   public func insert<Item: Codable & Equatable>(on table: String? = nil, item: Item) throws {
     try insert(on: table, items: CollectionOfOne(item))
   }
@@ -33,7 +35,9 @@ extension CodableStore {
   /// - Parameters:
   ///   - table: The table, or nil for the table of the type.
   ///   - items: The items to insert.
-  /// - Throws: Any error that encoding an item throws, or `SQLiteError`. No item is then inserted.
+  /// - Throws: Any error that encoding an item throws, `SQLiteError`, or
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
+  ///   uses that table. No item is then inserted.
   /// - Complexity: O(*m* log *n*) for *m* new items in a table of *n* items.
   public func insert<Items: Sequence>(
     on table: String? = nil, items: Items
@@ -55,13 +59,15 @@ extension CodableStore {
     try await writing(Item.self, table) { try $0.insert(items) }
   }
 
-  /// Replaces each stored item that equals `item` with it.
+  /// Replaces each stored item that equals `item` with `item`.
   ///
   /// - Parameters:
   ///   - item: The new item.
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The number of replaced items.
-  /// - Throws: Any error that encoding the item throws, or `SQLiteError`.
+  /// - Throws: Any error that encoding the item throws, `SQLiteError`, or
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
+  ///   uses that table.
   /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
   ///   process may have to compute the keys of all items.
   @discardableResult
@@ -71,7 +77,7 @@ extension CodableStore {
     try update(items: CollectionOfOne(item), from: table)
   }
 
-  /// Replaces each stored item that equals `item` with it, and suspends the task meanwhile.
+  /// Replaces each stored item that equals `item` with `item`, and suspends the task meanwhile.
   ///
   /// See the blocking ``update(item:from:)`` for details.
   ///
@@ -87,13 +93,15 @@ extension CodableStore {
     try await update(items: [item], from: table)
   }
 
-  /// Replaces the stored items that equal one of `items`, in one transaction.
+  /// Replaces each stored item that equals one of `items` with that item, in one transaction.
   ///
   /// - Parameters:
   ///   - items: The new items.
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The number of replaced items.
-  /// - Throws: Any error that encoding an item throws, or `SQLiteError`. No item is then replaced.
+  /// - Throws: Any error that encoding an item throws, `SQLiteError`, or
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
+  ///   uses that table. No item is then replaced.
   @discardableResult
   public func update<Items: Sequence>(
     items: Items, from table: String? = nil
@@ -101,8 +109,8 @@ extension CodableStore {
     try writing(Items.Element.self, table) { try $0.update(items) }
   }
 
-  /// Replaces the stored items that equal one of `items`, in one transaction, and suspends the task
-  /// meanwhile.
+  /// Replaces each stored item that equals one of `items` with that item, in one transaction, and
+  /// suspends the task meanwhile.
   ///
   /// See the blocking ``update(items:from:)`` for details.
   ///
@@ -118,7 +126,7 @@ extension CodableStore {
     try await writing(Item.self, table) { try $0.update(items) }
   }
 
-  /// Replaces all items that pass a filter, in one transaction.
+  /// Replaces all items that pass a filter, in one transaction. Skips values that can't be decoded.
   ///
   /// - Parameters:
   ///   - type: The type of the items.
@@ -126,8 +134,9 @@ extension CodableStore {
   ///   - changes: A closure that returns the new item for an old one.
   ///   - filter: A closure that returns whether to change an item.
   /// - Returns: The number of changed items.
-  /// - Throws: Any error that a closure or encoding an item throws, or `SQLiteError`. No item is
-  ///   then changed.
+  /// - Throws: Any error that a closure or encoding an item throws, `SQLiteError`, or
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
+  ///   uses that table. No item is then changed.
   @discardableResult
   public func updateAllItems<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil, changes: (Item) throws -> Item,
@@ -137,6 +146,7 @@ extension CodableStore {
   }
 
   /// Replaces all items that pass a filter, in one transaction, and suspends the task meanwhile.
+  /// Skips values that can't be decoded.
   ///
   /// See the blocking ``updateAllItems(of:from:changes:filter:)`` for details.
   ///
@@ -162,7 +172,9 @@ extension CodableStore {
   ///   - item: The item to delete.
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The number of deleted items.
-  /// - Throws: `SQLiteError` if the database can't be written.
+  /// - Throws: `SQLiteError` if the database can't be written, or
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
+  ///   uses that table.
   /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
   ///   process may have to compute the keys of all items.
   @discardableResult
@@ -194,7 +206,9 @@ extension CodableStore {
   ///   - items: The items to delete.
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The number of deleted items.
-  /// - Throws: `SQLiteError` if the database can't be written. No item is then deleted.
+  /// - Throws: `SQLiteError` if the database can't be written, or
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
+  ///   uses that table. No item is then deleted.
   @discardableResult
   public func delete<Items: Sequence>(
     items: Items, from table: String? = nil
@@ -219,14 +233,16 @@ extension CodableStore {
     try await writing(Item.self, table) { try $0.delete(items) }
   }
 
-  /// Deletes all items that pass a filter, in one transaction.
+  /// Deletes all items that pass a filter, in one transaction. Skips values that can't be decoded.
   ///
   /// - Parameters:
   ///   - type: The type of the items.
   ///   - table: The table, or nil for the table of the type.
   ///   - filter: A closure that returns whether to delete an item.
   /// - Returns: The number of deleted items.
-  /// - Throws: Any error that `filter` throws, or `SQLiteError`. No item is then deleted.
+  /// - Throws: Any error that `filter` throws, `SQLiteError`, or
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
+  ///   uses that table. No item is then deleted.
   @discardableResult
   public func deleteAllItems<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }
@@ -235,6 +251,7 @@ extension CodableStore {
   }
 
   /// Deletes all items that pass a filter, in one transaction, and suspends the task meanwhile.
+  /// Skips values that can't be decoded.
   ///
   /// See the blocking ``deleteAllItems(of:from:filter:)`` for details.
   ///

@@ -31,7 +31,8 @@ public final class CodableStore: Sendable {
   let coder: any NestedCoder
   /// The file that `save(to:)` and `load(from:)` use if you don't specify one.
   public let fileURL: URL?
-  /// The type that uses each table named after a type. Another type with the same name is rejected.
+  /// The type that uses each table that is named after a type. Another type with the same name is
+  /// rejected.
   private let types = Mutex<[String: ObjectIdentifier]>([:])
 
   /// Creates a store in a database, which may contain other tables.
@@ -100,8 +101,9 @@ public final class CodableStore: Sendable {
     self.init(database: try Database(path: path), coder: coder)
   }
 
-  /// Returns `name` or, if it is nil, the name of the table that is named after a type. Throws
-  /// ``CodableStoreError/sameName(_:_:)`` if another type with the same name uses that table.
+  /// Returns `name` or, if it is nil, the name of the type, which is also the name of its table.
+  /// Throws ``CodableStoreError/sameName(_:_:)`` if another type with the same name uses that
+  /// table.
   func table(of type: Any.Type, _ name: String?) throws -> String {
     if let name { return name }
     let name = String(describing: type)
@@ -153,30 +155,33 @@ public final class CodableStore: Sendable {
     }
   }
 
-  /// Deletes all items of all types.
+  /// Deletes all items of all types, including values that can't be decoded.
   ///
   /// - Throws: `SQLiteError` if the database can't be written.
   public func clear() throws {
     try database.write { try CollectionCatalog(connection: $0).removeAll() }
   }
 
-  /// Deletes all items of all types, and suspends the task meanwhile.
+  /// Deletes all items of all types, including values that can't be decoded. Suspends the task
+  /// meanwhile.
   ///
   /// - Throws: `SQLiteError` if the database can't be written, or `CancellationError`.
   public func clear() async throws {
     try await database.write { try CollectionCatalog(connection: $0).removeAll() }
   }
 
-  /// Returns the names of the existing collections, in alphabetical order.
+  /// Returns the names of the tables of items, including empty ones, sorted by their UTF-8 bytes.
   ///
+  /// - Returns: The names, which are the names of types and the names that you chose.
   /// - Throws: `SQLiteError` if the database can't be read.
   public func tableNames() throws -> [String] {
     try database.read { try CollectionCatalog(connection: $0).names() }
   }
 
-  /// Returns the names of the existing collections, in alphabetical order, and suspends the task
-  /// meanwhile.
+  /// Returns the names of the tables of items, including empty ones, sorted by their UTF-8 bytes.
+  /// Suspends the task meanwhile.
   ///
+  /// - Returns: The names, which are the names of types and the names that you chose.
   /// - Throws: `SQLiteError` if the database can't be read, or `CancellationError`.
   public func tableNames() async throws -> [String] {
     try await database.read { try CollectionCatalog(connection: $0).names() }

@@ -2,8 +2,8 @@ import SQLiteCore
 
 /// An error that a ``CodableStore`` throws.
 public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
-  /// Two types have the same name. Pass a table name for one of them. The values are the name and
-  /// the second type.
+  /// Two types without a table name of their own have the same name. Pass a table name for one of
+  /// them. The values are the name and the module-qualified name of the rejected type.
   case sameName(String, String)
   /// The file or data to load isn't a store. The value is the reason.
   case notAStore(String)

@@ -1,6 +1,7 @@
 import SQLiteCore
 
-/// The catalog of collections, stored in the table `magicdata_collections`.
+/// The catalog of the collections of a ``CodableStore``, stored in the table
+/// `magicdata_collections`.
 struct CollectionCatalog {
   static let name = "magicdata_collections"
 
@@ -48,8 +49,8 @@ struct CollectionCatalog {
       "CREATE INDEX IF NOT EXISTS \(identifier: table + " by key") ON \(identifier: table) (key)")
   }
 
-  /// Removes the index of a table before all its keys change, because updating it for each key is
-  /// slow.
+  /// Removes the index on the keys of a table. Call this before all keys change, because updating
+  /// the index for each key is slow.
   func removeIndex(_ table: String) throws {
     try connection.removeIndex(table + " by key", ifExists: true)
   }
@@ -77,8 +78,8 @@ struct CollectionCatalog {
     return Entry(table: table, keys: keys)
   }
 
-  /// Returns an unused name for the table of a collection. Names of collections may differ only in
-  /// case, which names of tables can't.
+  /// Returns an unused name for the table of a collection. It can't always be the collection's
+  /// name, because names of collections may differ only in case and names of tables may not.
   private func freeTable(for name: String) throws -> String {
     let start =
       "items "

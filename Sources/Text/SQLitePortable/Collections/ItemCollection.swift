@@ -57,7 +57,8 @@ struct ItemCollection<Item: Codable & Equatable> {
     return found
   }
 
-  /// Returns the positions of the items that equal `item`.
+  /// Returns the positions of the items that equal `item`. Writes the keys of items that have none
+  /// for this process and type.
   func positions(of item: Item) throws -> [Int64] {
     guard let keys else { return try stored { $0 == item }.map(\.position) }
     guard let entry = try catalog.entry(name) else { return [] }
@@ -84,7 +85,7 @@ struct ItemCollection<Item: Codable & Equatable> {
     return found
   }
 
-  /// Recomputes the keys of all items, with only one item in memory at a time.
+  /// Recomputes the keys of all items and their index, with only one item in memory at a time.
   private func makeKeys(_ entry: CollectionCatalog.Entry) throws {
     guard let keys else { return }
     try catalog.set(keys: wantedKeys, of: name)
@@ -108,7 +109,7 @@ struct ItemCollection<Item: Codable & Equatable> {
     for (position, item) in items { try update.run(keys.key(item), position) }
   }
 
-  /// Replaces the items at the given positions.
+  /// Replaces the item at each position in `items`.
   func replace(_ items: [Stored]) throws {
     guard !items.isEmpty, let entry = try catalog.entry(name) else { return }
     let makesKeys = entry.keys == wantedKeys
@@ -134,13 +135,13 @@ struct ItemCollection<Item: Codable & Equatable> {
   }
 }
 
-/// A function that computes the keys by which equal items are found.
+/// A function that computes the keys of items. Equal items have equal keys, so that an index on the
+/// keys finds them.
 ///
-/// Equal items must have equal keys. Only the type itself defines which items are equal, and its
-/// `hash(into:)` is the only function that must agree with `==`. An `id` need not. Hash values
-/// differ between processes, so keys are valid in one process only. The catalog records the process
-/// and type whose keys a table contains. The first lookup by another process or type recomputes
-/// them.
+/// The key of an item is its hash value, because `hash(into:)` is the only function of a type that
+/// must agree with `==`. An `id` need not. Hash values differ between processes, so keys are valid
+/// in one process only. The catalog records the process and type that computed the keys of a table.
+/// The first lookup by another process or type recomputes them.
 struct KeyMaker<Item> {
   /// The text in the catalog that identifies the process and type of a table's keys.
   let kind: String

@@ -3,8 +3,8 @@ import SQLiteCore
 /// A resumable copy of a local database to an empty database of a cluster, table by table.
 ///
 /// A transaction contains at most 1,000 rows, because it has to fit in the memory of each node. The
-/// table `magicdata_restore` records the progress in the same transaction as the rows. After an
-/// interruption, the same call continues at this position.
+/// table `magicdata_restore` in the target records the progress in the same transaction as the
+/// rows. After an interruption, another copy of the same source continues from there.
 struct ClusterFilling {
   /// The maximum number of rows in one transaction. A transaction also ends when its values reach
   /// ``byteLimit`` bytes.
@@ -18,7 +18,7 @@ struct ClusterFilling {
   private let work: CopyWork
   private var progress = DumpProgress()
 
-  /// A step of the copy: creating an object of the schema and copying its rows.
+  /// A step of the copy, which creates an object of the schema and copies its rows.
   private struct Step {
     /// The object. Its columns are empty if it has no rows to copy.
     var object: DumpObject
@@ -65,7 +65,7 @@ struct ClusterFilling {
 
   // MARK: The source
 
-  /// Returns the steps in order: tables, then virtual tables, then the objects that depend on them.
+  /// Returns the steps in order: tables, then virtual tables, then indexes, views and triggers.
   private static func steps(_ connection: Connection) throws -> [Step] {
     var tables: [Step] = []
     var virtual: [Step] = []
@@ -290,8 +290,8 @@ struct ClusterFilling {
     }
   }
 
-  /// Copies the AUTOINCREMENT counter of a table, the largest rowid that was assigned, if it has
-  /// one.
+  /// Copies the AUTOINCREMENT counter of a table (the largest rowid that was ever assigned), if the
+  /// table has one.
   private func copySequence(of step: Step, at position: Position) throws {
     let value = try source.read { connection -> Int64? in
       guard try connection.tableExists("sqlite_sequence") else { return nil }

@@ -4,7 +4,7 @@
 ///
 /// The text formats are lossless. They contain the schema with its indexes, views, triggers and
 /// virtual tables, each value in its storage class and with all bits, rowids, and AUTOINCREMENT
-/// counters. They consist of lines, one for each row. See <doc:DumpFormat>.
+/// counters. Each row and each object of the schema is one line. See <doc:DumpFormat>.
 public enum DataFile: Hashable, Sendable {
   /// A SQLite database file.
   case sqlite(path: String)
@@ -35,21 +35,25 @@ public struct DumpProgress: Hashable, Sendable {
   public var table = ""
   /// The number of copied rows of all tables. Zero if a database is copied page by page.
   public var rows = 0
-  /// The number of bytes of text, or of database pages, that have been written or read.
+  /// The number of bytes of text, or of database pages, that have been written or read. Zero while
+  /// a database of a cluster is filled.
   public var bytes = 0
-  /// The total number of bytes to read, or nil while text is written.
+  /// The total number of bytes to read, or nil while text is written or a database of a cluster is
+  /// filled.
   public var totalBytes: Int?
 }
 
-/// An error in a dump, or an error because a database can't be dumped or restored.
+/// An error that is thrown if a dump is invalid, or if a database contains a value or an object
+/// that can't be dumped or restored.
 public enum DumpError: Error, Hashable, CustomStringConvertible {
   /// A line is invalid. The values are its number, starting at 1, and the reason.
   case line(Int, String)
   /// The file ends before its last line. The value is its path.
   case truncated(String)
-  /// A table contains a value that can't be copied.
+  /// A row of a table can't be copied, for example because a text isn't valid UTF-8. The values of
+  /// the case are the table and the reason.
   case value(table: String, reason: String)
-  /// An object of the schema can't be created from its SQL.
+  /// An object of the schema can't be created from its SQL. The values are its name and the reason.
   case schema(name: String, reason: String)
 
   /// A message with the line, table or object and the reason.

@@ -163,8 +163,10 @@ extension DataFile {
   /// time. If the call throws, the target is unchanged.
   ///
   /// - Parameters:
-  ///   - target: The file to write. An existing file is replaced.
-  ///   - deadline: The time by which a text file must be read.
+  ///   - target: The file to write. An existing text file is replaced. An existing SQLite database
+  ///     is overwritten in one transaction.
+  ///   - deadline: The time by which a text file must be read. It is ignored if this file is a
+  ///     SQLite database.
   ///   - progress: A closure that is called every thousand rows or, if both files are SQLite
   ///     databases, after each part of the pages. If it throws, the copy ends.
   /// - Throws: The errors of `SQLiteCore.Database.dump(to:progress:)` and
@@ -185,8 +187,10 @@ extension DataFile {
   /// See the blocking ``copy(to:deadline:progress:)`` for details.
   ///
   /// - Parameters:
-  ///   - target: The file to write. An existing file is replaced.
-  ///   - deadline: The time by which a text file must be read.
+  ///   - target: The file to write. An existing text file is replaced. An existing SQLite database
+  ///     is overwritten in one transaction.
+  ///   - deadline: The time by which a text file must be read. It is ignored if this file is a
+  ///     SQLite database.
   ///   - progress: A closure that is called every thousand rows or, if both files are SQLite
   ///     databases, after each part of the pages. If it throws, the copy ends.
   /// - Throws: The errors of the blocking form, or `CancellationError`.

@@ -2,8 +2,8 @@ import Essentials
 package import ExactText
 package import SQLiteCore
 
-/// The dump format that writes lines of JSON. A row is an array. Any other line is an object with
-/// one member, which is named after its kind.
+/// The dump format in which each line is JSON. A row is an array. Any other line is an object with
+/// one member, whose name is the kind of the line.
 ///
 /// A number with a decimal point or an exponent is a REAL, any other number an INTEGER. A BLOB is
 /// `{"blob": "base64"}`, and an infinite REAL is `{"real": "inf"}`.
@@ -83,7 +83,7 @@ extension JSONText {
   }
 }
 
-/// A part of a line: a value, whose notation distinguishes INTEGER from REAL, or a container of
+/// A parsed part of a JSON line: a value, with INTEGER and REAL distinguished, or a container of
 /// parts.
 enum JSONPart {
   case value(Value)

@@ -2,7 +2,7 @@ import Essentials
 import SPON
 import SQLiteCore
 
-/// The dump format that writes lines of SPON.
+/// The dump format in which each line is SPON.
 struct SPONLines: DumpFormat {
   func text(of line: DumpLine) -> [UInt8] {
     var text = TextBuffer()

@@ -34,8 +34,8 @@ struct SchemaObject {
     }
   }
 
-  /// Returns whether a table belongs to the cluster that contains the database, or to an unfinished
-  /// copy to it, and not to the content of the database.
+  /// Returns whether a table of a cluster's database isn't part of the content, because it was
+  /// created by the cluster or by an unfinished restore.
   static func isInternal(_ name: String, in connection: Connection) -> Bool {
     connection.isRemote && isInternal(name)
   }
@@ -45,7 +45,7 @@ struct SchemaObject {
   }
 
   /// Returns the names of the columns that contain the whole content of a table: those that aren't
-  /// generated, preceded by the rowid unless it is one of them.
+  /// generated, preceded by the name of the rowid if the table has a rowid that isn't a column.
   private static func columns(of table: String, _ connection: Connection) throws -> [String] {
     let columns = try connection.rows(
       "SELECT name, type, pk, hidden FROM pragma_table_xinfo(\(table)) ORDER BY cid",

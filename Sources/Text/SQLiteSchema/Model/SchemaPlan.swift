@@ -2,7 +2,7 @@ public import SQLSyntax
 public import SQLiteCore
 public import SQLiteMapping
 
-/// The changes that migrations would make, as text and as steps of the schema.
+/// What migrations would do: their steps as text, and the resulting changes of the schema.
 public struct SchemaPlan: Hashable, Sendable, CustomStringConvertible {
   /// The migrations and their steps, one per line, as `migrationPlan(of:)` returns them.
   public let steps: [String]
@@ -16,7 +16,8 @@ public struct SchemaPlan: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A plan that is thrown so that the tried migrations are rolled back.
+/// A plan. It is thrown as an error, so that the migrations that were run to compute it are rolled
+/// back.
 private struct DryRunResult: Error {
   let plan: SchemaPlan
 }
@@ -73,6 +74,7 @@ extension Database {
   /// which they can be performed.
   ///
   /// - Parameter schema: The wanted schema, such as the schema of another database.
+  /// - Returns: The steps; empty if the schemas have the same content.
   /// - Throws: `SQLiteError` if the schema can't be read.
   public func schemaChanges(to schema: SQLSchema) throws -> [SQLSchemaChange] {
     try schemaModel().changes(to: schema)
@@ -82,6 +84,7 @@ extension Database {
   /// task meanwhile. See the blocking ``schemaChanges(to:)`` for details.
   ///
   /// - Parameter schema: The wanted schema, such as the schema of another database.
+  /// - Returns: The steps; empty if the schemas have the same content.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func schemaChanges(to schema: SQLSchema) async throws -> [SQLSchemaChange] {
     try await schemaModel().changes(to: schema)

@@ -2,10 +2,11 @@ import SQLSyntax
 import SQLiteCore
 
 extension TableRebuild {
-  /// Removes a column from the table's SQL text, together with the constraints and indexes that use
-  /// only this column.
+  /// Removes a column from the table's SQL text, together with the constraints that use only this
+  /// column, and omits the indexes that use only this column.
   ///
-  /// - Throws: ``RebuildError`` with everything else that uses the column.
+  /// - Throws: ``RebuildError`` with the other keys, constraints, indexes, foreign keys and `UPDATE
+  ///   OF` triggers that use the column. Other uses in views and triggers are found by ``run()``.
   mutating func dropColumn(_ column: String) throws {
     let schema = try connection.schemaModel()
     var obstacles: [String] = []

@@ -2,7 +2,7 @@
 public struct RebuildError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name of the table that can't be changed.
   public let table: String
-  /// The reasons why the table can't be changed, one sentence each.
+  /// The reasons why the table can't be changed, one phrase each.
   public let obstacles: [String]
   /// The rowids of the rows that prevent the change, at most ten. Empty for a table WITHOUT ROWID.
   public let rowIDs: [Int64]

@@ -64,8 +64,8 @@ extension TableRebuild {
     }
   }
 
-  /// Creates the indexes, triggers and statistics of the old table again, and sets its
-  /// AUTOINCREMENT counter.
+  /// Creates the triggers, statistics and indexes of the old table again, except
+  /// ``droppedIndexes``, and sets its AUTOINCREMENT counter.
   func restore(_ dependents: TableDependents) throws {
     try restoreSequence(dependents.sequence)
     for index in dependents.indexes where !droppedIndexes.contains(index.name) {
@@ -103,7 +103,8 @@ extension TableRebuild {
     }
   }
 
-  /// Lets AUTOINCREMENT continue after the largest key that it has ever assigned.
+  /// Sets the AUTOINCREMENT counter of the new table to the largest key that was ever assigned in
+  /// the old one.
   private func restoreSequence(_ greatest: Int64?) throws {
     guard try connection.tableExists("sqlite_sequence") else { return }
     try connection.executeChange(

@@ -2,8 +2,8 @@ import SQLSyntax
 import SQLiteCore
 
 extension TableRebuild {
-  /// Returns the error messages of the views and triggers that SQLite can't compile, by a description
-  /// such as `the view “old”`.
+  /// Returns the error messages of the views and triggers that SQLite can't compile. The keys
+  /// describe the views and triggers, such as `the view “old”`.
   ///
   /// SQLite compiles a trigger as part of a statement that fires it, together with all other
   /// triggers for the same table and event. The error can therefore be in another one of them.
@@ -31,8 +31,8 @@ extension TableRebuild {
     return faults
   }
 
-  /// Returns a statement that fires a trigger, or nil if its table has no column that can be
-  /// updated.
+  /// Returns an EXPLAIN statement that compiles a trigger without firing it, or nil if the
+  /// trigger's table has no column that can be updated.
   private func firing(_ trigger: SQLCreateTrigger) throws -> SQL? {
     let table = trigger.table.name.text
     switch trigger.event {
