@@ -3,6 +3,7 @@
 ///
 ///     let plan = try connection.explain("SELECT * FROM note WHERE title = 'x' ORDER BY date")
 ///     print(plan)                  // SEARCH note USING INDEX note_title (title=?)
+///                                  // USE TEMP B-TREE FOR ORDER BY
 ///     print(plan.scannedTables)    // []
 ///
 /// The plan is parsed from the output of `EXPLAIN QUERY PLAN` (<https://www.sqlite.org/eqp.html>).
@@ -36,7 +37,7 @@ public struct QueryPlan: Hashable, Sendable {
     public let steps: [Step]
   }
 
-  /// The way in which SQLite finds the rows of one table.
+  /// The way in which SQLite finds the rows of one table, view or subquery.
   public struct Reading: Hashable, Sendable {
     /// The index that SQLite uses to find rows.
     public enum Index: Hashable, Sendable {
@@ -55,12 +56,12 @@ public struct QueryPlan: Hashable, Sendable {
       case virtual(String)
     }
 
-    /// The table's name in the statement, which is its alias if it has one.
+    /// The name of the table, view or subquery in the statement, which is its alias if it has one.
     public let table: String
-    /// A Boolean value that indicates whether SQLite searches for some rows (SEARCH) instead of
-    /// reading all of them (SCAN).
+    /// A Boolean value that indicates whether SQLite searches for rows with an index (SEARCH)
+    /// instead of reading all rows (SCAN).
     public let isSearch: Bool
-    /// The index that SQLite uses to find the rows.
+    /// The index that SQLite uses to find or order the rows.
     public let index: Index
     /// The conditions that the index evaluates, such as `title=?`.
     public let terms: [String]
@@ -73,7 +74,7 @@ public struct QueryPlan: Hashable, Sendable {
   /// All steps, including nested ones.
   public var allSteps: [Step] { steps.flatMap(\.flattened) }
 
-  /// The tables that SQLite reads, each with the index that it uses, in the order of the steps.
+  /// The reads of tables, views and subqueries in all steps, in the order of ``allSteps``.
   public var readings: [Reading] {
     allSteps.compactMap { step in
       guard case .read(let reading) = step.kind else { return nil }
@@ -81,7 +82,8 @@ public struct QueryPlan: Hashable, Sendable {
     }
   }
 
-  /// The names of the tables that SQLite scans completely. Virtual tables are not included.
+  /// The names of the tables, views and subqueries of which SQLite reads all rows, in the order of
+  /// ``allSteps``. Virtual tables are not included.
   public var scannedTables: [String] {
     readings.compactMap { reading in
       if case .virtual = reading.index { return nil }
@@ -146,8 +148,8 @@ extension QueryPlan.Step.Kind {
 }
 
 extension QueryPlan.Reading {
-  /// Creates a reading from the text after `verb`, which is SCAN or SEARCH, such as `note USING
-  /// INDEX note_title (title=?)`.
+  /// Creates a reading from the text of a step without its verb, such as `note USING INDEX
+  /// note_title (title=?)`. The verb is SCAN or SEARCH.
   fileprivate init(_ text: Substring, _ verb: Substring) {
     var text = text
     if text.hasSuffix(" LEFT-JOIN") { text = text.dropLast(" LEFT-JOIN".utf8.count) }

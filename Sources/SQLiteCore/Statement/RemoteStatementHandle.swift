@@ -17,7 +17,7 @@ final class RemoteStatementHandle: StatementHandle {
   /// The names of the columns; empty before the first run.
   private var names = ColumnNames([])
   private let connection: ConnectionHandle
-  /// The parameter number of each placeholder.
+  /// The parameter number of each column of `parameters`.
   private let numbers: [Int]
   /// Whether the server has run the statement since the last reset.
   private var hasRun = false

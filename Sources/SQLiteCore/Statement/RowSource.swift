@@ -4,7 +4,8 @@
 ///       "SELECT name, population FROM city", as: String.self, Int?.self) { … }
 ///     let names = try database.rows("SELECT name FROM city", as: String.self)
 public protocol RowSource {
-  /// The type of the errors that a query throws.
+  /// The type of the errors that a query throws: ``SQLiteError`` for a ``Connection``, and any
+  /// error for a ``Database``.
   associatedtype Failure: Error
 
   /// Returns the results of calling `read` for each row of a query.
@@ -14,8 +15,8 @@ public protocol RowSource {
   ///   - count: The number of columns that the statement must have.
   ///   - read: A closure that reads a row. It increments `column` after each column that it has
   ///     read, so that errors can name the column.
-  /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read, or if the number of
-  ///   columns isn't `count`.
+  /// - Throws: ``SQLiteError`` if the query fails or if the number of columns isn't `count`, and
+  ///   the error of `read`.
   func rows<Row>(
     _ sql: SQL, columns count: Int,
     _ read: (_ row: borrowing Statement, _ column: inout Int) throws(SQLiteError) -> Row
@@ -53,8 +54,8 @@ extension Connection: RowSource {
   ///   - count: The number of columns that the statement must have.
   ///   - read: A closure that reads a row. It increments `column` after each column that it has
   ///     read, so that errors can name the column.
-  /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read, or if the number of
-  ///   columns isn't `count`.
+  /// - Throws: ``SQLiteError`` if the query fails or if the number of columns isn't `count`, and
+  ///   the error of `read`.
   @inlinable  // Benchmark `fetch`.
   public func rows<Row>(
     _ sql: SQL, columns count: Int,
@@ -82,8 +83,8 @@ extension Connection: RowSource {
   ///   - count: The number of columns that the statement must have.
   ///   - read: A closure that reads a row. It increments `column` after each column that it has
   ///     read, so that errors can name the column.
-  /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read, or if the number of
-  ///   columns isn't `count`.
+  /// - Throws: ``SQLiteError`` if the query fails or if the number of columns isn't `count`, and
+  ///   the error of `read`.
   @inlinable  // Benchmark `point`.
   public func firstRow<Row>(
     _ sql: SQL, columns count: Int,
@@ -131,8 +132,8 @@ extension Database: RowSource {
   ///   - count: The number of columns that the statement must have.
   ///   - read: A closure that reads a row. It increments `column` after each column that it has
   ///     read, so that errors can name the column.
-  /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read, or if the number of
-  ///   columns isn't `count`.
+  /// - Throws: ``SQLiteError`` if the query fails or if the number of columns isn't `count`, and
+  ///   the error of `read`.
   @inlinable  // Benchmark `fetch`.
   public func rows<Row>(
     _ sql: SQL, columns count: Int,

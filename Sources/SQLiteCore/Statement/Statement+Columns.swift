@@ -31,7 +31,8 @@ extension Statement {
   /// The result is empty for NULL and for a column that does not exist. It includes embedded NULs.
   ///
   /// - Parameter column: The column's index, from 0.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the stored text is not valid UTF-8.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the stored text or blob is not valid
+  ///   UTF-8.
   public func text(at column: Int) throws(SQLiteError) -> String {
     let content = self.column(column)
     let text: String? =
@@ -67,6 +68,7 @@ extension Statement {
   ///   - column: The column's index, from 0.
   ///   - body: A closure that reads the bytes, which are valid only inside the closure.
   /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   public func withBytes<Result>(
     at column: Int, _ body: (RawSpan) throws -> Result
   ) rethrows -> Result {
@@ -100,7 +102,7 @@ extension Statement {
   ///   - column: The column's index, from 0.
   ///   - type: The type to read.
   /// - Throws: ``SQLiteError`` if the type can't represent the stored value exactly. The message
-  ///   includes the column, the expected type and the stored value.
+  ///   names the column and the reason.
   @inlinable  // Benchmark `fetch`.
   public func get<Result: ColumnValue>(
     _ column: Int, as type: Result.Type = Result.self
@@ -116,7 +118,8 @@ extension Statement {
     handle.column(Int32(clamping: index))
   }
 
-  /// Returns the error with the column's name and the SQL added, unless it already has the SQL.
+  /// Returns `error` with the column's name and the statement's SQL added, or unchanged if it
+  /// already contains SQL.
   @usableFromInline func named(_ error: SQLiteError, at column: Int) -> SQLiteError {
     guard error.sql == nil else { return error }
     return SQLiteError(error.code, "column \(name(of: column)): \(error.message)", sql: sql)
@@ -174,8 +177,14 @@ extension Statement {
     return bytes
   }
 
-  /// Calls `body` with the bytes of a BLOB, without copying them. Doesn't pass a span, because that
-  /// would require another closure and thereby another call.
+  /// Calls `body` with the bytes of a BLOB, without copying them. It doesn't pass a span, because
+  /// that would require another closure, and therefore another call.
+  ///
+  /// - Parameters:
+  ///   - column: The column's index, from 0.
+  ///   - type: The type that the caller reads, for the error message.
+  ///   - body: A closure that reads the bytes, which are valid only inside the closure.
+  /// - Throws: ``SQLiteError`` if the column doesn't store a BLOB.
   @unsafe package func withExactBytes(
     at column: Int, expected type: Any.Type, _ body: (UnsafeRawBufferPointer) -> Void
   ) throws(SQLiteError) {

@@ -26,7 +26,7 @@ extension Statement {
   ///
   /// - Parameter values: One value for each parameter, or no values to keep the current bindings.
   /// - Throws: ``SQLiteError`` if the number of values differs from the number of parameters, if a
-  ///   value can't be bound, or if the statement fails.
+  ///   value can't be bound, if the statement fails, or if a text of the row is not valid UTF-8.
   public mutating func firstRow<each Argument: Bindable>(
     _ values: repeat each Argument
   ) throws(SQLiteError) -> Row? {
@@ -51,7 +51,7 @@ extension Statement {
     return Row(columns: columns, values: values)
   }
 
-  /// Ends the run after a row. A statement that writes runs to completion first.
+  /// Ends a run that is at a row. A statement that writes runs to completion first.
   @usableFromInline mutating func finish() throws(SQLiteError) {
     if !isReadOnly { while try step() {} }
     try reset()

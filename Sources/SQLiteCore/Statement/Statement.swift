@@ -43,8 +43,9 @@ public struct Statement: ~Copyable {
   /// Runs the statement to its next row (`sqlite3_step`).
   ///
   /// - Returns: True if the statement is at a row, false if it has ended.
-  /// - Throws: ``SQLiteError`` if the statement fails, if the access's deadline has passed, if its
-  ///   task was cancelled, or if SQLite has rolled back the enclosing transaction.
+  /// - Throws: ``SQLiteError`` if the statement fails, if it has parameters but no values are
+  ///   bound, if the access's deadline has passed, if its task was cancelled, or if SQLite has
+  ///   rolled back the enclosing transaction.
   public mutating func step() throws(SQLiteError) -> Bool {
     if !handle.isRunning { try connection.beginRun(of: handle) }
     let code = handle.step()
@@ -131,7 +132,9 @@ extension Statement {
   /// - Parameters:
   ///   - value: The value; nil binds NULL.
   ///   - name: The parameter's name, with or without its prefix (`:name`, `@name`, `$name`).
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if no parameter has this name.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if no parameter has this name, with
+  ///   ``ResultCode/misuse`` if the statement is between two rows and must be reset first, or the
+  ///   error of a value that can't be stored.
   public mutating func bind(_ value: some Bindable, named name: String) throws(SQLiteError) {
     try value.bind(to: &self, at: parameter(named: name))
   }
@@ -248,7 +251,8 @@ extension Statement {
     try checkCount(bindEach(repeat each values))
   }
 
-  /// Binds values as long as there are parameters, and returns the number of values.
+  /// Binds values in order as long as there are parameters. Returns the number of all values,
+  /// including those without a parameter.
   @inline(__always) @inlinable mutating func bindEach<each Argument: Bindable>(
     _ values: repeat each Argument
   ) throws(SQLiteError) -> Int {

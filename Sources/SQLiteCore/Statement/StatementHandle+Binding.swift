@@ -28,8 +28,8 @@ extension StatementHandle {
     unsafe bindingBuffer?.clear()
   }
 
-  /// Copies bytes into the buffer, where they stay until the next row; nil if SQLite must copy them
-  /// instead.
+  /// Copies bytes of a row into the buffer, where they stay until the next row. Returns the address
+  /// of the copy; nil if no row is being bound, or if SQLite must copy the bytes instead.
   @unsafe @inline(__always) private func stored(
     _ bytes: UnsafeRawBufferPointer
   ) -> UnsafeRawPointer? {
@@ -62,7 +62,8 @@ extension StatementHandle {
       : csqlite_bind_blob(pointer, parameter, start, count)
   }
 
-  /// Binds bytes that stay in place. SQLite assumes this if it gets no destructor.
+  /// Binds bytes that stay at their address until the run ends. SQLite doesn't copy them, because
+  /// it gets no destructor (`SQLITE_STATIC`).
   @unsafe @inline(__always) private func bind(
     stored start: UnsafeRawPointer, _ count: UInt64, asText isText: Bool, to parameter: Int32
   ) -> Int32 {
@@ -93,7 +94,7 @@ extension StatementHandle {
       unsafe bind(stored: start, UInt64(bytes.count), asText: false, to: parameter), parameter)
   }
 
-  /// Returns whether bytes are long enough that binding them without a copy is worthwhile.
+  /// Returns whether a value of `count` bytes is so long that binding it without a copy saves time.
   static func isLong(_ count: Int) -> Bool { unsafe count > BindingBuffer.longest }
 
   /// Binds the address of a variable, for a function that requires a pointer of `type`
@@ -188,7 +189,8 @@ extension StatementHandle {
     unsafe start = .allocate(byteCount: Self.capacity, alignment: 8)
   }
 
-  /// Copies bytes into the buffer, or returns nil if there are too many.
+  /// Copies bytes into the buffer and returns the address of the copy; nil if there are more than
+  /// ``longest``, or if the buffer is full.
   @inline(__always) mutating func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
     let from = unsafe count
     let next = from + bytes.count

@@ -93,9 +93,9 @@ import CSQLite
 
   /// Ends the run (`sqlite3_reset`).
   ///
-  /// - Returns: The error of the last step. A run that ends between two rows outside a transaction
-  ///   is committed now. If the commit fails, SQLite undoes the run, and the result is the error of
-  ///   the commit.
+  /// - Returns: `SQLITE_OK`, or the error of the last step. If the run was between two rows outside
+  ///   a transaction, its changes are committed now. If the commit fails, SQLite undoes them, and
+  ///   the result is the error of the commit.
   @discardableResult
   func reset() -> Int32 {
     isRunning = false
@@ -135,7 +135,7 @@ import CSQLite
     return unsafe String(cString: expanded)
   }
 
-  /// The number of columns in a row. It may grow when SQLite recompiles the statement.
+  /// The number of columns in a row. It may change when SQLite recompiles the statement.
   package var columnCount: Int { unsafe Int(sqlite3_column_count(pointer)) }
 
   /// The names of the columns. Read them after the first step, because SQLite detects a schema
@@ -168,7 +168,8 @@ import CSQLite
 // MARK: - Columns
 
 extension StatementHandle {
-  /// The number of times that SQLite has recompiled the statement because of a schema change.
+  /// The number of times that SQLite has recompiled the statement, which it does after a schema
+  /// change (`SQLITE_STMTSTATUS_REPREPARE`).
   private var recompileCount: Int32 {
     isOrphan ? 0 : unsafe sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
   }
@@ -193,17 +194,18 @@ extension StatementHandle {
   /// Returns whether a column is NULL. The result is true for a column that does not exist.
   package func isNull(at index: Int32) -> Bool { column(index).isNull }
 
-  /// Returns the integer in a column, or nil if it stores another type.
+  /// Returns the integer in a column, or nil if the stored value has another storage class.
   package func integer(at index: Int32) -> Int64? { column(index).integer }
 
-  /// Returns the real in a column, or nil if it stores another type.
+  /// Returns the real in a column, or nil if the stored value has another storage class.
   package func real(at index: Int32) -> Double? { column(index).real }
 
-  /// Returns the text in a column, or nil if it stores another type or invalid UTF-8.
+  /// Returns the text in a column, or nil if the stored value has another storage class or is not
+  /// valid UTF-8.
   package func text(at index: Int32) -> String? { column(index).text }
 
-  /// Calls `body` with the bytes of a blob, or the UTF-8 bytes of a text, unless the column stores
-  /// another type.
+  /// Calls `body` with the bytes of a column that stores a blob or, if `isText` is true, the UTF-8
+  /// bytes of one that stores a text. Doesn't call it if the column has another storage class.
   ///
   /// It is not generic, because generic code would cost as much as copying a short blob.
   package func withBytes(at index: Int32, ofText isText: Bool, _ body: (RawSpan) -> Void) {
@@ -212,8 +214,8 @@ extension StatementHandle {
     unsafe body(column.bytes(ofText: isText).bytes)
   }
 
-  /// Returns the bytes of a blob, valid until the next call of SQLite; nil if the column stores
-  /// another type.
+  /// Returns the bytes of a blob; nil if the column has another storage class. They are valid until
+  /// the statement steps, is reset or is finalized, or until SQLite converts the column's value.
   @unsafe package func blob(at index: Int32) -> UnsafeRawBufferPointer? {
     let column = column(index)
     return column.type == SQLITE_BLOB ? unsafe column.bytes(ofText: false) : nil

@@ -20,8 +20,8 @@ public protocol Bindable {
   /// - Parameters:
   ///   - statement: A statement that isn't at a row.
   ///   - parameter: The parameter's number, from 1.
-  /// - Throws: ``SQLiteError`` if SQLite can't store the value exactly, or if the parameter does
-  ///   not exist.
+  /// - Throws: ``SQLiteError`` if SQLite can't store the value exactly, if the parameter does not
+  ///   exist, or if the statement must be reset first.
   func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError)
 }
 
@@ -31,8 +31,8 @@ extension Bindable {
   /// - Parameters:
   ///   - statement: The statement with the parameter.
   ///   - parameter: The parameter's number, from 1.
-  /// - Throws: ``SQLiteError`` if SQLite can't store the value exactly, or if the parameter does
-  ///   not exist.
+  /// - Throws: ``SQLiteError`` if SQLite can't store the value exactly, if the parameter does not
+  ///   exist, or if the statement must be reset first.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(databaseValue, at: parameter)
   }
@@ -66,8 +66,9 @@ extension FixedWidthInteger where Self: Bindable {
   /// - Parameters:
   ///   - statement: The statement with the parameter.
   ///   - parameter: The parameter's number, from 1.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if it does not fit a signed 64-bit
-  ///   integer.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the integer does not fit a signed
+  ///   64-bit integer or if the parameter does not exist, or with ``ResultCode/misuse`` if the
+  ///   statement must be reset first.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(storedInteger, at: parameter)
@@ -208,8 +209,8 @@ extension Optional: Bindable where Wrapped: Bindable {
   /// - Parameters:
   ///   - statement: The statement with the parameter.
   ///   - parameter: The parameter's number, from 1.
-  /// - Throws: ``SQLiteError`` if SQLite can't store the wrapped value exactly, or if the parameter
-  ///   does not exist.
+  /// - Throws: ``SQLiteError`` if SQLite can't store the wrapped value exactly, if the parameter
+  ///   does not exist, or if the statement must be reset first.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     guard let wrapped = self else { return try statement.bindNull(at: parameter) }
@@ -228,8 +229,8 @@ extension RawRepresentable where Self: Bindable, RawValue: Bindable {
   /// - Parameters:
   ///   - statement: The statement with the parameter.
   ///   - parameter: The parameter's number, from 1.
-  /// - Throws: ``SQLiteError`` if SQLite can't store the raw value exactly, or if the parameter
-  ///   does not exist.
+  /// - Throws: ``SQLiteError`` if SQLite can't store the raw value exactly, if the parameter does
+  ///   not exist, or if the statement must be reset first.
   @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try rawValue.bind(to: &statement, at: parameter)

@@ -1,6 +1,7 @@
 import Platform
 
-/// Returns a copy of foreign memory as an array. All such copies are made by this function.
+/// Returns a copy of `count` bytes of memory that Swift doesn't manage. The library copies all such
+/// memory into arrays with this function.
 ///
 /// In Swift 6.3.1 with `-O`, an array created by `[UInt8](UnsafeRawBufferPointer)` may be freed
 /// before it is filled, if the array is unused on some path (a write after free). Arrays created

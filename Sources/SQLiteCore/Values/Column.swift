@@ -2,8 +2,10 @@
 ///
 ///     if let name = row["Name"]?.asString() { … }
 ///
-/// Each method returns nil for NULL, and for a value that it can't convert without loss. To get an
-/// error that states the reason instead, use ``Row/get(_:as:)-(String,_)``.
+/// Except for ``asValue()``, each method returns nil for NULL, and for a value that it can't
+/// represent. ``asBool()`` converts every number; all other methods convert only numbers that the
+/// result represents exactly. To get an error that states the reason instead of nil, use
+/// ``Row/get(_:as:)-(String,_)``.
 public struct Column: Hashable, Sendable {
   /// The stored value.
   public let value: Value
@@ -59,8 +61,8 @@ public struct Column: Hashable, Sendable {
 /// The names of a statement's columns, shared by all rows of a result.
 package final class ColumnNames: Sendable {
   package let names: [String]
-  /// The position of each name in lower case (ASCII); the first one if several columns have the
-  /// name.
+  /// The index of each column, keyed by its name in ASCII lower case. If several columns have the
+  /// same name, it is the index of the first one.
   private let positions: [String: Int]
 
   init(_ names: [String]) {

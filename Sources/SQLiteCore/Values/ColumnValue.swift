@@ -29,7 +29,8 @@ extension ColumnValue {
   /// - Parameters:
   ///   - statement: A statement that is at a row.
   ///   - column: The column's index, from 0.
-  /// - Throws: ``SQLiteError`` if the type can't represent the stored value.
+  /// - Throws: ``SQLiteError`` if the type can't represent the stored value, or if a text is not
+  ///   valid UTF-8.
   public static func read(
     from statement: borrowing Statement, at column: Int
   ) throws(SQLiteError) -> Self {
@@ -241,7 +242,7 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
   /// Creates nil from NULL, and otherwise a wrapped value.
   ///
   /// - Parameter databaseValue: The content of a column.
-  /// - Throws: ``SQLiteError`` if the wrapped type can't represent a value other than NULL.
+  /// - Throws: ``SQLiteError`` if the value isn't NULL and the wrapped type can't represent it.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = databaseValue.isNull ? nil : try Wrapped(databaseValue: databaseValue)
   }
@@ -251,7 +252,7 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
   /// - Parameters:
   ///   - statement: A statement that is at a row.
   ///   - column: The column's index, from 0.
-  /// - Throws: ``SQLiteError`` if the wrapped type can't represent a value other than NULL.
+  /// - Throws: ``SQLiteError`` if the value isn't NULL and the wrapped type can't represent it.
   @inline(__always) @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int

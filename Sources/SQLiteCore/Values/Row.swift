@@ -1,4 +1,4 @@
-/// A row of a result, with access to its values by index and by column name.
+/// A copy of a row of a result, with access to its values by index and by column name.
 public struct Row: Sendable {
   let columns: ColumnNames
   /// The values, in the order of the columns.
@@ -32,8 +32,7 @@ public struct Row: Sendable {
   ///   - index: The column's index, from 0.
   ///   - type: The type to read.
   /// - Throws: ``SQLiteError`` if the column does not exist, or if the type can't represent the
-  ///   stored value exactly. The message names the column, the expected type and what the column
-  ///   stores.
+  ///   stored value exactly. The message names the column and the reason.
   public func get<Result: ColumnValue>(
     _ index: Int, as type: Result.Type = Result.self
   ) throws(SQLiteError) -> Result {
@@ -53,8 +52,7 @@ public struct Row: Sendable {
   ///   - name: The name of the column. If several columns have this name, the first one is read.
   ///   - type: The type to read.
   /// - Throws: ``SQLiteError`` if the column does not exist, or if the type can't represent the
-  ///   stored value exactly. The message names the column, the expected type and what the column
-  ///   stores.
+  ///   stored value exactly. The message names the column and the reason.
   public func get<Result: ColumnValue>(
     _ name: String, as type: Result.Type = Result.self
   ) throws(SQLiteError) -> Result {
