@@ -14,11 +14,13 @@ extension MagicData {
   /// - Parameters:
   ///   - addresses: The addresses of one or more nodes. The client gets the addresses of the other
   ///     nodes from them.
-  ///   - name: The name of the database in the cluster.
+  ///   - name: The name of the database in the cluster, at most 255 bytes.
   ///   - assetFolder: The path of a folder for asset files, which all clients must share.
   ///   - options: The options for the communication with the cluster.
-  /// - Throws: `SQLiteError` if no node leads, with the answer of each node in its message;
-  ///   `AssetError` if the asset folder can't be used.
+  /// - Throws: `SQLiteError` if no node leads, with the answer of each node in its message, or for
+  ///   the other reasons of `Database.init(cluster:name:options:)`; `AssetError` if the asset
+  ///   folder can't be used; `MagicError.olderStore` if the database contains a store of the older
+  ///   MagicData.
   public convenience init(
     cluster addresses: [String], name: String, assetFolder: String? = nil,
     options: ClusterOptions = ClusterOptions()
@@ -36,12 +38,10 @@ extension MagicData {
   /// - Parameters:
   ///   - addresses: The addresses of one or more nodes. The client gets the addresses of the other
   ///     nodes from them.
-  ///   - name: The name of the database in the cluster.
+  ///   - name: The name of the database in the cluster, at most 255 bytes.
   ///   - assetFolder: The path of a folder for asset files, which all clients must share.
   ///   - options: The options for the communication with the cluster.
-  /// - Throws: `SQLiteError` if no node leads, with the answer of each node in its message;
-  ///   `AssetError` if the asset folder can't be used; `CancellationError` if the task was
-  ///   cancelled.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   public convenience init(
     cluster addresses: [String], name: String, assetFolder: String? = nil,
     options: ClusterOptions = ClusterOptions()

@@ -2,12 +2,12 @@ public import SQLiteCore
 
 /// The options for a client's communication with a cluster.
 public struct ClusterOptions: Sendable {
-  /// The consistency of reads.
+  /// The consistency of reads: which writes of other clients a read is guaranteed to include.
   public enum Reads: Sendable {
     /// A read includes every write that was acknowledged before it began.
     ///
-    /// Before the first row is read, other nodes confirm that the leader still leads, until they
-    /// form a majority together with it. This costs one more message.
+    /// Before the first row is read, other voters confirm that the leader still leads, until they
+    /// form a majority together with it. This usually adds one round trip.
     case linearizable
     /// A read may miss recent writes. If the leader is cut off, it answers from its last state
     /// until its lease expires.
@@ -52,6 +52,9 @@ public struct ClusterOptions: Sendable {
   /// in the cluster is the start of another one.
   public var sendsPlainName = false
   /// The minimum age, in seconds, at which the tokens of write transactions are deleted.
+  ///
+  /// Each write transaction stores a random token in the database. If the answer to its COMMIT is
+  /// lost, the client looks up the token to determine whether the transaction was committed.
   public var tokenAge = 86_400
   /// The transport that creates the streams to the nodes.
   public var transport: any ClusterTransport = SocketTransport()

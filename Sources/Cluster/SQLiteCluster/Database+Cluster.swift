@@ -77,7 +77,8 @@ extension Database {
   /// Returns the nodes of this database's cluster, as reported by the leader. Blocks the thread.
   ///
   /// - Returns: The nodes, or nil for a database that isn't in a cluster.
-  /// - Throws: `SQLiteError` if no node leads.
+  /// - Throws: `SQLiteError` if no node leads, or if the leader doesn't return a valid list of
+  ///   nodes.
   public func clusterNodes() throws(SQLiteError) -> [ClusterNode]? {
     try (server as? Cluster)?.nodes()
   }
@@ -86,7 +87,8 @@ extension Database {
   /// meanwhile.
   ///
   /// - Returns: The nodes, or nil for a database that isn't in a cluster.
-  /// - Throws: `SQLiteError` if no node leads; `CancellationError` if the task was cancelled.
+  /// - Throws: `SQLiteError` if no node leads, or if the leader doesn't return a valid list of
+  ///   nodes; `CancellationError` if the task was cancelled.
   public func clusterNodes() async throws -> [ClusterNode]? {
     guard let cluster = server as? Cluster else { return nil }
     let cancellation = CancellationFlag()
@@ -102,7 +104,7 @@ extension Database {
   }
 }
 
-/// The cancellation state of a task whose request runs on a thread.
+/// The cancellation state of a task that waits for a request on another thread.
 private final class CancellationFlag: Sendable {
   let isCancelled = Atomic(false)
 

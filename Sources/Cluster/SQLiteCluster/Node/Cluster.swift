@@ -1,7 +1,7 @@
 package import SQLiteCore
 import Synchronization
 
-/// A client's knowledge of a cluster: the addresses of its nodes, and the leader.
+/// A client of a cluster: its options and its knowledge of the cluster's nodes and leader.
 package final class Cluster: Sendable {
   /// The name of the database.
   let database: String
@@ -17,7 +17,7 @@ package final class Cluster: Sendable {
     var voters: [String] = []
     /// The time at which to request the list of nodes again; nil if it hasn't been requested yet.
     var renewal: ContinuousClock.Instant?
-    /// The time of the last run of each preparation.
+    /// The time of the last successful run of each preparation.
     var done: [Preparation: ContinuousClock.Instant] = [:]
     /// Whether the file for known nodes contains the current addresses.
     var areStored = false
@@ -25,8 +25,8 @@ package final class Cluster: Sendable {
     var failure: SQLiteError?
   }
 
-  /// A task that prepares a database for the client. It runs at most once per hour, not once per
-  /// session.
+  /// A task that prepares the database for this client. After it succeeds, sessions skip it for an
+  /// hour.
   enum Preparation: Sendable {
     /// The check for columns that can crash a node.
     case columnTypes
@@ -67,8 +67,8 @@ package final class Cluster: Sendable {
     return nil
   }
 
-  /// The database's name at the nodes. Because of the length prefix, no name is the start of
-  /// another one.
+  /// The name under which the nodes store the database. Unless plain names are sent, it starts with
+  /// a length, so that no name is the start of another one.
   private var nameAtNodes: String {
     options.sendsPlainName ? database : "\(database.utf8.count):\(database)"
   }
@@ -87,7 +87,9 @@ package final class Cluster: Sendable {
   ///   - deadline: The time at which to give up.
   ///   - reasonToEnd: Returns the reason why the access must end, or nil to continue.
   /// - Returns: A connection to the leader, and the leader's number for the open database.
-  /// - Throws: `SQLiteError` with the last answer of each node in its message.
+  /// - Throws: `SQLiteError` with the last answer of each node in its message, if there is no
+  ///   leader at the deadline or if all addresses are invalid; with `ResultCode.interrupt` if the
+  ///   access must end.
   package func openAtLeader(
     before deadline: ContinuousClock.Instant, _ reasonToEnd: @escaping () -> String? = { nil }
   ) throws(SQLiteError) -> (connection: NodeConnection, database: UInt32) {
@@ -165,9 +167,9 @@ package final class Cluster: Sendable {
     return (connection, database)
   }
 
-  /// Returns whether a node that hasn't answered may still be working. Such a node accepts a
-  /// connection but doesn't answer on it. A node that is down accepts no connection. A node that
-  /// answers has lost the original request.
+  /// Returns whether a node that didn't answer in time may still be running the request. Such a
+  /// node accepts a new connection but doesn't answer on it. A node that is down accepts no
+  /// connection. A node that answers on the new connection has lost the original request.
   func isBusy(_ address: String, _ reasonToEnd: @escaping () -> String?) -> Bool {
     let end = ContinuousClock.now + min(.seconds(1), options.attemptTimeout)
     guard let node = try? NodeConnection(address, options, before: end, waits: true) else {

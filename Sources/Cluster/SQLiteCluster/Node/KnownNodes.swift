@@ -20,8 +20,8 @@ struct KnownNodes {
     self.path = path
   }
 
-  /// Reads the addresses. Skips lines that can't be addresses. Returns an empty array if the file
-  /// doesn't exist.
+  /// Returns the first 1,000 addresses in the first MiB of the file. Skips lines that can't be
+  /// addresses. Returns an empty array if the file doesn't exist.
   func read() throws(SQLiteError) -> [String] {
     do throws(SystemFailure) {
       // O_NONBLOCK, because opening a pipe without a writer would block.

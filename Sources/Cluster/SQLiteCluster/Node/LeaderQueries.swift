@@ -16,10 +16,11 @@ final class LeaderQueries {
   private let options: ClusterOptions
   private let reasonToEnd: () -> String?
   private var connections: [String: NodeConnection] = [:]
-  /// The nodes with outstanding answers, in the order of the requests, and the time until which to
-  /// wait for each.
+  /// The nodes with outstanding answers, in the order of the requests. `end` is the time until
+  /// which to wait for the node's answer.
   private(set) var asked: [(address: String, end: ContinuousClock.Instant)] = []
-  /// The time to wait for the next answer of a node that was silent before, by the node's address.
+  /// For each node that didn't answer in time, by its address, the time to wait for its next
+  /// answer.
   private var patience: [String: Duration] = [:]
 
   init(_ options: ClusterOptions, _ reasonToEnd: @escaping () -> String? = { nil }) {
@@ -32,8 +33,8 @@ final class LeaderQueries {
   /// Sends a request for the leader's address to a node, unless the node hasn't answered the
   /// previous one yet.
   ///
-  /// If the transport waits until it is connected, connecting may take at most as long as the
-  /// answer.
+  /// If the transport returns only after it has connected, connecting must end within the time for
+  /// the answer.
   ///
   /// - Throws: `SQLiteError` if the request can't be sent.
   func ask(_ address: String) throws(SQLiteError) {
@@ -93,8 +94,8 @@ final class LeaderQueries {
     }
   }
 
-  /// Closes the connections with outstanding answers, because these would be outdated for a later
-  /// request.
+  /// Closes the connections with outstanding answers, so that these can't be mistaken for answers
+  /// to later requests.
   func discardOutstanding() {
     for (address, _) in asked { connections[address] = nil }
     asked = []

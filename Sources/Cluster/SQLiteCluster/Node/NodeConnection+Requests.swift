@@ -1,6 +1,6 @@
 package import SQLiteCore
 
-/// A node of a cluster.
+/// A server of a dqlite cluster, with its address and role as reported by the leader.
 public struct ClusterNode: Hashable, Sendable {
   /// The role of a node in the cluster.
   public enum Role: UInt64, Sendable {
@@ -14,11 +14,11 @@ public struct ClusterNode: Hashable, Sendable {
 
   /// The number that identifies the node in the cluster.
   public let id: UInt64
-  /// The network address of the node.
+  /// The network address of the node, such as `10.0.0.1:9001`.
   public let address: String
-  /// The role of the node.
+  /// The role, which determines whether the node stores the data and whether it can vote.
   public let role: Role
-  /// A Boolean value that indicates whether the node is the leader.
+  /// A Boolean value that indicates whether the node was the leader when the nodes were requested.
   public internal(set) var isLeader = false
 }
 

@@ -20,7 +20,7 @@ package final class NodeConnection {
   /// Whether the node sent nothing until the deadline. It may be down, or still running a
   /// statement.
   private(set) var timedOut = false
-  /// Whether the node has closed the connection or terminated.
+  /// Whether the node has closed the connection, or receiving from it has failed.
   private(set) var hasClosed = false
   /// Whether a part of the answer to the last request has arrived.
   private var hasReceived = false

@@ -1,7 +1,7 @@
 import SQLSyntax
 import SQLiteCore
 
-/// A connection's session with the leader.
+/// A session of a database connection at the leader of the cluster.
 ///
 /// Each write transaction stores a random token. If the answer to its COMMIT is lost, the token
 /// shows whether the transaction was committed. A failure that a node reports isn't sufficient for
@@ -34,7 +34,7 @@ final class ClusterSession: RemoteSession {
     didSet { node.reasonToEnd = reasonToEnd }
   }
 
-  /// The check that the node is the leader.
+  /// The check before a linearizable read that the node is still the leader.
   private let check: LeaderCheck
   /// The statement whose rows haven't all been received yet; nil if there is none.
   var streaming: ClusterStatement?
@@ -160,8 +160,9 @@ final class ClusterSession: RemoteSession {
   ///
   /// - Parameters:
   ///   - sql: The text of the statement, if it may roll back the transaction.
-  ///   - isPart: Whether the request belongs to the previous one.
-  ///   - isWork: Whether it runs a statement of the program, which may take long.
+  ///   - isPart: Whether the request belongs to the previous one. If true, the previous answer
+  ///     isn't received first, and no statements are finalized.
+  ///   - isWork: Whether the request runs a statement of the program, which may take long.
   ///   - body: The request.
   /// - Throws: `SQLiteError`, after updating the state of the session and the transaction.
   func requesting(
@@ -194,7 +195,8 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Verifies that the node is the leader, before a read.
+  /// Verifies that the node is the leader, before a linearizable read. Does nothing if the option
+  /// `reads` is `.leader`.
   func confirmLeader() throws(SQLiteError) {
     guard cluster.options.reads == .linearizable else { return }
     try requesting { () throws(SQLiteError) in
@@ -267,8 +269,9 @@ final class ClusterSession: RemoteSession {
     hasLoadedSchema = !isAutocommit
   }
 
-  /// Calls ``readSchema(isPart:)`` after a failure, unless the schema is already loaded. Returns
-  /// whether it was loaded, so that retrying the statement may succeed.
+  /// Calls ``readSchema(isPart:)`` after a statement has failed. If the schema was already loaded
+  /// or the session is lost, does nothing and returns false. If it returns true, a retry of the
+  /// statement may succeed.
   func reloadSchema() throws(SQLiteError) -> Bool {
     guard !isLost, !hasLoadedSchema else { return false }
     try readSchema()
@@ -300,7 +303,9 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Runs a statement that writes and returns no rows, in the open transaction.
+  /// Runs a statement that writes and returns no rows, in the open transaction. If nothing was
+  /// written in the program's innermost savepoint, the same message also opens the next savepoint
+  /// at the node.
   ///
   /// - Parameters:
   ///   - text: The text of the statement.
@@ -426,8 +431,9 @@ final class ClusterSession: RemoteSession {
     throw SQLiteError(.error, "no such savepoint: \(name)")
   }
 
-  /// Begins a transaction. A node never waits for a lock, so a write transaction is retried until
-  /// it gets the lock.
+  /// Begins a transaction. For a deferred transaction with linearizable reads, verifies the leader
+  /// at the same time. Otherwise retries until the busy timeout if another client holds the lock,
+  /// because a node never waits for it.
   private func begin(_ mode: SQLTransactionMode) throws(SQLiteError) {
     let sql = "BEGIN \(mode.rawValue)"
     if mode == .deferred, cluster.options.reads == .linearizable {

@@ -2,7 +2,7 @@ import SQLSyntax
 import SQLiteCore
 
 /// A statement of a session. Its first run sends the text, which saves two messages for a statement
-/// that runs only once. The second run prepares it at the node.
+/// that runs only once. The second run prepares it at the node, unless it can't stay prepared.
 final class ClusterStatement: RemoteStatement {
   /// The kind of request that runs the statement.
   enum Role: Equatable {
@@ -123,8 +123,8 @@ final class ClusterStatement: RemoteStatement {
     }
   }
 
-  /// Returns what to run at the node: the text for the first run, and the prepared statement for
-  /// later runs.
+  /// Returns what to run at the node: the text for the first run and for a statement that can't
+  /// stay prepared; otherwise the prepared statement.
   private func target() throws(SQLiteError) -> NodeConnection.Target {
     guard hasRun, canStayPrepared else { return .sql(text) }
     if let number { return .statement(number) }

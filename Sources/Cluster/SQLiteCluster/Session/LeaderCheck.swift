@@ -9,7 +9,7 @@ import SQLiteCore
 /// checked leader was elected in a still later term, and then its log contains the write. Reads
 /// that follow the answers therefore include every write that was acknowledged before the check.
 ///
-/// The check requests the list of voters from the leader again after each second.
+/// If its list of voters is older than a second, the check requests a new one from the leader.
 final class LeaderCheck {
   private let cluster: Cluster
   private let leader: NodeConnection
@@ -19,7 +19,7 @@ final class LeaderCheck {
   private var renewal = ContinuousClock.now
   private let leaderQueries: LeaderQueries
   /// The time to wait for the first answers before querying the remaining voters: twice the
-  /// duration of the last check.
+  /// duration of the last check, but from 1 to 10 ms.
   private var patience = Duration.milliseconds(10)
 
   init(_ cluster: Cluster, of leader: NodeConnection) {
@@ -32,7 +32,10 @@ final class LeaderCheck {
   /// The number of other voters that form a majority with the leader.
   private var needed: Int { (others.count + 1) / 2 }
 
-  /// Sends the requests to as many of the other voters as are needed for a majority.
+  /// Asks as many of the other voters as are needed for a majority which leader they follow. Before
+  /// that, renews the list of voters if it is older than a second.
+  ///
+  /// - Throws: `SQLiteError` if the leader doesn't return a valid list of voters.
   func begin() throws(SQLiteError) {
     // Answers to earlier requests don't prove anything about the present.
     leaderQueries.discardOutstanding()
@@ -52,8 +55,8 @@ final class LeaderCheck {
   /// Waits until a majority has confirmed the leader. Queries the remaining voters if answers are
   /// missing.
   ///
-  /// - Throws: `SQLiteError` for a lost leader if another node leads, or if no majority follows
-  ///   this one.
+  /// - Throws: `SQLiteError` with `ResultCode.leadershipLost` if another node leads, or if no
+  ///   majority confirms this one in time; with `ResultCode.interrupt` if the access must end.
   func finish() throws(SQLiteError) {
     let start = ContinuousClock.now
     let deadline = start + cluster.options.attemptTimeout

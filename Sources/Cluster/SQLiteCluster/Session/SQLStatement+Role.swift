@@ -24,7 +24,7 @@ extension SQLStatement {
     return !hasAllColumns
   }
 
-  /// Returns the role of the statement for a node.
+  /// Returns the kind of request that runs the statement at a node.
   ///
   /// - Throws: `SQLiteError` if the statement isn't available on a cluster, would crash the node,
   ///   or would be misinterpreted by it.
@@ -113,7 +113,7 @@ extension SQLPragma {
     "integrity_check", "quick_check", "table_info", "table_list", "table_xinfo",
   ]
 
-  /// The role of the pragma for a node; nil if it must not be sent.
+  /// The kind of request that runs the pragma at a node; nil if the pragma isn't supported.
   fileprivate var role: ClusterStatement.Role? {
     let name = name.name.text.lowercased()
     guard value != nil else { return SQLPragma.asked.contains(name) ? .query : nil }

@@ -54,8 +54,8 @@ extension Cluster {
   /// Determines whether a transaction was committed. If it wasn't, stores its token as a fence, so
   /// that it can never be committed later.
   ///
-  /// - Throws: `SQLiteError` with ``ResultCode/outcomeUnknown`` if this can't be determined in
-  ///   time.
+  /// - Throws: `SQLiteError` with ``ResultCode/outcomeUnknown`` if this can't be determined before
+  ///   the timeout or a cancellation.
   func wasCommitted(
     _ token: TransactionToken, _ reasonToEnd: @escaping () -> String?
   ) throws(SQLiteError) -> Bool {
@@ -84,8 +84,8 @@ extension Cluster {
 }
 
 extension ResultCode {
-  /// The connection to a cluster was lost during a COMMIT, and its outcome couldn't be determined
-  /// before the deadline.
+  /// The connection to a cluster was lost during a COMMIT, and the outcome of the COMMIT couldn't
+  /// be determined before the timeout or a cancellation.
   ///
   /// The transaction may be committed, or may still be committed later. SQLite has no such code.
   /// The value is an extended code of `SQLITE_IOERR` that SQLite doesn't use.

@@ -80,14 +80,15 @@ public struct SocketTransport: ClusterTransport {
   /// Creates a transport without authentication and encryption.
   public init() {}
 
-  /// Opens a socket and connects it (`connect`).
+  /// Opens a socket and waits until it is connected.
   ///
   /// - Parameters:
   ///   - address: `host:port`, `[host]:port` for an IPv6 address, or the absolute path of a socket.
   ///     The port is a number from 1 to 65535.
   ///   - deadline: The time at which to give up. It doesn't interrupt the lookup of the host name.
   /// - Returns: The connected stream.
-  /// - Throws: `SQLiteError` with the address in its message.
+  /// - Throws: `SQLiteError` if the node can't be reached before the deadline, or with
+  ///   `ResultCode.misuse` if the address is invalid. The message contains the address.
   public func connect(
     to address: String, before deadline: ContinuousClock.Instant
   ) throws -> any ClusterStream {

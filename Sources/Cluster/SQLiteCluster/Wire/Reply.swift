@@ -99,9 +99,9 @@ package struct ReplyReader {
     return String(decoding: bytes[range], as: UTF8.self)
   }
 
-  /// Returns the code and the text of a failure. Searches from the end, because a node of version
-  /// 1.11 puts the beginning of another answer before them: column names and the rows before the
-  /// failed one.
+  /// Returns the code and the text of a failure. Searches for them from the end of the message,
+  /// because a node of version 1.11 puts the start of another answer before them: the column names
+  /// and the rows before the failed one.
   func failure() throws(SQLiteError) -> (code: UInt64, text: String) {
     var failure = self
     failure.position = end - 16
@@ -115,7 +115,7 @@ package struct ReplyReader {
     throw ReplyReader.invalidMessage("a failure has no code")
   }
 
-  /// Reads the types of a row's columns, four bits each, or the marker after the last row.
+  /// Reads the types of a row's columns, four bits each, or the marker in place of a row.
   mutating func types(_ columnCount: Int) throws(SQLiteError) -> RowHead {
     let start = position
     let first = try word()

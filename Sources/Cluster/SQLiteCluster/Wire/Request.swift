@@ -62,7 +62,8 @@ package struct Request {
     )
   }
 
-  /// Appends parameter values: their number, their types, and the values.
+  /// Appends parameter values: their number, their types, and the values. Appends nothing if there
+  /// are none.
   mutating func append(_ values: [Value]) throws(SQLiteError) {
     guard !values.isEmpty else { return }
     guard let count = UInt8(exactly: values.count) else {
@@ -89,7 +90,9 @@ package struct Request {
     while bytes.count & 7 != 0 { bytes.append(0) }
   }
 
-  /// Returns the bytes to send. Throws if there are more than `limit`.
+  /// Returns the bytes to send.
+  ///
+  /// - Throws: `SQLiteError` with `ResultCode.tooBig` if there are more than `limit` bytes.
   func message(limit: Int) throws(SQLiteError) -> [UInt8] {
     guard bytes.count <= limit, let words = UInt32(exactly: bytes.count / 8 - 1) else {
       throw SQLiteError(
