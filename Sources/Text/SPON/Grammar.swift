@@ -101,8 +101,8 @@ struct KeyText: Hashable {
 
 /// An error that describes where and why a text isn't valid SPON.
 ///
-/// It is also thrown if the text exceeds a limit of the decoder, or if text of the first
-/// implementation of SPON has two possible meanings.
+/// It is also thrown if the text exceeds a limit of the decoder, or if the text is ambiguous
+/// because the first implementation of SPON, which this library replaces, wrote it.
 public struct SPONSyntaxError: Error, Hashable, CustomStringConvertible {
   /// The offset of the error, in bytes from the beginning of the text.
   public let offset: Int

@@ -18,7 +18,7 @@ public struct SQLSyntaxError: Error, Hashable, Sendable {
     case tooLong
   }
 
-  /// The kind of the error.
+  /// The reason for which SQLite rejects the text.
   public let kind: Kind
   /// The message that SQLite reports.
   public let message: String

@@ -11,17 +11,18 @@ import SQLLexer
 /// Every change parses the text again. It throws ``SQLSyntaxError``, and changes nothing, if the
 /// result isn't valid.
 public struct SQLTableText: Sendable {
-  /// The reasons why a change is not possible.
+  /// The reasons why a table text can't be parsed or changed.
   public enum EditError: Error, Hashable, Sendable {
     /// The text isn't a CREATE TABLE statement with columns.
     case noTable
     /// The table has no column with this name.
     case noColumn(String)
-    /// The table or column doesn't have the constraint, or edits overlap.
+    /// The table or column has no constraint that equals the given one. Also thrown for edits that
+    /// overlap, are outside of the text, or produce invalid UTF-8.
     case noConstraint
     /// The column is the only one of the table, so it can't be removed.
     case lastColumn
-    /// The new order names this column twice.
+    /// The new order contains this name, which refers to the same column as an earlier name.
     case repeatedColumn(String)
   }
 
@@ -58,8 +59,8 @@ public struct SQLTableText: Sendable {
   /// Applies edits to the text and parses it again.
   ///
   /// - Throws: ``SQLSyntaxError`` if the result isn't valid, ``EditError/noTable`` if it isn't a
-  ///   CREATE TABLE statement with columns, or ``EditError/noConstraint`` if edits overlap or are
-  ///   outside of the text.
+  ///   CREATE TABLE statement with columns, or ``EditError/noConstraint`` if edits overlap, are
+  ///   outside of the text, or produce invalid UTF-8.
   public mutating func apply(_ edits: [SQLEdit]) throws {
     guard let text = SQLEdit.apply(edits, to: text) else { throw EditError.noConstraint }
     (table, definition) = try SQLTableText.read(text, grammar)
@@ -110,7 +111,7 @@ public struct SQLTableText: Sendable {
     try apply([SQLEdit(try found(constraint).span.range, other.description)])
   }
 
-  /// Removes a table constraint and an adjacent comma.
+  /// Removes a table constraint, the blanks before it, and an adjacent comma.
   ///
   /// - Parameter constraint: The constraint to remove.
   /// - Throws: ``EditError/noConstraint`` if the table has no constraint that equals `constraint`;
@@ -147,7 +148,8 @@ public struct SQLTableText: Sendable {
     try apply([SQLEdit(try self.column(name).span.range, column.description)])
   }
 
-  /// Removes a column and an adjacent comma. Constraints that use the column are not changed.
+  /// Removes a column, the blanks before it, and an adjacent comma. Constraints that use the column
+  /// are not changed.
   ///
   /// - Parameter name: The name of the column.
   /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`; ``EditError/lastColumn``
@@ -219,7 +221,7 @@ public struct SQLTableText: Sendable {
     try apply([SQLEdit(try found(constraint, of: name).span.range, other.description)])
   }
 
-  /// Removes a constraint of a column.
+  /// Removes a constraint of a column and the blanks before it.
   ///
   /// - Parameters:
   ///   - constraint: The constraint to remove.
@@ -286,7 +288,7 @@ public struct SQLTableText: Sendable {
     }
   }
 
-  /// Returns the edits that remove `range`, the blanks before it, and an adjacent comma.
+  /// Returns the edits that remove `range`, the blanks before it, and the comma after or before it.
   private func removal(of range: Range<Int>) -> [SQLEdit] {
     var before: SQLToken?
     var after: SQLToken?

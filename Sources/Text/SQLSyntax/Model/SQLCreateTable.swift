@@ -12,7 +12,7 @@ public struct SQLCreateTable: Hashable, Sendable {
   public var isTemporary: Bool
   /// A Boolean value that indicates whether the statement contains IF NOT EXISTS.
   public var ifNotExists: Bool
-  /// The name of the table.
+  /// The name of the table to create, with its schema if one is written.
   public var name: SQLQualifiedName
   /// The columns and constraints, or the query.
   public var body: Body
@@ -130,7 +130,7 @@ public struct SQLColumnConstraint: Hashable, Sendable {
 
 /// The value after DEFAULT: a literal, a signed number, a name, or an expression in parentheses.
 public struct SQLDefault: Hashable, Sendable {
-  /// The default value.
+  /// The expression after DEFAULT, including its parentheses if it has any.
   public var value: SQLExpression {
     didSet { written.text = nil }
   }

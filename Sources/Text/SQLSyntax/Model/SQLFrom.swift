@@ -79,7 +79,7 @@ public indirect enum SQLTableSource: Hashable, Sendable {
 
 /// A table that a statement reads or writes, with its alias and index hint.
 public struct SQLTableReference: Hashable, Sendable {
-  /// An index hint: INDEXED BY or NOT INDEXED.
+  /// A hint that requires or forbids an index: INDEXED BY or NOT INDEXED.
   public enum Indexing: Hashable, Sendable {
     /// `INDEXED BY name`: the statement fails if it can't use this index.
     case by(SQLName)
@@ -87,7 +87,7 @@ public struct SQLTableReference: Hashable, Sendable {
     case none
   }
 
-  /// The name of the table.
+  /// The name of the table or view, with its schema if one is written.
   public var name: SQLQualifiedName
   /// The alias of the table in this statement; nil if it has none.
   public var alias: SQLName?
@@ -112,9 +112,9 @@ public indirect enum SQLOver: Hashable, Sendable {
 
 /// A window definition in a WINDOW clause: `name AS (window)`.
 public struct SQLNamedWindow: Hashable, Sendable {
-  /// The name of the window.
+  /// The name by which OVER and other window definitions refer to the window.
   public var name: SQLName
-  /// The definition of the window.
+  /// The window definition in the parentheses after AS.
   public var window: SQLWindow
 
   /// Creates a window definition with a name.

@@ -2,7 +2,7 @@
 public struct SQLCreateVirtualTable: Hashable, Sendable {
   /// A Boolean value that indicates whether the statement contains IF NOT EXISTS.
   public var ifNotExists: Bool
-  /// The name of the table.
+  /// The name of the virtual table to create, with its schema if one is written.
   public var name: SQLQualifiedName
   /// The module that implements the table, such as `fts5`.
   public var module: SQLName
@@ -28,7 +28,7 @@ public struct SQLCreateIndex: Hashable, Sendable {
   public var isUnique: Bool
   /// A Boolean value that indicates whether the statement contains IF NOT EXISTS.
   public var ifNotExists: Bool
-  /// The name of the index.
+  /// The name of the index to create, with its schema if one is written.
   public var name: SQLQualifiedName
   /// The table to index.
   public var table: SQLName
@@ -57,7 +57,7 @@ public struct SQLCreateView: Hashable, Sendable {
   public var isTemporary: Bool
   /// A Boolean value that indicates whether the statement contains IF NOT EXISTS.
   public var ifNotExists: Bool
-  /// The name of the view.
+  /// The name of the view to create, with its schema if one is written.
   public var name: SQLQualifiedName
   /// The column names. If the array is empty, the query determines the names.
   public var columns: [SQLName]
@@ -103,7 +103,7 @@ public struct SQLCreateTrigger: Hashable, Sendable {
   public var isTemporary: Bool
   /// A Boolean value that indicates whether the statement contains IF NOT EXISTS.
   public var ifNotExists: Bool
-  /// The name of the trigger.
+  /// The name of the trigger to create, with its schema if one is written.
   public var name: SQLQualifiedName
   /// The time at which the trigger runs; nil if none is written, which means BEFORE.
   public var time: Time?

@@ -144,7 +144,7 @@ public struct SQLWith: Hashable, Sendable {
 
 /// A common table expression: `name(columns) AS NOT MATERIALIZED (query)`.
 public struct SQLCommonTable: Hashable, Sendable {
-  /// The name of the common table.
+  /// The name by which the statement refers to the rows of the query.
   public var name: SQLName
   /// The column names. If the array is empty, the query determines the names.
   public var columns: [SQLName]
@@ -154,7 +154,7 @@ public struct SQLCommonTable: Hashable, Sendable {
   /// The query that produces the rows.
   public var select: SQLSelect
 
-  /// Creates a common table with the rows of a query.
+  /// Creates the common table expression `name(columns) AS (select)`.
   public init(
     _ name: SQLName, columns: [SQLName] = [], isMaterialized: Bool? = nil, _ select: SQLSelect
   ) {

@@ -1,7 +1,7 @@
 import SQLLexer
 
 extension Parser {
-  /// Parses a statement that begins with WITH.
+  /// Parses a WITH clause and the query, INSERT, UPDATE or DELETE that follows it.
   @inline(never)
   mutating func parseStatementAfterWith() throws(ParsingFailure) -> SQLStatement {
     let start = start

@@ -1,6 +1,6 @@
 import SQLLexer
 
-/// An operator or a parenthesis with a right operand that isn't parsed yet.
+/// An operator or opening parenthesis whose right operand isn't parsed yet.
 struct PendingOperator {
   enum Kind: UInt8 {
     case prefix, binary, like, escape, low, high, parenthesis
@@ -37,7 +37,7 @@ enum Power {
   static let concatenation: UInt8 = 10
   static let collate: UInt8 = 11
   static let sign: UInt8 = 12
-  /// The precedence of expressions that aren't operators.
+  /// The precedence of a node that isn't an operator, higher than that of every operator.
   static let value: UInt8 = 13
 }
 
@@ -60,8 +60,8 @@ extension Parser {
     return try parseExpression(from: operand, base)
   }
 
-  /// Parses the rest of an expression after its first operand. `base` is the number of operators on
-  /// the stack that belong to enclosing expressions.
+  /// Parses the rest of an expression after its first operand, `first`. `base` is the number of
+  /// operators on the stack that belong to enclosing expressions.
   mutating func parseExpression(
     from first: SQLExpression, _ base: Int
   ) throws(ParsingFailure) -> SQLExpression {
@@ -71,7 +71,8 @@ extension Parser {
     return operand
   }
 
-  /// Parses an operand. Pushes the prefix operators and parentheses before it on the stack.
+  /// Parses an operand, and pushes the prefix operators and opening parentheses before it on the
+  /// stack.
   private mutating func parseOperand() throws(ParsingFailure) -> SQLExpression {
     while true {
       switch token.code {
@@ -125,9 +126,9 @@ extension Parser {
 
   // MARK: Operators
 
-  /// Parses the operators after `operand`, up to one that requires another operand. Returns false
-  /// at the end of the expression. `base` is the number of operators on the stack that belong to
-  /// enclosing expressions.
+  /// Parses the operators after `operand`, up to one that requires another operand. Returns true if
+  /// another operand must follow, and false at the end of the expression. `base` is the number of
+  /// operators on the stack that belong to enclosing expressions.
   private mutating func readOperators(
     _ operand: inout SQLExpression, _ base: Int
   ) throws(ParsingFailure) -> Bool {
@@ -374,7 +375,8 @@ extension Parser {
     return true
   }
 
-  /// Completes the expression before a token that can't continue it.
+  /// Completes the expression before a token that can't continue it. Throws if a parenthesis isn't
+  /// closed, unless the token is a comma.
   @inline(never)
   private mutating func finish(
     _ operand: inout SQLExpression, _ base: Int, isComma: Bool = false

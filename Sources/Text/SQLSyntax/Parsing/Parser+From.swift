@@ -1,7 +1,7 @@
 import SQLLexer
 
 extension Parser {
-  /// Parses the tables after FROM: `seltablist`.
+  /// Parses the tables and joins after FROM (`seltablist` in SQLite's grammar).
   @inline(never)
   mutating func parseFrom() throws(ParsingFailure) -> SQLFrom {
     try enter(1)
@@ -15,7 +15,7 @@ extension Parser {
     return from
   }
 
-  /// Parses ON or USING after the first table. Both are an error, reported after the clause.
+  /// Parses ON or USING after the first table, where neither is allowed, and records an error.
   @inline(never)
   private mutating func parseMisplacedConstraint() throws(ParsingFailure) {
     let word = token.code.keyword
@@ -223,7 +223,8 @@ extension Parser {
 }
 
 extension SQLFrame {
-  /// Whether the start of the frame can precede its end.
+  /// Whether SQLite accepts the kinds of the start and the end of the frame together. For example,
+  /// CURRENT ROW can't be the start if the end is PRECEDING.
   fileprivate var isValid: Bool {
     switch (start, end ?? .currentRow) {
     case (.currentRow, .preceding), (.following, .preceding), (.following, .currentRow): false

@@ -1,7 +1,7 @@
 import SQLLexer
 
 extension Parser {
-  /// Parses a name at a position where only a name is allowed: `nm` in SQLite's grammar.
+  /// Parses a name where the grammar allows only a name (`nm` in SQLite's grammar).
   mutating func parseName() throws(ParsingFailure) -> SQLName {
     guard token.code.isName else { try throwSyntaxError() }
     let name = takeName()
@@ -9,7 +9,7 @@ extension Parser {
     return name
   }
 
-  /// Parses a name or a string, but not a join keyword: `ids` in SQLite's grammar.
+  /// Parses a name or a string, but not a join keyword (`ids` in SQLite's grammar).
   mutating func parseIdentifierOrText() throws(ParsingFailure) -> SQLName {
     guard token.code.isIdentifierOrText else { try throwSyntaxError() }
     let name = takeName()
@@ -24,14 +24,15 @@ extension Parser {
     return SQLQualifiedName(schema: name, try parseName())
   }
 
-  /// Parses names that are separated by commas: `idlist`.
+  /// Parses one or more names that are separated by commas (`idlist` in SQLite's grammar).
   mutating func parseNames() throws(ParsingFailure) -> [SQLName] {
     var names: [SQLName] = []
     repeat { names.append(try parseName()) } while try take(.comma)
     return names
   }
 
-  /// Parses names in parentheses. Returns an empty array if there is no parenthesis: `idlist_opt`.
+  /// Parses names in parentheses (`idlist_opt` in SQLite's grammar). Returns an empty array if
+  /// there is no opening parenthesis.
   mutating func parseNamesInParentheses() throws(ParsingFailure) -> [SQLName] {
     guard try take(.leftParenthesis) else { return [] }
     let names = try parseNames()
@@ -39,8 +40,8 @@ extension Parser {
     return names
   }
 
-  /// Parses column names in parentheses. Returns an empty array if there is no parenthesis:
-  /// `eidlist_opt`.
+  /// Parses column names in parentheses (`eidlist_opt` in SQLite's grammar). Returns an empty array
+  /// if there is no opening parenthesis.
   mutating func parseColumnNamesInParentheses() throws(ParsingFailure) -> [SQLName] {
     guard token.code == .leftParenthesis else { return [] }
     return try parseColumnNames()
@@ -74,7 +75,8 @@ extension Parser {
     return names
   }
 
-  /// Parses the words and numbers of a type, or returns nil if there are none: `typetoken`.
+  /// Parses the words and numbers of a type (`typetoken` in SQLite's grammar), or returns nil if
+  /// there are none.
   mutating func parseTypeName() throws(ParsingFailure) -> SQLTypeName? {
     guard token.code.isIdentifierOrText else { return nil }
     let start = start
@@ -103,7 +105,7 @@ extension Parser {
 }
 
 extension TokenCode {
-  /// Whether the token is a name at a position where only a name is allowed.
+  /// Whether the token is a name where the grammar allows only a name.
   var isName: Bool {
     isIdentifier || self == .string || isJoinWord || self == .indexed
   }

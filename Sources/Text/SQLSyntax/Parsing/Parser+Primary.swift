@@ -1,7 +1,8 @@
 import SQLLexer
 
 extension Parser {
-  /// Parses a value, a column, a call, CASE, CAST, EXISTS or RAISE.
+  /// Parses an expression that isn't an operator: a value, a column, a call, CASE, CAST, EXISTS or
+  /// RAISE.
   mutating func parsePrimary() throws(ParsingFailure) -> SQLExpression {
     height = 1
     switch token.code {
@@ -32,8 +33,9 @@ extension Parser {
   @inline(__always)
   func takeName() -> SQLName { tokens.name(token) }
 
-  /// Parses the rest of an expression that begins with a name: the arguments of a call, the rest of
-  /// a qualified column, or nothing if the name is the whole expression.
+  /// Parses the rest of an expression that begins with `name`: the arguments of a call, the rest of
+  /// a qualified column, or nothing if the name is the whole expression. `code` is the code of the
+  /// name's token.
   mutating func parseAfterName(
     _ name: SQLName, _ code: SQLToken.Code
   ) throws(ParsingFailure) -> SQLExpression {
@@ -164,8 +166,8 @@ extension Parser {
       .case(SQLCase(base, branches: branches, otherwise: otherwise)), span: span(from: start))
   }
 
-  /// Parses a nested expression that is `levels` deeper than the current rule. Increases `height`
-  /// to the height of the expression if that is greater.
+  /// Parses an expression in a grammar rule that is `levels` deeper than the current one. If the
+  /// expression is taller than `height`, its height becomes the new `height`.
   private mutating func parsePart(
     _ levels: Int, _ height: inout Int
   ) throws(ParsingFailure) -> SQLExpression {

@@ -29,8 +29,9 @@ extension Parser {
     if token.code == .limit { select.limit = try parseLimit() }
   }
 
-  /// Parses the next SELECT or VALUES clause and appends it to `select`. ORDER BY or LIMIT before
-  /// the clause is an error. Its message is stored in `misplaced` and reported after the query.
+  /// Parses the next operator with its SELECT or VALUES clause and appends it to `select`. ORDER BY
+  /// or LIMIT before the operator is an error. Its message is stored in `misplaced` and reported
+  /// after the query.
   @inline(never)
   private mutating func readCompound(
     _ select: inout SQLSelect, _ misplaced: inout String?
@@ -182,7 +183,7 @@ extension Parser {
     return try parseOrderTerms()
   }
 
-  /// Parses expressions with sort directions: `sortlist`.
+  /// Parses one or more expressions with sort directions (`sortlist` in SQLite's grammar).
   mutating func parseOrderTerms() throws(ParsingFailure) -> [SQLOrderTerm] {
     var terms: [SQLOrderTerm] = []
     var height = 0

@@ -81,9 +81,11 @@ extension Parser {
     return column
   }
 
-  /// Returns the type without GENERATED ALWAYS at its end, which is nil if nothing remains, and the
-  /// offset of GENERATED, which is nil if the type doesn't end in these keywords. Like SQLite, the
-  /// parser first reads both keywords as words of the type.
+  /// Splits GENERATED ALWAYS from the end of a type. Like SQLite, the parser first reads both
+  /// keywords as words of the type.
+  ///
+  /// - Returns: The rest of the type, which is nil if nothing remains, and the offset of GENERATED,
+  ///   which is nil if the type doesn't end in these keywords.
   private func withoutGeneratedAlways(_ type: SQLTypeName) -> (SQLTypeName?, Int?) {
     let range = type.span.range
     var words: [Range<Int>] = []

@@ -1,7 +1,7 @@
 import SQLLexer
 
-/// An error without content. ``Parser/error`` stores the details, so throwing costs no more than a
-/// return.
+/// An error without content. ``Parser/error`` stores the details, so that throwing costs no more
+/// than returning.
 struct ParsingFailure: Error {}
 
 /// A recursive descent parser with one method for each rule of SQLite's grammar.
@@ -13,7 +13,7 @@ struct Parser {
   let grammar: SQLGrammar
   /// The current token, which isn't consumed yet.
   var token = SQLToken(.endOfText, 0, 0)
-  /// The offset of the end of the last consumed token.
+  /// The offset after the last consumed token.
   var previousEnd = 0
   var error: SQLSyntaxError?
   /// An error in a complete clause, which is thrown when the current token is consumed; nil if
@@ -28,8 +28,8 @@ struct Parser {
   var tallest = 0
   /// The operators and parentheses with a right operand that isn't parsed yet.
   var stack: [PendingOperator] = []
-  /// Whether to store the source text of result columns, which become the column names of a view or
-  /// table.
+  /// Whether to store the source text of result columns. It is true for the query of CREATE TABLE AS
+  /// or of a view without column names, because the texts become column names.
   var storesColumnTexts = false
   var isInTrigger = false
 
@@ -48,7 +48,7 @@ struct Parser {
     previousEnd = self.tokens.position
   }
 
-  /// Runs `rule` and throws the error that it recorded.
+  /// Returns the result of `rule`. If `rule` fails, throws the error that the parser recorded.
   mutating func throwingRecordedError<Result>(
     _ rule: (inout Parser) throws(ParsingFailure) -> Result
   ) throws(SQLSyntaxError) -> Result {

@@ -1,15 +1,17 @@
-/// The first statement of a text, and the position of the next one.
+/// The first statement at or after an offset in a text, and the offset after this statement.
 public struct SQLParsedStatement: Hashable, Sendable {
   /// The statement, or nil if the rest of the text contains only blanks, comments and semicolons.
   public var statement: SQLStatement?
   /// The source range from the first to the last token of the statement, without the semicolon.
   public var span: SQLSpan
-  /// The offset after the semicolon, which is where the tail of `sqlite3_prepare_v2` begins.
+  /// The UTF-8 offset after the semicolon, which is where the tail of `sqlite3_prepare_v2` begins.
+  /// Without a semicolon, the offset of the end of the text.
   public var end: Int
 }
 
 extension SQLStatement {
-  /// Creates a statement by parsing a text that contains exactly one. A semicolon can end it.
+  /// Creates a statement by parsing a text that contains exactly one statement, with or without a
+  /// semicolon.
   ///
   /// - Parameters:
   ///   - sql: The text of the statement.
@@ -45,7 +47,7 @@ extension SQLStatement {
 }
 
 extension SQLExpression {
-  /// Creates an expression by parsing a text that contains exactly one.
+  /// Creates an expression by parsing a text that contains exactly one expression.
   ///
   /// - Parameters:
   ///   - sql: The text of the expression.

@@ -1,5 +1,6 @@
 extension SQLExpression.Node {
-  /// The precedence of the node. Values have a higher one than every operator.
+  /// The precedence of the node. A node that isn't an operator has a higher precedence than every
+  /// operator.
   var power: UInt8 {
     switch self {
     case .binary(_, let operation, _): operation.power
@@ -10,8 +11,9 @@ extension SQLExpression.Node {
     }
   }
 
-  /// The lowest precedence of the prefix operators at the right end, which would also apply to a
-  /// following operator.
+  /// The lowest precedence of the prefix operators with operands at the right end of the node. An
+  /// operator after the node would be parsed as part of such an operand if its precedence is
+  /// higher.
   fileprivate var powerAtRight: UInt8 {
     var least = Power.value
     var node = self
@@ -120,7 +122,8 @@ extension SQLBinaryOperator {
 }
 
 extension Printer {
-  /// Writes an expression. A loop writes the left operands, because chains can be long.
+  /// Writes an expression. A chain of left operands is written in a loop instead of recursively,
+  /// because it can be long.
   mutating func expression(_ expression: SQLExpression) {
     guard expression.node.leftOperand != nil else { return leaf(expression.node) }
     var operators: [SQLExpression.Node] = []

@@ -22,9 +22,9 @@ public struct SQLSchemaChange: Hashable, Sendable {
     case changeOptions
   }
 
-  /// The kind of the step.
+  /// What the step changes, with the name of the column if it changes only one column.
   public let kind: Kind
-  /// The name of the table, index, view or trigger that changes.
+  /// The name of the table, index, view or trigger that the step creates, drops or changes.
   public let name: String
   /// The statement that performs the step; nil if ALTER TABLE before SQLite 3.53 can't perform it,
   /// so that the table must be rebuilt (<https://www.sqlite.org/lang_altertable.html#otheralter>).

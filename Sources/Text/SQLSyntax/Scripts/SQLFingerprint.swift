@@ -1,16 +1,16 @@
 import SQLLexer
 
-/// The normalized text of a statement without its values. Statements that differ only in their
-/// values have the same fingerprint.
+/// The normalized text of a statement, with `?` in place of each value. Statements that differ only
+/// in their values have the same fingerprint.
 ///
 ///     SQLFingerprint("select * from note where id = 17").text   // SELECT * FROM note WHERE id = ?
 ///
 /// Numbers with their signs, strings, blobs, NULL and parameters become `?`. A list of values after
 /// IN becomes one `?`, and several rows of VALUES become one row. Comments are removed, keywords
-/// are in uppercase, and unquoted names in lowercase. Double-quoted names are kept, although SQLite
-/// may read them as strings.
+/// are in uppercase, and unquoted names in lowercase. Double-quoted names are unchanged, although
+/// SQLite may read them as strings.
 public struct SQLFingerprint: Hashable, Sendable {
-  /// The text of the statement without its values, in normalized form.
+  /// The text of the statement in normalized form, with `?` in place of each value.
   public let text: String
 
   /// Creates the fingerprint of a statement. The SQL isn't parsed and doesn't have to be valid.
@@ -31,7 +31,7 @@ extension SQLFingerprint: CustomStringConvertible {
 }
 
 extension SQLStatement {
-  /// The normalized text of the statement, without its values.
+  /// The normalized text of the statement, with `?` in place of each value.
   public var fingerprint: SQLFingerprint { SQLFingerprint(printed()) }
 }
 
@@ -40,7 +40,7 @@ private struct Writer {
   private var text = ""
   private var last = SQLToken.Code.leftParenthesis
   private var beforeLast = SQLToken.Code.endOfText
-  /// Whether the tokens that are being read are in a list after IN.
+  /// Whether the tokens that are being read are in a list of values after IN.
   private var isInList = false
   /// Whether the tokens that are being read are in a row of VALUES.
   private var isInRow = false

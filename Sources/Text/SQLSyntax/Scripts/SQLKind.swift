@@ -2,8 +2,8 @@ import SQLLexer
 
 /// The kind of a statement, determined by its first keywords.
 ///
-/// The text alone doesn't determine whether a statement writes. For example, a pragma may write,
-/// and CREATE … IF NOT EXISTS may not. Use `sqlite3_stmt_readonly` instead.
+/// The kind doesn't determine whether a statement writes. For example, some pragmas write, and
+/// CREATE … IF NOT EXISTS doesn't write if the object exists. Use `sqlite3_stmt_readonly` instead.
 public enum SQLKind: String, Hashable, Sendable, CaseIterable {
   /// A query: SELECT or VALUES.
   case query
@@ -21,7 +21,7 @@ public enum SQLKind: String, Hashable, Sendable, CaseIterable {
   case maintenance
   /// An EXPLAIN statement, whatever statement follows.
   case explanation
-  /// Any other text.
+  /// Any other text, such as an invalid or empty statement.
   case unknown
 
   init(_ code: SQLToken.Code) {
@@ -38,7 +38,8 @@ public enum SQLKind: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Creates the kind of the first statement in `sql`. The statement isn't parsed.
+  /// Creates the kind of the first statement in `sql` from its keywords. The statement isn't
+  /// parsed.
   ///
   /// - Parameter sql: The SQL text.
   /// - Complexity: O(*n*) in the length of the text.
@@ -49,7 +50,7 @@ public enum SQLKind: String, Hashable, Sendable, CaseIterable {
 }
 
 extension SQLStatement {
-  /// The kind of the statement.
+  /// The kind of the statement, which is never ``SQLKind/unknown``.
   public var kind: SQLKind {
     switch self {
     case .select: .query

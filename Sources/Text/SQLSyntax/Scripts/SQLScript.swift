@@ -10,11 +10,12 @@ import SQLLexer
 public struct SQLScript: Sequence, IteratorProtocol, Sendable {
   /// One statement of a script.
   public struct Part: Hashable, Sendable {
-    /// The UTF-8 offsets from the first token of the statement up to the semicolon.
+    /// The UTF-8 offsets from the first token of the statement up to its semicolon, or up to the
+    /// end of the text if there is no semicolon.
     public let range: Range<Int>
     /// The UTF-8 offset after the semicolon, or of the end of the text if there is no semicolon.
     public let end: Int
-    /// The kind of the statement.
+    /// The kind of the statement, determined by its first keywords.
     public let kind: SQLKind
 
     /// A Boolean value that indicates whether a semicolon ends the statement. If false, the
@@ -74,8 +75,9 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
     }
   }
 
-  /// Advances past WITH and its queries. Returns the next token, which is the first statement
-  /// keyword that follows a closing parenthesis.
+  /// Advances past WITH and its queries. Returns the next token: the first statement keyword that
+  /// follows a closing parenthesis, or the semicolon or end of the text if there is no such
+  /// keyword.
   private mutating func skipCommonTables() -> SQLToken {
     var depth = 0
     var isAfterParenthesis = false
@@ -116,8 +118,9 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
     }
   }
 
-  /// Advances past the semicolon of a trigger, which follows the END that itself follows a
-  /// semicolon. Returns whether the trigger has such a semicolon.
+  /// Advances past the semicolon that ends a trigger. It follows END, and this END follows the
+  /// semicolon of the last statement in the trigger. Returns whether the trigger has such a
+  /// semicolon.
   private mutating func skipTrigger() -> Bool {
     repeat {
       guard tokens.lexer.skipPastSemicolon() else { return false }

@@ -1,5 +1,5 @@
 extension SQLName {
-  /// Creates the name that `token` represents in `bytes`.
+  /// Creates the name that `token` represents in `bytes`, without the quotation marks around it.
   init(_ token: SQLToken, in bytes: ArraySlice<UInt8>) {
     let range = token.range
     let quoting = SQLName.quoting(bytes[range.lowerBound])

@@ -47,7 +47,7 @@ public struct SQLToken: Hashable, Sendable {
   /// The UTF-8 offsets of the token in its text.
   public var range: Range<Int> { Int(start)..<Int(start) + Int(length) }
 
-  /// The kind of the token.
+  /// What the token is, as SQLite's lexer classifies it without the grammar.
   public var kind: Kind {
     switch code {
     case .blank, .endOfText: .blank

@@ -4,7 +4,8 @@ public enum SQLPart: Hashable, Sendable {
   case expression(SQLExpression)
   /// A query, either the statement itself or nested in it.
   case select(SQLSelect)
-  /// A table that is read, written or referenced.
+  /// A table or view that the statement queries, changes, indexes or references. The names in
+  /// CREATE TABLE, CREATE VIRTUAL TABLE, CREATE VIEW, DROP, REINDEX and ANALYZE aren't passed.
   case table(SQLQualifiedName)
 }
 
@@ -27,8 +28,8 @@ extension SQLStatement {
     }
   }
 
-  /// Calls `body` with every part of the statement and replaces the part with the result. Nested
-  /// parts come before the part that contains them.
+  /// Calls `body` with every part of the statement and replaces the part with the value that `body`
+  /// assigns to it. Nested parts come before the part that contains them.
   ///
   ///     statement.rewrite { part in
   ///       if case .expression(let value) = part, case .parameter = value.node {
@@ -36,7 +37,8 @@ extension SQLStatement {
   ///       }
   ///     }
   ///
-  /// A replacement of another kind is ignored. Spans keep the positions in the original text.
+  /// A replacement with another case of ``SQLPart`` is ignored. Spans keep the positions in the
+  /// original text.
   ///
   /// - Parameter body: A closure that receives each part and may replace it.
   /// - Throws: Any error that `body` throws. The statement is then unchanged.
@@ -52,7 +54,8 @@ extension SQLStatement {
 }
 
 extension SQLExpression {
-  /// Calls `body` with every part of the expression, and last with the expression itself.
+  /// Calls `body` with every part of the expression. Nested parts come before the part that
+  /// contains them, and the expression itself comes last.
   ///
   /// - Parameter body: A closure that receives each part.
   /// - Throws: Any error that `body` throws.
@@ -64,10 +67,11 @@ extension SQLExpression {
     }
   }
 
-  /// Calls `body` with every part of the expression, and last with the expression itself, and
-  /// replaces the part with the result.
+  /// Calls `body` with every part of the expression and replaces the part with the value that
+  /// `body` assigns to it. Nested parts come before the part that contains them, and the expression
+  /// itself comes last.
   ///
-  /// A replacement of another kind is ignored.
+  /// A replacement with another case of ``SQLPart`` is ignored.
   ///
   /// - Parameter body: A closure that receives each part and may replace it.
   /// - Throws: Any error that `body` throws. The expression is then unchanged.

@@ -43,7 +43,8 @@ struct Walker {
 
   // MARK: Expressions
 
-  /// Visits an expression. A loop visits the left operands, because chains can be long.
+  /// Visits an expression and its operands. A chain of left operands is visited in a loop instead
+  /// of recursively, because it can be long.
   mutating func expression(_ expression: inout SQLExpression) throws {
     var chain: [SQLExpression] = []
     var current = expression
