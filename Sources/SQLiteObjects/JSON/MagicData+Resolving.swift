@@ -123,7 +123,8 @@ private struct UnresolvedRelation {
 }
 
 extension RelationKeys {
-  /// Returns the objects with the keys, in the order of the keys.
+  /// Returns the objects that the keys identify, each with its key in a dictionary, in the order of
+  /// the keys.
   ///
   /// - Throws: ``MagicError/notFound(type:primary:)`` if an object is missing.
   fileprivate func objects<Object: MagicObject>(
@@ -139,7 +140,8 @@ extension RelationKeys {
 }
 
 extension MagicProperty {
-  /// Returns a value of the property that references the objects, or nil if the property can't.
+  /// Returns a value of the property that references the objects, or nil if the property can't
+  /// reference objects of this type or requires an object and there is none.
   fileprivate static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> _LiveValue? {
@@ -147,7 +149,7 @@ extension MagicProperty {
   }
 }
 
-/// A type that wraps a relation, and creates a value by wrapping one of the inner type.
+/// A type that wraps the type of a relation, such as `Optional` or ``AsyncMagical``.
 private protocol RelationWrapper {
   static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]

@@ -1,7 +1,8 @@
 import SQLiteCore
 
 extension RelatedObjects {
-  /// Returns the keys with which coders encode the related objects, blocking the thread.
+  /// Returns the keys with which coders encode the related objects as `target`, and the place of
+  /// each link in the relation as `key`. Blocks the thread.
   func keys() throws -> [(key: Value, target: Value)] {
     try store.read { connection in
       let links = try found(connection) { try self.links($0) }.links
@@ -9,8 +10,8 @@ extension RelatedObjects {
     }
   }
 
-  /// Returns the primary values of objects, or their z_index values if the type has no other
-  /// primary value.
+  /// Returns the primary values of objects, or their z_index values if the type has no primary
+  /// value or an `Int` primary value, which equals the z_index.
   private func keys(
     _ targets: [(key: Value, zIndex: Int64)], _ target: ObjectPlan, _ connection: Connection
   ) throws -> [(key: Value, target: Value)] {

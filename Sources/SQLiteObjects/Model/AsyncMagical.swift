@@ -155,9 +155,10 @@ extension AsyncMagical: Codable {
     self.init(value: try Element(from: decoder))
   }
 
-  /// Encodes the value if it was set, else null. Nothing is fetched.
+  /// Encodes the value if it was set, else null. A relation that wasn't set isn't fetched, but the
+  /// content of a saved asset is read, blocking the thread.
   ///
-  /// - Throws: Any error of the encoder.
+  /// - Throws: Any error of the encoder, or of the value's own `encode(to:)`.
   public func encode(to encoder: any Encoder) throws {
     try (folded().live?.value as? Element).encode(to: encoder)
   }
@@ -253,7 +254,7 @@ extension AsyncMagical {
   /// - Parameters:
   ///   - object: The object, which is saved too, or nil to remove the key.
   ///   - key: The key, which must not be nil.
-  /// - Throws: `SQLiteError` or an encoding error if the key can't be stored.
+  /// - Throws: `SQLiteError` or an encoding error if the key is nil or can't be stored.
   public func set<Key: Codable & Hashable, Object: MagicObject>(
     _ object: Object?, forKey key: Key
   ) throws where Element == [Key: Object] {

@@ -110,8 +110,8 @@ struct CycleFinder {
     return live.value is any MagicObject ? [RelationTarget(key: .null, end: .other(live))] : []
   }
 
-  /// Returns the context of a target, or nil if the target references no other objects or is of the
-  /// owner's fetch.
+  /// Returns the context of a target, or nil if the target references no other objects or belongs
+  /// to the owner's fetch.
   private static func context(
     of target: RelationTarget, _ owner: FetchContext
   ) throws(WeakObjectReference.Released) -> FetchContext? {
@@ -181,8 +181,8 @@ struct CycleFinder {
   /// Creates the cycles, makes references within a cycle weak, and makes references to other groups
   /// strong.
   ///
-  /// - Returns: The cycles that were replaced. The caller holds them until the end, because they
-  ///   hold objects that properties may still reference.
+  /// - Returns: The cycles that were replaced. The caller must release them only after the search
+  ///   lock is unlocked, because releasing an object can run user code.
   private func updateCycles() -> [ReferenceCycle] {
     var released: [ReferenceCycle] = []
     let cycles = components.map { members in

@@ -3,8 +3,8 @@ import SQLiteRelations
 
 /// A change of a collection's links.
 indirect enum LinkEdit<Target> {
-  /// Adds targets at an index of a list, or at its end if the index is nil. A set only receives
-  /// targets that it lacks.
+  /// Adds targets at an index of a list, or at its end if the index is nil. In a set, the index is
+  /// ignored, and a target replaces the one with the same identity.
   case add([Target], at: Int?)
   /// Sets the target for a key of a dictionary.
   case put(Target, key: Value)
@@ -36,7 +36,8 @@ extension LinkEdit {
     return joined
   }
 
-  /// Returns the number of targets that changes add to a list, or nil if there are other changes.
+  /// Returns the number of targets that changes add to a list, or nil if a change isn't an
+  /// addition.
   static func addedCount(_ edits: [LinkEdit]) -> Int? {
     var count = 0
     for edit in edits {
@@ -47,18 +48,18 @@ extension LinkEdit {
   }
 }
 
-/// A representation of a link that changes can be applied to.
+/// A link, in one of the representations to which changes can be applied.
 protocol LinkItem {
   associatedtype Target
   associatedtype Identity: Hashable
 
-  /// The key in a dictionary, NULL in other collections.
+  /// The key in a dictionary. Other collections don't use it.
   var key: Value { get }
-  /// Returns the identity of the link's target in `store`, or in the store that saved the target
-  /// last if `store` is nil.
+  /// Returns the identity of the link's target. If the target isn't in `store`, or `store` is nil,
+  /// it is the identity from the target's last save or fetch in any store.
   func identity(_ store: StoreIdentity?) -> Identity
-  /// Returns the identity of a target in `store`, or in the store that saved the target last if
-  /// `store` is nil.
+  /// Returns the identity of a target. If the target isn't in `store`, or `store` is nil, it is the
+  /// identity from the target's last save or fetch in any store.
   static func identity(of target: Target, _ store: StoreIdentity?) -> Identity
   /// Creates a link to `target`. `key` is the key in a dictionary, NULL in other collections.
   static func make(_ key: Value, _ target: Target) throws -> Self
@@ -73,7 +74,7 @@ extension LinkItem {
   ///   - items: The links in their order.
   ///   - arrangement: The arrangement of the links.
   ///   - store: The store in which objects are compared by z_index, or nil to compare each by its
-  ///     z_index in the store that saved it last.
+  ///     z_index in the store of its last save or fetch.
   @_semantics("optimize.sil.specialize.generic.never")
   static func apply(
     _ edits: [LinkEdit<Target>], to items: inout [Self],
@@ -158,7 +159,7 @@ extension MagicCollection {
   /// - Parameters:
   ///   - changes: The changes.
   ///   - store: The store in which objects are compared by z_index, or nil to compare each by its
-  ///     z_index in the store that saved it last.
+  ///     z_index in the store of its last save or fetch.
   func applying(_ changes: [LinkEdit<_LiveValue>], in store: StoreIdentity?) throws -> Self {
     guard !changes.isEmpty else { return self }
     var links = try magicLinks

@@ -87,7 +87,8 @@ extension Array: ContiguousObjects where Element: MagicObject {
   }
 }
 
-/// A collection whose links have keys, which may not be of the collection's key type in the store.
+/// A collection with a key for each link. The type of a stored key can differ from the collection's
+/// key type.
 protocol KeyedCollection {
   /// Throws an error if a stored key isn't of the collection's key type.
   static func check(_ key: SQLiteCore.Value) throws

@@ -55,7 +55,7 @@ enum MagicIdentity: Hashable {
 
 extension MagicIdentity {
   /// Creates the identity of an object in a store. If the object isn't in the store, the identity
-  /// is that of ``init(_:)``.
+  /// is the one that ``init(_:)`` creates.
   init<Object: MagicObject>(_ object: Object, in store: StoreIdentity?) {
     if let store, let zIndex = object.zIndex(in: store) {
       self = .saved(store: store.uuid, zIndex: zIndex)

@@ -84,18 +84,21 @@ extension MagicValue {
   /// objects. If the decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`, the
   /// decoder does that itself.
   ///
-  /// - Throws: Any error of the decoder; ``MagicError/notFound(type:primary:)`` if the decoder
-  ///   resolves a relation and an object isn't in the store.
+  /// - Throws: Any error of the decoder. If the decoder resolves a relation,
+  ///   ``MagicError/notFound(type:primary:)`` if an object isn't in the store, another
+  ///   ``MagicError``, or `SQLiteError`.
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
     try cell.decode(Value.self, from: decoder)
   }
 
   /// Encodes the value for use outside the store, such as in JSON. A relation is encoded as the
-  /// keys of its objects.
+  /// keys of its objects. If it is lazy and wasn't set, the keys are read from the store, blocking
+  /// the thread.
   ///
-  /// - Throws: ``MagicError/missingValue(type:property:)`` if no value was set, or an error of the
-  ///   encoder.
+  /// - Throws: ``MagicError/missingValue(type:property:)`` if no value was set; `EncodingError` if
+  ///   an object of a relation has no key yet; any other error of the encoder or of the value's own
+  ///   `encode(to:)`; ``MagicError`` or `SQLiteError` if the keys can't be read.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
     guard try cell.encode(Value.self, to: encoder) else {

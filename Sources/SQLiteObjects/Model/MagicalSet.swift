@@ -2,9 +2,9 @@ import SQLiteCore
 
 /// A set of objects.
 ///
-/// Two objects are equal if they have the same z_index. If neither is saved, they are equal if they
-/// have the same primary value. Without a primary value, only copies of one object are equal.
-/// Inserting an object replaces the one that is equal to it.
+/// Two saved objects are equal if they have the same z_index in the same store. Two unsaved objects
+/// are equal if they have the same primary value or, without a primary value, if they are copies of
+/// one object. Inserting an object replaces the one that is equal to it.
 public struct MagicalSet<Element: MagicObject> {
   /// The objects, in the order in which they were inserted. The order of a fetched set is
   /// unspecified.
@@ -59,6 +59,7 @@ public struct MagicalSet<Element: MagicObject> {
   /// Removes all objects that satisfy a condition.
   ///
   /// - Parameter condition: Returns true for an object to remove.
+  /// - Throws: Any error that `condition` throws.
   /// - Complexity: O(*n*), where *n* is the number of objects.
   public mutating func removeAll(where condition: (Element) throws -> Bool) rethrows {
     try elements.removeAll(where: condition)

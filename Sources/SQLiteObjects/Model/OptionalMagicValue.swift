@@ -86,8 +86,9 @@ extension OptionalMagicValue {
   /// objects. If the decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`, the
   /// decoder does that itself.
   ///
-  /// - Throws: Any error of the decoder; ``MagicError/notFound(type:primary:)`` if the decoder
-  ///   resolves a relation and an object isn't in the store.
+  /// - Throws: Any error of the decoder. If the decoder resolves a relation,
+  ///   ``MagicError/notFound(type:primary:)`` if an object isn't in the store, another
+  ///   ``MagicError``, or `SQLiteError`.
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
     if try decoder.singleValueContainer().decodeNil() {
@@ -98,9 +99,12 @@ extension OptionalMagicValue {
   }
 
   /// Encodes the value for use outside the store, such as in JSON. Nil is encoded as null, and a
-  /// relation as the keys of its objects.
+  /// relation as the keys of its objects. If a relation is lazy and wasn't set, the keys are read
+  /// from the store, blocking the thread.
   ///
-  /// - Throws: Any error of the encoder.
+  /// - Throws: `EncodingError` if an object of a relation has no key yet; any other error of the
+  ///   encoder or of the value's own `encode(to:)`; ``MagicError`` or `SQLiteError` if the keys
+  ///   can't be read.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
     if try cell.encode(Wrapped.self, to: encoder) { return }
@@ -110,9 +114,10 @@ extension OptionalMagicValue {
 }
 
 extension KeyedDecodingContainer {
-  /// Decodes an optional property. If its key is missing, the property is nil.
+  /// Decodes an optional property.
   ///
-  /// - Throws: Any error of the decoder.
+  /// - Returns: The property, which is nil if its key is missing.
+  /// - Throws: Any error of the decoder or of the property's `init(from:)`.
   public func decode<Wrapped>(
     _ type: OptionalMagicValue<Wrapped>.Type, forKey key: Key
   ) throws -> OptionalMagicValue<Wrapped> {

@@ -5,9 +5,9 @@ import SQLiteMapping
 ///
 ///     @PrimaryMagicValue var id: String
 ///
-/// In a new object, a `String` or a `UUID` has a unique value. The database assigns an `Int` by
-/// auto-increment when the object is saved. Reading it before that stops the program, unless you
-/// have set it.
+/// A new object gets a unique `String` or `UUID`, unless you set the property. The database assigns
+/// an `Int` by auto-increment when the object is saved. Reading it before that stops the program,
+/// unless you have set it.
 @propertyWrapper
 public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendable {
   /// The storage of the value. For internal use.
@@ -80,8 +80,8 @@ extension PrimaryMagicValue {
     try live.stored(as: Value.self)
   }
 
-  /// Creates a property by decoding its value from external data, such as JSON. If the data
-  /// contains null, the property belongs to a new object.
+  /// Creates a property by decoding its value from external data, such as JSON. Null is decoded as
+  /// the property of a new object: its value is generated, or assigned by the database.
   ///
   /// - Throws: Any error of the decoder.
   public init(from decoder: any Decoder) throws {
@@ -102,8 +102,10 @@ extension PrimaryMagicValue {
 }
 
 extension KeyedDecodingContainer {
-  /// Decodes a primary value. If its key is missing, the object is a new one.
+  /// Decodes a primary value.
   ///
+  /// - Returns: The property. If its key is missing, it is the property of a new object: its value
+  ///   is generated, or assigned by the database.
   /// - Throws: Any error of the decoder.
   public func decode<Value>(
     _ type: PrimaryMagicValue<Value>.Type, forKey key: Key
@@ -127,7 +129,8 @@ extension PrimaryMagicValue: FreshProperty {
 extension _MagicCell {
   /// Returns the stored form of the primary value, and generates the value if necessary.
   ///
-  /// - Returns: Nil if the database has not assigned the value yet.
+  /// - Returns: The stored form, or nil if the value isn't set and can't be generated, for example
+  ///   because the database assigns it, or if the value can't be stored.
   func primaryForm(_ type: any MagicProperty.Type) -> SQLiteCore.Value? {
     if case .unset = form { (type as? any FreshProperty.Type)?.makeFresh(in: self) }
     switch form {

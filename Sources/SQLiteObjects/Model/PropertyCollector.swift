@@ -36,8 +36,8 @@ final class PropertyCollector: Encoder {
     return collector.entries
   }
 
-  /// Returns the cell of an object's first wrapper, which references the object's storage, or nil if
-  /// there is none.
+  /// Returns the cell of an object's first wrapper, or nil if the object has no wrapper. All cells
+  /// of a saved or fetched object reference the same storage.
   static func firstCell<Object: MagicObject>(of object: Object) -> _MagicCell? {
     if let known = WrapperLayout.of(object) { return known.layout.withCells(of: object) { $0[0] } }
     let collector = PropertyCollector(onlyFirst: true)

@@ -1,10 +1,10 @@
 /// Names for the parts of the schema that belong to a property, other than its column: its link
-/// table, its triggers.
+/// table and its triggers.
 ///
-/// The names are unique. A name is the name of the table, an underscore, and the name of the
-/// property. In the name of the table, each underscore is replaced by `..` and each dot by `.-`, so
-/// the first underscore separates it from the property. A table name that contains neither remains
-/// the same.
+/// The names are unique. A name consists of the name of the table, an underscore, and the name of
+/// the property. In the name of the table, each underscore is replaced by `..` and each dot by
+/// `.-`, so the first underscore separates the table from the property. A table name without
+/// underscores and dots remains the same.
 enum PropertyName {
   /// Returns the name for a property of a type with the given table.
   static func name(_ property: String, of table: String) -> String {

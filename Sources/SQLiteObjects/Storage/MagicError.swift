@@ -63,9 +63,9 @@ public enum MagicError: Error, Hashable, Sendable {
   case detachedValue(type: String)
   /// The store was closed.
   case closed
-  /// The file is a store of the MagicData library that preceded this one and has a different
-  /// format. The file was not changed. `tables` contains the names of the tables that are listed in
-  /// it.
+  /// The file is a store of the first MagicData, the library that this one replaces. Its stores
+  /// have a different format. The file was not changed. `tables` contains the names of the tables
+  /// that are listed in the store.
   case olderStore(path: String, tables: [String])
   /// The requested range isn't within a collection. `count` is the number of elements of the
   /// collection.

@@ -7,7 +7,8 @@ extension MagicData {
   /// - Parameter type: The objects' type.
   /// - Returns: The objects, sorted by z_index. That is the order in which they were first saved,
   ///   unless you assign `Int` primary values yourself.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its property, or
+  ///   `SQLiteError`.
   public func object<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
     try objects(of: type)
   }
@@ -30,8 +31,10 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Throws: ``MagicError/notFound(type:primary:)`` if there is no such object, ``MagicError`` or
-  ///   `SQLiteError`.
+  /// - Returns: The object with everything that it references.
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if there is no such object, another
+  ///   ``MagicError``, for example if a stored value can't be converted to the type of its property,
+  ///   or `SQLiteError`.
   @inlinable  // See ``FoundRow``.
   public func object<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
@@ -46,6 +49,7 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
+  /// - Returns: The object with everything that it references.
   /// - Throws: The errors of the blocking ``object(of:primary:)``, and `CancellationError` if the
   ///   task was cancelled.
   nonisolated(nonsending) public func object<Object: MagicObject>(
@@ -62,8 +66,10 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Returns: The object, or nil if the store contains no object with that value.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Returns: The object with everything that it references, or nil if the store contains no object
+  ///   with that value.
+  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its property, or
+  ///   `SQLiteError`.
   @inlinable  // See ``FoundRow``.
   public func object<Object: MagicObject>(
     of type: Object.Type, ifPresent primary: Object.PrimaryValue
@@ -78,7 +84,8 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Returns: The object, or nil if the store contains no object with that value.
+  /// - Returns: The object with everything that it references, or nil if the store contains no object
+  ///   with that value.
   /// - Throws: The errors of the blocking ``object(of:ifPresent:)``, and `CancellationError` if the
   ///   task was cancelled.
   nonisolated(nonsending) public func object<Object: MagicObject>(
@@ -100,7 +107,9 @@ extension MagicData {
   ///   - order: The sort keys, the most significant first.
   ///   - limit: The maximum number of objects.
   ///   - offset: The number of objects to skip first.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Returns: The objects in the order of the sort keys or, without sort keys, of their z_index.
+  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its property, or
+  ///   `SQLiteError`.
   public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [],
@@ -119,6 +128,7 @@ extension MagicData {
   ///   - order: The sort keys, the most significant first.
   ///   - limit: The maximum number of objects.
   ///   - offset: The number of objects to skip first.
+  /// - Returns: The objects in the order of the sort keys or, without sort keys, of their z_index.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
   ///   cancelled.
   nonisolated(nonsending) public func objects<Object: MagicObject>(
@@ -134,7 +144,8 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Returns: True if the store contains an object with that value.
+  /// - Throws: ``MagicError``, for example if the type has no primary value, or `SQLiteError`.
   public func has<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Bool {
@@ -147,6 +158,7 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
+  /// - Returns: True if the store contains an object with that value.
   /// - Throws: The errors of the blocking ``has(of:primary:)``, and `CancellationError` if the task
   ///   was cancelled.
   nonisolated(nonsending) public func has<Object: MagicObject>(
@@ -156,23 +168,25 @@ extension MagicData {
     return try await read(query.plan) { try query.count($0) } > 0
   }
 
-  /// Returns the number of objects, blocking the thread.
+  /// Returns the number of objects of a type that match a filter, blocking the thread.
   ///
   /// - Parameters:
   ///   - type: The objects' type.
   ///   - filter: The condition that the objects must match, or nil for all objects.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Returns: The number of objects.
+  /// - Throws: ``MagicError``, for example if the store was closed, or `SQLiteError`.
   public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) throws -> Int {
     try fetch(Query<Object>(filter: filter?.node).count)
   }
 
-  /// Returns the number of objects. Suspends the task meanwhile.
+  /// Returns the number of objects of a type that match a filter. Suspends the task meanwhile.
   ///
   /// - Parameters:
   ///   - type: The objects' type.
   ///   - filter: The condition that the objects must match, or nil for all objects.
+  /// - Returns: The number of objects.
   /// - Throws: The errors of the blocking ``count(of:where:)``, and `CancellationError` if the task
   ///   was cancelled.
   nonisolated(nonsending) public func count<Object: MagicObject>(
@@ -293,6 +307,8 @@ extension Array where Element: MagicObject {
   /// To avoid fetching the other objects at all, pass a ``Filter`` to the fetch instead.
   ///
   /// - Parameter isIncluded: Returns whether to include an object in the result.
+  /// - Returns: The included objects, in their order in the array.
+  /// - Throws: Any error that `isIncluded` throws.
   public func `where`(_ isIncluded: (Element) throws -> Bool) rethrows -> [Element] {
     try filter(isIncluded)
   }

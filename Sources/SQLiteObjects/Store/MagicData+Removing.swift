@@ -10,7 +10,7 @@ extension MagicData {
   /// - Throws: ``MagicError/restricted(type:by:)`` if a non-optional property references the object
   ///   or a delete rule forbids the removal, ``MagicError/notSaved(type:)`` if the object isn't in
   ///   the store, ``MagicError/restored(type:)`` if the content of the store was replaced since the
-  ///   object was fetched or saved, `SQLiteError`.
+  ///   object was fetched or saved, another ``MagicError``, or `SQLiteError`.
   public func remove<Object: MagicObject>(_ object: Object) throws {
     let removal = try removal(of: object)
     try database.reportingClosedStore {
@@ -49,7 +49,7 @@ extension MagicData {
   /// - Returns: The number of objects that were removed.
   /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule or a non-optional property
   ///   forbids the removal, ``MagicError/restored(type:)`` if the content of the store was replaced
-  ///   since an object was fetched or saved, `SQLiteError`. Then no object is removed.
+  ///   since an object was fetched or saved, another ``MagicError``, or `SQLiteError`. Then no object is removed.
   @discardableResult
   public func remove<Object: MagicObject>(
     contentsOf objects: some Sequence<Object>
@@ -84,7 +84,7 @@ extension MagicData {
   /// - Parameter query: The objects, such as `Session.all`.
   /// - Returns: The number of objects that were removed.
   /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule or a non-optional property
-  ///   forbids the removal, ``MagicError`` or `SQLiteError`. Then no object is removed.
+  ///   forbids the removal, another ``MagicError``, or `SQLiteError`. Then no object is removed.
   @discardableResult
   public func removeAll<Object: MagicObject>(_ query: Query<Object>) throws -> Int {
     let query = try ObjectQuery(self, query.parts)

@@ -8,7 +8,8 @@ extension MagicData {
   ///
   /// - Parameter query: The query.
   /// - Returns: The objects in the order of the query.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its property, or
+  ///   `SQLiteError`.
   public func fetch<Object: MagicObject>(_ query: Query<Object>) throws -> [Object] {
     try fetch(query.objects)
   }
@@ -33,7 +34,9 @@ extension MagicData {
   ///     let count = try magic.fetch(City.where(\.$population > 2_000_000).count)
   ///
   /// - Parameter request: A request created from a ``Query``.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Returns: The result of the request.
+  /// - Throws: ``MagicError``, `SQLiteError`, `RowDecodingError` if a row doesn't fit the type that
+  ///   the request decodes, or any error of a closure that you passed to ``Request/map(_:)``.
   public func fetch<Result>(_ request: Request<Result>) throws -> Result {
     let prepared = try request.prepare(self)
     // Captured instead of returned through `read`, where each generic call would look up the
@@ -52,6 +55,7 @@ extension MagicData {
   /// For details, see the blocking ``fetch(_:)-(Request<Result>)``.
   ///
   /// - Parameter request: A request created from a ``Query``.
+  /// - Returns: The result of the request.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
   ///   cancelled.
   nonisolated(nonsending) public func fetch<Result>(
@@ -74,7 +78,9 @@ extension MagicData {
   /// - Parameters:
   ///   - request: A request for values.
   ///   - body: A closure that receives each row. If it throws, the fetch ends.
-  /// - Throws: ``MagicError``, `SQLiteError`, or any error that `body` throws.
+  /// - Throws: ``MagicError``, `SQLiteError`, `RowDecodingError` if a row doesn't fit the type that
+  ///   the request decodes, or any error that `body` or a closure passed to ``Request/map(_:)``
+  ///   throws.
   public func forEach<Row>(
     _ request: Request<[Row]>, _ body: (sending Row) throws -> Void
   ) throws {

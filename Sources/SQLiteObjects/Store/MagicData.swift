@@ -30,17 +30,17 @@ public final class MagicData: ObjectStore {
   public let assets: AssetStore
   package let identity: StoreIdentity
   private let content: ContentGeneration
-  /// The number of the store's current content. It changes when the whole content is replaced, so
-  /// objects that were fetched before have another number.
+  /// The number of the store's current content. It changes when the whole content is replaced.
+  /// Objects that were fetched before have a different number, and are therefore outdated.
   package var generation: Int { content.current }
   package var isRemote: Bool { !database.has(.functions) }
   /// The folder that is deleted when the store is closed or released, or nil if the store has none.
   let temporaryFolder: TemporaryFolder?
   private let plans = Mutex(KnownPlans())
-  /// The tables that the store has looked up.
+  /// The tables and columns that the store has already seen in its database.
   package let tables = TableCache()
   package let relations = RelationCache()
-  /// The objects that higher modules attach to the store for its lifetime.
+  /// The instances of classes that higher modules attach to the store for its lifetime.
   package let attachments = StoreAttachments()
   private let replacement = Mutex<Registration?>(nil)
   private let knownLink = Mutex<StoreLink?>(nil)
@@ -79,7 +79,10 @@ public final class MagicData: ObjectStore {
     try target.transaction { try MetaTable.setStoreUUID(identity.uuid, target) }
   }
 
-  /// Returns the plan of a type. It is created when the type is first used.
+  /// Returns the plan of a type, which is created when the type is first used.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the type can't be stored, or
+  ///   ``MagicError/conflictingTypes(table:types:)`` if another type uses one of its tables.
   package func plan(_ type: any MagicObject.Type) throws -> ObjectPlan {
     if let plan = plans.withLock({ $0.find(ObjectIdentifier(type)) }) { return plan }
     let plan = try makePlan(type)
@@ -157,17 +160,18 @@ extension MagicData {
   }
 }
 
-/// Objects that higher modules attach to a store for its lifetime, at most one of each type.
+/// Instances of classes that higher modules attach to a store for its lifetime, at most one of each
+/// class.
 package final class StoreAttachments: Sendable {
   private let values = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
-  /// Returns the attachment of a type, or nil if there is none.
+  /// Returns the attached instance of a class, or nil if there is none.
   package func present<Attachment: AnyObject & Sendable>(_ type: Attachment.Type) -> Attachment? {
     values.withLock { $0[ObjectIdentifier(type)] } as? Attachment
   }
 
-  /// Returns the attachment of a type, and creates it if there is none. Concurrent callers get the
-  /// same one.
+  /// Returns the attached instance of a class, and creates it if there is none. Concurrent callers
+  /// get the same instance.
   package func value<Attachment: AnyObject & Sendable>(
     orElse make: () throws -> Attachment
   ) rethrows -> Attachment {

@@ -156,7 +156,8 @@ package enum StorePath {
   }
 }
 
-/// A folder that is deleted when this value is released.
+/// A folder with a unique name in the system's temporary folder. Releasing the instance deletes the
+/// folder.
 package final class TemporaryFolder: Sendable {
   package let path: String
   private let removal = Mutex(())
@@ -196,15 +197,16 @@ package final class TemporaryFolder: Sendable {
   }
 }
 
-/// The detection of stores of the older MagicData, which have a different format.
+/// The detection of stores of the older MagicData: the library of the same name that this one
+/// replaces. Its stores have a different format.
 enum OlderStore {
-  /// The table in which the older MagicData counted the objects of each type.
+  /// The name of the table in which the older MagicData listed the tables of its types.
   private static let table = "0Table_Info"
 
   /// Opens a database, or throws without changing it if it is a store of the older MagicData.
   ///
   /// - Parameters:
-  ///   - path: The path of the file, for the error.
+  ///   - path: The path of the file, for the error message.
   ///   - open: Opens the database. It must run the given check before the first use.
   /// - Throws: ``MagicError/olderStore(path:tables:)`` or ``SQLiteError``.
   static func rejecting(
@@ -226,7 +228,8 @@ enum OlderStore {
     }
   }
 
-  /// Returns the tables of the older store's types, or nil if the database isn't an older store.
+  /// Returns the names of the tables that are listed in a store of the older MagicData, or nil if
+  /// the database isn't such a store.
   static func tables(_ connection: Connection) throws -> [String]? {
     guard try connection.tableExists(table) else { return nil }
     let columns = try connection.columnNames(of: table)
