@@ -4,14 +4,15 @@ public import SQLiteMapping
 extension PropertyTrait {
   /// Declares what happens to an object when the target of one of its relations is removed.
   ///
-  /// Without this trait, an optional relation becomes `nil`, a non-optional one makes the removal
-  /// throw, and the links of a collection are deleted. The first use of the type throws if it
+  /// Without this trait, an optional to-one relation becomes nil, a non-optional one makes the
+  /// removal throw, and the links of a collection to the target are deleted. The first use of the type throws if it
   /// declares `DeleteRule.nullify` for a non-optional to-one relation, or `DeleteRule.cascade` for
   /// a collection.
   ///
   /// - Parameters:
   ///   - path: A relation, such as `\Self.$owner`.
   ///   - rule: The rule to apply.
+  /// - Returns: A trait for ``MagicObject/traits``.
   public static func onDelete<Object: MagicObject, Property: MagicProperty>(
     _ path: KeyPath<Object, Property>, _ rule: DeleteRule
   ) -> PropertyTrait {

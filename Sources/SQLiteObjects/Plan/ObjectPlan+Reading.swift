@@ -78,8 +78,9 @@ extension ObjectPlan {
 extension ObjectPlan {
   /// Returns the stored form of a primary value.
   ///
-  /// - Throws: ``MagicError`` if the type has no primary value, or if its primary value has a
-  ///   different type.
+  /// - Throws: ``MagicError/missingPrimaryValue(type:)`` if the type has no primary value,
+  ///   ``MagicError/unsuitableType(type:reason:)`` if its primary value has a different type, or an
+  ///   error of the conversion to the stored form.
   func stored(primary value: some MagicPrimaryValue) throws -> Value {
     guard let primary else { throw MagicError.missingPrimaryValue(type: typeName) }
     guard primaryType == ObjectIdentifier(Swift.type(of: value)) else {
@@ -94,7 +95,8 @@ extension ObjectPlan {
   }
 }
 
-/// The way in which a property's value is read from a row. It is determined once for each type.
+/// The way in which a property's value is read from a row. It is determined once for each property
+/// of a type.
 struct PropertyReader: Sendable {
   enum Kind: Sendable {
     /// The value is the key.

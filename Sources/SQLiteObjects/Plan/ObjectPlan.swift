@@ -11,7 +11,7 @@ package final class ObjectPlan: Sendable {
   package let shape: ObjectShape
   /// The identity of the Swift type, as a dictionary key.
   let id: ObjectIdentifier
-  /// The type of the primary property's values, or nil if the type has no primary property.
+  /// The Swift type of the primary value, or nil if the objects have no primary value.
   let primaryType: ObjectIdentifier?
   /// The wrapper type of each property, which converts its values.
   let wrappers: [any MagicProperty.Type]
@@ -33,7 +33,7 @@ package final class ObjectPlan: Sendable {
   package let rows: TablePlan
   /// The full-text index of the searched properties, or nil if there are none.
   let search: SearchTable?
-  /// The SQL of the statements that write a single object.
+  /// The SQL of the statements that insert, update, delete and look up objects by key.
   let texts: RowTexts
   /// The start of a query for the key and the columns of objects: everything before `WHERE`.
   let selection: SQL
@@ -49,7 +49,7 @@ package final class ObjectPlan: Sendable {
   /// The column names of the properties, qualified by the table name; empty for properties without
   /// a column.
   let qualifiedColumns: [String]
-  /// The indexes of the properties that are the first or only column of an index.
+  /// The indexes of the properties with a column that is the first or only one of a database index.
   let indexed: Set<Int>
   /// The indexes of the properties with a UNIQUE index: no two objects have the same value.
   let unique: Set<Int>
@@ -73,7 +73,7 @@ package final class ObjectPlan: Sendable {
   /// Whether objects of the type have assets.
   var hasAssets: Bool { properties.contains(where: \.role.isAsset) }
 
-  /// The tables that the type uses, with the purpose of each.
+  /// The names of the tables that the type uses, with the purpose of each.
   var claims: [(table: String, purpose: String)] {
     [(table, qualifiedName)]
       + (search.map { [($0.name, "the full-text index of \(qualifiedName)")] } ?? [])
@@ -265,8 +265,8 @@ extension ObjectPlan.Property {
       onDelete: row.deleteRule, reverse: property.reverse)
   }
 
-  /// The name and the column of the property, for the table's plan. A property with links has no
-  /// column.
+  /// The name and the column of the property, for the plan of its type's table. A property with
+  /// links has no column.
   fileprivate var row: TablePlan.Property {
     var column = ColumnDefinition(name, .text, isOptional: role.isOptional)
     switch role.kind {
@@ -285,7 +285,8 @@ extension ObjectPlan.Property {
 }
 
 extension PropertyCollector.Entry {
-  /// The stored form of the value that `init()` sets, or nil if it sets none.
+  /// The stored form of the value that the object's `init()` sets, or nil if it sets none or the
+  /// property isn't a plain value.
   fileprivate var defaultValue: Value? {
     get throws {
       let role = type.role
@@ -300,14 +301,14 @@ extension PropertyCollector.Entry {
   }
 }
 
-/// The SQL of the statements that write a single object of a type. Each text is created when it is
-/// first used, so a type that is only read creates none.
+/// The SQL of the statements that insert objects of a type, and that update, delete or look up one
+/// by its key. Each text is created when it is first used, so a type that is only read creates none.
 final class RowTexts: Sendable {
   private let table: TablePlan
   private let properties: [ObjectProperty]
-  /// The columns other than the key.
+  /// The names of the columns other than the key.
   private let columns: [String]
-  /// The column of the primary value, or nil if the type has none.
+  /// The name of the column of the primary value, or nil if the type has none.
   private let primary: String?
   /// The cached texts. The first four insert an object: without and with a key, each for an upsert
   /// and for a plain insert. They are followed by the presence query, the deletion, and one update
@@ -323,7 +324,7 @@ final class RowTexts: Sendable {
   ///   - table: The table.
   ///   - properties: The properties of the type.
   ///   - columns: The indexes of the properties with columns other than the key.
-  ///   - primary: The column of the primary value.
+  ///   - primary: The name of the column of the primary value, or nil if the type has none.
   init(_ table: TablePlan, _ properties: [ObjectProperty], _ columns: [Int], primary: String?) {
     self.table = table
     self.properties = properties
@@ -343,8 +344,8 @@ final class RowTexts: Sendable {
     cached(Self.firstUpdateIndex + slot) { table.update([properties[slot].name]) }
   }
 
-  /// Returns the statement that inserts objects. Unless `insertsOnly` is set, the statement updates
-  /// existing objects with the same primary values.
+  /// Returns the statement that inserts `rows` objects. If an object with the same primary value
+  /// exists, the statement updates it or, with `insertsOnly`, fails.
   func statement(hasKey: Bool, rows: Int, insertsOnly: Bool) -> SQL {
     guard rows == 1 else { return sql(hasKey: hasKey, rows: rows, insertsOnly: insertsOnly) }
     return cached((hasKey ? 2 : 0) + (insertsOnly ? 1 : 0)) {

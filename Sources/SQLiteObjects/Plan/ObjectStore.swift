@@ -1,8 +1,9 @@
 package import SQLiteCore
 
-/// A store as seen by the layers below ``MagicData``.
+/// The interface of a store that fetching, saving and relations use, which don't depend on
+/// ``MagicData``.
 package protocol ObjectStore: StoreToken {
-  /// The tables that the store has looked up.
+  /// The tables and columns that the store has already seen in its database.
   var tables: TableCache { get }
   /// Whether the database is on a server. Such a database lacks the SQL functions and collations of
   /// this library.
@@ -25,7 +26,8 @@ package protocol ObjectStore: StoreToken {
   /// in each (benchmarks `point` and `lazy`).
   ///
   /// - Parameters:
-  ///   - plan: A type. The columns that its existing tables lack are added first.
+  ///   - plan: The type that `body` reads, or nil. The columns that its existing tables lack are added
+  ///     first.
   ///   - isOneStatement: Whether `body` runs a single SELECT once these tables are complete. A
   ///     single SELECT is a snapshot without a transaction.
   ///   - body: The read. It runs again if the cached schema is stale, that is, if another
@@ -38,7 +40,8 @@ package protocol ObjectStore: StoreToken {
   /// For details, see the blocking ``read(_:isOneStatement:_:)``.
   ///
   /// - Parameters:
-  ///   - plan: A type. The columns that its existing tables lack are added first.
+  ///   - plan: The type that `body` reads, or nil. The columns that its existing tables lack are added
+  ///     first.
   ///   - isOneStatement: Whether `body` runs a single SELECT once these tables are complete. A
   ///     single SELECT is a snapshot without a transaction.
   ///   - body: The read. It runs again if the cached schema is stale, that is, if another
@@ -78,7 +81,7 @@ extension ObjectStore {
 }
 
 extension StoreContent {
-  /// The store that has this content.
+  /// The store whose contents this value references, even if they were replaced since.
   ///
   /// - Throws: ``MagicError/closed`` if the store was released.
   var store: any ObjectStore {

@@ -2,11 +2,13 @@ public import SQLiteCore
 public import SQLiteMapping
 
 extension PropertyTrait {
-  /// Declares that no two objects may have the same combination of values in these properties.
+  /// Declares that no two objects may have the same combination of values in these properties. A
+  /// combination that contains nil is never the same as another.
   ///
   /// - Parameters:
   ///   - first: A property, such as `\Self.$email`.
   ///   - others: More properties.
+  /// - Returns: A trait for ``MagicObject/traits``.
   public static func unique<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
@@ -19,6 +21,7 @@ extension PropertyTrait {
   /// - Parameters:
   ///   - first: A property, such as `\Self.$country`.
   ///   - others: More properties.
+  /// - Returns: A trait for ``MagicObject/traits``.
   public static func indexed<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
@@ -35,6 +38,7 @@ extension PropertyTrait {
   /// - Parameters:
   ///   - first: A property that is stored as text, such as `\Self.$notes`.
   ///   - others: More properties.
+  /// - Returns: A trait for ``MagicObject/traits``.
   public static func searched<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
@@ -49,7 +53,8 @@ extension PropertyTrait {
   ///
   /// - Parameters:
   ///   - path: A property, such as `\Self.$score`.
-  ///   - value: The value in older objects.
+  ///   - value: The value in objects that were saved before.
+  /// - Returns: A trait for ``MagicObject/traits``.
   public static func `default`<Object: MagicObject, Property: MagicProperty>(
     _ path: KeyPath<Object, Property>, _ value: any Bindable & Sendable
   ) -> PropertyTrait {

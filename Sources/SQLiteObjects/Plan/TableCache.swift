@@ -12,7 +12,7 @@ import Synchronization
 package final class TableCache: Sendable {
   /// The types with complete tables.
   private let ready = Mutex(Ready())
-  /// The names of the tables that have all columns.
+  /// The names of the tables that have all columns of their types.
   private let complete = Mutex<Set<String>>([])
 
   /// Clears the cache, so that all tables are looked up again.
@@ -32,7 +32,7 @@ package final class TableCache: Sendable {
     ready.withLock { $0.types.formUnion(plans.map(\.id)) }
   }
 
-  /// Returns the columns of a type's table, or nil if the table doesn't exist yet.
+  /// Returns which columns of a type exist in its table, or nil if the table doesn't exist yet.
   func columns(of plan: ObjectPlan, _ connection: Connection) throws -> PresentColumns? {
     if isComplete(plan.table) { return .all }
     let columns = try connection.columnNames(of: plan.table)

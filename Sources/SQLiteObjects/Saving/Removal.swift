@@ -157,7 +157,8 @@ extension ObjectPlan {
     }
   }
 
-  /// Returns the properties that reference the objects and forbid their deletion.
+  /// Returns the names of the properties that reference the objects and forbid their deletion, such
+  /// as `Pet.owner`.
   private func restrictions(of keys: SQL, _ connection: Connection) throws -> [String] {
     let tables = ObjectTables(connection)
     var names: [String] = []

@@ -5,8 +5,8 @@ import SQLiteMapping
 /// The stored forms of some properties of an object, in ascending order of their slots.
 typealias ResolvedValues = [(slot: Int, value: Value)]
 
-/// A prepared INSERT for objects of one type. Unless `mustBeNew` is set, it updates an existing
-/// object with the same primary value.
+/// A prepared INSERT for objects of one type. If the table already contains an object with the same
+/// primary value, the statement updates that object or, with ``mustBeNew``, fails.
 final class InsertStatement {
   let plan: ObjectPlan
   /// Whether the key of the table is bound, as the first value of a row.
@@ -23,7 +23,7 @@ final class InsertStatement {
   /// Prepares the statement.
   ///
   /// - Parameters:
-  ///   - plan: The type of the objects.
+  ///   - plan: The plan of the objects' type.
   ///   - hasKey: Whether the key of the table is bound.
   ///   - rows: The number of objects that one run inserts.
   ///   - mustBeNew: Whether the statement fails for an existing primary value instead of updating
@@ -96,7 +96,7 @@ final class UpdateStatement {
   /// Prepares the statement. Without properties to write, it is a SELECT that checks the row.
   ///
   /// - Parameters:
-  ///   - plan: The type of the objects.
+  ///   - plan: The plan of the objects' type.
   ///   - slots: The indexes of the properties to write.
   ///   - expected: The indexes of the properties whose stored values must be those that are passed
   ///     to `run`.

@@ -31,8 +31,8 @@ extension SaveGraph {
     }
   }
 
-  /// Copies the content of an asset from another store, with its extension unless a new one is
-  /// given.
+  /// Copies the content of an asset from another store. The copy has the extension of the asset
+  /// unless `pathExtension` replaces it.
   private func copy(
     _ handle: AssetHandle, _ pathExtension: String?, to store: any ObjectStore
   ) throws -> DeferredValue {
@@ -51,7 +51,10 @@ extension SaveGraph.Transaction {
   ///   - slot: The property.
   ///   - index: The index of the object's node.
   ///   - zIndex: The object's z_index, or nil for a new object.
-  /// - Returns: The ID of the asset, or nil to leave the column unchanged.
+  /// - Returns: The value to write to the column: the ID of the asset, or NULL if it has no content.
+  ///   Nil to leave the column unchanged.
+  /// - Throws: ``MagicError/lostValue(type:property:)`` if the content to copy was deleted together
+  ///   with the object's row, `AssetError` or `SQLiteError`.
   mutating func asset(
     _ pending: PendingAsset, _ slot: Int, _ index: Int, _ zIndex: Int64?
   ) throws -> Value? {

@@ -51,8 +51,9 @@ extension SaveGraph.Transaction {
 extension SaveGraph.Transaction {
   /// The state of inserting the new objects of one type: the statements and the next keys.
   struct InsertState {
-    /// The maximum number of objects that one statement inserts. It updates the AUTOINCREMENT
-    /// counter of the table once, which costs half as much as a row (benchmark `insert`).
+    /// The maximum number of objects that one statement inserts. Each statement updates the
+    /// AUTOINCREMENT counter of the table once, which costs half as much as inserting a row
+    /// (benchmark `insert`).
     static var maximumSize: Int { 16 }
 
     /// The first reserved key, or nil if no keys are reserved.
@@ -65,7 +66,7 @@ extension SaveGraph.Transaction {
     var size = 0
     /// The statement that inserts a whole batch, or nil before the first batch.
     var batch: InsertStatement?
-    /// The highest key that the table has or had; nil if it must be queried.
+    /// The highest key that any row of the table has or had; nil if it must be queried.
     var lastKey: Int64?
     /// The value of `Transaction.singleCount` when ``lastKey`` was set. Rows written outside of
     /// batches since then may have higher keys.

@@ -170,7 +170,7 @@ extension SaveGraph.Transaction {
   /// Inserts the bound object and returns its z_index.
   ///
   /// - Parameters:
-  ///   - insertion: The statement.
+  ///   - insertion: The statement to which the object is bound.
   ///   - key: The bound key, or nil if none is bound.
   ///   - index: The index of the object's node.
   private mutating func run(

@@ -3,7 +3,7 @@ import SQLiteMapping
 
 // The values of relations and assets, and the objects that they reference.
 extension SaveGraph.Walk {
-  /// Adds to the graph the values of a node that aren't plain columns, and the objects that they
+  /// Adds a node's values that aren't plain columns to the graph, and the objects that these values
   /// reference.
   mutating func addValues(of index: Int) throws {
     let plan = nodes[index].plan
@@ -77,8 +77,8 @@ extension SaveGraph.Walk {
     }
   }
 
-  /// Adds to the graph a value that was assigned to a property of a node, and the objects that the
-  /// value references.
+  /// Adds a value that was assigned to a node's property to the graph, and the objects that the value
+  /// references.
   mutating func add(_ live: _LiveValue, _ slot: Int, of index: Int) throws {
     let plan = nodes[index].plan
     let property = plan.properties[slot]

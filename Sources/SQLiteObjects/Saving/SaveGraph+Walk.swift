@@ -23,7 +23,8 @@ extension SaveGraph {
     /// Before that, no object can have been found twice.
     private var indexes = NodeIndexes()
     private let capacity: Int
-    /// The number of nodes for the objects to be saved; nil until all of them are added.
+    /// The number of nodes for the objects that were passed to the save; nil until all of them are
+    /// added.
     private var rootCount: Int?
 
     init(_ store: any ObjectStore, capacity: Int) {
@@ -33,7 +34,7 @@ extension SaveGraph {
       nodes.reserveCapacity(capacity)
     }
 
-    /// Adds the objects to be saved and returns the indexes of their nodes.
+    /// Adds the objects that were passed to the save, and returns the indexes of their nodes.
     mutating func addRoots<Object: MagicObject>(
       _ objects: some Sequence<Object>
     ) throws -> [Int] {
@@ -167,7 +168,7 @@ extension SaveGraph {
       return nodes.count - 1
     }
 
-    /// Returns the index of a type in ``kinds``.
+    /// Returns the index of a type in ``kinds``, and adds the type if it is missing.
     mutating func kind(of type: any MagicObject.Type) throws -> Int {
       let id = ObjectIdentifier(type)
       for index in kinds.indices where kinds[index].id == id { return index }

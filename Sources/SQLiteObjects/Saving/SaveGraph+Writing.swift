@@ -2,8 +2,8 @@ import SQLiteCore
 import SQLiteMapping
 
 extension SaveGraph {
-  /// The key and the values that the store assigned to a saved object. The object gets them when it
-  /// is marked as saved.
+  /// The key and the values that the store assigned to a saved object. They are copied to the object
+  /// when it is marked as saved.
   struct Saved: Sendable {
     let zIndex: Int64
     /// The property values that the store determined, such as the ID of an asset.

@@ -20,19 +20,19 @@ struct SaveGraph: Sendable {
   let lazies: [Lazy]
   /// The pending changes of lazy collections whose links are still in the store.
   let edits: [Edits]
-  /// The values that the columns of each node must have in the store, by the node's index. Used for
-  /// objects that must be unchanged.
+  /// The values that the columns of each root must have in the store, by the index of its node.
+  /// Empty if the objects needn't be unchanged.
   private(set) var expected: [Int: [(slot: Int, value: Value)]] = [:]
   /// The indexes of the nodes of the objects that were passed to the save, in the same order.
   let roots: [Int]
   /// The number of different nodes in ``roots``. An object that was passed twice has one node.
   let rootCount: Int
-  /// The types of the objects.
+  /// The types of the nodes, each once.
   let kinds: [Kind]
   /// Whether a new object must not overwrite an existing one with the same primary value.
   let insertsOnly: Bool
-  /// The unique properties for finding the object in the store that an unknown object overwrites.
-  /// Empty to use the primary value.
+  /// The names of the unique properties by which the save finds the object in the store that an
+  /// unknown object overwrites. Empty if it finds that object by the primary value.
   let matching: [String]
   /// The generation of the store's content that the objects belong to.
   let generation: Int
@@ -44,8 +44,8 @@ struct SaveGraph: Sendable {
   ///   - store: The store to save them in.
   ///   - isUnchanged: Whether the objects must be unchanged in the store.
   ///   - insertsOnly: Whether the objects must be new in the store.
-  ///   - matching: The unique properties for finding the object in the store that an unknown object
-  ///     overwrites.
+  ///   - matching: The names of the unique properties by which the save finds the object in the store
+  ///     that an unknown object overwrites. Empty to find it by the primary value.
   init<Object: MagicObject>(
     _ objects: some Sequence<Object>, for store: any ObjectStore,
     ifUnchanged isUnchanged: Bool = false, insertsOnly: Bool = false, matching: [String] = []
@@ -120,7 +120,7 @@ extension SaveGraph {
     }
   }
 
-  /// The type of some objects of a graph, with a summary of those that are new.
+  /// A type of objects in a graph, with a summary of its new objects.
   struct Kind: Sendable {
     let plan: ObjectPlan
     let id: ObjectIdentifier
@@ -142,8 +142,8 @@ extension SaveGraph {
     var needsKeys: Bool { newCount > 0 && (isInReferences || greatestOwnKey != nil) }
   }
 
-  /// The lazy value of a node's property, with its state when the graph was created. If it was
-  /// assigned from another object, it belongs to that object.
+  /// The lazy value of a node's property, with its state when the graph was created. A value that
+  /// was assigned from another object belongs to that object: `isOwn` is then false.
   struct Lazy: Sendable {
     let slot: Int
     let value: any LazyValue
@@ -167,9 +167,9 @@ extension SaveGraph {
     case object(Target)
     /// A range of ``SaveGraph/links``. Links that were not set are written only for a new object.
     case links(Range<Int>, isSet: Bool)
-    /// The targets of another object's lazy relation.
+    /// The targets of another object's lazy relation, which aren't read from the store yet.
     indirect case copy(LazySource)
-    /// The targets of another object's lazy relation, as of the start of the save.
+    /// The targets of another object's lazy relation, as read from the store at the start of the save.
     case copied([StoredLink])
     /// An asset that was set.
     case asset(PendingAsset)
@@ -207,7 +207,8 @@ extension SaveGraph {
 }
 
 extension SlotCopies {
-  /// Returns whether a property was set, or its lazy value changed, since the object was saved or fetched.
+  /// Returns whether a property was set, or its lazy value changed, since the object was saved or
+  /// fetched.
   @inline(__always) func isChanged(_ slot: Int, in node: SaveGraph.Node) -> Bool {
     change(node.first + slot) > node.snapshot.savedCount
   }
@@ -221,7 +222,8 @@ extension SlotCopies {
     return key
   }
 
-  /// Returns the stored form of the primary value, or nil if the object has none.
+  /// Returns the stored form of the primary value, or nil if the object has no primary value or it
+  /// isn't in stored form.
   func primaryValue(of node: SaveGraph.Node) -> Value? {
     guard let primary = node.plan.primary, case .stored(let value) = self[node.first + primary]
     else { return nil }

@@ -7,9 +7,10 @@ extension Migration.Step {
   /// Renames the table of a type of objects, and the tables of its links.
   ///
   /// - Parameters:
-  ///   - table: The current table of the type. That is the name of the type, unless the type
-  ///     declares a `tableName`.
+  ///   - table: The current name of the table. It is the name of the type, unless the type declares a
+  ///     `tableName`.
   ///   - newName: The new name of the table.
+  /// - Returns: A step for a migration.
   public static func renameObjects(_ table: String, to newName: String) -> Self {
     Self(description: "rename the objects “\(table)” to “\(newName)”") {
       try ObjectTables($0).rename(table, to: newName)
@@ -21,7 +22,8 @@ extension Migration.Step {
   /// - Parameters:
   ///   - property: The current name of the property.
   ///   - newName: The new name of the property.
-  ///   - table: The table of the type.
+  ///   - table: The name of the type's table.
+  /// - Returns: A step for a migration.
   public static func renameProperty(
     _ property: String, to newName: String, of table: String
   ) -> Self {
@@ -37,7 +39,8 @@ extension Migration.Step {
   ///
   /// - Parameters:
   ///   - property: The name of the property.
-  ///   - table: The table of the type.
+  ///   - table: The name of the type's table.
+  /// - Returns: A step for a migration.
   public static func dropProperty(_ property: String, of table: String) -> Self {
     Self(description: "remove “\(property)” of the objects “\(table)”") {
       try ObjectTables($0).dropProperty(property, of: table)
@@ -57,7 +60,8 @@ extension Migration.Step {
   /// - Parameters:
   ///   - property: The name of the property. A collection of objects always has a value, and an
   ///     asset may always be without content, so the migration throws for both.
-  ///   - table: The table of the type.
+  ///   - table: The name of the type's table.
+  /// - Returns: A step for a migration.
   public static func makeRequired(_ property: String, of table: String) -> Self {
     Self(description: "require “\(property)” of the objects “\(table)”") {
       try ObjectTables($0).require(property, of: table)
@@ -71,7 +75,8 @@ extension Migration.Step {
   ///
   /// - Parameters:
   ///   - property: The name of the property.
-  ///   - table: The table of the type.
+  ///   - table: The name of the type's table.
+  /// - Returns: A step for a migration.
   public static func makeOptional(_ property: String, of table: String) -> Self {
     Self(description: "let “\(property)” of the objects “\(table)” be nil") {
       try ObjectTables($0).relax(property, of: table)
@@ -86,7 +91,8 @@ extension Migration.Step {
   /// contains the names of these properties and the number of their references. Remove them first
   /// with ``dropProperty(_:of:)``.
   ///
-  /// - Parameter table: The table of the type.
+  /// - Parameter table: The name of the type's table.
+  /// - Returns: A step for a migration.
   public static func dropObjects(_ table: String) -> Self {
     Self(description: "remove the objects “\(table)”") { try ObjectTables($0).drop(table) }
   }
@@ -215,7 +221,7 @@ struct ObjectTables {
     return column
   }
 
-  /// Returns the link tables of a type, with the names of their properties.
+  /// Returns the names of the link tables of a type, each with the name of its property.
   private func links(of table: String) throws -> [(table: String, property: String)] {
     let parts: Set = ["owner", "target", "position", "key"]
     return try connection.rows(
@@ -234,8 +240,8 @@ struct ObjectTables {
       }
   }
 
-  /// Returns the property of a link table, with the table of the property's type. Returns nil for
-  /// other tables.
+  /// Returns the name of the property that a link table belongs to, and the name of the table of the
+  /// property's type. Returns nil if the table isn't a link table.
   func property(forLinkTable name: String) throws -> (table: String, name: String)? {
     for key in try connection.foreignKeys(of: name) where key.columns == ["owner"] {
       let owner = key.referencedTable

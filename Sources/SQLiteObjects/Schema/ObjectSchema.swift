@@ -2,7 +2,7 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// The tables that types require: for their objects, for their links, and for all types that they
+/// The tables that types require for their objects and links, including those of all types that they
 /// reference.
 struct ObjectSchema {
   /// The plans of the types, each once.
@@ -90,7 +90,7 @@ struct ObjectSchema {
   /// Returns the kind of change that the tables need.
   ///
   /// - Parameters:
-  ///   - plan: The type of the objects to read.
+  ///   - plan: The plan of the type to read.
   ///   - connection: The connection.
   ///   - database: The database of the connection. If it is read-only, missing indexes are ignored.
   func growth(
@@ -135,7 +135,7 @@ struct ObjectTable {
   let definition: TableDefinition
   /// The name under which the table is claimed: that of a type, or of a property with links.
   let claim: String
-  /// The key column if the table stores objects; nil for a table of links.
+  /// The name of the key column if the table stores objects; nil for a table of links.
   var key: String?
   /// The link table if the table stores links; nil for a table of objects.
   var links: LinkTable?
@@ -148,8 +148,8 @@ struct ObjectTable {
   ///
   /// - Parameters:
   ///   - connection: The connection.
-  ///   - present: The columns of the table with the current name, or an empty set if it doesn't
-  ///     exist.
+  ///   - present: The names of the columns of the table with the current name, or an empty set if that
+  ///     table doesn't exist.
   func hasFormerName(_ connection: Connection, _ present: Set<String>) throws -> Bool {
     guard let links, let formerName, !isSameName(formerName, definition.name), present.isEmpty
     else { return false }
