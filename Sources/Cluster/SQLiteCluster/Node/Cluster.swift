@@ -68,7 +68,7 @@ package final class Cluster: Sendable {
   }
 
   /// The name under which the nodes store the database. Unless plain names are sent, it starts with
-  /// a length, so that no name is the start of another one.
+  /// the length of the database's name in bytes, so that no name is the start of another one.
   private var nameAtNodes: String {
     options.sendsPlainName ? database : "\(database.utf8.count):\(database)"
   }

@@ -39,8 +39,8 @@ struct KnownNodes {
     }
   }
 
-  /// Returns whether a line may be an address. A host name has at most 253 bytes, and a socket path
-  /// is shorter.
+  /// Returns whether a line may be an address: UTF-8 text of at most 300 bytes without control
+  /// characters. A host name has at most 253 bytes, and a socket path has fewer.
   private static func mayBeAddress(_ line: ArraySlice<UInt8>) -> Bool {
     line.count <= 300 && line.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
       && String(validating: line, as: UTF8.self) != nil

@@ -9,7 +9,7 @@ final class LeaderQueries {
     case leader(String)
     /// The node knows no leader.
     case none
-    /// The node didn't answer.
+    /// The request failed, for example because the node didn't answer in time.
     case failure(SQLiteError)
   }
 

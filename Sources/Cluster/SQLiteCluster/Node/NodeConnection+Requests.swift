@@ -2,7 +2,7 @@ package import SQLiteCore
 
 /// A server of a dqlite cluster, with its address and role as reported by the leader.
 public struct ClusterNode: Hashable, Sendable {
-  /// The role of a node in the cluster.
+  /// The part of a node in storing the data and in electing the leader.
   public enum Role: UInt64, Sendable {
     /// The node stores the data and can vote.
     case voter = 0

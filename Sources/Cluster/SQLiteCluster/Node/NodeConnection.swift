@@ -15,7 +15,7 @@ package final class NodeConnection {
   /// A closure that returns the address of another leader, or nil. It is called if an answer that
   /// should be fast is late.
   var successor: () -> String? = { nil }
-  /// Whether the connection is unusable, because an answer was missing or invalid.
+  /// Whether the connection is unusable, because a request failed or its answer was invalid.
   private(set) var isBroken = false
   /// Whether the node sent nothing until the deadline. It may be down, or still running a
   /// statement.

@@ -121,8 +121,8 @@ final class ClusterSession: RemoteSession {
         + "ClusterOptions.checksColumnTypes to false")
   }
 
-  /// The column types that a node of version 1.11 converts. It crashes if a column contains other
-  /// values.
+  /// The declared column types for which a node of version 1.11 converts the values. The node
+  /// crashes if such a column contains a value of another type.
   static let crashingTypes: Set<String> = ["boolean", "date", "datetime", "timestamp"]
 
   func close() {
@@ -354,8 +354,8 @@ final class ClusterSession: RemoteSession {
     if isInsert, change.changes > 0 { lastInsertedRowID = change.rowID }
   }
 
-  /// Requests the number of rows that the last statement changed and the last inserted rowid, and
-  /// updates the counts.
+  /// Requests the last inserted rowid and the number of rows that the last statement changed.
+  /// Updates the counts of the session.
   func requestChangeCount(isInsert: Bool) throws(SQLiteError) {
     let numbers = try numbers("SELECT changes(), last_insert_rowid()", [])
     guard let numbers, numbers.count == 2 else {
@@ -457,7 +457,7 @@ final class ClusterSession: RemoteSession {
     isWriting = mode != .deferred
   }
 
-  /// Rolls back a transaction that has begun although the leader couldn't be verified in time.
+  /// Rolls back a transaction that has begun although the check of the leader failed.
   private func undoBegin() {
     node.reasonToEnd = { nil }
     defer { node.reasonToEnd = reasonToEnd }

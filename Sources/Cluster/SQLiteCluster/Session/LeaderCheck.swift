@@ -29,7 +29,7 @@ final class LeaderCheck {
     leaderQueries = LeaderQueries(cluster.options) { [unowned leader] in leader.reasonToEnd() }
   }
 
-  /// The number of other voters that form a majority with the leader.
+  /// The minimum number of other voters that form a majority together with the leader.
   private var needed: Int { (others.count + 1) / 2 }
 
   /// Asks as many of the other voters as are needed for a majority which leader they follow. Before

@@ -1,8 +1,8 @@
 import SQLSyntax
 import SQLiteCore
 
-/// The text of a statement for a node. A query replaces each call of `magicdata_list`, the function
-/// for list parameters, because a node doesn't have this function.
+/// The text of a statement for a node. Each call of `magicdata_list`, the function for list
+/// parameters, is replaced by a query, because a node doesn't have this function.
 struct NodeText {
   private(set) var sql = ""
   /// The parameters as written in the text, such as `?2` or `:name`, in the order of their

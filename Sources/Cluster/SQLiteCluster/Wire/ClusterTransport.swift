@@ -64,7 +64,8 @@ extension ClusterStream {
   public var socketDescriptor: Int32? { nil }
 }
 
-/// Acknowledges received bytes immediately. Linux resets this mode with the next sent bytes.
+/// Makes Linux acknowledge received bytes immediately, until the next bytes are sent. Does nothing
+/// on other systems.
 func acknowledge(_ socket: Int32) {
   #if os(Linux)
     var yes: Int32 = 1

@@ -1,6 +1,7 @@
 import SQLiteCore
 
-/// A check of the foreign keys of individual rows.
+/// A check of the foreign keys of individual rows, for a patch that is applied while SQLite's own
+/// checks are disabled.
 final class ForeignKeyCheck {
   private let connection: Connection
   private var own: [String: [ForeignKey]] = [:]

@@ -344,7 +344,7 @@ extension PatchApplication {
   }
 
   /// Records a conflict for each foreign key that the applied rows violate: the parent of a written
-  /// row is missing, or a deleted row still has children.
+  /// row is missing, or rows still reference a deleted row or a replaced key.
   func checkForeignKeysOfChangedRows() throws {
     let touched = ForeignKeyCheck(connection)
     for target in targets {
@@ -381,7 +381,7 @@ extension PatchTarget {
 }
 
 extension PatchReport {
-  /// The current counts of the report, for discarding the entries of a row that failed.
+  /// The current counts of the report, to which it is rolled back if applying a row fails.
   fileprivate var mark: Mark { (appliedCount, skippedCount, resolved.count, settled.count) }
 
   fileprivate typealias Mark = (applied: Int, present: Int, resolved: Int, settled: Int)

@@ -1,7 +1,7 @@
 package import SQLiteCore
 
-/// The net changes that a transaction made to the rows of one table. Each row appears once, in the
-/// order of its first change.
+/// The net changes that a transaction made to the rows of one table. Each row appears once. The
+/// rows are in the order of their first changes.
 ///
 /// The values stay in the bytes of the recording. A row stores their offsets.
 package struct NetRows {

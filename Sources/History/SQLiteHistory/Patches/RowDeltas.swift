@@ -11,7 +11,8 @@ package struct RowDelta: Sendable {
   package let isIndirect: Bool
 }
 
-/// The rows of one table that a transaction changed, each once, in the order of their first change.
+/// The rows of one table that a transaction changed. Each row appears once. The rows are in the
+/// order of their first changes.
 package struct TableDeltas: Sendable {
   package let layout: TableLayout
   package fileprivate(set) var rows: [RowDelta] = []
