@@ -5,14 +5,17 @@ import CSQLite
 public struct Authorization: Hashable, Sendable {
   /// SQLite's number for the action, such as 9 for `SQLITE_DELETE`.
   public let action: Int32
-  /// The first detail of the action, which is a table's name for most actions.
+  /// The first detail of the action, which is a table's name for most actions; nil if the action
+  /// has none.
   public let first: String?
   /// The second detail of the action, such as the name of the column that is read or updated, or of
-  /// the function that is called.
+  /// the function that is called; nil if the action has none.
   public let second: String?
-  /// The name of the database: `main`, `temp`, or that of an attached database.
+  /// The name of the database: `main`, `temp`, or that of an attached database; nil if the action
+  /// doesn't concern a single database.
   public let schema: String?
-  /// The view or trigger that performs the action, or nil for the statement itself.
+  /// The name of the innermost view or trigger that performs the action; nil if the statement
+  /// itself performs it.
   public let accessor: String?
 
   /// The action that deletes rows of the table `first` (`SQLITE_DELETE`).
@@ -70,7 +73,7 @@ final class Authorizer {
   var isSuspended = false
   /// Whether SQLite must delete all rows of a table one by one, so that it calls the hooks.
   let keepsRowDeletes: Bool
-  /// The table that is being dropped. The deletion of its rows isn't recorded.
+  /// The name of the table or view that is being dropped. The deletion of its rows isn't recorded.
   fileprivate var dropped: String?
 
   init(
@@ -82,16 +85,19 @@ final class Authorizer {
     self.callback = callback
   }
 
-  /// Returns the decision of the user's closure on an action.
+  /// Returns the decision of the user's closure on an action. Without a closure, everything is
+  /// allowed.
   fileprivate func decision(on request: Authorization) -> AuthorizationDecision {
     guard let decide else { return .allow }
     return callback.run { decide(request) }
   }
 
-  /// Returns the library's own answer to a request.
+  /// Returns the library's own decision on an action that the user's closure has allowed, as
+  /// SQLite's result code.
   ///
-  /// If the answer to a DELETE of all rows is "ignore", SQLite still deletes the rows, but one by
-  /// one. It wouldn't drop a table with this answer, so dropping is allowed.
+  /// If it is `SQLITE_IGNORE` for the deletion of all rows of a table, SQLite still deletes the
+  /// rows, but one by one, so that it calls the hooks. SQLite wouldn't drop a table then, so the
+  /// decision is `SQLITE_OK` for a table that is being dropped.
   fileprivate func answer(to request: Authorization) -> Int32 {
     guard keepsRowDeletes else { return SQLITE_OK }
     switch request.action {

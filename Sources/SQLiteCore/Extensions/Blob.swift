@@ -7,8 +7,8 @@ import CSQLite
 ///     }
 ///
 /// You can't change the size of the content. To reserve space, insert `zeroblob(n)`, and then write
-/// into it. If the row is changed in another way, the blob becomes invalid, and its methods throw
-/// ``ResultCode/abort``.
+/// into it. If another statement changes the row, the blob becomes invalid: reading and writing
+/// throw ``ResultCode/abort``.
 @safe public final class Blob {
   private let connection: Connection
   private var pointer: OpaquePointer?
@@ -31,9 +31,11 @@ import CSQLite
   ///
   /// - Parameters:
   ///   - count: The number of bytes to read.
-  ///   - offset: The position of the first byte.
+  ///   - offset: The position of the first byte, from 0.
   /// - Returns: The bytes. There are fewer than `count` if the blob ends earlier.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the offset is outside the blob.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the count is negative or the offset is
+  ///   outside the blob, with ``ResultCode/abort`` if the row has been changed by a statement, or
+  ///   with ``ResultCode/misuse`` if the blob is closed.
   public func read(count: Int, at offset: Int) throws(SQLiteError) -> [UInt8] {
     try checkOpen()
     guard count >= 0, offset >= 0, offset <= byteCount else { throw outside(offset) }
@@ -52,9 +54,11 @@ import CSQLite
   ///
   /// - Parameters:
   ///   - bytes: The new bytes.
-  ///   - offset: The position of the first byte to overwrite. All bytes must fit into the blob.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the bytes don't fit, or with
-  ///   ``ResultCode/readOnly`` if the blob isn't writable.
+  ///   - offset: The position of the first byte to overwrite, from 0. All bytes must fit into the
+  ///     blob.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the bytes don't fit, with
+  ///   ``ResultCode/readOnly`` if the blob isn't writable, with ``ResultCode/abort`` if the row has
+  ///   been changed by a statement, or with ``ResultCode/misuse`` if the blob is closed.
   public func write(_ bytes: [UInt8], at offset: Int) throws(SQLiteError) {
     try checkOpen()
     guard isWritable else {

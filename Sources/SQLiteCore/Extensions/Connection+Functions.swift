@@ -133,8 +133,8 @@ extension Connection {
       flags(false, isUsableInSchema), isWindow: isWindow)
   }
 
-  /// Registers a function for triggers, which has no arguments and returns NULL, and passes its
-  /// connection to a closure.
+  /// Registers an SQL function for triggers. It has no arguments and returns NULL. Each call runs a
+  /// closure with the connection on which the trigger runs.
   ///
   /// - Parameters:
   ///   - name: The name of the function.

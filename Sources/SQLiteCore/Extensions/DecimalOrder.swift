@@ -3,9 +3,9 @@ import CSQLite
 /// The numeric order of decimals and durations, which are stored as text in plain decimal notation,
 /// such as `-12.5`. The order of texts would sort 10 before 9.
 ///
-/// Each connection has it as the collation `magicdata_decimal`. It compares numbers of any length
-/// exactly and ignores superfluous zeros. A text that isn't such a number sorts after all numbers,
-/// in byte order.
+/// Each connection to a local database has it as the collation `magicdata_decimal`. It compares
+/// numbers of any length exactly and ignores superfluous zeros. A text that isn't such a number
+/// sorts after all numbers. Such texts are sorted in byte order.
 package enum DecimalOrder {
   /// The collation's name in SQL.
   package static var collation: String { "magicdata_decimal" }

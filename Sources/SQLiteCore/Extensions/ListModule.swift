@@ -16,7 +16,7 @@ enum ListModule {
 
   fileprivate typealias List = Box<[Value]>
 
-  /// A cursor over a list. SQLite requires that its own part comes first.
+  /// A cursor over a list. SQLite requires that its first member is an `sqlite3_vtab_cursor`.
   @unsafe fileprivate struct Cursor {
     var base = unsafe sqlite3_vtab_cursor()
     var list: Unmanaged<List>?
@@ -92,8 +92,8 @@ private func connect(
   return SQLITE_OK
 }
 
-/// Selects the only useful plan: reading the whole list that an equality constraint on the hidden
-/// column supplies.
+/// Tells SQLite how a plan gets the list: from an equality constraint on the hidden column. A plan
+/// without the constraint reads no rows, so it gets a high cost.
 private func bestIndex(
   table: UnsafeMutablePointer<sqlite3_vtab>?, info: UnsafeMutablePointer<sqlite3_index_info>?
 ) -> Int32 {

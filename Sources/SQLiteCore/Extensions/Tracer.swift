@@ -2,10 +2,10 @@ import CSQLite
 
 /// An event of a connection, for logging (`sqlite3_trace_v2`).
 public enum TraceEvent: Hashable, Sendable {
-  /// A statement begins. The SQL contains the parameters, or their values if the trace shows
-  /// values.
+  /// A statement or a trigger begins. The SQL of a statement contains the parameters, or their
+  /// values if the trace shows values. For a trigger, it is a comment with the trigger's name.
   case begins(sql: String)
-  /// A statement has ended. The duration is that of its run.
+  /// A statement has ended. The duration is that of the whole run, as measured by SQLite.
   case ended(sql: String, duration: Duration)
 }
 
@@ -59,7 +59,7 @@ private func traced(
   return 0
 }
 
-/// Returns the SQL of a statement, with the bound values if `showsValues` is true.
+/// Returns the SQL of a statement, with the bound values inserted if `showsValues` is true.
 private func sqlText(_ statement: OpaquePointer, showsValues: Bool) -> String {
   if showsValues, let expanded = unsafe sqlite3_expanded_sql(statement) {
     defer { unsafe sqlite3_free(expanded) }

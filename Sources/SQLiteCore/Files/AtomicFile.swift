@@ -13,8 +13,8 @@ package final class AtomicFile {
 
   /// Creates a pending file for a path.
   ///
-  /// - Throws: ``SQLiteError`` if the path is not valid, if a database in use is at the path, or if
-  ///   its folder can't be written.
+  /// - Throws: ``SQLiteError`` if the path is not valid, if it belongs to a database that is open
+  ///   or was not closed, or if its folder can't be written.
   package init(_ path: String) throws(SQLiteError) {
     try checkIsPath(path)
     try OpenDatabases.checkMayReplace(path)
@@ -31,8 +31,9 @@ package final class AtomicFile {
 
   /// Syncs the content and moves it to its path. If the content is a database, it must be closed.
   ///
-  /// - Parameter replacing: Whether to replace an existing file at the path. If false, an existing
-  ///   file is an error.
+  /// - Parameter replacing: Whether to replace an existing file at the path.
+  /// - Throws: ``SQLiteError`` if the content can't be moved, if a database is now open at the
+  ///   path, or if a file exists at the path and `replacing` is false.
   package func publish(replacing: Bool) throws(SQLiteError) {
     // A database may have been opened at the path in the meantime.
     try OpenDatabases.checkMayReplace(path)
@@ -42,7 +43,7 @@ package final class AtomicFile {
   }
 }
 
-/// Throws if a text is not valid as a path.
+/// Throws if a text is not valid as a path, because it is empty or contains a NUL.
 package func checkIsPath(_ path: String) throws(SQLiteError) {
   guard !path.isEmpty, !containsNUL(path) else {
     throw SQLiteError(

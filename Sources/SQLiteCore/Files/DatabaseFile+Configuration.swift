@@ -1,8 +1,8 @@
 import CSQLite
 
 extension DatabaseFile {
-  /// Configures a new connection according to the options, and runs the setup closures of the
-  /// program and of other modules.
+  /// Configures a new connection according to the options. Then runs the setup closure of the
+  /// program and, if the connection isn't for reading, the setup closures of other modules.
   func prepare(_ connection: Connection, forReading: Bool) throws {
     connection.beginAccess()
     _ = connection.state.enterBare()
@@ -76,8 +76,9 @@ extension DatabaseFile {
     connection.hooks.mayTrustSearch = !forReading && isWritable && options.allowedModules == nil
   }
 
-  /// The value of `PRAGMA synchronous`. With `full`, SQLite does not sync the folder after it has
-  /// deleted a journal. After a power failure, the journal may reappear and undo the last commit.
+  /// The value of `PRAGMA synchronous`: that of the options, or `extra` instead of `full` in the
+  /// journal mode `delete`. With `full`, SQLite wouldn't sync the folder after it has deleted a
+  /// journal, so the journal could reappear after a power failure and undo the last commit.
   private var synchronous: Database.Options.Synchronous {
     let losesDeletion = options.journalMode == .delete && options.synchronous == .full
     return losesDeletion ? .extra : options.synchronous
@@ -104,7 +105,8 @@ extension DatabaseFile {
     }
   }
 
-  /// Throws if the schema contains more SQL than the options allow, or if a view expands to more.
+  /// Throws if the schema contains more SQL than the options allow, or if a view expands to more
+  /// SQL than they allow.
   private func checkSchemaSize(_ connection: Connection) throws {
     if let limit = options.maximumSchemaSize {
       let size =
@@ -130,8 +132,8 @@ extension DatabaseFile {
     }
   }
 
-  /// Throws if a virtual table in the schema uses a module that isn't allowed, or unknown
-  /// arguments.
+  /// Throws if a virtual table in the schema uses a module that isn't allowed, or an unknown
+  /// tokenizer for full-text search.
   private func checkModules(_ connection: Connection) throws {
     guard let modules = options.allowedModules else { return }
     let check = VirtualTableCheck(modules: Set(modules.map(asciiLowercased)))

@@ -19,8 +19,8 @@ final class DatabaseFile: Sendable {
   let options: Database.Options
   /// Whether this instance has created the file.
   let wasCreated: Bool
-  /// The watch that detects that the file is removed or replaced; nil if the file can't change or
-  /// the file system doesn't contain it.
+  /// The watch that detects that the file is removed or replaced; nil for an immutable file, for a
+  /// database without a file, and with a custom VFS, which may not use the file system.
   let watch: FileWatch?
   /// The server that stores the database; nil for a local database.
   let server: (any RemoteServer)?
@@ -38,7 +38,7 @@ final class DatabaseFile: Sendable {
     return options.journalMode == .wal || options.mode == .readOnly
   }
 
-  /// The name of the database for messages.
+  /// The name of the database in error messages.
   var name: String {
     if let server { return server.name }
     return switch location {
@@ -78,7 +78,8 @@ final class DatabaseFile: Sendable {
   ///   - forReading: Whether the connection rejects statements that write.
   ///   - shared: The state that all connections to the file share.
   ///   - number: The number of the connection among those that the database has opened.
-  ///   - reasonToEnd: Returns why the access must end, if it must, while it waits for a server.
+  ///   - reasonToEnd: Returns the reason why the access must end while it waits for a server; nil
+  ///     if it may continue to wait.
   func open(
     forReading: Bool, shared: SharedFile, number: Int,
     _ reasonToEnd: @escaping @Sendable () -> String?

@@ -6,11 +6,12 @@ struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
   private let number: UInt64
 
-  /// Returns the identity of the file at a path, or nil if there is none.
+  /// Creates the identity of the file at a path, or nil if `stat` finds no file.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - followsLink: Whether a symbolic link is followed.
+  ///   - followsLink: Whether a symbolic link is followed. If not, the identity is that of the
+  ///     link.
   init?(path: String, followsLink: Bool = true) {
     var status = stat()
     let code = unsafe followsLink ? stat(path, &status) : lstat(path, &status)

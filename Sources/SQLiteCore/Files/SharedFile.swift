@@ -100,10 +100,11 @@ final class SharedFile: Sendable {
     _ = users.withLock { $0.removeValue(forKey: ObjectIdentifier(user)) }
   }
 
-  /// Returns a description of the process's other accesses to the file, with their durations.
+  /// Returns a description of the process's other accesses to the file, with their durations. If
+  /// there are none, it says who else may hold the lock.
   ///
-  /// - Parameter own: The cancellation of the requesting access; nil while its connection is being
-  ///   opened.
+  /// - Parameter own: The cancellation of the access that wants the lock, which isn't included. Nil
+  ///   while its connection is being opened; then all accesses of this thread are omitted.
   func users(besides own: Cancellation?) -> String {
     let thread = currentThread()
     let holders = users.withLock { $0.values.compactMap(\.scheduler) }
@@ -138,9 +139,9 @@ extension SharedFile {
   /// Stores the identity of the file that a connection has opened.
   func opened(_ identity: FileIdentity) { file.withLock { $0 = identity } }
 
-  /// Throws if the file at a resolved path must not be opened or created. This is so if it has
-  /// replaced an open file, or if it is open under another name, because SQLite would then use
-  /// another log.
+  /// Throws if the file at a resolved path must not be opened or created. This is so if an open
+  /// file at this path was removed or replaced, or if the file is open under another name, because
+  /// SQLite would then use another log.
   static func checkMayOpen(_ path: String) throws(SQLiteError) {
     let open = open
     guard !open.isEmpty else { return }
@@ -224,7 +225,7 @@ package enum OpenDatabases {
   }
 
   /// Throws if the file at `path` must not be replaced: it is a database that is open in this
-  /// process, or journals next to `path` belong to it.
+  /// process, or one of its journals, or a journal exists next to it.
   package static func checkMayReplace(_ path: String) throws(SQLiteError) {
     try checkIsNone(path)
     for suffix in suffixes where FileIdentity(path: path + suffix) != nil {

@@ -14,8 +14,8 @@ struct VirtualTableCheck {
   /// The lowercased names of the modules that virtual tables may use.
   let modules: Set<String>
 
-  /// Throws if the SQL creates a virtual table with a module that isn't allowed, or with unknown
-  /// arguments.
+  /// Throws if the SQL creates a virtual table with a module that isn't allowed, or a full-text
+  /// table whose tokenizer is unknown or lacks an argument.
   func check(_ name: String, sql: String) throws(SQLiteError) {
     func refused(_ reason: String) -> SQLiteError {
       SQLiteError(.corrupt, "“\(name)” is not allowed in the schema: \(reason)")

@@ -12,8 +12,8 @@ extension Connection {
   ///   - columns: The columns, at least one. If several are primary keys, they form one composite
   ///     key.
   ///   - ifNotExists: Whether to do nothing if the table already exists.
-  ///   - isStrict: Whether to create a STRICT table, which rejects values of another type than the
-  ///     column's.
+  ///   - isStrict: Whether to create a STRICT table, which rejects values that SQLite can't convert
+  ///     to the column's type without loss.
   /// - Throws: ``SQLiteError`` if the definition is invalid, or if the table already exists and
   ///   `ifNotExists` is false.
   public func createTable(
@@ -33,9 +33,10 @@ extension Connection {
   /// - Parameters:
   ///   - table: The definition of the table.
   ///   - ifNotExists: Whether to do nothing if the table already exists.
-  ///   - isStrict: Whether to create a STRICT table, which rejects values of another type than the
-  ///     column's.
-  /// - Throws: ``SQLiteError`` if the table or an index can't be created. Then neither is created.
+  ///   - isStrict: Whether to create a STRICT table, which rejects values that SQLite can't convert
+  ///     to the column's type without loss.
+  /// - Throws: ``SQLiteError`` if the table or an index can't be created, or if the table already
+  ///   exists and `ifNotExists` is false. Nothing is created then.
   public func createTable(
     _ table: TableDefinition, ifNotExists: Bool = false, isStrict: Bool = false
   ) throws {
@@ -48,14 +49,14 @@ extension Connection {
 
   /// Drops a table with its rows, indexes and triggers.
   ///
-  /// Rows of other tables that reference the table's rows are treated as if each referenced row was
-  /// deleted, see ``DeleteRule``.
+  /// If foreign keys are enforced, rows that reference the table's rows are treated as if each
+  /// referenced row was deleted, see ``DeleteRule``.
   ///
   /// - Parameters:
   ///   - name: The name of the table.
   ///   - ifExists: Whether to do nothing if the table does not exist.
-  /// - Throws: ``SQLiteError`` if the table can't be dropped, or if it does not exist and
-  ///   `ifExists` is false.
+  /// - Throws: ``SQLiteError`` if the table can't be dropped, for example because of
+  ///   ``DeleteRule/restrict``, or if it does not exist and `ifExists` is false.
   public func deleteTable(_ name: String, ifExists: Bool = false) throws(SQLiteError) {
     try executeChange(
       ifExists ? "DROP TABLE IF EXISTS \(identifier: name)" : "DROP TABLE \(identifier: name)")
@@ -93,7 +94,8 @@ extension Connection {
       """)
   }
 
-  /// Returns the names of the tables in alphabetical order, without internal tables.
+  /// Returns the names of the tables, without SQLite's and the library's internal tables. They are
+  /// sorted by their bytes, so that upper case letters precede lower case letters.
   ///
   /// - Throws: ``SQLiteError`` if the schema can't be read.
   public func existingTables() throws(SQLiteError) -> [String] {
@@ -171,8 +173,8 @@ extension Connection {
 }
 
 extension Connection {
-  /// Returns the columns of a table or view, in order. The result is empty if the table does not
-  /// exist.
+  /// Returns the columns of a table or view in order, including hidden and generated columns. The
+  /// result is empty if the table does not exist.
   ///
   /// - Parameter table: The name of the table or view.
   /// - Throws: ``SQLiteError`` if the schema can't be read.
@@ -305,8 +307,8 @@ extension Connection {
 
   /// Creates a missing index under an unused name.
   ///
-  /// Drops an index on the same columns that an older version of the library created without the
-  /// collation.
+  /// If the index has a collation, and an earlier version of the library created an index on the
+  /// same columns without it, drops that index.
   package func make(_ index: IndexDefinition, on table: String) throws(SQLiteError) {
     if !index.collations.isEmpty {
       for found in try existingIndexes(of: table) where index.isPreceded(by: found, on: table) {
@@ -324,8 +326,8 @@ extension Connection {
     )
   }
 
-  /// Returns `name`, followed by a number if the name is in use. Indexes are identified by their
-  /// columns, not by their names.
+  /// Returns `name`, followed by a number if something in the schema already has this name. The
+  /// number is no problem, because the library identifies indexes by their columns.
   private func freeName(_ name: String) throws(SQLiteError) -> String {
     let names = try texts("SELECT name FROM sqlite_schema")
     let taken = Set(names.map(asciiLowercased))

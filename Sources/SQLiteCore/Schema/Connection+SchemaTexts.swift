@@ -48,7 +48,7 @@ extension Connection {
   /// - Parameters:
   ///   - name: The name of the table. It must have no triggers, and no indexes other than those of
   ///     its constraints.
-  ///   - newName: The new name, which no table has.
+  ///   - newName: The new name. Nothing in the schema may have it.
   ///   - sql: The SQL that defines the table under its new name.
   /// - Throws: ``SQLiteError`` if the schema can't be written.
   package func renameTable(

@@ -69,7 +69,7 @@ public struct ColumnDefinition: Hashable, Sendable {
   /// A Boolean value that indicates whether the column accepts NULL.
   public var isOptional: Bool
   /// The value of the column in rows that exist when it is added, and in rows that are inserted
-  /// without a value for it.
+  /// without a value for it. Nil if the column has no default.
   public var defaultValue: Value?
   /// A Boolean value that indicates whether the column rejects a value that another row already
   /// has.
@@ -89,7 +89,8 @@ public struct ColumnDefinition: Hashable, Sendable {
   ///   - isPrimaryKey: Whether the column is the primary key, or part of it. If an integer column
   ///     is the whole key, it is an alias of the rowid.
   ///   - isOptional: Whether the column accepts NULL.
-  ///   - defaultValue: The value of the column in rows that are inserted without a value for it.
+  ///   - defaultValue: The value of the column in rows that are inserted without a value for it;
+  ///     nil if the column has no default.
   ///   - isUnique: Whether the column rejects a value that another row already has.
   ///   - reference: The foreign key that consists of this column, or nil.
   public init(
@@ -108,18 +109,18 @@ public struct ColumnDefinition: Hashable, Sendable {
 
 /// The definition of an index of a new table.
 public struct IndexDefinition: Hashable, Sendable {
-  /// The indexed columns, the most significant first.
+  /// The names of the indexed columns, the most significant first.
   public var columns: [String]
   /// A Boolean value that indicates whether the index rejects rows with equal keys.
   public var isUnique: Bool
   /// The collations of the columns that the index sorts in another order than the table does, keyed
-  /// by the names of the columns.
+  /// by the names of these columns.
   package var collations: [String: String] = [:]
 
   /// Creates the definition of an index.
   ///
   /// - Parameters:
-  ///   - columns: The indexed columns, the most significant first.
+  ///   - columns: The names of the indexed columns, the most significant first.
   ///   - isUnique: Whether the index rejects rows with equal keys.
   public init(_ columns: [String], isUnique: Bool = false) {
     self.columns = columns
@@ -131,16 +132,18 @@ public struct IndexDefinition: Hashable, Sendable {
 public struct TableDefinition: Hashable, Sendable {
   /// The kind of primary key that identifies the rows.
   public enum Key: Hashable, Sendable {
-    /// An additional column with this name, which is an alias of the rowid. SQLite assigns
-    /// increasing numbers and never reuses the number of a deleted row.
+    /// An additional column with this name before the other columns, which is an alias of the
+    /// rowid. SQLite assigns increasing numbers and never reuses the number of a deleted row.
     case autoIncrement(String)
-    /// An additional column with this name, which is an alias of the rowid.
+    /// An additional column with this name before the other columns, which is an alias of the
+    /// rowid. SQLite may reuse the number of a deleted row.
     case rowID(String)
-    /// One or several of the table's columns.
+    /// The table's columns with these names.
     case columns([String])
-    /// One or several of the table's columns, in a WITHOUT ROWID table.
+    /// The table's columns with these names, in a WITHOUT ROWID table.
     case withoutRowID([String])
-    /// All columns whose ``ColumnDefinition/isPrimaryKey`` is true. There may be none.
+    /// All columns whose ``ColumnDefinition/isPrimaryKey`` is true. If there are none, the table
+    /// has no primary key.
     case declared
   }
 
@@ -273,7 +276,8 @@ extension TableDefinition {
 }
 
 extension IndexDefinition {
-  /// Returns the name of the index on a table. It differs for each table and each list of columns.
+  /// Returns the preferred name of the index on a table, composed of the names of the table and the
+  /// columns.
   package func name(on table: String) -> String {
     func escaped(_ name: String) -> String {
       String(name.flatMap { "\\(),".contains($0) ? ["\\", $0] : [$0] })
@@ -281,7 +285,8 @@ extension IndexDefinition {
     return "\(escaped(table))(\(columns.map(escaped).joined(separator: ",")))"
   }
 
-  /// Returns whether an existing index meets this definition, whatever its name is.
+  /// Returns whether an existing index has this definition's columns and collations, is unique if
+  /// this definition requires it, and contains all rows. Its name doesn't matter.
   package func isFulfilled(by found: TableIndex) -> Bool {
     !found.isPartial && (found.isUnique || !isUnique)
       && hasColumns(found.columns.map { $0 ?? "" })
@@ -290,8 +295,8 @@ extension IndexDefinition {
       }
   }
 
-  /// Returns whether an existing index was created for this definition in byte order, without the
-  /// collation.
+  /// Returns whether the library created an existing index for this definition, but without the
+  /// definition's collations.
   func isPreceded(by found: TableIndex, on table: String) -> Bool {
     !collations.isEmpty && found.isExplicit && !found.isUnique && found.name == name(on: table)
       && hasColumns(found.columns.map { $0 ?? "" }) && !isFulfilled(by: found)
@@ -334,12 +339,12 @@ public struct SchemaColumn: Hashable, Sendable {
 
 /// A foreign key of an existing table (`PRAGMA foreign_key_list`).
 public struct ForeignKey: Hashable, Sendable {
-  /// The referencing columns, in order.
+  /// The names of the referencing columns, in order.
   public let columns: [String]
   /// The name of the referenced table.
   public let referencedTable: String
-  /// The referenced columns, in order; empty if the foreign key references the table's primary key
-  /// without naming it.
+  /// The names of the referenced columns, in order; empty if the foreign key references the table's
+  /// primary key without naming it.
   public let referencedColumns: [String]
   /// The action when the key of the referenced row changes, such as `CASCADE`.
   public let onUpdate: String
@@ -353,7 +358,8 @@ public struct TableIndex: Hashable, Sendable {
   public let name: String
   /// The name of the table that the index belongs to.
   public let table: String
-  /// The indexed columns, in order; nil for an expression.
+  /// The names of the indexed columns, in order. An element is nil if the index contains an
+  /// expression or the rowid at this position.
   public let columns: [String?]
   /// The collation of each column, such as `BINARY`.
   public let collations: [String]

@@ -15,7 +15,8 @@ struct ViewSizes {
     var size = ViewSizes.copy
     /// The number of occurrences of each name that may refer to a column, a table or a view.
     var names: [String: Int] = [:]
-    /// The number of `*` that stand for all columns.
+    /// The number of `*` that stand for all columns, plus the number of USING and NATURAL, which
+    /// refer to columns of both tables.
     var asterisks = 0
     /// The indexes of the nested blocks, each with its name if it is a common table expression.
     var inner: [(block: Int, name: String?)] = []
@@ -23,7 +24,7 @@ struct ViewSizes {
 
   private struct Parenthesis {
     let block: Int
-    /// The word before the parenthesis, or nil.
+    /// The last name before the parenthesis, or nil. Keywords don't count.
     let front: String?
     /// The name of the common table expression whose SELECT is in the parenthesis, or nil.
     let name: String?
@@ -47,7 +48,7 @@ struct ViewSizes {
     read(sql)
   }
 
-  /// Returns whether a view expands to more than `limit` bytes of SQL.
+  /// Returns whether a view expands to more than `limit` bytes of SQL, according to the estimate.
   func anyExceeds(_ limit: Int) -> Bool {
     var known: [Int: Int] = [:]
     return views.values.joined().contains { size(of: $0, [], 0, &known) > limit }
