@@ -102,8 +102,9 @@ public struct AssetReader: Sendable {
   /// - Parameters:
   ///   - size: The maximum size of a piece in bytes, at least 1.
   ///   - body: A closure that receives each piece. If it throws, reading ends.
-  /// - Throws: ``AssetError``, for example ``AssetError/damagedFile(_:path:)``, possibly after the
-  ///   last piece; any error of `body`.
+  /// - Throws: ``AssetError/damagedFile(_:path:)`` or ``AssetError/damagedRow(id:)`` if the content
+  ///   is damaged, possibly after the last piece; other ``AssetError`` cases if the file can't be
+  ///   read; any error of `body`.
   public func forEachPiece(
     of size: Int = 256 << 10, _ body: ([UInt8]) throws -> Void
   ) throws {

@@ -35,8 +35,9 @@ extension AssetStore {
   ///   - progress: A closure that is called at the beginning and after each file, inside a read of
   ///     the database. If it throws, the backup ends.
   /// - Returns: The paths of the backup. Check its `faults` for missing or damaged assets.
-  /// - Throws: ``AssetError``, for example ``AssetError/folderNotEmpty(path:)``; `SQLiteError`; any
-  ///   error of `progress`. Nothing changes at the path then.
+  /// - Throws: ``AssetError/folderNotEmpty(path:)`` if the folder exists and isn't empty; other
+  ///   ``AssetError`` cases if the copies can't be written; `SQLiteError` if the database can't be
+  ///   copied before the deadline; any error of `progress`. Nothing changes at the path then.
   public func backup(
     to path: String, deadline: ContinuousClock.Instant? = nil,
     progress: (AssetProgress) throws -> Void = { _ in }

@@ -10,8 +10,8 @@ extension AssetStore {
   ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
   ///     own transaction.
   /// - Returns: The record of the new asset.
-  /// - Throws: ``AssetError`` if the content can't be written; `SQLiteError`. Nothing is stored
-  ///   then.
+  /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
+  ///   `SQLiteError` if the row can't be inserted. Nothing is stored then.
   /// - Complexity: O(*n*), where *n* is the number of bytes. All files of a transaction are synced
   ///   together, before the commit.
   @discardableResult
@@ -31,8 +31,8 @@ extension AssetStore {
   ///   - bytes: The content of the asset.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The record of the new asset, which is durable.
-  /// - Throws: ``AssetError`` if the content can't be written; `SQLiteError`. Nothing is stored
-  ///   then.
+  /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
+  ///   `SQLiteError` if the row can't be inserted. Nothing is stored then.
   @discardableResult
   public func put(
     _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
@@ -46,8 +46,9 @@ extension AssetStore {
   ///   - bytes: The content of the asset.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The record of the new asset, which is durable.
-  /// - Throws: ``AssetError`` if the content can't be written; `SQLiteError`; `CancellationError`
-  ///   if the task was cancelled. Nothing is stored then.
+  /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
+  ///   `SQLiteError` if the row can't be inserted; `CancellationError` if the task was cancelled.
+  ///   Nothing is stored then.
   @discardableResult
   nonisolated(nonsending) public func put(
     _ bytes: some Sequence<UInt8> & Sendable, extension fileExtension: String? = nil
@@ -67,7 +68,8 @@ extension AssetStore {
   ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
   ///     own transaction.
   /// - Returns: The record of the new asset.
-  /// - Throws: ``AssetError`` if the file can't be copied; `SQLiteError`. Nothing is stored then.
+  /// - Throws: ``AssetError`` if the extension is invalid or the file can't be copied;
+  ///   `SQLiteError` if the row can't be inserted. Nothing is stored then.
   @discardableResult
   public func put(
     contentsOf path: String, extension fileExtension: String? = nil, in connection: Connection
@@ -82,7 +84,8 @@ extension AssetStore {
   ///   - path: The path of a regular file, or of a symbolic link to one.
   ///   - fileExtension: The file name extension of the copy; nil or empty for none.
   /// - Returns: The record of the new asset, which is durable.
-  /// - Throws: ``AssetError`` if the file can't be copied; `SQLiteError`. Nothing is stored then.
+  /// - Throws: ``AssetError`` if the extension is invalid or the file can't be copied;
+  ///   `SQLiteError` if the row can't be inserted. Nothing is stored then.
   @discardableResult
   public func put(
     contentsOf path: String, extension fileExtension: String? = nil
@@ -97,8 +100,9 @@ extension AssetStore {
   ///   - path: The path of a regular file, or of a symbolic link to one.
   ///   - fileExtension: The file name extension of the copy; nil or empty for none.
   /// - Returns: The record of the new asset, which is durable.
-  /// - Throws: ``AssetError`` if the file can't be copied; `SQLiteError`; `CancellationError` if
-  ///   the task was cancelled. Nothing is stored then.
+  /// - Throws: ``AssetError`` if the extension is invalid or the file can't be copied;
+  ///   `SQLiteError` if the row can't be inserted; `CancellationError` if the task was cancelled.
+  ///   Nothing is stored then.
   @discardableResult
   nonisolated(nonsending) public func put(
     contentsOf path: String, extension fileExtension: String? = nil
@@ -114,7 +118,8 @@ extension AssetStore {
   ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
   ///     own transaction.
   /// - Returns: The record of the new asset.
-  /// - Throws: ``AssetError`` or `SQLiteError`. You can put the staged content again then.
+  /// - Throws: ``AssetError`` if the extension is invalid or the content can't be copied;
+  ///   `SQLiteError` if the row can't be inserted. You can put the staged content again then.
   @discardableResult
   public func put(
     _ staged: StagedAsset, extension fileExtension: String? = nil, in connection: Connection
@@ -132,8 +137,8 @@ extension AssetStore {
   ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
   ///     own transaction.
   /// - Returns: The record of the new asset, which has its own copy of the content.
-  /// - Throws: ``AssetError``, for example ``AssetError/damagedFile(_:path:)``, or `SQLiteError`.
-  ///   Nothing is stored then.
+  /// - Throws: ``AssetError`` if the other content is damaged or can't be copied, or the extension
+  ///   is invalid; `SQLiteError` if the row can't be inserted. Nothing is stored then.
   @discardableResult
   public func put(
     copyOf reader: AssetReader, extension fileExtension: String? = nil, in connection: Connection
@@ -149,8 +154,9 @@ extension AssetStore {
   ///   - pieces: The content in pieces of any size.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The record of the new asset, which is durable.
-  /// - Throws: Any error of the stream; ``AssetError`` if the content can't be written;
-  ///   `SQLiteError`; `CancellationError` if the task was cancelled. Nothing is stored then.
+  /// - Throws: Any error of the stream; ``AssetError`` if the extension is invalid or the content
+  ///   can't be written; `SQLiteError` if the row can't be inserted; `CancellationError` if the
+  ///   task was cancelled. Nothing is stored then.
   @discardableResult
   nonisolated(nonsending) public func put<Pieces: AsyncSequence>(
     _ pieces: Pieces, extension fileExtension: String? = nil

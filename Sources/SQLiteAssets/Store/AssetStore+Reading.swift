@@ -62,7 +62,9 @@ extension AssetStore {
   ///   - id: The id of the asset.
   ///   - connection: A connection inside `read` or `write`.
   /// - Returns: The open content. You can use it after the access to the database has ended.
-  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``, or `SQLiteError`.
+  /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
+  ///   its row is invalid or its file is missing, damaged or unreadable; `SQLiteError` if the row
+  ///   can't be read.
   public func open(_ id: AssetID, in connection: Connection) throws -> AssetReader {
     guard let record = try record(id, in: connection) else { throw AssetError.noAsset(id) }
     return try open(record, in: connection)
@@ -77,7 +79,9 @@ extension AssetStore {
   ///   - record: A record of this store.
   ///   - connection: A connection inside `read` or `write`.
   /// - Returns: The open content. You can use it after the access to the database has ended.
-  /// - Throws: ``AssetError``, for example ``AssetError/missingFile(_:path:)``, or `SQLiteError`.
+  /// - Throws: ``AssetError/missingFile(_:path:)`` if the file doesn't exist;
+  ///   ``AssetError/noAsset(_:)`` if content in a row was replaced or deleted; other ``AssetError``
+  ///   cases if the content is damaged or unreadable; `SQLiteError` if the row can't be read.
   public func open(_ record: AssetRecord, in connection: Connection) throws -> AssetReader {
     guard record.isInRow else {
       guard let file = try folder.find(record.file) else {
@@ -101,7 +105,9 @@ extension AssetStore {
   ///
   /// - Parameter id: The id of the asset.
   /// - Returns: The open content.
-  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``, or `SQLiteError`.
+  /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
+  ///   its row is invalid or its file is missing, damaged or unreadable; `SQLiteError` if the row
+  ///   can't be read.
   public func open(_ id: AssetID) throws -> AssetReader {
     try database.read { connection in try open(id, in: connection) }
   }
@@ -110,8 +116,9 @@ extension AssetStore {
   ///
   /// - Parameter id: The id of the asset.
   /// - Returns: The open content.
-  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``; `SQLiteError`;
-  ///   `CancellationError` if the task was cancelled.
+  /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
+  ///   its row is invalid or its file is missing, damaged or unreadable; `SQLiteError` if the row
+  ///   can't be read; `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func open(_ id: AssetID) async throws -> AssetReader {
     try await database.read { connection in try self.open(id, in: connection) }
   }
@@ -122,8 +129,9 @@ extension AssetStore {
   ///   - id: The id of the asset.
   ///   - connection: A connection inside `read` or `write`.
   /// - Returns: The bytes of the content.
-  /// - Throws: ``AssetError``, for example ``AssetError/damagedFile(_:path:)`` if the digest
-  ///   differs; `SQLiteError`.
+  /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
+  ///   its row is invalid or its file is missing, damaged or unreadable; `SQLiteError` if the row
+  ///   can't be read.
   public func bytes(of id: AssetID, in connection: Connection) throws -> [UInt8] {
     try open(id, in: connection).readAll()
   }
@@ -132,8 +140,9 @@ extension AssetStore {
   ///
   /// - Parameter id: The id of the asset.
   /// - Returns: The bytes of the content.
-  /// - Throws: ``AssetError``, for example ``AssetError/damagedFile(_:path:)`` if the digest
-  ///   differs; `SQLiteError`.
+  /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
+  ///   its row is invalid or its file is missing, damaged or unreadable; `SQLiteError` if the row
+  ///   can't be read.
   public func bytes(of id: AssetID) throws -> [UInt8] {
     // The open file can be read after the access has ended, so that it doesn't delay a checkpoint.
     try open(id).readAll()
@@ -144,8 +153,9 @@ extension AssetStore {
   ///
   /// - Parameter id: The id of the asset.
   /// - Returns: The bytes of the content.
-  /// - Throws: ``AssetError``, for example ``AssetError/damagedFile(_:path:)`` if the digest
-  ///   differs; `SQLiteError`; `CancellationError` if the task was cancelled.
+  /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
+  ///   its row is invalid or its file is missing, damaged or unreadable; `SQLiteError` if the row
+  ///   can't be read; `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func bytes(of id: AssetID) async throws -> [UInt8] {
     try await open(id).readAll()
   }

@@ -13,8 +13,9 @@ extension AssetStore {
   ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
   ///     own transaction.
   /// - Returns: The new record of the asset.
-  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``, or `SQLiteError`. The asset
-  ///   is unchanged then.
+  /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
+  ///   the new content can't be read or written or the extension is invalid; `SQLiteError` if the
+  ///   row can't be updated. The asset is unchanged then.
   @discardableResult
   public func replace(
     _ id: AssetID, with bytes: some Sequence<UInt8>, extension fileExtension: String? = nil,
@@ -38,8 +39,9 @@ extension AssetStore {
   ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
   ///     own transaction.
   /// - Returns: The new record of the asset.
-  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``, or `SQLiteError`. The asset
-  ///   is unchanged then.
+  /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
+  ///   the new content can't be read or written or the extension is invalid; `SQLiteError` if the
+  ///   row can't be updated. The asset is unchanged then.
   @discardableResult
   public func replace(
     _ id: AssetID, with staged: StagedAsset, extension fileExtension: String? = nil,
@@ -65,8 +67,9 @@ extension AssetStore {
   ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
   ///     own transaction.
   /// - Returns: The new record of the asset.
-  /// - Throws: ``AssetError``, for example ``AssetError/noAsset(_:)``, or `SQLiteError`. The asset
-  ///   is unchanged then.
+  /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
+  ///   the new content can't be read or written or the extension is invalid; `SQLiteError` if the
+  ///   row can't be updated. The asset is unchanged then.
   @discardableResult
   public func replace(
     _ id: AssetID, withCopyOf reader: AssetReader, extension fileExtension: String? = nil,

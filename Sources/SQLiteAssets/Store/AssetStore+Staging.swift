@@ -9,7 +9,8 @@ extension AssetStore {
   ///   - bytes: The content to store.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The staged content.
-  /// - Throws: ``AssetError`` if the content can't be written. Nothing is stored then.
+  /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written. Nothing
+  ///   is stored then.
   public func stage(
     _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
   ) throws -> StagedAsset {
@@ -25,8 +26,8 @@ extension AssetStore {
   ///   - bytes: The content to store.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The staged content.
-  /// - Throws: ``AssetError`` if the content can't be written; `CancellationError` if the task was
-  ///   cancelled. Nothing is stored then.
+  /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
+  ///   `CancellationError` if the task was cancelled. Nothing is stored then.
   nonisolated(nonsending) public func stage(
     _ bytes: some Sequence<UInt8> & Sendable, extension fileExtension: String? = nil
   ) async throws -> StagedAsset {
@@ -44,7 +45,8 @@ extension AssetStore {
   ///   - path: The path of a regular file, or of a symbolic link to one.
   ///   - fileExtension: The file name extension of the copy; nil or empty for none.
   /// - Returns: The staged content.
-  /// - Throws: ``AssetError`` if the file can't be copied. Nothing is stored then.
+  /// - Throws: ``AssetError`` if the extension is invalid or the file can't be copied. Nothing is
+  ///   stored then.
   public func stage(
     contentsOf path: String, extension fileExtension: String? = nil
   ) throws -> StagedAsset {
@@ -58,8 +60,8 @@ extension AssetStore {
   ///   - path: The path of a regular file, or of a symbolic link to one.
   ///   - fileExtension: The file name extension of the copy; nil or empty for none.
   /// - Returns: The staged content.
-  /// - Throws: ``AssetError`` if the file can't be copied; `CancellationError` if the task was
-  ///   cancelled. Nothing is stored then.
+  /// - Throws: ``AssetError`` if the extension is invalid or the file can't be copied;
+  ///   `CancellationError` if the task was cancelled. Nothing is stored then.
   nonisolated(nonsending) public func stage(
     contentsOf path: String, extension fileExtension: String? = nil
   ) async throws -> StagedAsset {
@@ -99,8 +101,8 @@ extension AssetStore {
   ///   - pieces: The content in pieces of any size, for example `Data` values.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The staged content.
-  /// - Throws: Any error of the stream; ``AssetError`` if the content can't be written;
-  ///   `CancellationError` if the task was cancelled. Nothing is stored then.
+  /// - Throws: Any error of the stream; ``AssetError`` if the extension is invalid or the content
+  ///   can't be written; `CancellationError` if the task was cancelled. Nothing is stored then.
   nonisolated(nonsending) public func stage<Pieces: AsyncSequence>(
     _ pieces: Pieces, extension fileExtension: String? = nil
   ) async throws -> StagedAsset where Pieces.Element: Sequence<UInt8> {
@@ -119,8 +121,8 @@ extension AssetStore {
   ///   - bytes: The content, for example the `resourceBytes` of a URL on Apple platforms.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The staged content.
-  /// - Throws: Any error of the stream; ``AssetError`` if the content can't be written;
-  ///   `CancellationError` if the task was cancelled. Nothing is stored then.
+  /// - Throws: Any error of the stream; ``AssetError`` if the extension is invalid or the content
+  ///   can't be written; `CancellationError` if the task was cancelled. Nothing is stored then.
   nonisolated(nonsending) public func stage<Bytes: AsyncSequence>(
     _ bytes: Bytes, extension fileExtension: String? = nil
   ) async throws -> StagedAsset where Bytes.Element == UInt8 {
@@ -299,7 +301,8 @@ final class StreamWriter: Sendable {
 
   /// Completes the content, makes it durable, and returns it as staged content.
   ///
-  /// - Throws: ``AssetError``; `CancellationError` if the stream was already finished.
+  /// - Throws: ``AssetError`` if the content can't be written; `CancellationError` if the stream
+  ///   was already finished.
   func finish() throws -> StagedAsset {
     let content = try writer.withLock { writer throws(AssetError) in
       let content = try writer?.finish(syncing: true)

@@ -71,7 +71,8 @@ package final class ReceivedAssets: Sendable {
   ///   - names: The names of the files. Invalid names are skipped.
   ///   - path: The folder that contains the files; nil if there is none.
   ///   - store: The store to copy the files to.
-  /// - Throws: ``AssetError`` or `SQLiteError`. The copies are removed then.
+  /// - Throws: ``AssetError`` if a file can't be copied, or `SQLiteError` if the database can't be
+  ///   read. The copies are removed then.
   package init(_ names: Set<String>, from path: String?, to store: AssetStore) throws {
     self.store = store
     self.path = path

@@ -102,7 +102,8 @@ extension AssetStore {
   ///
   /// - Returns: The names of the removed files, of those that were kept, and of those that the
   ///   store didn't create.
-  /// - Throws: ``AssetError`` if a file can't be removed; `SQLiteError`.
+  /// - Throws: ``AssetError`` if a file can't be removed; `SQLiteError` if the database can't be
+  ///   read or written.
   /// - Complexity: O(*n*), where *n* is the number of all files.
   public func sweep() throws -> SweepReport {
     try recover()
@@ -150,8 +151,8 @@ extension AssetStore {
   ///
   /// - Returns: The names of the removed files, of those that were kept, and of those that the
   ///   store didn't create.
-  /// - Throws: ``AssetError`` if a file can't be removed; `SQLiteError`; `CancellationError` if the
-  ///   task was cancelled.
+  /// - Throws: ``AssetError`` if a file can't be removed; `SQLiteError` if the database can't be
+  ///   read or written; `CancellationError` if the task was cancelled.
   /// - Complexity: O(*n*), where *n* is the number of all files.
   nonisolated(nonsending) public func sweep() async throws -> SweepReport {
     try await worker.run { try self.sweep() }
@@ -163,7 +164,8 @@ extension AssetStore {
   /// see that work in the plan, open the database read-only.
   ///
   /// - Returns: The names of the affected files, grouped by what would happen to them.
-  /// - Throws: ``AssetError`` if the folder can't be read; `SQLiteError`.
+  /// - Throws: ``AssetError`` if the folder can't be read; `SQLiteError` if the database can't be
+  ///   read.
   /// - Complexity: O(*n*), where *n* is the number of all files.
   public func upkeepPlan() throws -> UpkeepPlan {
     var plan = UpkeepPlan()
@@ -198,8 +200,8 @@ extension AssetStore {
   /// see that work in the plan, open the database read-only.
   ///
   /// - Returns: The names of the affected files, grouped by what would happen to them.
-  /// - Throws: ``AssetError`` if the folder can't be read; `SQLiteError`; `CancellationError` if
-  ///   the task was cancelled.
+  /// - Throws: ``AssetError`` if the folder can't be read; `SQLiteError` if the database can't be
+  ///   read; `CancellationError` if the task was cancelled.
   /// - Complexity: O(*n*), where *n* is the number of all files.
   nonisolated(nonsending) public func upkeepPlan() async throws -> UpkeepPlan {
     try await worker.run { try self.upkeepPlan() }

@@ -53,8 +53,9 @@ public final class AssetStore: Sendable {
   ///     The path must not be a symbolic link.
   ///   - minimumFileSize: The size in bytes from which content is stored in a file; see
   ///     ``minimumFileSize``.
-  /// - Throws: ``AssetError``, for example ``AssetError/foreignFolder(path:)`` if the folder
-  ///   belongs to another database; `SQLiteError`.
+  /// - Throws: ``AssetError/foreignFolder(path:)`` if the folder belongs to another database; other
+  ///   ``AssetError`` cases if the folder can't be opened or the tables have another format;
+  ///   `SQLiteError` if the database can't be read or written.
   public convenience init(
     _ database: Database, folder: String, minimumFileSize: Int = 0
   ) throws {
@@ -72,8 +73,10 @@ public final class AssetStore: Sendable {
   ///     The path must not be a symbolic link.
   ///   - minimumFileSize: The size in bytes from which content is stored in a file; see
   ///     ``minimumFileSize``.
-  /// - Throws: ``AssetError``, for example ``AssetError/foreignFolder(path:)`` if the folder
-  ///   belongs to another database; `SQLiteError`; `CancellationError` if the task was cancelled.
+  /// - Throws: ``AssetError/foreignFolder(path:)`` if the folder belongs to another database; other
+  ///   ``AssetError`` cases if the folder can't be opened or the tables have another format;
+  ///   `SQLiteError` if the database can't be read or written; `CancellationError` if the task was
+  ///   cancelled.
   public convenience init(
     _ database: Database, folder: String, minimumFileSize: Int = 0
   ) async throws {

@@ -18,7 +18,7 @@ extension CodableStore {
   ///     of a SwiftDatabase database.
   ///   - decoder: The decoder that SwiftDatabase used. It decodes the document, not the items.
   /// - Throws: ``CodableStoreError/notAStore(_:)`` if `data` wasn't saved by SwiftDatabase or can't
-  ///   be decoded by `decoder`, or `SQLiteError`.
+  ///   be decoded by `decoder`, or `SQLiteError` if the database in memory can't be written.
   public convenience init(importing data: Data, decoder: JSONDecoder = JSONDecoder()) throws {
     let tables: [String: OlderTable]
     do {

@@ -9,9 +9,9 @@ extension CodableStore {
   /// - Parameters:
   ///   - table: The table, or nil for the table of the type.
   ///   - item: The item to insert, even if the table already contains an equal one.
-  /// - Throws: Any error that encoding the item throws, `SQLiteError`, or
-  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses that table.
+  /// - Throws: Any error that encoding the item throws, `SQLiteError` if the database can't be
+  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the
+  ///   same name uses its table.
   public func insert<Item: Codable & Equatable>(on table: String? = nil, item: Item) throws {
     try insert(on: table, items: CollectionOfOne(item))
   }
@@ -35,9 +35,9 @@ extension CodableStore {
   /// - Parameters:
   ///   - table: The table, or nil for the table of the type.
   ///   - items: The items to insert.
-  /// - Throws: Any error that encoding an item throws, `SQLiteError`, or
-  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses that table. No item is then inserted.
+  /// - Throws: Any error that encoding an item throws, `SQLiteError` if the database can't be
+  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the
+  ///   same name uses its table. No item is then inserted.
   /// - Complexity: O(*m* log *n*) for *m* new items in a table of *n* items.
   public func insert<Items: Sequence>(
     on table: String? = nil, items: Items
@@ -65,9 +65,9 @@ extension CodableStore {
   ///   - item: The new item.
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The number of replaced items.
-  /// - Throws: Any error that encoding the item throws, `SQLiteError`, or
-  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses that table.
+  /// - Throws: Any error that encoding the item throws, `SQLiteError` if the database can't be
+  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the
+  ///   same name uses its table.
   /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
   ///   process may have to compute the keys of all items.
   @discardableResult
@@ -99,9 +99,9 @@ extension CodableStore {
   ///   - items: The new items.
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The number of replaced items.
-  /// - Throws: Any error that encoding an item throws, `SQLiteError`, or
-  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses that table. No item is then replaced.
+  /// - Throws: Any error that encoding an item throws, `SQLiteError` if the database can't be
+  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the
+  ///   same name uses its table. No item is then replaced.
   @discardableResult
   public func update<Items: Sequence>(
     items: Items, from table: String? = nil
@@ -134,9 +134,9 @@ extension CodableStore {
   ///   - changes: A closure that returns the new item for an old one.
   ///   - filter: A closure that returns whether to change an item.
   /// - Returns: The number of changed items.
-  /// - Throws: Any error that a closure or encoding an item throws, `SQLiteError`, or
-  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses that table. No item is then changed.
+  /// - Throws: Any error that a closure or encoding an item throws, `SQLiteError` if the database
+  ///   can't be written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type
+  ///   with the same name uses its table. No item is then changed.
   @discardableResult
   public func updateAllItems<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil, changes: (Item) throws -> Item,
@@ -174,7 +174,7 @@ extension CodableStore {
   /// - Returns: The number of deleted items.
   /// - Throws: `SQLiteError` if the database can't be written, or
   ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses that table.
+  ///   uses its table.
   /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
   ///   process may have to compute the keys of all items.
   @discardableResult
@@ -208,7 +208,7 @@ extension CodableStore {
   /// - Returns: The number of deleted items.
   /// - Throws: `SQLiteError` if the database can't be written, or
   ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses that table. No item is then deleted.
+  ///   uses its table. No item is then deleted.
   @discardableResult
   public func delete<Items: Sequence>(
     items: Items, from table: String? = nil
@@ -240,9 +240,9 @@ extension CodableStore {
   ///   - table: The table, or nil for the table of the type.
   ///   - filter: A closure that returns whether to delete an item.
   /// - Returns: The number of deleted items.
-  /// - Throws: Any error that `filter` throws, `SQLiteError`, or
+  /// - Throws: Any error that `filter` throws, `SQLiteError` if the database can't be written, or
   ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses that table. No item is then deleted.
+  ///   uses its table. No item is then deleted.
   @discardableResult
   public func deleteAllItems<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }

@@ -29,7 +29,7 @@ public final class CodableStore: Sendable {
   public let database: Database
   /// The coder that converts items to stored values and back.
   let coder: any NestedCoder
-  /// The file that `save(to:)` and `load(from:)` use if you don't specify one.
+  /// The file that `save(to:)` and `load(from:)` use if you don't specify one; nil if there is none.
   public let fileURL: URL?
   /// The type that uses each table that is named after a type. Another type with the same name is
   /// rejected.

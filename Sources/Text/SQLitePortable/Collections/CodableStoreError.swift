@@ -37,7 +37,8 @@ public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
 
 /// A stored value that can't be decoded as an item.
 public struct UndecodableItem: Error, Hashable, Sendable {
-  /// The position of the value in its table, which never changes.
+  /// The position of the value in its table. Positions grow in the order of insertion and never
+  /// change.
   public let position: Int64
   /// The reason why decoding failed.
   public let reason: String

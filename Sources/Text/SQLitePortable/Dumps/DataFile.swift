@@ -48,7 +48,7 @@ public struct DumpProgress: Hashable, Sendable {
 public enum DumpError: Error, Hashable, CustomStringConvertible {
   /// A line is invalid. The values are its number, starting at 1, and the reason.
   case line(Int, String)
-  /// The file ends before its last line. The value is its path.
+  /// The file ends before the last line of the dump. The value is the path of the file.
   case truncated(String)
   /// A row of a table can't be copied, for example because a text isn't valid UTF-8. The values of
   /// the case are the table and the reason.

@@ -10,8 +10,8 @@ extension Database {
   ///     overwritten in one transaction. The internal table of a cluster's clients is omitted.
   ///   - progress: A closure that is called for each table and every thousand rows or, if `file` is
   ///     a SQLite database, after each part of its pages. If it throws, the dump ends.
-  /// - Throws: ``DumpError`` if a value can't be represented as text, `SQLiteError`, or any error
-  ///   that `progress` throws.
+  /// - Throws: ``DumpError`` if a value can't be represented as text, `SQLiteError` if the database
+  ///   can't be read or the file can't be written, or any error that `progress` throws.
   public func dump(
     to file: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
   ) throws {
@@ -68,8 +68,9 @@ extension Database {
   ///     statement that a malicious file runs.
   ///   - progress: A closure that is called every thousand rows or, if `file` is a SQLite database,
   ///     after each part of its pages. If it throws, the restore ends.
-  /// - Throws: ``DumpError`` if the file isn't a valid dump, `SQLiteError`, or any error that
-  ///   `progress` throws.
+  /// - Throws: ``DumpError`` if the file isn't a valid dump or doesn't fit the database,
+  ///   `SQLiteError` if the file can't be read before the deadline or the database can't be
+  ///   written, or any error that `progress` throws.
   public func restore(
     from file: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: (DumpProgress) throws -> Void = { _ in }
@@ -124,7 +125,8 @@ extension Database {
   ///   - file: A file that `dump(to:progress:)` wrote, or a database file.
   ///   - options: The options of the new database.
   /// - Returns: The new database.
-  /// - Throws: ``DumpError`` if the file isn't a valid dump, or `SQLiteError`.
+  /// - Throws: ``DumpError`` if the file isn't a valid dump, or `SQLiteError` if the file can't be
+  ///   read.
   public static func memory(
     restoring file: DataFile, options: Options = Options()
   ) throws -> Database {

@@ -1,4 +1,5 @@
-/// An error of a migration step that would lose data, or break an object that uses the table.
+/// An error that is thrown if a migration step would lose data or break an object that uses the
+/// table, or if the table, column or constraint to change doesn't exist.
 public struct RebuildError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name of the table that can't be changed.
   public let table: String
