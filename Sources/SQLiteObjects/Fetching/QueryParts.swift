@@ -85,7 +85,8 @@ protocol QueryOrigin: Sendable {
 }
 
 extension QueryOrigin {
-  /// Returns a condition that selects the related rows.
+  /// Returns a condition that selects the related rows. It selects none if the relation has no
+  /// table yet.
   func condition(in store: any ObjectStore) throws -> QueryNode {
     let (relation, owner) = try relation(in: store)
     // A relation without tables has no related objects.

@@ -36,18 +36,21 @@ extension MagicData {
   /// all other respects, this works like ``observe(_:)-((MagicData)->Result)``.
   ///
   /// - Parameter query: The query.
-  /// - Returns: A sequence of results.
+  /// - Returns: A sequence of results. Its iterator throws the errors of the fetches, for example
+  ///   if the store was closed.
   public func observe<Object: MagicObject>(_ query: Query<Object>) -> ObservedResults<[Object]> {
     observe(query.objects)
   }
 
-  /// Fetches the result of a request, and fetches it again after each commit that changes it. Works
-  /// like ``observe(_:)-(Query<Object>)``.
+  /// Returns a sequence of the results of a request. It fetches the result, and fetches it again
+  /// after each commit that may change it. Equal results aren't repeated. Works like
+  /// ``observe(_:)-(Query<Object>)``.
   ///
   ///     for try await count in magic.observe(Order.where(\.$isPaid == false).count) { … }
   ///
   /// - Parameter request: A request created from a ``Query``.
-  /// - Returns: A sequence of results.
+  /// - Returns: A sequence of results. Its iterator throws the errors of the fetches, for example
+  ///   if the store was closed.
   public func observe<Result>(_ request: Request<Result>) -> ObservedResults<Result> {
     ObservedResults(of: database, condition(of: request)) { observation in
       let prepared = try await self.preparingQuery { try request.prepare(self) }
@@ -64,7 +67,8 @@ extension MagicData {
     }
   }
 
-  /// Runs several fetches on one snapshot, and runs them again after each commit that changes their results.
+  /// Returns a sequence of the results of a closure with several fetches. It runs the closure on
+  /// one snapshot, and runs it again after each commit that may change a result.
   ///
   ///     let numbers = magic.observe { magic in
   ///       [try magic.count(of: Order.self), try magic.count(of: Order.self, where: \.$isPaid == true)]
@@ -82,8 +86,9 @@ extension MagicData {
   /// example because the store was closed.
   ///
   /// - Parameter body: A closure with the fetches, as blocking calls. It runs on a thread of the
-  ///   database. Calls that save or remove throw.
-  /// - Returns: A sequence of results.
+  ///   database. Calls that save or remove throw `SQLiteError` with `ResultCode.misuse`.
+  /// - Returns: A sequence of results. Its iterator throws the errors of the fetches, for example
+  ///   if the store was closed.
   public func observe<Result: Equatable & Sendable>(
     _ body: @escaping @Sendable (MagicData) throws -> Result
   ) -> ObservedResults<Result> {
@@ -119,7 +124,8 @@ extension MagicData {
   }
 }
 
-/// A sequence with an element for each change of objects of a type: ``MagicData/changes(of:)``.
+/// An asynchronous sequence that reports commits that change objects of a type, created by
+/// ``MagicData/changes(of:)``. An element has no content, and may stand for several commits.
 public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
   private let store: MagicData
   private let signal = ChangeSignal()
@@ -139,10 +145,12 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let changes: ObjectChanges
 
-    /// Waits for the next commit. Returns immediately if there was one since the last call.
+    /// Waits for the next commit that changes objects of the type. Returns immediately if there was
+    /// one since the last call or, in the first call, since the sequence was created.
     ///
     /// - Returns: An empty value for a commit, or nil if the task was cancelled.
-    /// - Throws: ``MagicError``, such as ``MagicError/closed``, or `SQLiteError`.
+    /// - Throws: ``MagicError/closed`` if the store was closed, the reason if the type can't be
+    ///   stored, or `SQLiteError` if the commits of other processes can't be watched.
     nonisolated(nonsending) public mutating func next() async throws -> Void? {
       if let failure = changes.failure { throw failure }
       try changes.checkOpen()

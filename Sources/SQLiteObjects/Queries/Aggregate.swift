@@ -85,8 +85,9 @@ extension Aggregate where Result == Int {
 extension Aggregate where Result: Codable & Numeric & SendableMetatype {
   /// Returns an aggregate for the sum of a property. It is zero if there are no values.
   ///
-  /// Fetching throws if a sum of integers doesn't fit in 64 bits or in the type of the numbers, or
-  /// if `Decimal` can't hold a sum of decimals exactly. A sum of infinities of both signs is NaN.
+  /// Fetching throws an error if a sum of integers doesn't fit in 64 bits or in the type of the
+  /// numbers, or if `Decimal` can't hold a sum of decimals exactly. A sum of infinities of both
+  /// signs is NaN.
   ///
   /// - Parameter path: A numeric property.
   public static func sum<Column: MagicColumn<Result>>(
@@ -97,8 +98,9 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
 
   /// Returns an aggregate for the sum of an expression. It is zero if there are no values.
   ///
-  /// Fetching throws if a sum of integers doesn't fit in 64 bits or in the type of the numbers, or
-  /// if `Decimal` can't hold a sum of decimals exactly. A sum of infinities of both signs is NaN.
+  /// Fetching throws an error if a sum of integers doesn't fit in 64 bits or in the type of the
+  /// numbers, or if `Decimal` can't hold a sum of decimals exactly. A sum of infinities of both
+  /// signs is NaN.
   ///
   /// - Parameter expression: The number that is calculated for each object.
   public static func sum(_ expression: MagicExpression<Object, Result>) -> Aggregate
@@ -143,6 +145,8 @@ extension Aggregate {
   /// Returns an aggregate for the median of a property. For an even number of values, it is the
   /// average of the two middle values. It is nil if there are no values.
   ///
+  /// - Complexity: O(*n* log *n*) time. All values of a group are held in memory.
+  ///
   /// - Parameter path: A numeric property.
   public static func median<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
@@ -151,7 +155,8 @@ extension Aggregate {
   }
 
   /// Returns an aggregate for the median of an expression. For an even number of values, it is the
-  /// average of the two middle values. It is nil if there are no values.
+  /// average of the two middle values. It is nil if there are no values. The time is O(*n* log
+  /// *n*), and all values of a group are held in memory.
   ///
   ///     try magic.fetch(Invoice.all.aggregate(.median(\Invoice.$paid - \Invoice.$date)))
   ///
@@ -169,7 +174,7 @@ extension Aggregate {
   /// - Parameters:
   ///   - path: A numeric property.
   ///   - part: The fraction, from 0 for the smallest value to 1 for the greatest. Fetching throws
-  ///     for other fractions.
+  ///     `SQLiteError` for other fractions.
   /// - Complexity: O(*n* log *n*) time. All values of a group are held in memory.
   public static func percentile<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>, _ part: Double
@@ -184,7 +189,7 @@ extension Aggregate {
   /// - Parameters:
   ///   - expression: The number that is calculated for each object.
   ///   - part: The fraction, from 0 for the smallest value to 1 for the greatest. Fetching throws
-  ///     for other fractions.
+  ///     `SQLiteError` for other fractions.
   /// - Complexity: O(*n* log *n*) time. All values of a group are held in memory.
   public static func percentile<Number: MagicNumber>(
     _ expression: MagicExpression<Object, Number>, _ part: Double
@@ -251,7 +256,8 @@ extension Aggregate where Result == Duration {
   ///
   ///     let length = try magic.fetch(Track.all.aggregate(.sum(\.$length)))
   ///
-  /// - Parameter path: The property. Fetching throws if the sum doesn't fit in a `Duration`.
+  /// - Parameter path: The property. Fetching throws `SQLiteError` if the sum doesn't fit in a
+  ///   `Duration`.
   public static func sum<Column: MagicColumn<Duration>>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate {

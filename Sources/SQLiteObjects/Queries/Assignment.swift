@@ -50,7 +50,8 @@ public struct Assignment<Object: MagicObject>: Sendable {
   ///
   /// - Parameters:
   ///   - path: A property that is stored in a column.
-  ///   - expression: The value. The update throws if it doesn't fit the property.
+  ///   - expression: The value. The update throws `SQLiteError` if it is a number that doesn't fit
+  ///     the property's integer type.
   public static func set<Column: MagicColumn & MagicProperty>(
     _ path: KeyPath<Object, Column>, to expression: MagicExpression<Object, Column.Element>
   ) -> Assignment {
@@ -179,16 +180,16 @@ where Column.Element: Numeric & MagicComparable, Other.Element == Column.Element
   Assignment(left, .quotient, QueryNode(right))
 }
 
-/// Returns an assignment that moves a date forward by a number of seconds. The update throws if a
-/// result isn't in the years 0000 to 9999.
+/// Returns an assignment that moves a date forward by a number of seconds. The update throws
+/// `SQLiteError` if a result isn't in the years 0000 to 9999.
 ///
 ///     try magic.updateAll(Loan.all, set: [\.$due += 7 * 86_400])
 public func += <Object: MagicObject, Column: MagicColumn<Date> & MagicProperty>(
   left: KeyPath<Object, Column>, right: TimeInterval
 ) -> Assignment<Object> { Assignment.set(left, to: left + right) }
 
-/// Returns an assignment that moves a date back by a number of seconds. The update throws if a
-/// result isn't in the years 0000 to 9999.
+/// Returns an assignment that moves a date back by a number of seconds. The update throws
+/// `SQLiteError` if a result isn't in the years 0000 to 9999.
 public func -= <Object: MagicObject, Column: MagicColumn<Date> & MagicProperty>(
   left: KeyPath<Object, Column>, right: TimeInterval
 ) -> Assignment<Object> { Assignment.set(left, to: left - right) }

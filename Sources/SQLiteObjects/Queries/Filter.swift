@@ -20,8 +20,8 @@ public struct Filter<Object: MagicObject>: Sendable {
   ///
   /// An interpolated key path becomes its column, also if it accesses a related object. An
   /// interpolated value is bound and never inserted into the text. The text must be a complete
-  /// expression: fetching throws if it closes a parenthesis that it hasn't opened, ends the
-  /// statement, or has a parameter without a value.
+  /// expression: fetching throws `SQLiteError` if it closes a parenthesis that it hasn't opened,
+  /// ends the statement, or has a parameter without a value.
   ///
   /// - Parameter sql: The condition.
   public init(sql: FilterText<Object>) {
@@ -206,7 +206,8 @@ public struct FilterText<Object: MagicObject>: ExpressibleByStringInterpolation,
     }
 
     /// Appends a parameter and binds a value to it. The value is stored like a property of its
-    /// type; nil becomes NULL.
+    /// type; nil becomes NULL. Fetching throws
+    /// ``MagicError/unstorableValue(type:property:reason:)`` if it can't be stored.
     ///
     /// - Parameter value: The value to bind.
     public mutating func appendInterpolation(_ value: some Codable) { append(QueryNode(value)) }

@@ -16,12 +16,12 @@ public struct GroupFilter<Object: MagicObject>: Sendable {
     GroupFilter(.and(left.node, right.node))
   }
 
-  /// Returns a condition that is true if at least one of two conditions is true.
+  /// Returns a condition that is true if at least one of the two conditions is true.
   public static func || (left: GroupFilter, right: GroupFilter) -> GroupFilter {
     GroupFilter(.or(left.node, right.node))
   }
 
-  /// Returns a condition that is true if another one isn't true.
+  /// Returns a condition that is true if the given condition isn't true.
   public static prefix func ! (operand: GroupFilter) -> GroupFilter {
     GroupFilter(.not(operand.node))
   }

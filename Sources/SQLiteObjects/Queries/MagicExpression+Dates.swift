@@ -67,40 +67,40 @@ private func date<Object: MagicObject>(
     .form(["magicdata_date(", ")"], [.arithmetic(seconds(date), arithmetic, other)]))
 }
 
-/// Returns an expression for a date that is a number of seconds later. Fetching throws if it isn't
-/// in the years 0000 to 9999.
+/// Returns an expression for a date that is a number of seconds later. Fetching throws
+/// `SQLiteError` if the result isn't in the years 0000 to 9999.
 ///
 ///     magic.objects(of: Loan.self, where: \.$due + 86_400 < .now)
 public func + <Object: MagicObject, Column: MagicColumn<Date>>(
   left: KeyPath<Object, Column>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(QueryNode(left), .sum, QueryNode(right)) }
 
-/// Returns an expression for a date that is a number of seconds later. Fetching throws if it isn't
-/// in the years 0000 to 9999.
+/// Returns an expression for a date that is a number of seconds later. Fetching throws
+/// `SQLiteError` if the result isn't in the years 0000 to 9999.
 public func + <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(left.node, .sum, QueryNode(right)) }
 
 /// Returns an expression for a date that is a calculated number of seconds later. Fetching throws
-/// if it isn't in the years 0000 to 9999.
+/// `SQLiteError` if the result isn't in the years 0000 to 9999.
 public func + <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: some MagicCalculation<Object, TimeInterval>
 ) -> MagicExpression<Object, Date> { date(left.node, .sum, right.node) }
 
-/// Returns an expression for a date that is a number of seconds earlier. Fetching throws if it
-/// isn't in the years 0000 to 9999.
+/// Returns an expression for a date that is a number of seconds earlier. Fetching throws
+/// `SQLiteError` if the result isn't in the years 0000 to 9999.
 public func - <Object: MagicObject, Column: MagicColumn<Date>>(
   left: KeyPath<Object, Column>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(QueryNode(left), .difference, QueryNode(right)) }
 
-/// Returns an expression for a date that is a number of seconds earlier. Fetching throws if it
-/// isn't in the years 0000 to 9999.
+/// Returns an expression for a date that is a number of seconds earlier. Fetching throws
+/// `SQLiteError` if the result isn't in the years 0000 to 9999.
 public func - <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(left.node, .difference, QueryNode(right)) }
 
 /// Returns an expression for a date that is a calculated number of seconds earlier. Fetching throws
-/// if it isn't in the years 0000 to 9999.
+/// `SQLiteError` if the result isn't in the years 0000 to 9999.
 public func - <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: some MagicCalculation<Object, TimeInterval>
 ) -> MagicExpression<Object, Date> { date(left.node, .difference, right.node) }

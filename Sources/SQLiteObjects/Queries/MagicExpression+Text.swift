@@ -42,8 +42,8 @@ extension MagicCalculation where Element == String {
   ///
   /// A comparison of the result can't use an index. To use one, call `hasPrefix`.
   ///
-  /// - Parameter maximumLength: The maximum number of characters. Fetching throws if it is
-  ///   negative.
+  /// - Parameter maximumLength: The maximum number of characters. Fetching throws `SQLiteError` if
+  ///   it is negative.
   public func prefix(_ maximumLength: Int) -> MagicExpression<Object, String> {
     MagicExpression(["magicdata_text_prefix(", ", ", ")"], node, QueryNode(maximumLength))
   }
@@ -53,8 +53,8 @@ extension MagicCalculation where Element == String {
   ///
   ///     magic.objects(of: Track.self, where: (\Track.$path).suffix(4) == ".mp3")
   ///
-  /// - Parameter maximumLength: The maximum number of characters. Fetching throws if it is
-  ///   negative.
+  /// - Parameter maximumLength: The maximum number of characters. Fetching throws `SQLiteError` if
+  ///   it is negative.
   public func suffix(_ maximumLength: Int) -> MagicExpression<Object, String> {
     MagicExpression(["magicdata_text_suffix(", ", ", ")"], node, QueryNode(maximumLength))
   }

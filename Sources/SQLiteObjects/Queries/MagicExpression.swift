@@ -9,8 +9,8 @@ import SQLiteMapping
 /// - Integers are calculated in 64 bits, and a result that doesn't fit becomes a real number.
 ///   Integer division truncates, as in Swift. Division by zero is nil.
 /// - A result that isn't a number, such as a difference of infinities, is nil. -0.0 becomes 0.0.
-/// - `Float` and `Decimal` are calculated like in Swift. Fetching throws if a `Decimal` result
-///   doesn't fit.
+/// - `Float` and `Decimal` are calculated like in Swift. Fetching throws `SQLiteError` if a result
+///   doesn't fit in a `Decimal`.
 public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
   let node: QueryNode
 
@@ -31,8 +31,9 @@ public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
   ///     try magic.objects(of: Track.self, orderedBy: [.ascending(MagicExpression<Track, Int>(sql: "random()"))], limit: 5)
   ///
   /// An interpolated key path becomes its column, also if it accesses a related object. An
-  /// interpolated value is bound and never inserted into the text. Fetching throws if a result
-  /// doesn't have the form in which values of type `Element` are stored.
+  /// interpolated value is bound and never inserted into the text. Fetching throws `SQLiteError` if
+  /// the text isn't a complete expression, and an error if a result doesn't have the form in which
+  /// values of type `Element` are stored.
   ///
   /// - Parameter sql: The expression.
   public init(sql: FilterText<Object>) {
@@ -130,8 +131,8 @@ extension QueryNode {
     return ColumnStorage.collation(of: type) != nil
   }
 
-  /// Returns the condition that two values are equal. It can use an index in byte order and an
-  /// index in the order of the type.
+  /// Returns the condition that two values are equal. For a column and a value, SQLite can use an
+  /// index in byte order or an index in the order of the type.
   static func equality(_ left: QueryNode, _ right: QueryNode, as type: Any.Type) -> QueryNode {
     let equal = comparison(left, .equal, right)
     guard case .column = left, case .value(let value) = right, !value.isNull, needsOrder(type)
@@ -139,8 +140,8 @@ extension QueryNode {
     return .and(comparison(left.ordered(as: type), .equal, right), equal)
   }
 
-  /// Returns a node for an arithmetic operation that is calculated like in Swift for values of
-  /// `type`.
+  /// Returns a node for an arithmetic operation on values of `type`: decimal arithmetic,
+  /// concatenation for texts, and SQLite's arithmetic for all other types, rounded for `Float`.
   static func calculation(
     _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode, as type: Any.Type
   ) -> QueryNode {

@@ -84,7 +84,8 @@ public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
     /// Returns the next item, or nil after the last one. For a dictionary, an item is a pair of a
     /// key and an object.
     ///
-    /// - Throws: ``MagicError``, `SQLiteError` or `CancellationError`.
+    /// - Throws: ``MagicError``, such as ``MagicError/closed`` if the store was closed,
+    ///   `SQLiteError`, or `CancellationError` if the task was cancelled.
     nonisolated(nonsending) public mutating func next() async throws -> Collection.MagicItem? {
       try await batch.next()
     }

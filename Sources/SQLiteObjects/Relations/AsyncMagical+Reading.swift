@@ -33,8 +33,10 @@ extension AsyncMagical {
   ///
   /// A collection includes unsaved changes.
   ///
-  /// - Throws: ``MagicError`` or `SQLiteError`, for example if the object or the related object was
-  ///   removed, or if the store was closed.
+  /// - Throws: ``MagicError``, such as ``MagicError/missingTarget(type:zIndex:)`` if the object or
+  ///   a related object was removed, ``MagicError/detachedValue(type:)`` if the value was never set
+  ///   and its object never saved, or ``MagicError/closed`` if the store was closed; or
+  ///   `SQLiteError`.
   public func get() throws -> Element { try value.get() }
 
   /// Fetches the value. Each call fetches it again, unless the value was set. Suspends the task
@@ -105,7 +107,9 @@ extension AsyncMagical where Element: MagicCollection {
   /// An object that an array contains several times is counted several times. Unsaved changes are
   /// included. To count objects that match a filter, fetch `owner.items.where(…).count`.
   ///
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Throws: ``MagicError``, such as ``MagicError/closed`` if the store was closed, or
+  ///   ``MagicError/detachedValue(type:)`` if the value was never set and its object never saved;
+  ///   or `SQLiteError`.
   public func count() throws -> Int { try number().get() }
 
   /// Returns the number of objects without fetching them. Suspends the task meanwhile.
@@ -145,7 +149,9 @@ extension AsyncMagical where Element: MagicCollection {
   ///   - limit: The maximum number of objects, or nil for all.
   ///   - offset: The number of objects to skip.
   /// - Returns: The objects in their order. For a dictionary, pairs of a key and an object.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Throws: ``MagicError``, such as ``MagicError/closed`` if the store was closed, or
+  ///   ``MagicError/detachedValue(type:)`` if the value was never set and its object never saved;
+  ///   or `SQLiteError`.
   public func objects(limit: Int? = nil, offset: Int = 0) throws -> [Element.MagicItem] {
     try part(limit, offset).get()
   }
@@ -177,7 +183,9 @@ extension AsyncMagical where Element: MagicCollection {
   ///
   /// - Returns: The object, or a pair of a key and an object if the collection is a dictionary; nil
   ///   if the collection is empty.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Throws: ``MagicError``, such as ``MagicError/closed`` if the store was closed, or
+  ///   ``MagicError/detachedValue(type:)`` if the value was never set and its object never saved;
+  ///   or `SQLiteError`.
   public func randomValue() throws -> Element.MagicItem? { try random(nil).get() }
 
   /// Fetches a random object of the collection without fetching the others. Suspends the task
@@ -273,7 +281,9 @@ extension AsyncMagical {
   ///
   /// - Parameter key: The key.
   /// - Returns: The object, or nil if the dictionary doesn't contain the key.
-  /// - Throws: ``MagicError`` or `SQLiteError`, or an encoding error if the key can't be stored.
+  /// - Throws: ``MagicError``, such as ``MagicError/closed`` if the store was closed, or
+  ///   ``MagicError/detachedValue(type:)`` if the value was never set and its object never saved;
+  ///   `SQLiteError`, or an encoding error if the key can't be stored.
   public func value<Key: Codable & Hashable, Object: MagicObject>(
     forKey key: Key
   ) throws -> Object? where Element == [Key: Object] {

@@ -67,8 +67,8 @@ struct RelatedObjects: Sendable {
     }
   }
 
-  /// Whether ``objects(_:_:)`` runs a single statement, because the objects have no eager
-  /// relations.
+  /// Whether the objects have no eager relations, so that ``objects(_:_:)`` runs a single statement
+  /// after the store has inspected the tables.
   var areOneStatement: Bool { !relation.destination.needsContext }
 
   /// Reads all objects, blocking the thread.
@@ -141,7 +141,8 @@ extension RelatedObjects {
   }
 
   /// Reads a page of the related objects, by default all of them, each once and in the order of
-  /// their keys. Runs a single statement if the objects have no eager relations.
+  /// their keys. Runs a single statement if the objects have no eager relations and the store has
+  /// inspected the tables.
   func objects(_ connection: Connection, _ page: Relation.Page = .init()) throws -> ReadResult {
     let loader = GraphLoader(store, connection)
     guard areOneStatement, store.isReady(relation.owner) else {

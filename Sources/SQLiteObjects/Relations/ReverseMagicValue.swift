@@ -25,7 +25,8 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
   ///
   /// - Parameters:
   ///   - path: The other type's property, such as `\TestModel.$set`. It must be a relation to the
-  ///     declaring type.
+  ///     declaring type. Using the reverse relation throws
+  ///     ``MagicError/unsuitableType(type:reason:)`` if the property isn't a relation.
   ///   - type: The declaring type, for messages. The compiler passes it.
   ///   - line: The line of the declaration, for messages. The compiler passes it.
   public init<Property: MagicProperty & MagicColumn>(
@@ -42,7 +43,8 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
     self.cell = cell
   }
 
-  /// The objects that reference this one. Each access queries the store.
+  /// The objects that reference this one. Accessing the property queries nothing; each call of a
+  /// method of its value queries the store.
   public var wrappedValue: AsyncReverseMagicSet<Owner> {
     AsyncReverseMagicSet(of: cell)
   }
@@ -118,8 +120,9 @@ extension KeyedDecodingContainer {
 ///
 ///     for try await model in sub.parents { … }
 ///
-/// It contains each object once, in the order in which they were first saved, and is empty for an object that was never
-/// saved. It also starts queries, such as `sub.parents.where(…)`.
+/// It contains each object once, ordered by row key, which is usually the order in which the
+/// objects were first saved. It is empty for an object that was never saved. It also starts
+/// queries, such as `sub.parents.where(…)`.
 public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   let cell: _MagicCell
 
@@ -133,7 +136,9 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   ///
   /// To count objects that match a filter, fetch `sub.parents.where(…).count`.
   ///
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Throws: ``MagicError``, such as ``MagicError/closed`` if the store was closed, or
+  ///   ``MagicError/restored(type:)`` if its contents were replaced since this object was fetched;
+  ///   or `SQLiteError`.
   public func count() throws -> Int {
     guard let owners = try owners() else { return 0 }
     return try owners.found(isOneStatement: true) { try owners.count($0) }.count
@@ -154,9 +159,11 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   ///
   /// For a filter, another order or some of the objects, fetch `sub.parents.where(…)`.
   ///
-  /// - Returns: The objects in the order in which they were first saved. The array is empty if this
-  ///   object was never saved.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Returns: The objects, ordered by row key, which is usually the order in which they were
+  ///   first saved. The array is empty if this object was never saved.
+  /// - Throws: ``MagicError``, such as ``MagicError/closed`` if the store was closed, or
+  ///   ``MagicError/restored(type:)`` if its contents were replaced since this object was fetched;
+  ///   or `SQLiteError`.
   public func get() throws -> [Owner] {
     guard let owners = try owners() else { return [] }
     return try owners.objects(of: Owner.self, owners.objects())
@@ -166,16 +173,18 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   ///
   /// For details, see the blocking ``get()``.
   ///
-  /// - Returns: The objects in the order in which they were first saved. The array is empty if this
-  ///   object was never saved.
-  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
-  ///   cancelled.
+  /// - Returns: The objects, ordered by row key, which is usually the order in which they were
+  ///   first saved. The array is empty if this object was never saved.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func get() async throws -> [Owner] {
     guard let owners = try owners() else { return [] }
     return try owners.objects(of: Owner.self, await owners.objects())
   }
 
   /// Returns a reference to the objects in the store, or nil if this object was never saved.
+  ///
+  /// - Throws: ``MagicError/restored(type:)`` if the store's contents were replaced since this
+  ///   object was fetched, or ``MagicError/closed`` if the store was released.
   fileprivate func owners() throws -> RelatedObjects? {
     guard let address = cell.address, let identity = address.storage.lastIdentity else {
       return nil
@@ -212,7 +221,8 @@ extension AsyncReverseMagicSet: AsyncSequence {
 
     /// Returns the next object, or nil after the last one.
     ///
-    /// - Throws: ``MagicError``, `SQLiteError` or `CancellationError`.
+    /// - Throws: ``MagicError``, such as ``MagicError/closed`` if the store was closed,
+    ///   `SQLiteError`, or `CancellationError` if the task was cancelled.
     nonisolated(nonsending) public mutating func next() async throws -> Owner? {
       try await batch.next()
     }
