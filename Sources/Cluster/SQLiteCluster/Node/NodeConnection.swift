@@ -15,7 +15,8 @@ package final class NodeConnection {
   /// A closure that returns the address of another leader, or nil. It is called if an answer that
   /// should be fast is late.
   var successor: () -> String? = { nil }
-  /// Whether the connection is unusable, because a request failed or its answer was invalid.
+  /// Whether the connection is unusable: sending or receiving failed, an answer was invalid or too
+  /// large, or the access ended before the answer arrived.
   private(set) var isBroken = false
   /// Whether the node sent nothing until the deadline. It may be down, or still running a
   /// statement.

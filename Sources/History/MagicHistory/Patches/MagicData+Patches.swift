@@ -85,7 +85,8 @@ extension MagicData {
   ///   - folder: The path of the folder, which is created if it is missing. Existing files in it
   ///     are kept, unless they have the name of an asset file but another size.
   /// - Throws: `AssetError`, for example `noAsset` or `missingFile` if the store no longer has the
-  ///   content; `SQLiteError` if the database can't be read. Nothing is copied in these cases.
+  ///   content; `SQLiteError` if the database can't be read; `MagicError.closed` if the store was
+  ///   closed. Nothing is copied in these cases.
   public func copyAssets(of patch: Patch, to folder: String) throws {
     try read { (connection: Connection) in
       try self.assets.copyFiles(

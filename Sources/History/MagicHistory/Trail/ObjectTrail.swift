@@ -111,8 +111,8 @@ extension MagicData {
   ///     object and one for each changed link.
   /// - Returns: One entry for each transaction that changed the object. Transactions that were too
   ///   large to record also have an entry, of the kind `unknown`.
-  /// - Throws: `MagicError.notSaved(type:)` if the object isn't saved in this store; `SQLiteError`
-  ///   if the trail can't be read.
+  /// - Throws: `MagicError.notSaved(type:)` if the object isn't saved in this store, or
+  ///   `MagicError.closed` if the store was closed; `SQLiteError` if the trail can't be read.
   public func trail<Object: MagicObject>(of object: Object, limit: Int = 1_000) throws
     -> [TrailEntry]
   {
@@ -130,8 +130,7 @@ extension MagicData {
   ///     object and one for each changed link.
   /// - Returns: One entry for each transaction that changed the object. Transactions that were too
   ///   large to record also have an entry, of the kind `unknown`.
-  /// - Throws: `MagicError.notSaved(type:)` if the object isn't saved in this store; `SQLiteError`
-  ///   if the trail can't be read; `CancellationError` if the task was cancelled.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func trail<Object: MagicObject>(
     of object: Object, limit: Int = 1_000
   ) async throws -> [TrailEntry] {
@@ -153,7 +152,8 @@ extension MagicData {
   ///     object and one for each changed link.
   /// - Returns: One entry for each transaction that changed the object. Transactions that were too
   ///   large to record also have an entry, of the kind `unknown`.
-  /// - Throws: `MagicError` if the type can't be stored; `SQLiteError` if the trail can't be read.
+  /// - Throws: `MagicError` if the type can't be stored, or `MagicError.closed` if the store was
+  ///   closed; `SQLiteError` if the trail can't be read.
   public func trail<Object: MagicObject>(
     of type: Object.Type, zIndex: Int, limit: Int = 1_000
   ) throws -> [TrailEntry] {
@@ -175,8 +175,7 @@ extension MagicData {
   ///     object and one for each changed link.
   /// - Returns: One entry for each transaction that changed the object. Transactions that were too
   ///   large to record also have an entry, of the kind `unknown`.
-  /// - Throws: `MagicError` if the type can't be stored; `SQLiteError` if the trail can't be read;
-  ///   `CancellationError` if the task was cancelled.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func trail<Object: MagicObject>(
     of type: Object.Type, zIndex: Int, limit: Int = 1_000
   ) async throws -> [TrailEntry] {

@@ -11,7 +11,8 @@ struct TrailBounds: Sendable {
   let age: Duration?
 }
 
-/// The table that stores a trail, with one row for each row that a commit changed.
+/// The table that stores a trail, with one row for each row that a commit changed, or a single row
+/// for a commit that was too large to record.
 enum TrailTable {
   /// A changed row with its column names and its values before and after.
   private struct Content: Codable {

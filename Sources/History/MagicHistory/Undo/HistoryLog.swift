@@ -17,12 +17,13 @@ struct HistoryStep: Sendable {
 
 /// The undo steps of a history, the oldest first. The undone steps are at the end.
 ///
-/// Changes of the steps belong to the open transaction and are rolled back with it.
+/// Changes to this list are part of the open transaction and are rolled back with it.
 final class HistoryLog: Sendable {
   private struct State: Sendable {
     /// The steps including the uncommitted changes of the open transaction.
     var steps: [HistoryStep] = []
-    /// The steps after the last commit. For a history in the database, those that were read last.
+    /// The committed state of the steps. For a history in the database, it is the state that was
+    /// read last.
     var committed: [HistoryStep] = []
     /// The number of times that the open transaction has changed the steps.
     var openChanges = 0
@@ -45,8 +46,9 @@ final class HistoryLog: Sendable {
     state = Mutex(State(generation: database.content.current))
   }
 
-  /// The steps after the last commit by any program that shares the history. If the store can't be
-  /// read, for example because it was closed, these are the steps that were read last.
+  /// The committed state of the steps, including commits of other programs that share the history.
+  /// If the store can't be read, for example because it was closed, it is the state that was read
+  /// last.
   var committed: [HistoryStep] {
     // During an open transaction, a read on this thread would include uncommitted steps.
     if isInStore, state.withLock({ $0.openChanges }) == 0 {
@@ -127,8 +129,8 @@ final class HistoryLog: Sendable {
     try assets.hold(patch.assetFiles, for: holder(step.number), in: connection)
   }
 
-  /// Replaces the steps `before` of the history with `steps`, as part of the open transaction.
-  /// Removed steps release their asset files.
+  /// Replaces the steps of the history, as part of the open transaction. `before` contains the
+  /// current steps. Removed steps release their asset files.
   func set(_ steps: [HistoryStep], insteadOf before: [HistoryStep], _ connection: Connection) throws
   {
     let numbers = Set(steps.map(\.number))
