@@ -36,9 +36,9 @@ public struct SPONEncoder: Sendable {
   ///
   /// - Parameter value: The value to encode.
   /// - Returns: The text in UTF-8.
-  /// - Throws: `EncodingError` if a strategy rejects a value, a key is encoded twice, or containers
-  ///   are nested too deep; or any error that an `encode(to:)` or the closure of a custom strategy
-  ///   throws.
+  /// - Throws: `EncodingError` if a strategy rejects a value, a key or a value is encoded twice, or
+  ///   containers are nested too deep; or any error that an `encode(to:)` or the closure of a
+  ///   custom strategy throws.
   /// - Complexity: O(*n*) in the length of the text; O(*n* log *n*) with sorted keys.
   public func encode(_ value: some Encodable) throws -> Data {
     Data(try encodeBytes(value))
@@ -48,9 +48,9 @@ public struct SPONEncoder: Sendable {
   ///
   /// - Parameter value: The value to encode.
   /// - Returns: The text.
-  /// - Throws: `EncodingError` if a strategy rejects a value, a key is encoded twice, or containers
-  ///   are nested too deep; or any error that an `encode(to:)` or the closure of a custom strategy
-  ///   throws.
+  /// - Throws: `EncodingError` if a strategy rejects a value, a key or a value is encoded twice, or
+  ///   containers are nested too deep; or any error that an `encode(to:)` or the closure of a
+  ///   custom strategy throws.
   /// - Complexity: O(*n*) in the length of the text; O(*n* log *n*) with sorted keys.
   public func encodeText(_ value: some Encodable) throws -> String {
     String(decoding: try encodeBytes(value), as: UTF8.self)

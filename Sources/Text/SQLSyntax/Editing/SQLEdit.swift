@@ -14,7 +14,9 @@ public struct SQLEdit: Hashable, Sendable {
 
   /// Returns `text` with all edits applied.
   ///
-  /// The order of the edits doesn't matter: all ranges refer to the original text.
+  /// All ranges refer to the original text. The order of the edits matters only if two of them
+  /// begin at the same offset: insertions must be in the order of the result, and must precede a
+  /// replacement of the bytes that follow.
   ///
   /// - Returns: The new text, or nil if two edits overlap, an edit is outside of the text, or the
   ///   result isn't valid UTF-8.

@@ -6,7 +6,7 @@ import SQLLexer
 ///     SQLName("my note")        // printed as "my note"
 ///
 /// Equality includes the quoting, because SQLite reads `"x"` as a string if no column has this
-/// name. Use `matches(_:)` to find out whether two names refer to the same object.
+/// name. Use `matches(_:)` to determine whether two names refer to the same object.
 public struct SQLName: Hashable, Sendable {
   /// The quotation marks around a name.
   public enum Quoting: UInt8, Hashable, Sendable, CaseIterable {

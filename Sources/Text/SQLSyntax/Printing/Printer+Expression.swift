@@ -90,7 +90,7 @@ extension SQLBinaryOperator {
     }
   }
 
-  /// The operator with a space on either side.
+  /// The operator as SQL text, with a space before and after it.
   fileprivate var spaced: StaticString {
     switch self {
     case .or: " OR "

@@ -38,7 +38,8 @@ struct Printer {
     for _ in 0..<depth { write("  ") }
   }
 
-  /// Writes the output of `body` in parentheses, on indented lines in the indented style.
+  /// Writes the output of `body` in parentheses. In the indented style, the output is on lines of
+  /// its own, which are indented by one more level.
   mutating func block(_ body: (inout Printer) -> Void) {
     write("(")
     depth += 1
@@ -136,7 +137,7 @@ struct Printer {
 }
 
 extension SQLName {
-  /// Whether the text is a single word of letters, digits, `_` and `$`.
+  /// Whether the text is a word of letters, digits, `_` and `$` that begins with a letter or `_`.
   fileprivate var isPlainWord: Bool {
     var isFirst = true
     for byte in text.utf8 {

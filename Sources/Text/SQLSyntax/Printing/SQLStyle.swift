@@ -2,7 +2,8 @@
 public enum SQLStyle: Hashable, Sendable {
   /// Prints everything on one line.
   case compact
-  /// Prints one clause per line, and indents queries in parentheses by two spaces.
+  /// Prints each clause, and each column and constraint of CREATE TABLE, on its own line. Indents
+  /// queries in parentheses, and the columns and constraints, by two spaces.
   case indented
 }
 

@@ -10,8 +10,8 @@
 /// CONFLICT clauses, collations of columns, and conditions of indexes. Use ``changes(to:)`` to
 /// compare two schemas.
 public struct SQLSchema: Hashable, Sendable {
-  /// An object with a text that isn't a CREATE statement that this library can parse, because a
-  /// newer SQLite created the object or the schema is damaged.
+  /// An object with a text that isn't a CREATE statement or can't be parsed, because a newer SQLite
+  /// created the object or the schema is damaged.
   public struct Unread: Hashable, Sendable {
     /// The name of the object in `sqlite_schema`.
     public let name: String
@@ -31,7 +31,8 @@ public struct SQLSchema: Hashable, Sendable {
   public var views: [SQLCreateView] = []
   /// The triggers of tables and views.
   public var triggers: [SQLCreateTrigger] = []
-  /// The objects with texts that can't be parsed. They aren't in the other arrays.
+  /// The objects with texts that aren't CREATE statements or can't be parsed. They aren't in the
+  /// other arrays.
   public var unread: [Unread] = []
 
   /// Creates an empty schema.

@@ -41,10 +41,10 @@ extension SQLSchema {
   ///
   ///     for change in stored.changes(to: wanted) { print(change) }
   ///
-  /// There are no steps if the schemas differ only in the order of their objects, and in blanks,
-  /// comments, quotation marks and the case of letters. A changed index, view, trigger or virtual
-  /// table is dropped and created again. So is a renamed object, because a rename can't be
-  /// detected. Objects in ``unread`` are ignored.
+  /// There are no steps if the schemas differ only in the order of their objects, in blanks and
+  /// comments, and in the quotation marks and the case of names and keywords. A changed index,
+  /// view, trigger or virtual table is dropped and created again. So is a renamed object, because a
+  /// rename can't be detected. Objects in ``unread`` are ignored.
   ///
   /// - Parameter other: The schema to convert this one into.
   /// - Complexity: O(*n*) in the size of both schemas, plus O(*t*²) in the number of tables and

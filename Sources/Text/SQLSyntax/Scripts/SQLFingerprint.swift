@@ -5,10 +5,11 @@ import SQLLexer
 ///
 ///     SQLFingerprint("select * from note where id = 17").text   // SELECT * FROM note WHERE id = ?
 ///
-/// Numbers with their signs, strings, blobs, NULL and parameters become `?`. A list of values after
-/// IN becomes one `?`, and several rows of VALUES become one row. Comments are removed, keywords
-/// are in uppercase, and unquoted names in lowercase. Double-quoted names are unchanged, although
-/// SQLite may read them as strings.
+/// Numbers with their signs, strings, blobs, parameters and NULL become `?`, except in IS NULL, NOT
+/// NULL and SET NULL. A list of values after IN becomes one `?`, and several rows of values after
+/// VALUES become one row. Comments and a semicolon at the end are removed. Keywords are in
+/// uppercase, and unquoted names in lowercase. Double-quoted names are unchanged, although SQLite
+/// may read them as strings.
 public struct SQLFingerprint: Hashable, Sendable {
   /// The text of the statement in normalized form, with `?` in place of each value.
   public let text: String
