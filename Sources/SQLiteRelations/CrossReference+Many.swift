@@ -3,8 +3,8 @@ public import SQLiteMapping
 
 // Relations of many records.
 extension Connection {
-  /// Fetches the records on the right that are linked to many records on the left, with one
-  /// statement.
+  /// Fetches the records on the right that are linked to many records on the left, without a
+  /// statement per record.
   ///
   /// - Parameters:
   ///   - lefts: Stored records.
@@ -13,8 +13,8 @@ extension Connection {
   ///     only the link table has.
   /// - Returns: For each of `lefts`, the linked records. If they are instances of a class, there is
   ///   one instance per key.
-  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
-  ///   as the type.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if one of `lefts`
+  ///   has no primary key; `RowDecodingError` if a row cannot be decoded as the type.
   @inlinable  // Benchmark `relations`.
   public func rightObjects<Left: Record, Right: Record>(
     ofEach lefts: [Left], through reference: CrossReference<Left, Right>,
@@ -58,11 +58,12 @@ extension Connection {
   ///   - lefts: The records on the left.
   ///   - reference: The relation between the two types of records.
   ///   - order: The order of the rows of each record, or nil for the order of their keys.
-  ///   - begin: Called before the first row, and once more if reading starts over.
+  ///   - begin: Called before the first row, and again if the rows must be read a second time, in
+  ///     sorted order.
   ///   - row: Receives the reader of a row, the index of its record in `lefts`, and a closure that
   ///     returns the row's key.
-  /// - Returns: The indexes of repeated records, each with the index of the first occurrence, which
-  ///   has received the rows.
+  /// - Returns: The indexes of records that occur earlier in `lefts`, each with the index of the
+  ///   first occurrence, for which `row` was called.
   @usableFromInline func forEachLinked<Left: Record, Right: Record>(
     ofEach lefts: [Left], through reference: CrossReference<Left, Right>, _ order: Ordering?,
     begin: () -> Void, row: (RowReader, Int, () throws -> Value) throws -> Void
@@ -101,12 +102,13 @@ extension Connection {
   ///   - type: The type of the records on the right.
   ///   - relation: The relation from the records on the left to those on the right.
   ///   - keys: The keys of the records on the left.
-  ///   - indexes: The index, by key, that `row` receives.
+  ///   - indexes: The index that `row` receives for each key.
   ///   - order: The order of the rows of each key, where `.some(nil)` means the order of their own
   ///     keys. If nil, the rows are not sorted.
   ///   - row: Receives the reader of a row, the index of its record, and a closure that returns the
   ///     row's key.
-  /// - Returns: Whether the rows were in order. Reading stops at the first row that is not.
+  /// - Returns: Whether the rows were in order. If `order` is nil, reading stops at the first row
+  ///   that is not.
   private func forEachRow<Right: Record>(
     of type: Right.Type, _ relation: Relation, from keys: [Value], _ indexes: [Value: Int],
     orderedBy order: SQL??, _ row: (RowReader, Int, () throws -> Value) throws -> Void

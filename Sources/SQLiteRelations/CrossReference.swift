@@ -10,25 +10,26 @@ public import SQLiteMapping
 ///
 /// Each pair of records is linked at most once. The first write creates the link table, with an
 /// index for each direction. When a record is deleted, foreign keys delete its links. While a
-/// database file is open, the table belongs to these two types. Using it for another type or for
-/// other links throws.
+/// database file is open in this process, the table belongs to these two types. Using it for
+/// another type or for other links throws.
 public struct CrossReference<Left: Record, Right: Record>: Sendable {
   /// The name of the link table.
   public let name: String
-  /// The column that contains the keys of the records on the left.
+  /// The name of the column that contains the keys of the records on the left.
   public let leftKeyName: String
-  /// The column that contains the keys of the records on the right.
+  /// The name of the column that contains the keys of the records on the right.
   public let rightKeyName: String
-  /// Additional columns of the link table, which store values about each link.
+  /// The definitions of additional columns of the link table, which store values about each link.
   public let columns: [ColumnDefinition]
 
   /// Creates a relation that is stored in a link table.
   ///
   /// - Parameters:
   ///   - name: The name of the link table.
-  ///   - leftKeyName: The column that contains the keys of the records on the left.
-  ///   - rightKeyName: The column that contains the keys of the records on the right.
-  ///   - columns: Additional columns of the link table. Each must be optional or have a default.
+  ///   - leftKeyName: The name of the column that contains the keys of the records on the left.
+  ///   - rightKeyName: The name of the column that contains the keys of the records on the right.
+  ///   - columns: The definitions of additional columns of the link table. Each column must be
+  ///     optional or have a default.
   public init(
     _ name: String, leftKeyName: String = "leftID", rightKeyName: String = "rightID",
     columns: [ColumnDefinition] = []
@@ -48,8 +49,9 @@ extension Connection {
   ///   - reference: The relation between the two types of records.
   ///   - order: The order of the result, or nil for the order of the keys. It may use columns that
   ///     only the link table has.
-  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
-  ///   as the type.
+  /// - Returns: The linked records. Empty if the link table doesn't exist.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `left` has no
+  ///   primary key; `RowDecodingError` if a row cannot be decoded as the type.
   public func rightObjects<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -66,8 +68,9 @@ extension Connection {
   ///   - reference: The relation between the two types of records.
   ///   - order: The order of the result, or nil for the order of the keys. It may use columns that
   ///     only the link table has.
-  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
-  ///   as the type.
+  /// - Returns: The linked records. Empty if the link table doesn't exist.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `right` has no
+  ///   primary key; `RowDecodingError` if a row cannot be decoded as the type.
   public func leftObjects<Left: Record, Right: Record>(
     of right: Right, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -84,7 +87,9 @@ extension Connection {
   /// - Parameters:
   ///   - left: A stored record.
   ///   - reference: The relation between the two types of records.
-  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Returns: The number of linked records, which is 0 if the link table doesn't exist.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `left` has no
+  ///   primary key.
   public func linkCount<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>
   ) throws -> Int {
@@ -95,15 +100,17 @@ extension Connection {
 
   /// Links a record to the given records and unlinks it from all others, in one transaction.
   ///
-  /// The given records are written first, so that new ones get their keys. Existing links to them
-  /// don't change, including the values in additional columns.
+  /// The call first inserts or updates the given records, so that new ones get their keys. Existing
+  /// links to the given records don't change, including the values in additional columns.
   ///
   /// - Parameters:
   ///   - left: A stored record.
   ///   - others: The records to link it to.
   ///   - reference: The relation between the two types of records.
-  /// - Returns: The given records, with the keys that the database assigned.
-  /// - Throws: `SQLiteError` if a statement fails. Nothing changes in this case.
+  /// - Returns: The given records, in order, with the keys that the database assigned.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `left` has no
+  ///   primary key; `SchemaError` if a table cannot be adapted to its type without losing data; an
+  ///   error from the `encode(to:)` of a record. Nothing changes in these cases.
   @discardableResult
   public func setLinks<Left: Record, Right: Record>(
     of left: Left, to others: some Sequence<Right>, through reference: CrossReference<Left, Right>
@@ -130,14 +137,16 @@ extension Connection {
     }
   }
 
-  /// Links two records, or changes the additional columns of their existing link.
+  /// Links two records. If they are already linked, changes the given additional columns of their
+  /// link.
   ///
   /// - Parameters:
   ///   - left: A stored record on the left.
   ///   - right: A stored record on the right.
   ///   - reference: The relation between the two types of records.
   ///   - values: The values of additional columns of the link table, by column name.
-  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if a record has no
+  ///   primary key; `SchemaError` if the link table cannot be adapted without losing data.
   public func link<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>,
     values: [String: any Bindable] = [:]
@@ -153,7 +162,8 @@ extension Connection {
   ///   - right: A stored record on the right.
   ///   - reference: The relation between the two types of records.
   /// - Returns: Whether they were linked.
-  /// - Throws: `SQLiteError` if a statement fails.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if a record has no
+  ///   primary key.
   @discardableResult
   public func unlink<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>
@@ -230,8 +240,8 @@ extension Connection {
       reference: .init(table: type.tableName, column: key, onDelete: .cascade))
   }
 
-  /// Runs `body`, or returns `nothing` if the link table doesn't exist yet. This is checked only if
-  /// `body` fails.
+  /// Runs `body`. If it fails with an ``SQLiteError`` because the link table doesn't exist yet,
+  /// returns `nothing`.
   func reading<Left: Record, Right: Record, Result>(
     _ reference: CrossReference<Left, Right>, without nothing: @autoclosure () -> Result,
     _ body: (CrossReferenceState) throws -> Result

@@ -5,7 +5,7 @@ package final class LinkInsertion {
   private let arrangement: LinkTable.Arrangement
   private var statement: Statement
 
-  /// Creates the prepared statement for a link table.
+  /// Creates the insertion for a link table, and prepares its statement.
   package init(_ table: LinkTable, _ connection: Connection) throws(SQLiteError) {
     arrangement = table.arrangement
     let place: SQL =

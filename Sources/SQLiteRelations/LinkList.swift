@@ -21,8 +21,9 @@ extension Connection {
   /// Applies the difference between two lists to the list of an owner, and keeps concurrent
   /// changes.
   ///
-  /// Additions and removals of both sides survive, and unchanged links are not written. In the same
-  /// gap, new links come after those that others have added.
+  /// The additions and removals of the caller and of concurrent changes survive. Unchanged links
+  /// are not written. Where both have added links in the same gap, the new links of the caller come
+  /// last.
   ///
   /// - Parameters:
   ///   - table: A link table of lists.
@@ -66,10 +67,12 @@ extension Connection {
   ///   - table: A link table of lists.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  ///   - index: The number of links before the new ones. Beyond the end, they are appended. A
-  ///     negative index is the start.
+  ///   - index: The number of existing links that precede the new ones. If it is greater than the
+  ///     length of the list, the targets are appended. If it is negative, they are inserted at the
+  ///     start.
   /// - Throws: `SQLiteError` if a statement fails.
-  /// - Complexity: O(*n* + `index`) for *n* targets, unless there is no room between two links.
+  /// - Complexity: O(*n* + `index`) for *n* targets, if there is enough room between the neighbors.
+  ///   Otherwise the whole list is read.
   package func insertIntoList(
     _ table: LinkTable, of owner: Int64, _ targets: [Int64], at index: Int
   ) throws(SQLiteError) {
@@ -169,8 +172,8 @@ struct ListChange {
   ///
   /// - Parameters:
   ///   - present: The current links, in order.
-  ///   - elements: The targets of the new list, each with its index in `present`, in ascending
-  ///     order, or nil for a new link.
+  ///   - elements: The targets of the new list, each with the index of its link in `present`, or
+  ///     nil for a new link. The indexes must be in ascending order.
   /// - Complexity: O(*n*).
   init(from present: [Entry], to elements: [(target: Int64, index: Int?)]) {
     let kept = elements.map { $0.index.map { present[$0].position } }
@@ -194,8 +197,9 @@ struct ListChange {
 }
 
 extension ListChange {
-  /// Returns positions between two neighbors, with a distance of at least `least` from each other
-  /// and from the neighbors, or nil if there is no room for them.
+  /// Returns `count` ascending positions between two neighbors, at least `least` apart from each
+  /// other and from the neighbors, or nil if there is no room for them. A neighbor that is nil
+  /// stands for the start or the end of the list.
   static func positions(
     _ count: Int, between before: Int64?, and after: Int64?, apart least: Int64 = 1
   ) -> [Int64]? {
@@ -221,7 +225,7 @@ extension ListChange {
 
 /// The positions of a list, in ascending order. Gaps of unknown positions can be filled.
 private struct Spacing {
-  /// The positions, with nil for those that are not filled yet.
+  /// The positions, or nil where no position is known yet.
   private(set) var positions: [Int64?]
 
   init(_ positions: [Int64?]) {

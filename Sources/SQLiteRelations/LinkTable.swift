@@ -47,7 +47,8 @@ package struct LinkTable: Hashable, Sendable {
 }
 
 extension LinkTable {
-  /// The column that identifies a link of an owner, or nil if the target identifies it.
+  /// The name of the column that identifies a link among those of its owner, or nil for a set,
+  /// where the target identifies the link.
   var place: String? {
     switch arrangement {
     case .list: "position"

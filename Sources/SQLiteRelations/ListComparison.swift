@@ -54,13 +54,13 @@ struct ListComparison {
     }
   }
 
-  /// Returns the longest subsequence of index pairs that is increasing in both lists, by patience
-  /// sorting.
+  /// Returns the longest subsequence of index pairs in which the indexes of both lists ascend,
+  /// found by patience sorting. The pairs are returned in descending order.
   private static func longestAscending(
     _ pairs: [(old: Int, new: Int)]
   ) -> [(old: Int, new: Int)] {
-    /// For each length, the index of the last pair of the subsequence of that length that ends with
-    /// the smallest old index.
+    /// For each length, the index in `pairs` of the pair that ends a subsequence of that length
+    /// with the smallest possible old index.
     var ends: [Int] = []
     var previous: [Int?] = []
     for (index, pair) in pairs.enumerated() {

@@ -2,8 +2,8 @@
 ///
 /// The merged list contains the additions of both sides. Removals of either side win, even if the
 /// other side has moved the element. My additions come directly before the next element that
-/// neither side has moved. In the same gap, the additions of others therefore come first, in the
-/// order of the commits.
+/// neither side has moved. If others have added elements at the same place, theirs come first, in
+/// the order of the commits.
 ///
 /// An element that is removed at one index and added at another has moved. Among equal elements,
 /// the first removed one is paired with the first added one.
@@ -11,8 +11,8 @@
 /// The edits of a lazy collection need no merge, because a save applies them to the current list in
 /// the store.
 struct ListMerge {
-  /// The merged list: each element with its index in the list of the others, or nil for a new
-  /// element.
+  /// The targets of the merged list, each with its index in the list of the others, or nil for an
+  /// element that my change has added or moved.
   private(set) var elements: [(target: Int64, index: Int?)] = []
 
   /// Creates the list that contains my change and the concurrent changes of others.

@@ -14,7 +14,7 @@ public import SQLiteMapping
 ///     let canada = try connection.target(of: toronto, through: country)
 ///     let cities = try connection.owners(of: canada, through: country)
 public struct RecordReference<Owner: Record, Target: Record>: Sendable {
-  /// The name of the owner's property.
+  /// The name of the owner's property that contains the primary key of the target, or nil.
   public let property: String
 
   /// Creates a reference through a property.
@@ -33,10 +33,11 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - owner: The record with the reference.
-  ///   - reference: The property that contains the reference.
+  ///   - reference: The reference through the owner's property.
   /// - Returns: The referenced record, or nil if the property is nil or the record doesn't exist.
-  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if the row cannot be
-  ///   decoded as the type.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if the primary key
+  ///   of `Target` consists of several columns; `RowDecodingError` if the row cannot be decoded as
+  ///   the type.
   public func target<Owner: Record, Target: Record>(
     of owner: Owner, through reference: RecordReference<Owner, Target>
   ) throws -> Target? {
@@ -46,14 +47,16 @@ extension Connection {
       of: Target.self, where: "\(identifier: try keyColumn(of: Target.self)) = \(key)")
   }
 
-  /// Fetches the records that many records reference, with one statement.
+  /// Fetches the records that many records reference, with one statement for all of them.
   ///
   /// - Parameters:
   ///   - owners: The records with the reference.
-  ///   - reference: The property that contains the reference.
-  /// - Returns: For each of `owners`, the record that it references, or nil.
-  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
-  ///   as the type.
+  ///   - reference: The reference through the owners' property.
+  /// - Returns: For each of `owners`, the record that it references. The element is nil if the
+  ///   property is nil or the record doesn't exist.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if the primary key
+  ///   of `Target` consists of several columns; `RowDecodingError` if a row cannot be decoded as
+  ///   the type.
   public func targets<Owner: Record, Target: Record>(
     ofEach owners: [Owner], through reference: RecordReference<Owner, Target>
   ) throws -> [Target?] {
@@ -67,9 +70,10 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - target: The referenced record.
-  ///   - reference: The property that contains the reference.
-  /// - Throws: `SQLiteError` if a statement fails, or `RowDecodingError` if a row cannot be decoded
-  ///   as the type.
+  ///   - reference: The reference through the owners' property.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `target` has no
+  ///   primary key or a primary key consists of several columns; `RowDecodingError` if a row cannot
+  ///   be decoded as the type.
   public func owners<Owner: Record, Target: Record>(
     of target: Target, through reference: RecordReference<Owner, Target>
   ) throws -> [Owner] {
@@ -83,7 +87,8 @@ extension Connection {
 }
 
 extension Value {
-  /// The value, with a whole real as an integer. Which of them SQLite stores depends on the column.
+  /// The value, with a whole real as an integer. SQLite stores a whole number as a real or as an
+  /// integer, depending on the column.
   fileprivate var normalizedKey: Value {
     if case .real(let real) = self, let integer = Int64(exactly: real) { return .integer(integer) }
     return self

@@ -9,19 +9,18 @@ import SQLiteMapping
 /// the ends of one or many starts, for pages of them, and for their number. This type contains all
 /// SQL about relations.
 package struct Relation: Hashable, Sendable {
-  /// The table whose rows a relation starts from or ends at, and the column that contains their
-  /// keys.
+  /// The table of the rows at one end of a relation, and the column that contains their keys.
   package struct End: Hashable, Sendable {
     /// The name of the table.
     package let table: String
-    /// The column that contains the keys of the table's rows.
+    /// The name of the column that contains the keys of the table's rows.
     package let key: String
 
     /// Creates an end from the names of its table and key column.
     ///
     /// - Parameters:
     ///   - table: The name of the table.
-    ///   - key: The column that contains the keys of the table's rows.
+    ///   - key: The name of the column that contains the keys of the table's rows.
     package init(table: String, key: String) {
       self.table = table
       self.key = key
@@ -29,17 +28,17 @@ package struct Relation: Hashable, Sendable {
   }
 
   // All names are quoted for SQL.
-  /// The table whose rows connect the origin with the destination.
+  /// The name of the table whose rows connect the origin with the destination.
   private let table: String
-  /// The column of ``table`` that contains keys of the origin (starts).
+  /// The name of the column of ``table`` that contains keys of the origin (starts).
   private let start: String
-  /// The column of ``table`` that contains keys of the destination (ends).
+  /// The name of the column of ``table`` that contains keys of the destination (ends).
   private let end: String
-  /// The column of ``table`` that orders and identifies the ends of one start, such as the position
-  /// in a list. Nil if the end itself does.
+  /// The name of the column of ``table`` that orders and identifies the ends of one start, such as
+  /// the position in a list. Nil if ``end`` does.
   private let place: String?
-  /// The column of ``table`` that distinguishes rows with the same start and end, which count as
-  /// one connection. Nil if no two rows have the same start and end.
+  /// The name of the column of ``table`` that distinguishes rows with the same start and end, which
+  /// count as one connection. Nil if no two rows have the same start and end.
   private let distinguishingColumn: String?
   /// The table and the key column of the rows at the start of the relation.
   private let origin: End
@@ -73,13 +72,13 @@ package struct Relation: Hashable, Sendable {
   /// Creates a relation from a table whose rows contain two keys.
   ///
   /// - Parameters:
-  ///   - table: The table of the connecting rows.
-  ///   - start: The column that contains keys of the origin.
-  ///   - end: The column that contains keys of the destination.
-  ///   - place: The column that orders and identifies the ends of one start, or nil if the end
-  ///     itself does.
-  ///   - origin: The rows at the start of the relation.
-  ///   - destination: The rows at the end of the relation.
+  ///   - table: The name of the table of the connecting rows.
+  ///   - start: The name of the column that contains keys of the origin.
+  ///   - end: The name of the column that contains keys of the destination.
+  ///   - place: The name of the column that orders and identifies the ends of one start, or nil if
+  ///     the column `end` does.
+  ///   - origin: The table and the key column of the rows at the start of the relation.
+  ///   - destination: The table and the key column of the rows at the end of the relation.
   /// - Throws: ``SQLiteError`` if a name cannot be quoted.
   package init(
     rowsOf table: String, _ start: String, _ end: String, place: String? = nil, from origin: End,
@@ -93,7 +92,8 @@ package struct Relation: Hashable, Sendable {
       origin: try origin.quoted, destination: try destination.quoted)
   }
 
-  /// Creates the relation of a column that contains keys of another table.
+  /// Creates the relation of the reference column `column` in the table of `owner`, which contains
+  /// keys of `target`.
   ///
   /// - Throws: ``SQLiteError`` if a name cannot be quoted.
   package init(column: String, of owner: End, to target: End) throws(SQLiteError) {
@@ -124,8 +124,8 @@ extension Relation {
   package struct Page: Sendable {
     /// A condition on the columns of the connecting rows, or nil for all rows.
     package var condition: SQL?
-    /// The place of the row that precedes the page (keyset pagination), or its end if the relation
-    /// has no places. Nil for the first page. All pages cost the same.
+    /// The place of the last row before the page (keyset pagination), or the end of that row if the
+    /// relation has no places. Nil for the first page. All pages cost the same.
     package var last: Value?
     /// The maximum number of rows, or nil for no limit.
     package var limit: Int?
@@ -150,8 +150,8 @@ extension Relation {
   /// Returns the qualified name of a column. Both names are already quoted.
   private func column(_ name: String, of row: String) -> SQL { SQL(unchecked: "\(row).\(name)") }
 
-  /// The aggregate that counts connecting rows, or their distinct ends. A reference that is NULL
-  /// does not count.
+  /// The aggregate that counts connecting rows or, if there is a ``distinguishingColumn``, their
+  /// distinct ends. A reference that is NULL does not count.
   private var countAggregate: SQL {
     if distinguishingColumn != nil { return "count(DISTINCT \(endSQL))" }
     let isReference = table == origin.table && start == origin.key
@@ -191,17 +191,17 @@ extension Relation {
       "\(column(destination.key, of: destination.table)) IN (SELECT \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key))"
   }
 
-  /// Returns an expression for ORDER BY: the first place that a row of the destination has among
-  /// the ends of a start.
+  /// Returns an SQL expression for ORDER BY. Its value is the first place of a row of the
+  /// destination among the ends of the start `key`.
   package func firstPlaceExpression(from key: Value) -> SQL {
     let target = column(destination.key, of: destination.table)
     return
       "(WITH magicdata_place (target, place) AS MATERIALIZED (SELECT \(endSQL), min(\(orderSQL)) FROM \(tableSQL) WHERE \(startSQL) = \(key) GROUP BY 1) SELECT place FROM magicdata_place WHERE target = \(target))"
   }
 
-  /// The SQL after FROM that finds the rows of the destination for one start, which is a parameter,
-  /// in the order of their places or keys. A row with several connecting rows occurs several times
-  /// in succession.
+  /// The SQL after FROM that finds the rows of the destination for one start, in the order of their
+  /// places or keys. The start is a parameter. A row with several connecting rows occurs several
+  /// times in succession.
   package var rowsWithParameter: SQL { "\(joinedSQL) WHERE \(startSQL) = ? ORDER BY \(orderSQL)" }
 
   /// Returns the SQL after FROM that finds the rows of the destination for one or several starts.
@@ -232,7 +232,7 @@ extension Relation {
     }
   }
 
-  /// The SQL for the columns of the connecting rows that contain the start and the end.
+  /// The SQL for the two columns of the connecting rows that contain the start and the end.
   var columns: [SQL] { [startSQL, endSQL] }
 }
 
@@ -257,8 +257,8 @@ extension Relation {
     return try connection.firstRow(sql, as: Int.self) ?? 0
   }
 
-  /// Returns the ends of a start, that is, the keys of the related rows. They are in the order of
-  /// their places or, without places, of the keys.
+  /// Returns the ends of a start, that is, the keys of the related rows, in the order of their
+  /// places or, if the relation has no places, in ascending order.
   package func ends(
     from key: Int64, _ page: Page = Page(), in connection: Connection
   ) throws(SQLiteError) -> [Int64] {
@@ -268,8 +268,8 @@ extension Relation {
     return try connection.rows(sql, as: Int64.self)
   }
 
-  /// Returns a link for each end of a start, in the order of the places or, without places, of the
-  /// ends.
+  /// Returns a link for each connecting row of a start, in the order of the places or, if the
+  /// relation has no places, of the ends.
   package func links(
     from key: Int64, _ page: Page = Page(), in connection: Connection
   ) throws(SQLiteError) -> [StoredLink] {
@@ -297,7 +297,7 @@ extension Relation {
 // Ends of many starts.
 extension Relation {
   /// Returns a query for starts and ends, ordered by start. The ends of each start are in the order
-  /// of their places or, without places, of the ends.
+  /// of their places or, if the relation has no places, in ascending order.
   ///
   /// - Parameters:
   ///   - keys: The starts, or nil for all starts.
@@ -321,7 +321,7 @@ extension Relation {
   }
 
   /// Returns an end of a connecting row that is not the key of any row of the destination, or nil
-  /// if all such rows exist.
+  /// if the row of each end exists.
   ///
   /// - Parameters:
   ///   - starts: The starts whose ends are checked, or nil for all starts.
@@ -347,8 +347,8 @@ extension Relation {
   /// Returns SQL for the start column of the connecting rows, whose table has the alias `name`.
   package func start(as name: String) -> String { "\(name).\(start)" }
 
-  /// Returns an SQL condition that selects one of the connecting rows with the same start and end,
-  /// or nil if no two rows have the same. `name` is the alias of their table.
+  /// Returns an SQL condition that selects one of several connecting rows with the same start and
+  /// end, or nil if no two rows have the same start and end. `name` is the alias of their table.
   package func isFirst(as name: String) -> String? {
     distinguishingColumn.map { distinguishingColumn in
       let same = "\(name)_.\(start) = \(name).\(start) AND \(name)_.\(end) = \(name).\(end)"

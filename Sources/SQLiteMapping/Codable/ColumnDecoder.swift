@@ -11,8 +11,9 @@ protocol ColumnRows: AnyObject {
   func named(_ error: any Error, at column: Int32) -> any Error
 }
 
-/// A decoder of a stored value. If a type requests a container, it decodes the nested value in the
-/// stored one.
+/// A decoder of a stored value. If a type requests a keyed or an unkeyed container, the decoder
+/// returns a container for the nested value that is encoded in the stored value, by default as
+/// JSON.
 final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
   private let value: Value
   private let strategies: MappingStrategies

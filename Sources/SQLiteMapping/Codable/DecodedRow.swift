@@ -15,8 +15,8 @@ final class DecodedRow {
   /// example `country.` for a nested value.
   let prefix: String
   let codingPath: [any CodingKey]
-  /// Whether an optional property without a column is nil, because the next write of its type adds
-  /// the column.
+  /// Whether an optional property without a column is decoded as nil, because the next write of its
+  /// type adds the column.
   let allowsMissingColumns: Bool
   /// The mark that identifies the row being read.
   let mark: RowMark
@@ -91,7 +91,7 @@ final class DecodedRow {
   }
 
   /// Returns a container of the current row for keys of a type. Reuses the container of the
-  /// previous row.
+  /// previous row if its keys had the same type.
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
     if let container = unsafe containers.container(for: type) {
       // The cache stores each container with the identity of its key type.
@@ -163,7 +163,7 @@ final class DecodedRow {
     return try decoder(ofColumn: 0)
   }
 
-  /// Returns the coding path of a column's value.
+  /// Returns the coding path of the value in a column.
   func path(to column: Int32) -> [any CodingKey] {
     guard let property = properties.last(where: { $0.column == column }) else { return codingPath }
     return codingPath + [PathKey(property.name)]

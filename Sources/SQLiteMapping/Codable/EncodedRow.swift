@@ -14,8 +14,8 @@ final class EncodedRow {
   /// The mark that identifies the row being encoded.
   let mark = RowMark()
 
-  /// The names of the columns, and the same names in ASCII lowercase. The first is that of
-  /// parameter 1.
+  /// The names of the columns. The first is the column of parameter 1. `foldedColumns` contains the
+  /// same names in ASCII lowercase.
   private var columns: [String]
   private var foldedColumns: [String]
   /// The property and the stored form of each parameter, if values are collected.
@@ -53,7 +53,7 @@ final class EncodedRow {
   /// Creates a row that collects values.
   ///
   /// - Parameters:
-  ///   - only: The only column to collect, or nil for all columns.
+  ///   - only: The name of the only column to collect, or nil to collect all columns.
   ///   - strategies: The forms in which values are stored.
   init(collecting only: String?, strategies: MappingStrategies) {
     handle = nil
@@ -107,7 +107,7 @@ final class EncodedRow {
   func close() { unsafe containers.removeAll() }
 
   /// Returns a container of the current row for keys of a type. Reuses the container of the
-  /// previous row.
+  /// previous row if its keys had the same type.
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     if let container = unsafe containers.container(for: type) {
       // The cache stores each container with the identity of its key type.
@@ -178,7 +178,8 @@ final class EncodedRow {
   }
 
   /// Returns an encoder for a nested value that a type encodes in parts, with `nestedContainer` or
-  /// `superEncoder`. If the property has no parameter, the encoder discards the value or throws.
+  /// `superEncoder`. If the property has no parameter, the encoder discards the value if such
+  /// properties are skipped, and throws otherwise.
   func treeEncoder(forKey key: some CodingKey) -> any Encoder {
     guard let parameter = parameter(of: key) ?? (isPartial ? 0 : nil) else {
       return TreeEncoder(

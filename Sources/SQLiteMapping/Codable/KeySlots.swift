@@ -110,8 +110,8 @@
   }
 }
 
-/// A cache of whether the type last used for a column or a parameter is a scalar type. It avoids a
-/// dynamic cast for each value.
+/// A cache that stores, for each column or parameter, the type that was last used and whether it is
+/// a scalar type. It avoids a dynamic cast for each value.
 struct ScalarCache {
   private struct Entry {
     var type: ObjectIdentifier?

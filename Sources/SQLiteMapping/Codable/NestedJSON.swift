@@ -22,7 +22,8 @@ package enum NestedJSON {
 
   /// Returns a value as JSON.
   ///
-  /// - Throws: `EncodingError`, also if the value is nested more than 512 levels deep.
+  /// - Throws: `EncodingError`, for example if the value is nested more than 512 levels deep, or an
+  ///   error from its `encode(to:)`.
   static func data(of value: some Encodable) throws -> Data {
     try checkDepth(of: value)
     return try encoder().encode(value)

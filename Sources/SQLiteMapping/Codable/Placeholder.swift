@@ -2,13 +2,14 @@ import Essentials
 import ExactText
 import SQLiteCore
 
-/// Made-up values, from which the columns of a type are determined before a real value exists. A
-/// type's `init(from:)` creates them from ones, short texts, nil and empty collections.
+/// Made-up values, from which the columns of a type are determined before a real value exists. The
+/// type's own `init(from:)` creates the value from made-up content: short scalars such as 1 and
+/// `"a"`, nil, and empty collections.
 enum Placeholder {
   /// Returns the prototype of a type, or a made-up value if it has none.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the type's `init(from:)` rejects the
-  ///   made-up content.
+  ///   made-up content, or if no content can be made up for a property.
   static func example(of type: any Record.Type) throws(SQLiteError) -> any Record {
     func open<Value: Record>(_ type: Value.Type) throws(SQLiteError) -> any Record {
       try value(of: type)
@@ -60,8 +61,8 @@ enum Placeholder {
     }
   }
 
-  /// Returns a made-up scalar or, for any other optional type, its nil. Returns nil for all other
-  /// types.
+  /// Returns a made-up value if the type is a scalar or an optional scalar, the nil of any other
+  /// optional type, and nil for all other types.
   private dynamic static func known<Value>(_ type: Value.Type) -> Value? {
     let scalars: [Any] = [
       1, 0.5, true, "a", Int8(1), Int16(1), Int32(1), Int64(1), UInt(1), UInt8(1), UInt16(1),

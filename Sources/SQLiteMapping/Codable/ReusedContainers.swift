@@ -13,7 +13,8 @@ class ReusedContainer {
 
   /// A check for copies of a container. It is valid only while the container exists.
   @safe struct CopyCheck {
-    /// The reference that the container consists of, or nil if the container has another layout.
+    /// The address of the reference that the container consists of, or nil if the container has
+    /// another layout.
     private let reference: UnsafeMutablePointer<AnyObject>?
 
     fileprivate init(_ reference: UnsafeMutablePointer<AnyObject>?) {
@@ -29,8 +30,9 @@ class ReusedContainer {
   }
 }
 
-/// A container whose static type is known only inside the box. Outside, looking up the metadata of
-/// `KeyedDecodingContainer<Key>` would cost as much as reading a column (benchmark `fetch`).
+/// A box that stores a container for code that doesn't state the container's type. Stating the type
+/// `KeyedDecodingContainer<Key>` requires a metadata lookup, which costs as much as reading a
+/// column (benchmark `fetch`).
 @safe final class Boxed<Content>: ReusedContainer {
   private let content: UnsafeMutablePointer<Content>
   /// The object that the content references without owning it, or nil if the content owns what it
@@ -66,8 +68,8 @@ struct ContainerCache {
   private var container: ReusedContainer?
   /// The type of the container's keys.
   private var keys: ObjectIdentifier?
-  /// The check for copies of ``container``, which doesn't count references. Nil if there is no
-  /// container.
+  /// The check for copies of ``container``, or nil if there is no container. It is stored here,
+  /// because getting it from the container would count a reference.
   private var copyCheck: ReusedContainer.CopyCheck?
   /// The containers that were replaced in this row, because the type has requested another type of
   /// keys. They are kept because copies may borrow from them.
@@ -186,8 +188,8 @@ extension BorrowedHandle {
   }
 
   private static let lives = Atomic<Int>(0)
-  /// The memory of unused marks. There are never more marks than there were readers at the same
-  /// time.
+  /// The memory of unused marks. The number of marks never exceeds the highest number of readers
+  /// and binders that existed at the same time.
   private static let idle = Mutex<[UInt]>([])
 
   private let numbers: UnsafeMutablePointer<Numbers>

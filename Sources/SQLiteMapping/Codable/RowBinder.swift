@@ -31,8 +31,8 @@ package final class RowBinder {
     content.mark.recycle()
   }
 
-  /// Binds all properties of `value`. The statement must be reset. The encoder that the value
-  /// receives is invalid after this call.
+  /// Binds all properties of `value`. The statement must have been reset. The encoder that the
+  /// value receives is invalid after this call.
   ///
   /// - Throws: ``UnknownColumn`` if a property has no parameter, or an error that names the
   ///   property if its value cannot be stored.

@@ -4,7 +4,8 @@ import SQLiteCore
 
 /// The columns of a row, accessed by the coding keys of one type.
 ///
-/// A class, because the standard library copies its containers in every call.
+/// It is a class, so that the copies that the standard library makes in every call share one
+/// object.
 @safe final class RowDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, NestingKeyedDecoding
 {
   let row: DecodedRow
@@ -33,8 +34,8 @@ import SQLiteCore
     unsafe bytes.unsafelyUnwrapped[Int(unsafeBitCast(key, to: UInt8.self))]
   }
 
-  /// Reads a scalar from a column that contains the usual storage class of its type. Returns nil if
-  /// the column contains NULL or anything else.
+  /// Reads a scalar from a column that contains a value of its type in the usual storage class.
+  /// Returns nil if the column contains NULL or anything else.
   @inline(__always)
   fileprivate func usual<Scalar: ScalarValue>(_ type: Scalar.Type, at column: Int32) -> Scalar? {
     handle.use { type.read(from: $0, at: column, forms) }
@@ -140,8 +141,9 @@ import SQLiteCore
     return unsafe container._withUnsafeGuaranteedRef { unsafe $0.column(ofByte: key) }
   }
 
-  /// Reads a scalar from a column that contains the usual storage class of its type. Returns nil if
-  /// the column contains anything else or wasn't looked up yet.
+  /// Reads a scalar from a column that contains a value of its type in the usual storage class.
+  /// Returns nil if the column contains anything else, doesn't exist or wasn't looked up yet, or if
+  /// the row has ended.
   @inline(__always)
   private func usual<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) -> Scalar? {
     let column = column(key)

@@ -55,10 +55,11 @@ extension SQLiteError {
   }
 }
 
-/// The properties of a row, accessed by the coding keys of one type. If a property has no
-/// parameter, encoding it throws or, if only some properties are requested, skips it.
+/// The properties of a row, accessed by the coding keys of one type. Encoding a property without a
+/// parameter throws or, if only some properties are requested, does nothing.
 ///
-/// A class, because the standard library copies its containers in every call.
+/// It is a class, so that the copies that the standard library makes in every call share one
+/// object.
 final class RowEncodingContainer<Key: CodingKey>: NestingKeyedEncoding {
   let row: EncodedRow
   let slots: KeySlots<Key>

@@ -81,7 +81,8 @@ package import SQLiteCore
   }
 }
 
-/// A decoder of one row of a statement, or of those of its columns that belong to one property.
+/// A decoder of one row of a statement, or of only those columns of the row that belong to one
+/// property.
 ///
 /// It consists of three words and owns nothing, so it needs no allocation as `any Decoder` and no
 /// reference counting per row. If a type keeps it, it throws after its row has ended.
@@ -149,8 +150,8 @@ package import SQLiteCore
   }
 }
 
-/// The single-value container of a row. It decodes the only column, or a value that decodes the row
-/// itself.
+/// The single-value container of a row. It decodes a scalar from the only column, and any other
+/// value with the decoder of the row.
 private struct RowValueContainer: SingleValueDecodingContainer {
   let decoder: RowDecoder
   var codingPath: [any CodingKey] { decoder.codingPath }
@@ -170,7 +171,7 @@ private struct RowValueContainer: SingleValueDecodingContainer {
 ///
 /// The error doesn't contain any stored content, because it may be private.
 public struct RowDecodingError: Error, Hashable, Sendable {
-  /// The name of the type that was requested.
+  /// The name of the type that the row was decoded as.
   public let type: String
   /// The path to the value that couldn't be decoded: the property and, for a nested value, the keys
   /// inside it.

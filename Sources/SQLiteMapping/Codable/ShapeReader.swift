@@ -1,12 +1,12 @@
 import SQLiteCore
 
-/// A reader that encodes values to determine their columns or the value of one column. It reuses
-/// lookups, so it is several times as fast from the second value on.
+/// A reader that encodes values to determine their columns or the value of one column. It caches
+/// the columns of coding keys, so it is several times as fast from the second value on.
 ///
 /// A `Codable` type cannot list its properties, so they are collected while a value encodes itself.
 /// This includes nil properties if the value encodes them with `encodeIfPresent` or `encodeNil`.
 final class ShapeReader {
-  /// The only column to read, or nil for all columns.
+  /// The name of the only column to read, or nil to read all columns.
   let only: String?
   private let row: EncodedRow
 
@@ -31,8 +31,8 @@ final class ShapeReader {
     return columns
   }
 
-  /// Returns the stored form that a record has in the column ``only``, or NULL if the record
-  /// doesn't encode that column.
+  /// Returns the stored form of the value that a record encodes for the column ``only``, or NULL if
+  /// the record doesn't encode that column.
   func value(in value: some Encodable) throws -> Value {
     try encode(value)
     return row.firstCollected

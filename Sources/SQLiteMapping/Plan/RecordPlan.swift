@@ -20,12 +20,13 @@ final class RecordPlan {
   /// The degree to which the table fits the type, as last determined on this connection.
   var ensured = Fitness.none
   /// The schema version in which the table and its triggers were found to fit, or nil if the type
-  /// needs no triggers. Another connection may drop triggers, and no write fails without them.
+  /// needs no triggers. It is compared before each write, because another connection may drop
+  /// triggers, and a write without them doesn't fail.
   private(set) var ensuredSchema: Value?
   /// The number of the parameter for the first column of the key, in every write.
   private(set) var keyParameter: Int32 = 1
-  /// The SQL and the binder of each kind of write so far. There are few, so a linear search is
-  /// faster than hashing.
+  /// The SQL and the binder of each kind of write that was used. There are few kinds, so a linear
+  /// search is faster than hashing.
   private var writes: [(write: RecordWrite, text: String, binder: RowBinder?)] = []
   private var reader: RowReader?
   private var keyBinder: RowBinder?
@@ -90,7 +91,7 @@ final class RecordPlan {
   /// Returns a new key for a type with UUIDs as keys.
   func newUUID() -> Value { strategies.uuids.value(for: UUID()) }
 
-  /// Throws if the type is read-only.
+  /// Throws ``SQLiteError`` with ``ResultCode/readOnly`` if the type is read-only.
   func checkWritable() throws(SQLiteError) {
     guard type.isReadOnly else { return }
     throw SQLiteError(.readOnly, "\(type) is declared as isReadOnly, so it cannot be written")
@@ -138,8 +139,8 @@ final class RecordPlan {
     ensuredSchema = number
   }
 
-  /// Throws if the database generates increasing keys but the key property is not optional. New
-  /// values would all have the same key and overwrite each other.
+  /// Throws if the database generates increasing keys but the key property is not optional.
+  /// Otherwise, new values would all have the same key and overwrite each other.
   private func checkKey(among columns: [ColumnDefinition]) throws(SQLiteError) {
     guard incrementsKeys, let key = columns.first(where: { table.isKey($0.name) }), !key.isOptional
     else { return }
@@ -160,8 +161,8 @@ final class RecordPlan {
 
   /// Returns the table that the type requires, with the properties of all values seen so far.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if an auto-incremented key isn't an
-  ///   integer.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the database generates increasing keys
+  ///   but the key property isn't an integer.
   func definition() throws(SQLiteError) -> TableDefinition {
     if incrementsKeys,
       let index = table.index(ofColumn: keys[0]), table.columns[index].type != .integer
@@ -202,7 +203,8 @@ final class RecordPlan {
   /// - Parameters:
   ///   - all: SQL for all columns of the table.
   ///   - connection: The connection that runs the query.
-  /// - Throws: ``SQLiteError``, also if the table doesn't exist.
+  /// - Throws: ``SQLiteError`` if the type declares defaults and the table doesn't exist or cannot
+  ///   be queried.
   func columns(_ all: SQL = "*", on connection: Connection) throws(SQLiteError) -> SQL {
     guard let missing = try missingDefaults(on: connection) else { return all }
     return "\(all), \(missing)"
@@ -210,7 +212,8 @@ final class RecordPlan {
 
   /// Returns the query for the row with a key.
   ///
-  /// - Throws: ``SQLiteError``, also if the table doesn't exist.
+  /// - Throws: ``SQLiteError`` if the type declares defaults and the table doesn't exist or cannot
+  ///   be queried.
   func selectByKey(on connection: Connection) throws(SQLiteError) -> SQL {
     guard let missing = try missingDefaults(on: connection) else {
       return SQL(unchecked: selectByKey)
@@ -289,8 +292,8 @@ extension Statement {
   /// Binds the parts of a primary key to the parameters from 1 on, in the form in which the type
   /// stores them.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the key of the type has more or fewer
-  ///   parts.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the number of parts differs from the
+  ///   number of key columns, or an error of binding a part.
   mutating func bind<each Rest: Bindable>(
     key: any Bindable, _ rest: repeat each Rest, of plan: RecordPlan
   ) throws(SQLiteError) {
@@ -320,13 +323,14 @@ extension Statement {
   }
 }
 
-/// A way to write a record. In the SQL of each, parameter *n* is the *n*-th column.
+/// A way to write a record. In the SQL of each case, parameter *n* is the value of the *n*-th
+/// column.
 enum RecordWrite: Equatable {
   /// Inserts a row, and fails if a row with the same key exists.
   case insert
   /// Inserts a row, or updates the row with the same key.
   case update
-  /// Updates the row with the same key.
+  /// Updates the row with the same key. Does nothing if no such row exists.
   case updateExisting
   /// Inserts a row, or updates the row that has the same values in these columns. Returns the row.
   case updateMatching([String])

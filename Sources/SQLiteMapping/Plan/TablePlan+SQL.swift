@@ -13,7 +13,7 @@ extension TablePlan {
     case update(on: [String], changed: [String])
   }
 
-  /// Returns a column qualified with the name of the table.
+  /// Returns the quoted name of a column, qualified with the quoted name of the table.
   package func qualified(_ column: String) -> SQL { "\(identifier: name).\(identifier: column)" }
 
   /// Returns the query for columns of all rows. `columns` is the SQL between SELECT and FROM.
@@ -44,10 +44,10 @@ extension TablePlan {
   /// ``Key/computed(_:)`` key, the statement computes it for rows that bind NULL to it.
   ///
   /// - Parameters:
-  ///   - columns: The columns that get values. If empty, the statement inserts one row with default
-  ///     values.
+  ///   - columns: The names of the columns that get values. If empty, the statement inserts one row
+  ///     with default values.
   ///   - rows: The number of rows.
-  ///   - conflict: What happens if a row already exists.
+  ///   - conflict: The action if a row already exists.
   package func insert(_ columns: [String], rows: Int = 1, _ conflict: Conflict = .fail) -> SQL {
     var sql: SQL = "INSERT INTO \(identifier: name) "
     guard !columns.isEmpty else {
@@ -97,9 +97,10 @@ extension TablePlan {
 }
 
 extension SQL {
-  /// The text of SQL that contains no values.
+  /// The text of SQL whose names and values have no errors. It must not contain values, because
+  /// they would be lost.
   ///
-  /// - Throws: `SQLiteError` if the SQL contains a name that cannot be quoted.
+  /// - Throws: `SQLiteError` if the SQL contains an error, such as a name that cannot be quoted.
   package var checkedText: String {
     get throws(SQLiteError) {
       if let failure { throw failure }

@@ -91,8 +91,9 @@ package struct TablePlan: Sendable {
   /// - Parameters:
   ///   - properties: The properties in order.
   ///   - traits: The traits of the type.
-  ///   - makeError: Creates the error for a trait that doesn't fit. The reason is in English and
-  ///     calls the type “it”.
+  ///   - makeError: Creates the error for a trait that the type cannot have. The reason is in
+  ///     English and calls the type “it”.
+  /// - Throws: An error that `makeError` creates, or ``SQLiteError`` if a default cannot be stored.
   package mutating func setProperties(
     _ properties: [Property], _ traits: [PropertyTrait], makeError: (_ reason: String) -> any Error
   ) throws {

@@ -5,8 +5,8 @@ extension Connection {
   ///
   ///     try connection.prepare(Town.self)
   ///
-  /// If the type ``PropertyTrait/references(_:_:onDelete:)`` other types, their missing tables are
-  /// created, too. The properties come from the type's ``Record/prototype``, or from a made-up
+  /// The missing tables of types that it references (``PropertyTrait/references(_:_:onDelete:)``)
+  /// are created, too. The properties come from the type's ``Record/prototype``, or from a made-up
   /// value.
   ///
   /// - Parameter type: The type of the records.

@@ -5,13 +5,16 @@ extension Connection {
   ///
   ///     for difference in try connection.check(of: City.self) { print(difference) }
   ///
-  /// A `Codable` type cannot list its properties. They are known once a value was written on this
-  /// connection. Otherwise they come from the type's ``Record/prototype``, from a made-up value, or
-  /// from the first row of the table.
+  /// A `Codable` type cannot list its properties. They are known if a value was already written on
+  /// this connection. Otherwise they come from the type's ``Record/prototype``, from a made-up
+  /// value, or from the first row of the table.
   ///
   /// - Parameter type: The type of the records.
   /// - Returns: The differences. Empty if the table matches the type.
-  /// - Throws: `SQLiteError` with `ResultCode.misuse` if the properties cannot be determined.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if the properties
+  ///   cannot be determined; ``RowDecodingError`` if they can be determined only from the first
+  ///   row, which cannot be decoded; ``SchemaError`` if rows are equal in properties that the type
+  ///   declares as unique.
   public func check(of type: (some Record).Type) throws -> [SchemaDifference] {
     let plan = try plan(of: type)
     if plan.hasUnknownProperties {

@@ -4,17 +4,18 @@ import Essentials
 
 /// The table that stores this library's metadata: `magicdata_meta(key, value)`.
 ///
-/// It contains the version of its layout, the UUID of the store, the tables of types, and the
-/// migrations that have run.
+/// It contains the version of its layout, the UUID of the store, the names of tables with the types
+/// that they belong to, and the names of the migrations that have run.
 package enum MetaTable {
-  /// The version of the layout that this program writes.
+  /// The version of the layout that this version of the library writes.
   package static let formatVersion: Int64 = 1
   /// The table's name.
   static let name = "magicdata_meta"
 
   /// Returns the UUID of the store, or nil if it has none yet.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer program has created the store.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer version of the library has
+  ///   created the store.
   package static func presentUUID(_ connection: Connection) throws(SQLiteError) -> String? {
     var facts: [String: Value] = [:]
     do {
@@ -32,7 +33,8 @@ package enum MetaTable {
 
   /// Returns the UUID of the store. Creates the table and the UUID if they are missing.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer program has created the store.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer version of the library has
+  ///   created the store.
   package static func storeUUID(_ connection: Connection) throws -> String {
     try connection.executeChange(
       "CREATE TABLE IF NOT EXISTS magicdata_meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
@@ -53,12 +55,14 @@ package enum MetaTable {
     try set("uuid", .text(uuid), connection)
   }
 
-  /// Throws if a newer program has created the table. Does nothing if the table is missing.
+  /// Throws ``SQLiteError`` with ``ResultCode/schema`` if a newer version of the library has
+  /// created the table. Does nothing if the table is missing.
   package static func checkFormat(of connection: Connection) throws {
     if try !connection.columnNames(of: name).isEmpty { try checkFormat(connection) }
   }
 
-  /// Throws if a newer program has created the table, which must exist.
+  /// Throws ``SQLiteError`` with ``ResultCode/schema`` if a newer version of the library has
+  /// created the table, which must exist.
   package static func checkFormat(_ connection: Connection) throws(SQLiteError) {
     if let version = try value("format", connection) { try checkFormat(version) }
   }

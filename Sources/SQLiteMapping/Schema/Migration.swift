@@ -1,6 +1,6 @@
 public import SQLiteCore
 
-/// A change of the schema or of the rows in it, which runs once in the life of a database.
+/// A change of a database's schema or rows, which runs once per database.
 ///
 ///     let migrations = [
 ///       Migration("mayors are leaders", .renameColumn("mayor", to: "leader", in: "City")),
@@ -14,7 +14,8 @@ public import SQLiteCore
 /// end, and don't change earlier ones. Each migration runs in a transaction, which checks foreign
 /// keys before it commits. The database stores the names of the migrations that have run.
 public struct Migration: Sendable {
-  /// The permanent name of the migration.
+  /// The permanent name of the migration. The database stores it when the migration has run, so
+  /// don't change it afterwards.
   public let name: String
   /// The changes, in order.
   public let steps: [Step]
@@ -40,7 +41,7 @@ public struct Migration: Sendable {
 
   /// One change in a migration, such as renaming a column.
   public struct Step: Sendable, CustomStringConvertible {
-    /// A description of the change, which a migration plan shows.
+    /// A description of the change for people, which `Database.migrationPlan(of:)` returns.
     public let description: String
     let run: @Sendable (Connection) throws -> Void
 
@@ -69,7 +70,7 @@ extension Migration.Step {
   /// - Parameters:
   ///   - name: The current name of the column.
   ///   - newName: The new name.
-  ///   - table: The table of the column.
+  ///   - table: The name of the column's table.
   public static func renameColumn(
     _ name: String, to newName: String, in table: String
   ) -> Self {
@@ -79,12 +80,12 @@ extension Migration.Step {
     ) { isSameName($0, name) ? newName : $0 }
   }
 
-  /// Drops a column with its content. SQLite doesn't allow this for a column that is a key, unique
-  /// or indexed.
+  /// Drops a column with its content. The migration throws if the column belongs to the primary
+  /// key, is unique or is used by an index, because SQLite cannot drop such a column.
   ///
   /// - Parameters:
   ///   - name: The name of the column.
-  ///   - table: The table of the column.
+  ///   - table: The name of the column's table.
   public static func dropColumn(_ name: String, in table: String) -> Self {
     altering(table, "ALTER TABLE \(identifier: table) DROP COLUMN \(identifier: name)")
   }
@@ -138,9 +139,9 @@ extension Migration.Step {
   /// Changes the rows of a table one by one.
   ///
   /// - Parameters:
-  ///   - table: The table, which must have rowids.
-  ///   - change: Receives each row and returns new values for the columns that change. Nil stands
-  ///     for NULL. If it throws, the migration is rolled back.
+  ///   - table: The name of the table, which must have rowids.
+  ///   - change: Receives each row and returns the new values of the columns that change, by column
+  ///     name. A nil value is stored as NULL. If it throws, the migration is rolled back.
   public static func transform(
     _ table: String, _ change: @escaping @Sendable (Row) throws -> [String: (any Bindable)?]
   ) -> Self {
@@ -169,7 +170,8 @@ extension Migration.Step {
 
 extension Connection {
   /// Returns a name of the rowid (`rowid`, `_rowid_` or `oid`) that is not the name of a column.
-  /// Throws if columns use all three.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if columns use all three names.
   fileprivate func rowIDName(of table: String) throws -> String {
     let columns = try columnNames(of: table)
     guard let name = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains($0) }) else {
@@ -209,8 +211,8 @@ extension Database {
   /// - Parameter migrations: All migrations of the program, the oldest first.
   /// - Returns: The names of the migrations that this call has run. If another call runs a
   ///   migration first, it is not included.
-  /// - Throws: The errors of the blocking form, or `CancellationError`. Completed migrations
-  ///   remain.
+  /// - Throws: The errors of the blocking form, or `CancellationError` if the task was cancelled.
+  ///   Completed migrations remain.
   @discardableResult
   public func migrate(_ migrations: [Migration]) async throws -> [String] {
     var made: [String] = []
@@ -221,27 +223,27 @@ extension Database {
     return made
   }
 
-  /// Returns the migrations that have run on this database, in any program. Blocks the thread.
+  /// Returns the names of the migrations that this or any other program has run on this database.
+  /// Blocks the thread.
   ///
-  /// - Returns: Their names, the oldest first. Empty for a database that this library has never
-  ///   written.
-  /// - Throws: `SQLiteError`, also if a newer version of this library has written the database.
+  /// - Returns: The names, the oldest migration first. Empty if no migration has run.
+  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.schema` if a newer version
+  ///   of this library has written the database.
   public func appliedMigrations() throws -> [String] {
     try read { try $0.appliedMigrations() }
   }
 
-  /// Returns the migrations that have run on this database, in any program, without blocking the
-  /// thread.
+  /// Returns the names of the migrations that this or any other program has run on this database,
+  /// without blocking the thread.
   ///
-  /// - Returns: Their names, the oldest first. Empty for a database that this library has never
-  ///   written.
-  /// - Throws: The errors of the blocking form, or `CancellationError`.
+  /// - Returns: The names, the oldest migration first. Empty if no migration has run.
+  /// - Throws: The errors of the blocking form, or `CancellationError` if the task was cancelled.
   public func appliedMigrations() async throws -> [String] {
     try await read { try $0.appliedMigrations() }
   }
 
-  /// Returns the steps that `migrate(_:)` would run. To verify them, the call runs them in a
-  /// transaction and rolls it back. Blocks the thread.
+  /// Returns a description of the steps that `migrate(_:)` would run. To verify the steps, the call
+  /// runs them in a transaction and rolls it back. Blocks the thread.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
   /// - Returns: For each migration, a line with its name and a line for each of its steps.
@@ -250,19 +252,19 @@ extension Database {
     try write { try $0.dryRun(migrations) }
   }
 
-  /// Returns the steps that `migrate(_:)` would run, without blocking the thread. To verify them,
-  /// the call runs them in a transaction and rolls it back.
+  /// Returns a description of the steps that `migrate(_:)` would run, without blocking the thread.
+  /// To verify the steps, the call runs them in a transaction and rolls it back.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
   /// - Returns: For each migration, a line with its name and a line for each of its steps.
-  /// - Throws: The errors of `migrate(_:)`.
+  /// - Throws: The errors of `migrate(_:)`, or `CancellationError` if the task was cancelled.
   public func migrationPlan(of migrations: [Migration]) async throws -> [String] {
     try await write { try $0.dryRun(migrations) }
   }
 }
 
 extension Connection {
-  /// Runs the pending migrations and rolls them back.
+  /// Runs the migrations that have not run yet, and rolls them back.
   ///
   /// - Returns: For each migration, a line with its name and a line for each of its steps.
   fileprivate func dryRun(_ migrations: [Migration]) throws -> [String] {
@@ -274,7 +276,7 @@ extension Connection {
     return lines
   }
 
-  /// Runs the pending migrations as part of the open transaction.
+  /// Runs the migrations that have not run yet, as part of the open transaction.
   ///
   /// - Returns: For each migration, a line with its name and a line for each of its steps.
   package func runPending(of migrations: [Migration]) throws -> [String] {
@@ -377,8 +379,8 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - table: The name of the table.
-  ///   - belongings: Tables that are dropped together with it.
-  ///   - name: Returns the description of columns of another table for the message.
+  ///   - belongings: The names of tables that are dropped together with it.
+  ///   - name: Returns the text that stands for columns of another table in the error message.
   /// - Throws: ``SQLiteError`` with ``ResultCode/foreignKeyConstraint``. The message names the
   ///   columns that reference the table, and the number of their rows.
   package dynamic func checkNotReferenced(

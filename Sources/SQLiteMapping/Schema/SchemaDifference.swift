@@ -1,6 +1,6 @@
-/// A difference between a table and the table that its type requires.
+/// A difference between a table in the database and the table that its type requires.
 public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
-  /// The kind of a difference.
+  /// The kinds of differences between a table and its type.
   public enum Kind: Hashable, Sendable {
     /// The table is missing. The first write creates it.
     case missingTable
@@ -9,18 +9,18 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     case missingColumn
     /// A column belongs to no property. It is ignored.
     case extraColumn
-    /// A column belongs to no property, and it is NOT NULL without a default. No rows can be
-    /// inserted.
+    /// A column belongs to no property, and it is NOT NULL without a default. Writes that may
+    /// insert a row throw.
     case extraColumnWithoutDefault
     /// The declared type of a column has an affinity that converts values of the property's type
     /// when SQLite stores them.
     case type
     /// A property is not optional, but its column contains NULL in some rows.
     case nulls
-    /// A relation is not optional, but its column allows NULL. No row contains NULL. An older
-    /// version of this library has created the column. A migration can make it NOT NULL.
+    /// A relation is not optional, but its column allows NULL, as in tables that older versions of
+    /// this library created. No row contains NULL. A migration can make the column NOT NULL.
     case nullable
-    /// A property is optional, but its column is NOT NULL.
+    /// A property is optional, but its column is NOT NULL. Writing nil throws.
     case notNull
     /// The primary key consists of other columns than the type declares.
     case primaryKey
@@ -40,15 +40,15 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     case searchContent
   }
 
-  /// The kind of the difference.
+  /// The kind, which determines ``isResolvedByWriting`` and ``isHarmless``.
   public let kind: Kind
   /// The name of the column, or nil if the difference is not about one column.
   public let column: String?
   /// A sentence that describes the difference.
   public let description: String
 
-  /// A Boolean value that indicates whether the next write resolves the difference without losing
-  /// data.
+  /// A Boolean value that indicates whether the next write of the type resolves the difference. The
+  /// write throws if this isn't possible, for example because rows are equal in unique columns.
   public var isResolvedByWriting: Bool {
     switch kind {
     case .missingTable, .missingColumn, .missingIndex, .deleteRule, .searchIndex: true
@@ -59,6 +59,7 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// A Boolean value that indicates whether values can be written and read despite the difference.
+  /// With ``Kind/notNull``, this excludes writing nil.
   public var isHarmless: Bool {
     isResolvedByWriting || [.extraColumn, .nullable, .notNull].contains(kind)
   }

@@ -1,6 +1,7 @@
 package import SQLiteCore
 
-/// An error that is thrown if a table cannot be adapted to its type without losing data.
+/// An error that is thrown if a table cannot be adapted to its type without losing data, or if rows
+/// are equal in columns that the type declares as unique.
 public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name of the table.
   public let table: String
@@ -108,7 +109,7 @@ extension Connection {
   }
 
   /// Returns the columns of a table whose foreign keys have another delete rule than in its
-  /// definition. Ignores columns without a foreign key to the table in the definition.
+  /// definition. Ignores columns without a foreign key to the table that the definition names.
   private func columnsWithOtherRules(
     _ table: TableDefinition
   ) throws(SQLiteError) -> [ColumnDefinition] {
@@ -176,7 +177,7 @@ extension Connection {
   /// Throws if rows of a table are equal in columns that the type declares as unique, and no unique
   /// index exists. Ignores indexes with columns that don't exist yet.
   ///
-  /// - Throws: ``SchemaError``; ``SQLiteError``.
+  /// - Throws: ``SchemaError`` in this case, or ``SQLiteError`` if a query fails.
   /// - Complexity: O(*n* log *n*) for *n* rows if an index is missing.
   package func checkUnique(_ indexes: [IndexDefinition], of table: String) throws {
     let present = try columnNames(of: table)

@@ -1,7 +1,8 @@
 package import SQLiteCore
 
 extension Connection {
-  /// Finds records by words in their searched properties, for ``RecordQuery/search(_:marks:)``.
+  /// Fetches the records whose searched properties match a pattern, for
+  /// ``RecordQuery/search(_:marks:)``.
   func search<Found: Record>(
     _ type: Found.Type, _ query: RecordQueryParts, _ pattern: SearchPattern, _ marks: SearchMarks,
     _ print: inout [Value]?
@@ -38,8 +39,8 @@ extension Connection {
     }
   }
 
-  /// Returns the name of the only primary key column of a table, or nil if the key has no or
-  /// several columns.
+  /// Returns the name of the primary key column of a table, or nil if the table has no primary key
+  /// or one of several columns.
   private func rowIDColumn(of table: String) throws -> String? {
     let keys = try columns(of: table).filter { $0.primaryKeyPosition > 0 }
     return keys.count == 1 ? keys[0].name : nil
@@ -50,7 +51,7 @@ extension Connection {
 package struct Search: Sendable {
   /// The expression in FTS5's query language. Empty if the pattern matches nothing.
   private let expression: String
-  /// A condition on the rows of the table, which it refers to by the table's own name.
+  /// A condition on the rows of the table. It may qualify columns with the name of the table.
   private let condition: SQL?
   private let marks: SearchMarks
   private let limit: Int?
@@ -92,10 +93,10 @@ package struct Search: Sendable {
   /// returns.
   ///
   /// - Parameters:
-  ///   - columns: The columns. They refer to the table as `found`.
+  ///   - columns: SQL for the columns of the result. It refers to the table as `found`.
   ///   - table: The name of the table.
-  ///   - searched: The searched columns, in any order.
-  ///   - rowID: The column that is the rowid of the table.
+  ///   - searched: The names of the searched columns, in any order.
+  ///   - rowID: The name of the column that is the rowid of the table.
   ///   - connection: The connection that runs the query.
   /// - Returns: The query, or nil if the table has no full-text index with exactly these columns.
   package func query(
@@ -160,22 +161,23 @@ package struct Search: Sendable {
   }
 }
 
-/// The SQL of a search, and the columns of the full-text index.
+/// The SQL of a search, and the names of the columns in the full-text index.
 package struct SearchQuery: Sendable {
   package let sql: SQL
   fileprivate let names: [String]
 }
 
-/// A match of a full-text search.
+/// A match of a full-text search: a value with its rank and its marked texts.
 public struct SearchResult<Value> {
   /// The value that was found.
   public let value: Value
   /// The rank of the match by FTS5's `bm25`. Lower is better.
   public let rank: Double
-  /// The part of a text that matches best, with markers around the matching words.
+  /// An excerpt from the searched property that matches best, with markers around the matching
+  /// words. It has at most ``SearchMarks/snippetLength`` words.
   public let snippet: String
   /// The complete text of each searched property, with markers around the matching words. The keys
-  /// are column names.
+  /// are column names. Properties that are nil are omitted.
   public let highlights: [String: String]
 
   /// Returns the same match with another value.

@@ -38,15 +38,16 @@ public struct SearchPattern: Hashable, Sendable {
 
   /// Returns a pattern that matches values with all words of a text, in any order.
   ///
-  /// - Parameter text: Words, separated by any other characters.
+  /// - Parameter text: Words, separated by any other characters. A text without words matches
+  ///   nothing.
   public static func all(of text: String) -> SearchPattern {
     joined(words(of: text), .and)
   }
 
   /// Returns a pattern that matches values with at least one word of a text.
   ///
-  /// - Parameter text: Words, separated by any other characters. Repeated words, in any case, have
-  ///   no effect on the ranking.
+  /// - Parameter text: Words, separated by any other characters. A text without words matches
+  ///   nothing. Repeated words, even if they differ in case, have no effect on the ranking.
   public static func any(of text: String) -> SearchPattern {
     joined(words(of: text), .or)
   }
@@ -54,7 +55,8 @@ public struct SearchPattern: Hashable, Sendable {
   /// Returns a pattern that matches values with all words of a text next to each other, in the same
   /// order.
   ///
-  /// - Parameter text: Words, separated by any other characters.
+  /// - Parameter text: Words, separated by any other characters. A text without words matches
+  ///   nothing.
   public static func phrase(_ text: String) -> SearchPattern {
     SearchPattern(words(of: text).joined(separator: " + "), .none)
   }
@@ -62,14 +64,15 @@ public struct SearchPattern: Hashable, Sendable {
   /// Returns a pattern that matches values with all words of a text, where the last word only has
   /// to be the beginning of a word. Use it to search while the user is typing.
   ///
-  /// - Parameter text: Words, separated by any other characters.
+  /// - Parameter text: Words, separated by any other characters. A text without words matches
+  ///   nothing.
   public static func prefix(_ text: String) -> SearchPattern {
     var words = words(of: text)
     if let last = words.popLast() { words.append(last + " *") }
     return joined(words, .and)
   }
 
-  /// Returns a pattern that matches values that match both patterns.
+  /// Returns a pattern for the values that both patterns match.
   ///
   /// - Parameter other: The pattern to combine with this one.
   public func and(_ other: SearchPattern) -> SearchPattern {
@@ -77,7 +80,7 @@ public struct SearchPattern: Hashable, Sendable {
     return joined(.and, " AND ", other)
   }
 
-  /// Returns a pattern that matches values that match at least one of the patterns.
+  /// Returns a pattern for the values that at least one of the patterns matches.
   ///
   /// - Parameter other: The pattern to combine with this one.
   public func or(_ other: SearchPattern) -> SearchPattern {
@@ -86,7 +89,7 @@ public struct SearchPattern: Hashable, Sendable {
     return joined(.or, " OR ", other)
   }
 
-  /// Returns a pattern that matches values that match this pattern but not the other one.
+  /// Returns a pattern for the values that this pattern matches and the other one doesn't.
   ///
   /// - Parameter other: The pattern to exclude.
   public func not(_ other: SearchPattern) -> SearchPattern {
@@ -149,9 +152,9 @@ public struct SearchPattern: Hashable, Sendable {
       words.count > 1 ? joiningOperator : .none)
   }
 
-  /// Returns the words in quotes, so that FTS5 takes them literally. Characters that FTS5's
-  /// tokenizer treats as neither letters nor digits are removed, including quotes. A word without
-  /// any letter or digit would match nothing.
+  /// Returns the words of a text, each in quotes, so that FTS5 doesn't interpret them as operators.
+  /// Characters that FTS5's tokenizer treats as neither letters nor digits are removed, including
+  /// quotes. A word without any letter or digit would match nothing.
   private static func words(of text: String) -> [String] {
     text.unicodeScalars.split { !isMark($0) && !isLetter($0) }
       .filter { $0.contains(where: isLetter) }

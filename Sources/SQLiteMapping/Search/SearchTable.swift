@@ -184,7 +184,8 @@ package struct SearchTable: Sendable {
     columns = try SearchTable.columns(of: table, connection)
   }
 
-  /// Removes rows from the index before they are changed without running its triggers.
+  /// Removes rows from the index. Call this before a change of these rows that doesn't run the
+  /// triggers of the index.
   ///
   /// - Parameters:
   ///   - condition: The condition that selects the rows.
@@ -197,7 +198,8 @@ package struct SearchTable: Sendable {
       """)
   }
 
-  /// Adds rows to the index after they were changed without running its triggers.
+  /// Adds rows to the index. Call this after a change of these rows that didn't run the triggers of
+  /// the index.
   ///
   /// - Parameters:
   ///   - condition: The condition that selects the rows.
