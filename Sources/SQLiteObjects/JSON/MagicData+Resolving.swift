@@ -34,8 +34,8 @@ extension MagicData {
   /// itself.
   ///
   /// - Parameter object: A decoded object. Relations that are already resolved don't change.
-  /// - Throws: ``MagicError/notFound(type:primary:)`` if an object isn't in this store, another ``MagicError``, or
-  ///   `SQLiteError`.
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if an object isn't in this store, another
+  ///   ``MagicError``, or `SQLiteError`.
   public func resolve<Object: MagicObject>(_ object: Object) throws {
     for relation in try relations(of: object) {
       try relation.set(relation.type, try targets(relation.type, relation.keys))

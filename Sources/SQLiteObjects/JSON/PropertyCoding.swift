@@ -39,8 +39,9 @@ extension _MagicCell {
     return try state.source.map { try RelationKeys(of: $0, state) }
   }
 
-  /// Decodes the value with any decoder, such as a `JSONDecoder`. A relation is decoded as keys, to
-  /// be resolved later, unless the decoder's `userInfo` contains a store.
+  /// Decodes the value with any decoder, such as a `JSONDecoder`. The keys of a relation are
+  /// resolved immediately if the decoder's `userInfo` contains a store, and otherwise by
+  /// ``MagicData/resolve(_:)``.
   func decode<Value: Codable>(_ type: Value.Type, from decoder: any Decoder) throws {
     let role = _PropertyRole.of(type)
     let container = try decoder.singleValueContainer()

@@ -128,7 +128,8 @@ extension _CellValue {
 extension _LiveValue {
   /// Returns the stored form of the value.
   ///
-  /// - Throws: `SQLiteError` or an encoding error if the value isn't of the type or can't be stored.
+  /// - Throws: `SQLiteError` or an encoding error if the value isn't of the type or can't be
+  ///   stored.
   func stored<Value: Codable>(as type: Value.Type) throws -> SQLiteCore.Value {
     guard let value = value as? Value else {
       throw SQLiteError(.mismatch, "the property contains a value of another type")

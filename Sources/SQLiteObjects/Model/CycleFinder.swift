@@ -3,11 +3,11 @@ import Synchronization
 /// A search for reference cycles of objects. It makes the references within a cycle weak, so that
 /// the objects are released together when the program has no reference to any of them.
 ///
-/// Groups that reference each other in a cycle become members of a ``ReferenceCycle``, and their references
-/// to each other become ``WeakObjectReference``s, which are weak. References of a group that has left its
-/// cycle become strong again. The members of a cycle are a strongly connected component of the
-/// graph of groups. Tarjan's algorithm finds these components. It is implemented without recursion,
-/// because a chain of objects can be as long as memory permits.
+/// Groups that reference each other in a cycle become members of a ``ReferenceCycle``, and their
+/// references to each other become ``WeakObjectReference``s, which are weak. References of a group
+/// that has left its cycle become strong again. The members of a cycle are a strongly connected
+/// component of the graph of groups. Tarjan's algorithm finds these components. It is implemented
+/// without recursion, because a chain of objects can be as long as memory permits.
 struct CycleFinder {
   /// A target of a relation, and its context, which is nil if the target can't be part of a cycle
   /// of groups.

@@ -1,7 +1,8 @@
 import SQLiteCore
 import SQLiteRelations
 
-/// A lazy property of an object in a store, whose value stays in the store until it is requested.
+/// A reference to a lazy property of an object in a store. The value of the property stays in the
+/// store until it is requested.
 package struct LazySource: Sendable {
   /// The store, and the generation of its contents that contains the object.
   let content: StoreContent
@@ -66,7 +67,7 @@ package struct LazyState: Sendable {
     if case .set(let live) = content { live } else { nil }
   }
 
-  /// The property whose value is in a store, or nil.
+  /// The property in a store that has the value, or nil if the value isn't in a store.
   var source: LazySource? {
     if case .stored(let source) = content { source } else { nil }
   }
@@ -115,7 +116,8 @@ extension LazyState {
   /// - Parameters:
   ///   - state: The state that was saved.
   ///   - base: The links that were saved, or nil if they are unknown.
-  ///   - left: The property in the store that replaces the value, or nil to keep the value.
+  ///   - left: The property in the store from which the value is read from now on, or nil to keep
+  ///     the value in memory.
   mutating func recordSave(_ state: LazyState, base: LazyLinks?, source left: LazySource?) {
     saved = max(saved, state.number)
     if let left, number == state.number { content = .stored(left) }
@@ -135,8 +137,8 @@ extension LazyState {
     edits = back + edits.filter { $0.number > back.last?.number ?? saved }
   }
 
-  /// Returns the state in which the recorded changes are applied to the collection that was set.
-  /// Returns the state unchanged if the collection is in the store.
+  /// Returns a state in which the recorded changes are applied to the collection that was set. If
+  /// no collection was set, returns this state unchanged.
   func folded() throws -> LazyState {
     guard !edits.isEmpty, case .set(let live) = content,
       let collection = live.value as? any MagicCollection
@@ -158,14 +160,15 @@ package protocol LazyValue: Codable, Sendable {
   init(unresolved keys: RelationKeys)
   /// A copy of the value's current state.
   var state: LazyState { get }
-  /// Applies the changes to a value that was set, and returns the resulting state.
+  /// Applies the recorded changes to a collection that was set, and returns the resulting state.
   func folded() throws -> LazyState
   /// Records that the value was saved.
   ///
   /// - Parameters:
   ///   - state: The state that was saved.
   ///   - base: The links that were saved, or nil if they are unknown.
-  ///   - source: The property in the store that replaces the value, or nil to keep the value.
+  ///   - source: The property in the store from which the value is read from now on, or nil to keep
+  ///     the value in memory.
   func saved(_ state: LazyState, _ base: LazyLinks?, replacedBy source: LazySource?)
   /// Records that the transaction that saved the value was rolled back.
   ///

@@ -20,7 +20,7 @@ public protocol MagicCollection<Target>: MagicRelation, Codable, SendableMetatyp
 
   /// The role of a property of this type. For internal use.
   static var magicRole: _PropertyRole { get }
-  /// Returns the item for a link. For internal use.
+  /// Returns the item of the collection that a link represents. For internal use.
   ///
   /// - Throws: `SQLiteError` or a decoding error if the key of the link isn't of the
   ///   dictionary's key type.

@@ -13,11 +13,13 @@ public protocol MagicProperty: Codable, SendableMetatype {
   static var role: _PropertyRole { get }
   /// Converts a stored value to the content of a cell. For internal use.
   ///
+  /// - Returns: The content, from which reading the property can't fail.
   /// - Throws: `SQLiteError` or a decoding error if the stored value isn't of the property's
   ///   type.
   static func content(from stored: SQLiteCore.Value) throws -> _CellValue
   /// Converts a value to its stored form. For internal use.
   ///
+  /// - Returns: The value to write to the property's column.
   /// - Throws: `SQLiteError` or an encoding error if the value can't be stored.
   static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value
 }

@@ -11,13 +11,13 @@ public struct MagicalSet<Element: MagicObject> {
   public private(set) var elements: [Element] = []
   /// The identity of each object when it was last determined.
   private var keys: [MagicIdentity] = []
-  /// The index of each identity in ``keys`` if there are more objects than
-  /// ``maximumUnindexedCount``, else empty.
+  /// The index of each identity in ``keys``. Empty if the set has at most ``maximumUnindexedCount``
+  /// objects.
   private var indexes: [MagicIdentity: Int] = [:]
   /// The number of unsaved objects according to ``keys``.
   private var unsavedCount = 0
 
-  /// Creates a set of objects. If some are equal, it contains the last of them.
+  /// Creates a set of objects. If several are equal, the set contains the last of them.
   ///
   /// - Parameter elements: The objects.
   public init(_ elements: some Sequence<Element>) {
@@ -80,6 +80,7 @@ public struct MagicalSet<Element: MagicObject> {
   /// given one.
   ///
   /// - Parameter element: An object.
+  /// - Returns: True if one of the objects is equal to `element`.
   public func contains(_ element: Element) -> Bool {
     let key = MagicIdentity(element)
     if index(of: key) != nil { return true }
@@ -127,8 +128,8 @@ public struct MagicalSet<Element: MagicObject> {
     if indexes.isEmpty { indexKeys() }
   }
 
-  /// The maximum number of objects without a hash table. Comparing a few identities takes less time
-  /// than hashing one (benchmark `import`).
+  /// The maximum number of objects that are searched without a hash table. Comparing a few
+  /// identities takes less time than hashing one (benchmark `import`).
   private static var maximumUnindexedCount: Int { 8 }
 
   private mutating func indexKeys() {

@@ -67,6 +67,7 @@ extension PrimaryMagicValue {
 
   /// Converts a stored value to the content of a cell. For internal use.
   ///
+  /// - Returns: The content, from which reading the property can't fail.
   /// - Throws: `SQLiteError` or a decoding error if the stored value isn't of the type
   ///   `Value`.
   public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
@@ -75,6 +76,7 @@ extension PrimaryMagicValue {
 
   /// Converts a value to its stored form. For internal use.
   ///
+  /// - Returns: The value to write to the property's column.
   /// - Throws: `SQLiteError` or an encoding error if the value can't be stored.
   public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Value.self)

@@ -62,8 +62,8 @@ final class PropertyCollector: Encoder {
     return collector.count
   }
 
-  /// Rejects a type whose `encode(to:)` omits a wrapper, as in a subclass that inherits it: the
-  /// property would silently not be stored.
+  /// Rejects a type with an `encode(to:)` that omits a wrapper, for example a subclass that
+  /// inherits the method: the property would silently not be stored.
   ///
   /// - Throws: ``MagicError/unsuitableType(type:reason:)``.
   static func checkEncodesAllWrappers<Object: MagicObject>(

@@ -6,8 +6,8 @@ import SQLiteCore
 /// A decoded property holds this value until ``MagicData/resolve(_:)`` has replaced it by the
 /// objects.
 package struct RelationKeys: Sendable {
-  /// The key of each referenced object as `target`. `key` is the object's key in a dictionary. Other
-  /// relations don't use it.
+  /// The key of each referenced object as `target`. `key` is the object's key in a dictionary.
+  /// Other relations don't use it.
   let targets: [(key: Value, target: Value)]
   /// The name of the property that was decoded.
   var property = ""

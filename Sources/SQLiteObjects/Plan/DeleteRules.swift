@@ -5,9 +5,9 @@ extension PropertyTrait {
   /// Declares what happens to an object when the target of one of its relations is removed.
   ///
   /// Without this trait, an optional to-one relation becomes nil, a non-optional one makes the
-  /// removal throw, and the links of a collection to the target are deleted. The first use of the type throws if it
-  /// declares `DeleteRule.nullify` for a non-optional to-one relation, or `DeleteRule.cascade` for
-  /// a collection.
+  /// removal throw, and the links of a collection to the target are deleted. The first use of the
+  /// type throws if it declares `DeleteRule.nullify` for a non-optional to-one relation, or
+  /// `DeleteRule.cascade` for a collection.
   ///
   /// - Parameters:
   ///   - path: A relation, such as `\Self.$owner`.

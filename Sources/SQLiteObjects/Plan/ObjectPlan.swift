@@ -302,7 +302,8 @@ extension PropertyCollector.Entry {
 }
 
 /// The SQL of the statements that insert objects of a type, and that update, delete or look up one
-/// by its key. Each text is created when it is first used, so a type that is only read creates none.
+/// by its key. Each text is created when it is first used, so a type that is only read creates
+/// none.
 final class RowTexts: Sendable {
   private let table: TablePlan
   private let properties: [ObjectProperty]

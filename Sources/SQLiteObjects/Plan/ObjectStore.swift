@@ -26,8 +26,8 @@ package protocol ObjectStore: StoreToken {
   /// in each (benchmarks `point` and `lazy`).
   ///
   /// - Parameters:
-  ///   - plan: The type that `body` reads, or nil. The columns that its existing tables lack are added
-  ///     first.
+  ///   - plan: The type that `body` reads, or nil. The columns that its existing tables lack are
+  ///     added first.
   ///   - isOneStatement: Whether `body` runs a single SELECT once these tables are complete. A
   ///     single SELECT is a snapshot without a transaction.
   ///   - body: The read. It runs again if the cached schema is stale, that is, if another
@@ -40,8 +40,8 @@ package protocol ObjectStore: StoreToken {
   /// For details, see the blocking ``read(_:isOneStatement:_:)``.
   ///
   /// - Parameters:
-  ///   - plan: The type that `body` reads, or nil. The columns that its existing tables lack are added
-  ///     first.
+  ///   - plan: The type that `body` reads, or nil. The columns that its existing tables lack are
+  ///     added first.
   ///   - isOneStatement: Whether `body` runs a single SELECT once these tables are complete. A
   ///     single SELECT is a snapshot without a transaction.
   ///   - body: The read. It runs again if the cached schema is stale, that is, if another
@@ -81,7 +81,7 @@ extension ObjectStore {
 }
 
 extension StoreContent {
-  /// The store whose contents this value references, even if they were replaced since.
+  /// The store that this value references, even if its contents were replaced since.
   ///
   /// - Throws: ``MagicError/closed`` if the store was released.
   var store: any ObjectStore {

@@ -98,8 +98,7 @@ final class UpdateStatement {
   /// - Parameters:
   ///   - plan: The plan of the objects' type.
   ///   - slots: The indexes of the properties to write.
-  ///   - expected: The indexes of the properties whose stored values must be those that are passed
-  ///     to `run`.
+  ///   - expected: The indexes of the properties with the expected values that are passed to `run`.
   ///   - connection: The connection.
   init(
     _ plan: ObjectPlan, _ slots: [Int], ifStill expected: [Int] = [], _ connection: Connection

@@ -51,8 +51,8 @@ extension SaveGraph.Transaction {
   ///   - slot: The property.
   ///   - index: The index of the object's node.
   ///   - zIndex: The object's z_index, or nil for a new object.
-  /// - Returns: The value to write to the column: the ID of the asset, or NULL if it has no content.
-  ///   Nil to leave the column unchanged.
+  /// - Returns: The value to write to the column: the ID of the asset, or NULL if it has no
+  ///   content. Nil to leave the column unchanged.
   /// - Throws: ``MagicError/lostValue(type:property:)`` if the content to copy was deleted together
   ///   with the object's row, `AssetError` or `SQLiteError`.
   mutating func asset(

@@ -40,7 +40,8 @@ extension SaveGraph.Walk {
     nodes[index].lazies = nodes[index].lazies.lowerBound..<lazies.count
   }
 
-  /// Returns the pending changes of a lazy collection whose links are still in the store.
+  /// Returns the pending changes of a lazy collection that wasn't set, and adds the objects that
+  /// the changes reference to the graph. Objects that a later change removes again are omitted.
   private mutating func edits(
     of state: LazyState, _ plan: ObjectPlan, _ property: ObjectProperty
   ) throws -> [(number: Int, change: LinkEdit<SaveGraph.EditTarget>)] {
@@ -77,16 +78,16 @@ extension SaveGraph.Walk {
   }
 }
 
-/// The objects that later changes of a lazy collection remove. If they were added before, they
-/// needn't be saved.
+/// The objects that the changes of a lazy collection remove. An object that one change adds and a
+/// later one removes needn't be saved.
 private struct LazyRemovals {
   /// The index of the last change that removes each object, by the object's identity.
   private var last: [MagicIdentity: Int] = [:]
   /// The index of the last change that removes all objects, or -1.
   private var all = -1
-  /// The index of the last change that inserts at a position, or -1. Objects that were added before
-  /// this change must be saved even if they are removed later, because the position depends on
-  /// them.
+  /// The index of the last change that inserts objects at a given position, or -1. Objects that
+  /// were added before this change must be saved even if they are removed later, because the
+  /// position depends on them.
   private var inserted = -1
 
   init(_ edits: [LazyEdit]) {

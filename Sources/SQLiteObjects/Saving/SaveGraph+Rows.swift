@@ -195,8 +195,8 @@ extension SaveGraph.Transaction {
     return present
   }
 
-  /// Returns the statement that inserts a single object, and prepares it unless the type's last one
-  /// fits.
+  /// Returns the statement that inserts a single object. Reuses the last such statement of the
+  /// object's type if it has the same options.
   private mutating func insertion(
     _ index: Int, hasKey: Bool, mustBeNew: Bool
   ) throws -> InsertStatement {

@@ -77,8 +77,8 @@ extension SaveGraph.Walk {
     }
   }
 
-  /// Adds a value that was assigned to a node's property to the graph, and the objects that the value
-  /// references.
+  /// Adds a value that was assigned to a node's property to the graph, and the objects that the
+  /// value references.
   mutating func add(_ live: _LiveValue, _ slot: Int, of index: Int) throws {
     let plan = nodes[index].plan
     let property = plan.properties[slot]

@@ -138,7 +138,7 @@ extension SaveGraph {
       return try append(Node(plan, kind, storage, context, snapshot, first: first), since: lives)
     }
 
-    /// Appends the node of an object whose values are the last ones in ``values``.
+    /// Appends the node of an object. The object's values must be the last ones in ``values``.
     ///
     /// - Parameter lives: The number of live values before those of this object. A live value is
     ///   not in stored form.

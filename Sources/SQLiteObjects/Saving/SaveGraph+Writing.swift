@@ -2,8 +2,8 @@ import SQLiteCore
 import SQLiteMapping
 
 extension SaveGraph {
-  /// The key and the values that the store assigned to a saved object. They are copied to the object
-  /// when it is marked as saved.
+  /// The key and the values that the store assigned to a saved object. They are copied to the
+  /// object when it is marked as saved.
   struct Saved: Sendable {
     let zIndex: Int64
     /// The property values that the store determined, such as the ID of an asset.
@@ -46,8 +46,8 @@ extension SaveGraph {
     return roots.map { Int(saved[$0]?.zIndex ?? 0) }
   }
 
-  /// Marks the saved objects as unchanged, and stores in them the keys and asset IDs that the
-  /// database assigned.
+  /// Marks the objects as saved, and copies the keys and asset IDs that the database assigned to
+  /// them.
   ///
   /// - Parameter undo: Receives the previous state of the objects.
   private func settle(_ saved: [Saved?], in content: StoreContent, _ undo: SaveRollback?) {
@@ -64,7 +64,8 @@ extension SaveGraph {
     }
   }
 
-  /// Marks the lazy values of an object as unchanged.
+  /// Marks the lazy values of an object as saved, and replaces those that needn't stay in memory by
+  /// references to the store.
   private func settleLazies(
     _ node: Node, _ saved: inout Saved, in content: StoreContent, _ undo: SaveRollback?
   ) {
@@ -155,7 +156,7 @@ extension SaveGraph {
     var inserts: [InsertState]
     /// The statements that insert links of new objects, by property.
     var linkInsertions: [(key: PropertyKey, insertion: LinkInsertion)] = []
-    /// The indexes of the current object's properties whose columns must be written.
+    /// The indexes of the current object's properties with columns that must be written.
     var changed: [Int] = []
     /// The last UPDATE statement, which the next object reuses if it writes the same columns. Nil
     /// before the first update.

@@ -18,7 +18,8 @@ struct SaveGraph: Sendable {
   let links: [(key: Value, target: Target)]
   /// The lazy values of the nodes.
   let lazies: [Lazy]
-  /// The pending changes of lazy collections whose links are still in the store.
+  /// The pending changes of lazy collections that weren't set. They are applied to the links in the
+  /// store.
   let edits: [Edits]
   /// The values that the columns of each root must have in the store, by the index of its node.
   /// Empty if the objects needn't be unchanged.
@@ -44,8 +45,8 @@ struct SaveGraph: Sendable {
   ///   - store: The store to save them in.
   ///   - isUnchanged: Whether the objects must be unchanged in the store.
   ///   - insertsOnly: Whether the objects must be new in the store.
-  ///   - matching: The names of the unique properties by which the save finds the object in the store
-  ///     that an unknown object overwrites. Empty to find it by the primary value.
+  ///   - matching: The names of the unique properties by which the save finds the object in the
+  ///     store that an unknown object overwrites. Empty to find it by the primary value.
   init<Object: MagicObject>(
     _ objects: some Sequence<Object>, for store: any ObjectStore,
     ifUnchanged isUnchanged: Bool = false, insertsOnly: Bool = false, matching: [String] = []
@@ -169,7 +170,8 @@ extension SaveGraph {
     case links(Range<Int>, isSet: Bool)
     /// The targets of another object's lazy relation, which aren't read from the store yet.
     indirect case copy(LazySource)
-    /// The targets of another object's lazy relation, as read from the store at the start of the save.
+    /// The targets of another object's lazy relation, as read from the store at the start of the
+    /// save.
     case copied([StoredLink])
     /// An asset that was set.
     case asset(PendingAsset)
@@ -189,7 +191,8 @@ extension SaveGraph {
     }
   }
 
-  /// The pending changes of a lazy collection whose links are still in the store.
+  /// The pending changes of a lazy collection that wasn't set. They are applied to its links in the
+  /// store.
   struct Edits: Sendable {
     let slot: Int
     /// The collection, which records which of the changes have been saved since.
@@ -201,7 +204,7 @@ extension SaveGraph {
   enum EditTarget: Sendable {
     /// An object that the same graph saves.
     case saved(Target)
-    /// An object that isn't saved and may not be in the store.
+    /// An object to remove, which the graph doesn't save. It may not be in the store.
     case known(ObjectStorage)
   }
 }

@@ -9,8 +9,8 @@ final class SaveRollback {
     let state: State
   }
 
-  /// The previous state of an object. The case for new objects, which are the most frequent, takes no
-  /// extra memory.
+  /// The previous state of an object. The case for new objects, which are the most frequent, takes
+  /// no extra memory.
   private enum State {
     /// The object was in no store. The save may have assigned a key to it.
     case new(isKeyNew: Bool)

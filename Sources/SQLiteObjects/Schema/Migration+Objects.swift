@@ -7,8 +7,8 @@ extension Migration.Step {
   /// Renames the table of a type of objects, and the tables of its links.
   ///
   /// - Parameters:
-  ///   - table: The current name of the table. It is the name of the type, unless the type declares a
-  ///     `tableName`.
+  ///   - table: The current name of the table. It is the name of the type, unless the type declares
+  ///     a `tableName`.
   ///   - newName: The new name of the table.
   /// - Returns: A step for a migration.
   public static func renameObjects(_ table: String, to newName: String) -> Self {
@@ -240,8 +240,8 @@ struct ObjectTables {
       }
   }
 
-  /// Returns the name of the property that a link table belongs to, and the name of the table of the
-  /// property's type. Returns nil if the table isn't a link table.
+  /// Returns the name of the property that a link table belongs to, and the name of the table of
+  /// the property's type. Returns nil if the table isn't a link table.
   func property(forLinkTable name: String) throws -> (table: String, name: String)? {
     for key in try connection.foreignKeys(of: name) where key.columns == ["owner"] {
       let owner = key.referencedTable

@@ -2,8 +2,8 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// The tables that types require for their objects and links, including those of all types that they
-/// reference.
+/// The tables that types require for their objects and links, including those of all types that
+/// they reference.
 struct ObjectSchema {
   /// The plans of the types, each once.
   private let plans: [ObjectPlan]
@@ -148,8 +148,8 @@ struct ObjectTable {
   ///
   /// - Parameters:
   ///   - connection: The connection.
-  ///   - present: The names of the columns of the table with the current name, or an empty set if that
-  ///     table doesn't exist.
+  ///   - present: The names of the columns of the table with the current name, or an empty set if
+  ///     that table doesn't exist.
   func hasFormerName(_ connection: Connection, _ present: Set<String>) throws -> Bool {
     guard let links, let formerName, !isSameName(formerName, definition.name), present.isEmpty
     else { return false }

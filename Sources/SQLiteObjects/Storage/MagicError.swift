@@ -56,8 +56,8 @@ public enum MagicError: Error, Hashable, Sendable {
   /// The object was removed from the store before the lazy value was fetched, so the object can't
   /// be saved again.
   case lostValue(type: String, property: String)
-  /// The lazy value is in another store and wasn't fetched from there. Fetch it, and set the property
-  /// to the result before you save the object.
+  /// The lazy value is in another store and wasn't fetched from there. Fetch it, and set the
+  /// property to the result before you save the object.
   case foreignValue(type: String, property: String)
   /// A lazy value was never set, and can't be fetched because its object was never saved.
   case detachedValue(type: String)

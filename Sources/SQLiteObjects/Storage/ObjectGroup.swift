@@ -4,8 +4,8 @@ import Synchronization
 /// the program created.
 ///
 /// Objects hold their group through a ``FetchContext``. A group doesn't hold a context, and its
-/// storages don't hold other groups of the same reference cycle (see ``ReferenceCycle``). Cycles of objects
-/// therefore don't leak.
+/// storages don't hold other groups of the same reference cycle (see ``ReferenceCycle``). Cycles of
+/// objects therefore don't leak.
 final class ObjectGroup: Sendable {
   /// A weak reference to an instance of a class.
   ///
@@ -28,7 +28,7 @@ final class ObjectGroup: Sendable {
     var instances: [Int: Instance] = [:]
     /// The storages that may hold objects of other groups.
     var holders: [ObjectIdentifier: ObjectStorage] = [:]
-    /// The reference cycles that the group belongs to or belonged to.
+    /// The reference cycles that the group belongs to or has belonged to.
     var cycles: [WeakCycle] = []
   }
 
@@ -129,8 +129,8 @@ final class ObjectGroup: Sendable {
 
 /// A reference cycle of groups, formed by references between their objects.
 ///
-/// Storages in these groups reference each other through ``WeakObjectReference``, which is a weak reference.
-/// The context of each group holds the cycle, and the cycle holds the groups.
+/// Storages in these groups reference each other through ``WeakObjectReference``, which is a weak
+/// reference. The context of each group holds the cycle, and the cycle holds the groups.
 final class ReferenceCycle: Sendable {
   let members: [ObjectGroup]
   /// The cycles that members have joined later. Storages of other members may still reference those
@@ -166,7 +166,8 @@ extension WeakObjectReference {
     return (group, row)
   }
 
-  /// The error for a reference that was replaced since it was read, and whose object was released.
+  /// The error for a reference that was replaced since it was read, and that references an object
+  /// that was released.
   struct Released: Error {
     let weakReference: WeakObjectReference
   }
@@ -177,11 +178,11 @@ extension ObjectStorage {
   /// if a reference in the form was replaced in the meantime.
   ///
   /// Proof that this terminates: the reader has a context of the owner, which holds the owner's
-  /// cycle. ``CycleFinder`` first makes the context hold the new cycle, then replaces the references
-  /// in the properties, and only then releases the previous cycle. A reference to a released object
-  /// is therefore no longer in the property. Each further iteration reads another form, which
-  /// another task has stored in between. If an iteration reads the same reference again, that order
-  /// was violated, and this method throws an error.
+  /// cycle. ``CycleFinder`` first makes the context hold the new cycle, then replaces the
+  /// references in the properties, and only then releases the previous cycle. A reference to a
+  /// released object is therefore no longer in the property. Each further iteration reads another
+  /// form, which another task has stored in between. If an iteration reads the same reference
+  /// again, that order was violated, and this method throws an error.
   func reading<Result>(
     _ slot: Int, _ body: (_CellValue.Form, _ change: Int) throws -> Result
   ) throws -> Result {

@@ -91,7 +91,7 @@ package final class ObjectProperty: Sendable {
   /// Whether the property references other objects.
   var isRelation: Bool { role.isRelation }
 
-  /// Whether the property is a relation whose objects are fetched together with their owner.
+  /// Whether the property is a relation that is fetched together with its owner.
   var isEager: Bool { isRelation && !role.isLazy }
 
   /// Whether the property is an asset.

@@ -61,7 +61,8 @@ extension ObjectStorage {
       Snapshot(changeCount: 0, savedCount: 0, isKnown: false, isOutdated: false, zIndex: nil)
     }
 
-    /// Whether the store was the last one to save or fetch the object, and no property was set since.
+    /// Whether the store was the last one to save or fetch the object, and no property was set
+    /// since.
     var isClean: Bool { zIndex != nil && changeCount <= savedCount }
   }
 

@@ -13,7 +13,8 @@ final class ValueBox: Sendable {
 
   /// The `deinit` of a value may read the property, so no value is released while this is locked.
   private let state = Mutex(State.own(.unset))
-  /// The name of the type that declares the property, for the message about a value that was never set.
+  /// The name of the type that declares the property, for the message about a value that was never
+  /// set.
   let type: StaticString
   let line: UInt32
 

@@ -7,8 +7,8 @@ extension MagicData {
   /// - Parameter type: The objects' type.
   /// - Returns: The objects, sorted by z_index. That is the order in which they were first saved,
   ///   unless you assign `Int` primary values yourself.
-  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its property, or
-  ///   `SQLiteError`.
+  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its
+  ///   property, or `SQLiteError`.
   public func object<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
     try objects(of: type)
   }
@@ -33,8 +33,8 @@ extension MagicData {
   ///   - primary: The value of its `@PrimaryMagicValue`.
   /// - Returns: The object with everything that it references.
   /// - Throws: ``MagicError/notFound(type:primary:)`` if there is no such object, another
-  ///   ``MagicError``, for example if a stored value can't be converted to the type of its property,
-  ///   or `SQLiteError`.
+  ///   ``MagicError``, for example if a stored value can't be converted to the type of its
+  ///   property, or `SQLiteError`.
   @inlinable  // See ``FoundRow``.
   public func object<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
@@ -66,10 +66,10 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Returns: The object with everything that it references, or nil if the store contains no object
-  ///   with that value.
-  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its property, or
-  ///   `SQLiteError`.
+  /// - Returns: The object with everything that it references, or nil if the store contains no
+  ///   object with that value.
+  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its
+  ///   property, or `SQLiteError`.
   @inlinable  // See ``FoundRow``.
   public func object<Object: MagicObject>(
     of type: Object.Type, ifPresent primary: Object.PrimaryValue
@@ -84,8 +84,8 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Returns: The object with everything that it references, or nil if the store contains no object
-  ///   with that value.
+  /// - Returns: The object with everything that it references, or nil if the store contains no
+  ///   object with that value.
   /// - Throws: The errors of the blocking ``object(of:ifPresent:)``, and `CancellationError` if the
   ///   task was cancelled.
   nonisolated(nonsending) public func object<Object: MagicObject>(
@@ -108,8 +108,8 @@ extension MagicData {
   ///   - limit: The maximum number of objects.
   ///   - offset: The number of objects to skip first.
   /// - Returns: The objects in the order of the sort keys or, without sort keys, of their z_index.
-  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its property, or
-  ///   `SQLiteError`.
+  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its
+  ///   property, or `SQLiteError`.
   public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [],

@@ -49,7 +49,8 @@ extension MagicData {
   /// - Returns: The number of objects that were removed.
   /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule or a non-optional property
   ///   forbids the removal, ``MagicError/restored(type:)`` if the content of the store was replaced
-  ///   since an object was fetched or saved, another ``MagicError``, or `SQLiteError`. Then no object is removed.
+  ///   since an object was fetched or saved, another ``MagicError``, or `SQLiteError`. Then no
+  ///   object is removed.
   @discardableResult
   public func remove<Object: MagicObject>(
     contentsOf objects: some Sequence<Object>

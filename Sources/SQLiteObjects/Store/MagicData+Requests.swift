@@ -8,8 +8,8 @@ extension MagicData {
   ///
   /// - Parameter query: The query.
   /// - Returns: The objects in the order of the query.
-  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its property, or
-  ///   `SQLiteError`.
+  /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its
+  ///   property, or `SQLiteError`.
   public func fetch<Object: MagicObject>(_ query: Query<Object>) throws -> [Object] {
     try fetch(query.objects)
   }

@@ -91,8 +91,8 @@ extension MagicData {
     connection.afterCommit { [self] _ in tables.markReady(missing) }
   }
 
-  /// Adds the columns, indexes and delete rules that the existing tables of a type lack. Creates no
-  /// table: the first save does.
+  /// Adds the columns, indexes and delete rules that the existing tables of a type lack, and then
+  /// creates the missing tables too. If only tables are missing, the first save creates them.
   ///
   /// - Returns: False if a table doesn't exist yet or can't be changed now.
   package func makeReady(_ plan: ObjectPlan) throws -> Bool {
@@ -105,8 +105,9 @@ extension MagicData {
     return isReady(plan)
   }
 
-  /// Adds the columns, indexes and delete rules that the existing tables of a type lack. Creates no
-  /// table: the first save does. Suspends the task meanwhile.
+  /// Adds the columns, indexes and delete rules that the existing tables of a type lack, and then
+  /// creates the missing tables too. If only tables are missing, the first save creates them.
+  /// Suspends the task meanwhile.
   ///
   /// - Returns: False if a table doesn't exist yet or can't be changed now.
   nonisolated(nonsending) package func makeReady(_ plan: ObjectPlan) async throws -> Bool {
@@ -118,8 +119,8 @@ extension MagicData {
     return isReady(plan)
   }
 
-  /// Creates a query without blocking the thread. The SQL of a query depends on the tables of
-  /// relations. If the store hasn't looked up one of these tables yet, `make` runs again on a
+  /// Creates a query without blocking the thread. The SQL of a query depends on which tables of its
+  /// relations exist. If the store hasn't looked up one of these tables yet, `make` runs again on a
   /// thread that may wait for the database.
   nonisolated(nonsending) package func preparingQuery<Made: Sendable>(
     _ make: @escaping @Sendable () throws -> Made

@@ -185,7 +185,7 @@ extension MagicData {
   }
 
   /// Registers objects that were fetched in an open transaction. If the transaction rolls back,
-  /// those whose rows no longer exist become new objects, because SQLite may assign their z_index
+  /// the objects that then have no row become new objects, because SQLite may assign their z_index
   /// to another row.
   package func forgetFetched(
     _ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection

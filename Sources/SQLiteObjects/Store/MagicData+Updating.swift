@@ -7,9 +7,10 @@ extension MagicData {
   ///       Article.where(\.$stock > 0 && \.$isOnSale == true),
   ///       set: [\.$stock -= 1, \.$price *= 0.9, .set(\.$soldAt, to: .now)])
   ///
-  /// No object is fetched. The update is atomic, and observers are notified as after any write. **Objects in memory keep
-  /// the values that they were fetched with**: fetch them again to see the new values. Saving such an object with
-  /// `update(_:)` writes only the properties that were set, and `update(_:ifUnchanged:)` reports a conflict.
+  /// No object is fetched. The update is atomic, and observers are notified as after any write.
+  /// **Objects in memory keep the values that they were fetched with**: fetch them again to see the
+  /// new values. Saving such an object with `update(_:)` writes only the properties that were set,
+  /// and `update(_:ifUnchanged:)` reports a conflict.
   ///
   /// - Parameters:
   ///   - query: A query for the objects, such as `Article.all`.
@@ -22,7 +23,8 @@ extension MagicData {
   ///   ``MagicError/missingTarget(type:zIndex:)`` if it was removed. `SQLiteError` with a
   ///   constraint code for nil in a non-optional property, and for duplicate values of a unique
   ///   property, even if they are duplicates only while the statement runs; with `ResultCode.range`
-  ///   for a number that doesn't fit its property. Then nothing is changed.
+  ///   for a number that doesn't fit its property. Any other ``MagicError`` or `SQLiteError`. Then
+  ///   nothing is changed.
   @discardableResult
   public func updateAll<Object: MagicObject>(
     _ query: Query<Object>, set assignments: [Assignment<Object>]
@@ -59,7 +61,7 @@ private struct BulkUpdate<Object: MagicObject>: Sendable {
   private let sql: SQL?
   /// The indexes of the properties that are set to an object.
   private var references: [Int] = []
-  /// The calculated numbers that may not fit their properties.
+  /// The assigned numbers that the statement calculates and that may not fit their properties.
   private var checks: [Check] = []
 
   init(
