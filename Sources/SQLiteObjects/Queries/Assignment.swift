@@ -6,7 +6,8 @@ import SQLiteCore
 ///     try magic.updateAll(Article.all, set: [\.$stock -= 1, \.$price *= 1.1, .set(\.$note, to: nil)])
 ///
 /// All values are calculated from the values that the object had before: no assignment sees the
-/// result of another one in the same call.
+/// result of another one in the same call. The update throws `SQLiteError` with `ResultCode.range`
+/// if a calculated number doesn't fit its property.
 public struct Assignment<Object: MagicObject>: Sendable {
   /// The column of the property to set, or a failure if the key path doesn't reference one.
   let target: QueryNode
@@ -50,8 +51,8 @@ public struct Assignment<Object: MagicObject>: Sendable {
   ///
   /// - Parameters:
   ///   - path: A property that is stored in a column.
-  ///   - expression: The value. The update throws `SQLiteError` if it is a number that doesn't fit
-  ///     the property's integer type.
+  ///   - expression: The value. The update throws `SQLiteError` if it is nil and the property isn't
+  ///     optional.
   public static func set<Column: MagicColumn & MagicProperty>(
     _ path: KeyPath<Object, Column>, to expression: MagicExpression<Object, Column.Element>
   ) -> Assignment {
@@ -163,8 +164,9 @@ public func *= <Object: MagicObject, Column: MagicColumn & MagicProperty>(
   Assignment(left, .product, right.node)
 }
 
-/// Returns an assignment that divides a property by a value. Integer division truncates. Division
-/// by zero is nil, for which the update throws unless the property is optional.
+/// Returns an assignment that divides a property by a value. Integer division truncates. The result
+/// of a division by zero is nil. The update then throws `SQLiteError` unless the property is
+/// optional.
 public func /= <Object: MagicObject, Column: MagicColumn & MagicProperty>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Assignment<Object> where Column.Element: Numeric & MagicComparable {
@@ -172,7 +174,8 @@ public func /= <Object: MagicObject, Column: MagicColumn & MagicProperty>(
 }
 
 /// Returns an assignment that divides a property by another property. Integer division truncates.
-/// Division by zero is nil, for which the update throws unless the property is optional.
+/// The result of a division by zero is nil. The update then throws `SQLiteError` unless the
+/// property is optional.
 public func /= <Object: MagicObject, Column: MagicColumn & MagicProperty, Other: MagicColumn>(
   left: KeyPath<Object, Column>, right: KeyPath<Object, Other>
 ) -> Assignment<Object>

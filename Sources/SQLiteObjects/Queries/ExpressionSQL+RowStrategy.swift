@@ -71,8 +71,8 @@ extension ExpressionSQL {
     }
   }
 
-  /// The maximum nesting level at which a statement may compare. A comparison repeats the SQL of
-  /// its terms.
+  /// The maximum nesting level of a condition for which a statement may compare alternatives. It is
+  /// limited because a comparison repeats the SQL of its terms.
   private static var choiceLevel: Int { 5 }
 
   /// Decides how a statement finds the rows that a filter selects. No other code makes this

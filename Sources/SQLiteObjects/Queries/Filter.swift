@@ -138,7 +138,8 @@ extension MagicCalculation where Element == String {
   /// Returns a filter for the objects whose text matches a pattern of SQLite's `LIKE`, which
   /// ignores the case of ASCII letters.
   ///
-  /// - Parameter pattern: The pattern, in which `%` matches any text and `_` matches any character.
+  /// - Parameter pattern: The pattern, in which `%` matches any text, even an empty one, and `_`
+  ///   matches any single character.
   public func like(_ pattern: String) -> Filter<Object> {
     Filter(.like(node, pattern))
   }

@@ -3,7 +3,7 @@ import SQLiteCore
 // Replacements for nil, and values that depend on a condition.
 
 extension MagicCalculation {
-  /// Returns an expression that replaces nil by a value.
+  /// Returns an expression that replaces nil with a value.
   ///
   ///     magic.objects(of: Person.self, orderedBy: [.ascending((\Person.$nick).or(""))])
   ///
@@ -12,7 +12,7 @@ extension MagicCalculation {
     MagicExpression(["coalesce(", ", ", ")"], node, QueryNode(value), mayBeNull: false)
   }
 
-  /// Returns an expression that replaces nil by the value of a property.
+  /// Returns an expression that replaces nil with the value of a property.
   ///
   ///     let names = try magic.fetch(Person.all.values((\Person.$nick).or(\.$name)))
   ///
@@ -23,7 +23,7 @@ extension MagicCalculation {
     MagicExpression(["coalesce(", ", ", ")"], node, QueryNode(path))
   }
 
-  /// Returns an expression that replaces nil by the value of another expression.
+  /// Returns an expression that replaces nil with the value of another expression.
   ///
   /// - Parameter expression: The expression that replaces nil.
   public func or(

@@ -55,7 +55,7 @@ extension MagicCalculation where Element == Date {
   }
 }
 
-/// Returns the seconds since the reference date of `Date`. The conversion is exact.
+/// Returns a node for the seconds from 2001-01-01 00:00:00 UTC to a date. The conversion is exact.
 private func seconds(_ date: QueryNode) -> QueryNode {
   .form(["magicdata_date_seconds(", ")"], [date])
 }
@@ -67,7 +67,7 @@ private func date<Object: MagicObject>(
     .form(["magicdata_date(", ")"], [.arithmetic(seconds(date), arithmetic, other)]))
 }
 
-/// Returns an expression for a date that is a number of seconds later. Fetching throws
+/// Returns an expression for the date that is `right` seconds after `left`. Fetching throws
 /// `SQLiteError` if the result isn't in the years 0000 to 9999.
 ///
 ///     magic.objects(of: Loan.self, where: \.$due + 86_400 < .now)
@@ -75,32 +75,32 @@ public func + <Object: MagicObject, Column: MagicColumn<Date>>(
   left: KeyPath<Object, Column>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(QueryNode(left), .sum, QueryNode(right)) }
 
-/// Returns an expression for a date that is a number of seconds later. Fetching throws
+/// Returns an expression for the date that is `right` seconds after `left`. Fetching throws
 /// `SQLiteError` if the result isn't in the years 0000 to 9999.
 public func + <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(left.node, .sum, QueryNode(right)) }
 
-/// Returns an expression for a date that is a calculated number of seconds later. Fetching throws
-/// `SQLiteError` if the result isn't in the years 0000 to 9999.
+/// Returns an expression for the date that is a calculated number of seconds, `right`, after
+/// `left`. Fetching throws `SQLiteError` if the result isn't in the years 0000 to 9999.
 public func + <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: some MagicCalculation<Object, TimeInterval>
 ) -> MagicExpression<Object, Date> { date(left.node, .sum, right.node) }
 
-/// Returns an expression for a date that is a number of seconds earlier. Fetching throws
+/// Returns an expression for the date that is `right` seconds before `left`. Fetching throws
 /// `SQLiteError` if the result isn't in the years 0000 to 9999.
 public func - <Object: MagicObject, Column: MagicColumn<Date>>(
   left: KeyPath<Object, Column>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(QueryNode(left), .difference, QueryNode(right)) }
 
-/// Returns an expression for a date that is a number of seconds earlier. Fetching throws
+/// Returns an expression for the date that is `right` seconds before `left`. Fetching throws
 /// `SQLiteError` if the result isn't in the years 0000 to 9999.
 public func - <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: TimeInterval
 ) -> MagicExpression<Object, Date> { date(left.node, .difference, QueryNode(right)) }
 
-/// Returns an expression for a date that is a calculated number of seconds earlier. Fetching throws
-/// `SQLiteError` if the result isn't in the years 0000 to 9999.
+/// Returns an expression for the date that is a calculated number of seconds, `right`, before
+/// `left`. Fetching throws `SQLiteError` if the result isn't in the years 0000 to 9999.
 public func - <Object: MagicObject>(
   left: some MagicCalculation<Object, Date>, right: some MagicCalculation<Object, TimeInterval>
 ) -> MagicExpression<Object, Date> { date(left.node, .difference, right.node) }

@@ -148,7 +148,8 @@ extension AsyncMagical where Element: MagicCollection {
   /// - Parameters:
   ///   - limit: The maximum number of objects, or nil for all.
   ///   - offset: The number of objects to skip.
-  /// - Returns: The objects in their order. For a dictionary, pairs of a key and an object.
+  /// - Returns: The objects in the order of the collection. For a dictionary, pairs of a key and an
+  ///   object.
   /// - Throws: ``MagicError``, such as ``MagicError/closed`` if the store was closed, or
   ///   ``MagicError/detachedValue(type:)`` if the value was never set and its object never saved;
   ///   or `SQLiteError`.
@@ -163,9 +164,9 @@ extension AsyncMagical where Element: MagicCollection {
   /// - Parameters:
   ///   - limit: The maximum number of objects, or nil for all.
   ///   - offset: The number of objects to skip.
-  /// - Returns: The objects in their order. For a dictionary, pairs of a key and an object.
-  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
-  ///   cancelled.
+  /// - Returns: The objects in the order of the collection. For a dictionary, pairs of a key and an
+  ///   object.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func objects(
     limit: Int? = nil, offset: Int = 0
   ) async throws -> [Element.MagicItem] {
@@ -333,7 +334,8 @@ extension AsyncMagical where Element: MagicCollection {
     return items
   }
 
-  /// Returns the items of links, and fetches the objects of those that are stored.
+  /// Returns the objects of items, with their keys in a dictionary. Fetches the objects of stored
+  /// links, and skips those that were removed since the links were read.
   func fetching(
     _ items: ArraySlice<LazyItem>, _ objects: RelatedObjects
   ) throws -> LazyAnswer<[Element.MagicItem]> {
