@@ -1,4 +1,5 @@
-/// The name that trails of changes record as the author of a task's writes.
+/// A namespace for ``current``, the name that a trail of changes records as the author of a task's
+/// writes.
 ///
 ///     try await ChangeAuthor.$current.withValue("ann") {
 ///       try await database.write { … }

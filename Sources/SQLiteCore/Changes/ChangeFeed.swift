@@ -194,7 +194,7 @@ final class ChangeFeed: Sendable {
 
   private let commitSequence = Mutex(CommitSequence())
 
-  /// The sequence number of the last recorded commit that has begun.
+  /// The last sequence number that was assigned to a commit or reserved.
   var lastCommitNumber: UInt64 { commitSequence.withLock { $0.last } }
 
   /// Reserves a sequence number after all commits that have begun and before all later ones. If the

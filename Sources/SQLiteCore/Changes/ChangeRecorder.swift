@@ -428,7 +428,8 @@ import Platform
   }
 
   /// Appends the header of a row. Returns the position at which ``ChangesetBuffer/endRow(_:)`` must
-  /// write the row's size, or nil if no subscriber needs the row.
+  /// write the row's size, or nil if the row isn't recorded: no subscriber needs it, or rows of the
+  /// transaction were dropped.
   @inline(__always)
   fileprivate func beginRow(
     _ kind: RowChange.Kind, flags: UInt8, _ oldRowID: Int64, _ rowID: Int64

@@ -33,7 +33,8 @@ package struct RowChange: Sendable {
 /// The rows are stored as bytes, each value in the format of a changeset. Recording then allocates
 /// nothing per row, and a consumer can decode the values on its own thread.
 package struct RecordedRows: Sendable {
-  /// The layouts of the changed tables. A table whose columns have changed has several.
+  /// The layouts of the changed tables. A table may have several, for example because its columns
+  /// have changed.
   package let layouts: [TableLayout]
   /// The encoded changes, in order: a header and the values of each row.
   package let bytes: [UInt8]

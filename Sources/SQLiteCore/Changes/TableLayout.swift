@@ -12,7 +12,8 @@ package final class TableLayout: Sendable {
     /// as an integer, because SQLite packs it as an integer.
     var isReal = false
     /// Whether the column has a default other than NULL. For a row that was inserted before the
-    /// column was added, older hooks report NULL instead of the default.
+    /// column was added, the preupdate hook of some SQLite versions reports NULL instead of the
+    /// default.
     var hasDefault = false
     /// The column's index in the table, where columns that aren't stored count, too.
     let index: Int32
@@ -84,8 +85,8 @@ package final class TableLayout: Sendable {
     return Int32(column)
   }
 
-  /// Whether this library's hook counts columns that aren't stored, as documented. It is determined
-  /// with a test table.
+  /// Whether the preupdate hook of the linked SQLite library counts columns that aren't stored, as
+  /// its documentation states. It is determined with a test table.
   private static let hooksCountAllColumns: Bool = {
     guard
       let handle = try? ConnectionHandle(name: ":memory:", flags: SQLITE_OPEN_READWRITE, vfs: nil)

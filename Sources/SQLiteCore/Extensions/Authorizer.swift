@@ -18,29 +18,32 @@ public struct Authorization: Hashable, Sendable {
   /// itself performs it.
   public let accessor: String?
 
-  /// The action that deletes rows of the table `first` (`SQLITE_DELETE`).
+  /// The number of the action that deletes rows of the table `first` (`SQLITE_DELETE`).
   public static let delete = SQLITE_DELETE
-  /// The action that inserts rows into the table `first` (`SQLITE_INSERT`).
+  /// The number of the action that inserts rows into the table `first` (`SQLITE_INSERT`).
   public static let insert = SQLITE_INSERT
-  /// The action that updates the column `second` of the table `first` (`SQLITE_UPDATE`).
+  /// The number of the action that updates the column `second` of the table `first`
+  /// (`SQLITE_UPDATE`).
   public static let update = SQLITE_UPDATE
-  /// The action that reads the column `second` of the table `first` (`SQLITE_READ`).
+  /// The number of the action that reads the column `second` of the table `first` (`SQLITE_READ`).
   public static let read = SQLITE_READ
-  /// The action that runs a SELECT (`SQLITE_SELECT`).
+  /// The number of the action that runs a SELECT (`SQLITE_SELECT`).
   public static let select = SQLITE_SELECT
-  /// The action that calls the function `second` (`SQLITE_FUNCTION`).
+  /// The number of the action that calls the function `second` (`SQLITE_FUNCTION`).
   public static let function = SQLITE_FUNCTION
-  /// The action that runs the pragma `first` with the argument `second` (`SQLITE_PRAGMA`).
+  /// The number of the action that runs the pragma `first` with the argument `second`
+  /// (`SQLITE_PRAGMA`). The declared type, which determines the storage class that SQLite prefers
+  /// for the column.
   public static let pragma = SQLITE_PRAGMA
-  /// The action that attaches the file `first` (`SQLITE_ATTACH`).
+  /// The number of the action that attaches the file `first` (`SQLITE_ATTACH`).
   public static let attach = SQLITE_ATTACH
-  /// The action that creates the table `first` (`SQLITE_CREATE_TABLE`).
+  /// The number of the action that creates the table `first` (`SQLITE_CREATE_TABLE`).
   public static let createTable = SQLITE_CREATE_TABLE
-  /// The action that drops the table `first` (`SQLITE_DROP_TABLE`).
+  /// The number of the action that drops the table `first` (`SQLITE_DROP_TABLE`).
   public static let dropTable = SQLITE_DROP_TABLE
 }
 
-/// The decision about an ``Authorization``.
+/// The answer to an ``Authorization``: whether SQLite may compile the action into a statement.
 public enum AuthorizationDecision: Sendable {
   /// Allows the action.
   case allow
@@ -51,8 +54,8 @@ public enum AuthorizationDecision: Sendable {
   case ignore
 }
 
-/// A flag that is set while SQLite calls a closure of the user. The closure must not use the
-/// connection.
+/// A flag that is set while SQLite calls a closure of the program. The connection checks it,
+/// because the closure must not use the connection.
 final class UserCallback {
   private(set) var isRunning = false
 

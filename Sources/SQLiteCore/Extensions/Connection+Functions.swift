@@ -39,7 +39,8 @@ extension Connection {
       flags(isDeterministic, isUsableInSchema))
   }
 
-  /// Registers a Swift closure as an SQL function with any number of arguments.
+  /// Registers a Swift closure as an SQL function with any number of arguments. If the closure
+  /// throws, the statement that calls the function fails.
   ///
   /// - Parameters:
   ///   - name: The name of the function.
@@ -58,7 +59,8 @@ extension Connection {
     try add(function, name, argumentCount: -1, flags(isDeterministic, isUsableInSchema))
   }
 
-  /// Registers Swift closures as an SQL aggregate function.
+  /// Registers Swift closures as an SQL aggregate function. If a closure throws, the statement that
+  /// calls the function fails.
   ///
   ///     try connection.addAggregate("product", initial: { 1.0 }) {
   ///       (state: inout Double, factor: Double) in state *= factor
@@ -84,7 +86,7 @@ extension Connection {
   }
 
   /// Registers Swift closures as an SQL function that works both as an aggregate and as a window
-  /// function.
+  /// function. If a closure throws, the statement that calls the function fails.
   ///
   /// - Parameters:
   ///   - name: The name of the function.

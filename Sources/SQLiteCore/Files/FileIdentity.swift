@@ -75,7 +75,7 @@ final class FileWatch: Sendable {
     state.withLock { $0.log = log }
   }
 
-  /// Forgets the log, because no connection writes.
+  /// Forgets the identity of the log, because no connection writes.
   func forgetLog() { state.withLock { $0.log = nil } }
 
   private var movedError: SQLiteError {

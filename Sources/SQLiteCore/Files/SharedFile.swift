@@ -82,7 +82,8 @@ final class SharedFile: Sendable {
     }
   }
 
-  /// Adds the scheduler of a database that uses the file.
+  /// Adds the scheduler of a database that uses the file. If all other databases on the file are
+  /// closed, clears the claims of tables first.
   func join(_ user: Scheduler) {
     let weak = WeakUser(scheduler: user)
     // These references are released after the lock.

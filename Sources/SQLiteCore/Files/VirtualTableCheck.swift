@@ -1,8 +1,8 @@
 /// A check of the virtual tables of an untrusted schema. It runs before SQLite uses one of them,
 /// because each of them runs a module of this process.
 ///
-/// SQLite itself checks that the SQL in a row of `sqlite_schema` defines a table or view of the
-/// row's name.
+/// The check doesn't compare the name in a table's SQL with the name in its row of `sqlite_schema`,
+/// because SQLite does that itself.
 struct VirtualTableCheck {
   /// SQLite's modules for full-text search and R*Trees.
   static let ownModules: Set<String> = ["fts3", "fts4", "fts5", "rtree", "rtree_i32"]

@@ -62,7 +62,7 @@ public struct ColumnDefinition: Hashable, Sendable {
 
   /// The column's name.
   public var name: String
-  /// The declared type.
+  /// The declared type, which determines the storage class that SQLite prefers for the column.
   public var type: ColumnType
   /// A Boolean value that indicates whether the column is the primary key, or part of it.
   public var isPrimaryKey: Bool
@@ -128,7 +128,8 @@ public struct IndexDefinition: Hashable, Sendable {
   }
 }
 
-/// The definition of a new table.
+/// The definition of a new table with its primary key and its indexes, for
+/// ``Connection/createTable(_:ifNotExists:isStrict:)``.
 public struct TableDefinition: Hashable, Sendable {
   /// The kind of primary key that identifies the rows.
   public enum Key: Hashable, Sendable {

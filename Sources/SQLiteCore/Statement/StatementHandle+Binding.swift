@@ -181,8 +181,8 @@ extension StatementHandle {
   private var count = 0
 
   private static let capacity = 4_096
-  /// The maximum size of a value. Longer values would fill the buffer, and their allocation costs
-  /// relatively little.
+  /// The maximum size of a value in bytes. Longer values would fill the buffer, and their
+  /// allocation costs relatively little.
   static let longest = 512
 
   init() {
