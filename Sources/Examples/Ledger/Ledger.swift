@@ -35,7 +35,7 @@ struct Accounts {
 
   /// Transfers money and returns the stored transfer.
   ///
-  /// The transfer is durable when the call returns. Concurrent calls share one commit.
+  /// The transfer is durable when the call returns. Concurrent calls can share one commit.
   ///
   /// - Throws: ``NotEnoughError`` if the balance of `source` is too low. Nothing is changed then.
   func move(_ cents: Int, from source: Int, to target: Int) async throws -> Transfer {

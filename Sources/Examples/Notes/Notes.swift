@@ -22,8 +22,8 @@ struct Note: MagicObject {
   }
 }
 
-/// A tag that any number of notes share. Its name is its primary value, so equal names refer to the
-/// same tag.
+/// A tag that any number of notes can share. Its name is its primary value, so equal names refer to
+/// the same tag.
 struct Tag: MagicObject {
   @PrimaryMagicValue var name: String
   @ReverseMagicValue(\Note.$tags) var notes: AsyncReverseMagicSet<Note>

@@ -1,6 +1,7 @@
 package import Terminal
 
-/// The steps of the tour. Collects a report, and shows the running step on a terminal.
+/// A runner for the steps of the tour. It collects a report, and shows the running step on a
+/// terminal.
 package struct Steps {
   package private(set) var report = Report()
   private let output: Output

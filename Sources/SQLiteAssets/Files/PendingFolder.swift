@@ -96,8 +96,8 @@ final class PendingFolder: Sendable {
     return file
   }
 
-  /// Opens a file for which it isn't known yet whether a committed row references it. Returns nil
-  /// if the file doesn't exist.
+  /// Opens a file in this pending folder, such as one of ``unsettled``. Returns nil if the file or
+  /// the folder doesn't exist.
   func unsettledFile(_ name: AssetFileName) throws(AssetError) -> File? {
     try state.withLock({ $0.folder })?.file(name.text)
   }

@@ -4,11 +4,12 @@ import Synchronization
 
 /// The folders of a store.
 ///
-/// `files` contains the files that committed rows reference. It has no subfolders, so that moving a
-/// thousand files changes one folder and not 256; file systems index the names in a folder.
-/// `pending` contains a folder for each open store (``PendingFolder``), with files that committed
-/// rows may not reference yet. An empty file `store-…` contains the identity of the database in its
-/// name, which prevents other databases from using the folder.
+/// `files` contains the files that committed rows reference. It has no subfolders. A commit that
+/// moves a thousand files therefore changes one folder, and lookups remain fast because file
+/// systems index the names in a folder. `pending` contains a folder for each open store
+/// (``PendingFolder``), with files that committed rows may not reference yet. An empty file
+/// `store-…` contains the identity of the store in its name, which prevents databases with another
+/// identity from using the folder.
 final class StoreFolder: Sendable {
   private struct Folders {
     let root: Folder
@@ -187,8 +188,8 @@ final class StoreFolder: Sendable {
   /// Moves a file from a pending folder to `files` after its row was committed. Returns whether the
   /// pending folder contained it.
   ///
-  /// If two open stores have received the same content together with a patch, the second file is
-  /// removed.
+  /// If `files` already contains a file of this name and size, because two open stores received the
+  /// same content with a patch, the pending file is removed. Throws if the sizes differ.
   func settle(_ name: AssetFileName, from opener: Folder) throws(AssetError) -> Bool {
     do {
       return try opener.move(name.text, to: files)

@@ -26,7 +26,8 @@ package import SystemFiles
 public final class AssetStore: Sendable {
   /// The database with the rows of the assets.
   public let database: Database
-  /// The identity of the store. A backup has the same identity.
+  /// The identity of the store, which marks the folder as belonging to this database. A backup has
+  /// the same identity.
   let identity: AssetID
   let folder: StoreFolder
   let pendingFolder: PendingFolder

@@ -68,7 +68,7 @@ struct DatabaseLocation {
     }
   }
 
-  /// Opens the assets of a read-only database, or returns nil if the database has no assets.
+  /// Opens the assets of a read-only database, or returns nil if the database has no asset tables.
   ///
   /// - Throws: `ToolError` if a row references an asset file and the folder of the files is
   ///   missing.

@@ -63,8 +63,8 @@ private struct WatchedState {
     }
   }
 
-  /// Returns `PRAGMA data_version`. Always reads it on the writer connection, because the value is
-  /// only comparable on the same connection.
+  /// Returns the value of `PRAGMA data_version`. Always reads it on the writer connection, because
+  /// only values of the same connection can be compared.
   static func version(of database: Database) throws -> Int64 {
     try database.withoutTransaction {
       try $0.firstRow("PRAGMA data_version", as: Int64.self) ?? 0

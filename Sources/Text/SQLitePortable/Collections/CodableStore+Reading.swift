@@ -11,9 +11,9 @@ extension CodableStore {
   ///   - filter: A closure that returns whether to include an item.
   /// - Returns: The items for which `filter` returns true.
   /// - Throws: ``CodableStoreError/undecodable(table:count:first:)`` if a value can't be decoded as
-  ///   an item, ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the
-  ///   same name uses its table, `SQLiteError` if the database can't be read, or any error that
-  ///   `filter` throws.
+  ///   an item, ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the
+  ///   table that is named after the type, `SQLiteError` if the database can't be read, or any
+  ///   error that `filter` throws.
   /// - Complexity: O(*n*) in the number of items in the table.
   public func read<Item: Codable & Equatable>(
     from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }
@@ -43,7 +43,7 @@ extension CodableStore {
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The items, and the values that can't be decoded, each with the reason.
   /// - Throws: `SQLiteError` if the database can't be read, or ``CodableStoreError/sameName(_:_:)``
-  ///   if `table` is nil and another type with the same name uses its table.
+  ///   if `table` is nil and another type uses the table that is named after the type.
   public func readReport<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil
   ) throws -> (items: [Item], undecodable: [UndecodableItem]) {
@@ -72,7 +72,7 @@ extension CodableStore {
   /// - Returns: True if there is such an item.
   /// - Throws: `SQLiteError` if the database can't be read or written, because the call may write
   ///   the keys of the index; ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another
-  ///   type with the same name uses its table.
+  ///   type uses the table that is named after the type.
   /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
   ///   process may have to compute the keys of all items.
   public func contains<Item: Codable & Equatable>(
@@ -104,7 +104,7 @@ extension CodableStore {
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The number of values, or 0 if the table is missing.
   /// - Throws: `SQLiteError` if the database can't be read, or ``CodableStoreError/sameName(_:_:)``
-  ///   if `table` is nil and another type with the same name uses its table.
+  ///   if `table` is nil and another type uses the table that is named after the type.
   public func count<Item: Codable & Equatable>(
     of type: Item.Type, in table: String? = nil
   ) throws -> Int {
@@ -132,8 +132,8 @@ extension CodableStore {
   ///   - type: The type of the items.
   /// - Returns: The deleted values, each with the reason why it can't be decoded.
   /// - Throws: `SQLiteError` if the database can't be written, or
-  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses its table.
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the table that
+  ///   is named after the type.
   @discardableResult
   public func removeUndecodable<Item: Codable & Equatable>(
     in table: String? = nil, as type: Item.Type

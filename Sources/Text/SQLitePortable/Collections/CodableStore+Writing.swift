@@ -10,8 +10,8 @@ extension CodableStore {
   ///   - table: The table, or nil for the table of the type.
   ///   - item: The item to insert, even if the table already contains an equal one.
   /// - Throws: Any error that encoding the item throws, `SQLiteError` if the database can't be
-  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the
-  ///   same name uses its table.
+  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the
+  ///   table that is named after the type.
   public func insert<Item: Codable & Equatable>(on table: String? = nil, item: Item) throws {
     try insert(on: table, items: CollectionOfOne(item))
   }
@@ -36,8 +36,8 @@ extension CodableStore {
   ///   - table: The table, or nil for the table of the type.
   ///   - items: The items to insert.
   /// - Throws: Any error that encoding an item throws, `SQLiteError` if the database can't be
-  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the
-  ///   same name uses its table. No item is then inserted.
+  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the
+  ///   table that is named after the type. No item is then inserted.
   /// - Complexity: O(*m* log *n*) for *m* new items in a table of *n* items.
   public func insert<Items: Sequence>(
     on table: String? = nil, items: Items
@@ -66,8 +66,8 @@ extension CodableStore {
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The number of replaced items.
   /// - Throws: Any error that encoding the item throws, `SQLiteError` if the database can't be
-  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the
-  ///   same name uses its table.
+  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the
+  ///   table that is named after the type.
   /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
   ///   process may have to compute the keys of all items.
   @discardableResult
@@ -100,8 +100,8 @@ extension CodableStore {
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The number of replaced items.
   /// - Throws: Any error that encoding an item throws, `SQLiteError` if the database can't be
-  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the
-  ///   same name uses its table. No item is then replaced.
+  ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the
+  ///   table that is named after the type. No item is then replaced.
   @discardableResult
   public func update<Items: Sequence>(
     items: Items, from table: String? = nil
@@ -136,7 +136,7 @@ extension CodableStore {
   /// - Returns: The number of changed items.
   /// - Throws: Any error that a closure or encoding an item throws, `SQLiteError` if the database
   ///   can't be written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type
-  ///   with the same name uses its table. No item is then changed.
+  ///   uses the table that is named after the type. No item is then changed.
   @discardableResult
   public func updateAllItems<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil, changes: (Item) throws -> Item,
@@ -173,8 +173,8 @@ extension CodableStore {
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The number of deleted items.
   /// - Throws: `SQLiteError` if the database can't be written, or
-  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses its table.
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the table that
+  ///   is named after the type.
   /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
   ///   process may have to compute the keys of all items.
   @discardableResult
@@ -207,8 +207,8 @@ extension CodableStore {
   ///   - table: The table, or nil for the table of the type.
   /// - Returns: The number of deleted items.
   /// - Throws: `SQLiteError` if the database can't be written, or
-  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses its table. No item is then deleted.
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the table that
+  ///   is named after the type. No item is then deleted.
   @discardableResult
   public func delete<Items: Sequence>(
     items: Items, from table: String? = nil
@@ -241,8 +241,8 @@ extension CodableStore {
   ///   - filter: A closure that returns whether to delete an item.
   /// - Returns: The number of deleted items.
   /// - Throws: Any error that `filter` throws, `SQLiteError` if the database can't be written, or
-  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type with the same name
-  ///   uses its table. No item is then deleted.
+  ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the table that
+  ///   is named after the type. No item is then deleted.
   @discardableResult
   public func deleteAllItems<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }

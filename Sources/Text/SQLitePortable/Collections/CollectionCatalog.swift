@@ -9,8 +9,8 @@ struct CollectionCatalog {
   struct Entry {
     /// The name of the table that contains the items.
     let table: String
-    /// The process and type that have computed the keys of the items (``KeyMaker/kind``), or
-    /// `none`.
+    /// The text that identifies the process and type that computed the keys of the items
+    /// (``KeyMaker/kind``), or `none`.
     let keys: String
   }
 
@@ -59,8 +59,8 @@ struct CollectionCatalog {
   ///
   /// - Parameters:
   ///   - name: The name of the collection.
-  ///   - keys: The process and type that compute the keys of the items (``KeyMaker/kind``), or
-  ///     `none`.
+  ///   - keys: The text that identifies the process and type that compute the keys of the items
+  ///     (``KeyMaker/kind``), or `none`.
   ///   - createsIndexLater: Whether the caller fills the table next and creates its index
   ///     afterwards.
   func add(_ name: String, keys: String, createsIndexLater: Bool = false) throws -> Entry {

@@ -209,8 +209,8 @@ struct ClusterFilling {
     }
   }
 
-  /// Rebuilds a full-text index from its table. No other module stores its content in another
-  /// table.
+  /// Rebuilds a full-text index from the table that contains its text. Only full-text modules have
+  /// such a table.
   private static func rebuild(_ step: Step, _ connection: Connection) throws {
     try connection.executeChange(
       "INSERT INTO \(identifier: step.name) (\(identifier: step.name)) VALUES ('rebuild')")

@@ -33,7 +33,8 @@ struct DumpObject: Equatable {
     /// The statistics of ANALYZE, in a table that only SQLite can create.
     case statistics
 
-    /// Whether rows follow in a dump. The rows of a virtual table are in its shadow tables.
+    /// Whether the rows of the object follow in a dump. The rows of a virtual table are in its
+    /// shadow tables instead.
     var hasRows: Bool { self == .table || self == .statistics }
 
     /// The type of the object in `sqlite_schema`.

@@ -8,8 +8,8 @@ final class TextWriter {
   private let content: Descriptor
   private var buffer: [UInt8] = []
 
-  /// Creates a writer for the file at `path`. An existing file is replaced at the end, unless it is
-  /// a database in use.
+  /// Creates a writer for the file at `path`. ``finish()`` replaces an existing file. Throws if the
+  /// file is a database that is open or was not closed.
   init(_ path: String) throws(SQLiteError) {
     file = try AtomicFile(path)
     content = try file.makeFile()

@@ -39,7 +39,8 @@ struct TableRebuild {
     var sql: String
   }
 
-  /// Creates a rebuild of a table from its text in the schema.
+  /// Prepares the rebuild of a table, with its SQL text in the schema. Throws ``RebuildError`` if
+  /// there is no such table.
   init(_ table: String, _ connection: Connection) throws {
     self.connection = connection
     let found = try connection.firstRow(
