@@ -1,33 +1,33 @@
 import CSQLite
 
 /// The closures of higher layers that run before each commit. They receive the changed rows, or nil
-/// if the rows are unknown.
+/// if the rows weren't recorded completely.
 typealias CommitBodies = ClosureRegistry<@Sendable (Connection, RecordedRows?) throws -> Void>
 
 /// The closures and objects that SQLite's hooks call. The connection keeps them alive until it is
 /// closed.
 struct Hooks {
   let callback = UserCallback()
-  /// The authorizer of the program, or nil.
+  /// The closure with which the program allows or denies statements, or nil.
   var decide: ((Authorization) -> AuthorizationDecision)?
   var authorizer: Authorizer?
   var tracer: Tracer?
   var recorder: ChangeRecorder?
   /// The object that observes commits if there is no recorder. Set before the connection writes.
   var unrecorded: UnrecordedCommits?
-  /// Whether statements can call the program's closures: functions, collations, an authorizer or a
+  /// Whether statements may call closures of the program: functions, collations, an authorizer or a
   /// trace.
   var hasUserCode = false
   /// Whether a DELETE of all rows must delete them one by one, so that SQLite calls the hooks.
   var keepsRowDeletes = false
-  /// Whether to turn on `trusted_schema` once SQLite rejects a trigger that uses a full-text search
-  /// table.
+  /// Whether to turn on `trusted_schema` if SQLite rejects a trigger because it uses a full-text
+  /// search table.
   var mayTrustSearch = false
 }
 
 extension Connection {
-  /// Turns on `PRAGMA trusted_schema` if the database has an FTS5 table. Returns whether it has
-  /// one.
+  /// Turns on `PRAGMA trusted_schema` if the database has an FTS5 table. Returns whether the
+  /// database has one.
   ///
   /// Before 2023, FTS5 wasn't marked as innocuous, so triggers of an untrusted schema couldn't use
   /// it. Functions that are marked as direct-only stay unavailable to triggers.
@@ -41,8 +41,10 @@ extension Connection {
   }
 
   /// Turns on `PRAGMA trusted_schema` if SQLite has just rejected a trigger because it uses a
-  /// virtual table. Returns whether it did. Any connection, also in another process, may have
-  /// created the table and the trigger.
+  /// virtual table, and the database has an FTS5 table. Returns whether it was turned on.
+  ///
+  /// This can't be decided when the connection is opened, because any connection, also in another
+  /// process, may create the table and the trigger later.
   func trustSchemaForTrigger() throws(SQLiteError) -> Bool {
     guard hooks.mayTrustSearch, handle.says("unsafe use of virtual table"), try trustSearch()
     else { return false }
@@ -114,7 +116,7 @@ extension Connection {
   }
 
   /// Starts or stops recording changes, depending on the demand of the feed's subscribers. Called
-  /// between accesses.
+  /// when an access begins, and when a transaction begins if the demand has changed since.
   func updateRecorder() {
     guard let feed = environment.feed, environment.isWriter else { return }
     // A server doesn't report changes. After each write, subscribers are notified that anything may
@@ -126,12 +128,12 @@ extension Connection {
     install(detail.map { ChangeRecorder(detail: $0, for: self) })
   }
 
-  /// Updates the demand by subscribers that were added while the transaction waited for its lock.
-  /// Called before its first statement.
+  /// Starts or stops recording changes if subscribers were added or removed while the transaction
+  /// waited for the write lock. Called before the transaction's first statement.
   ///
-  /// A subscriber reads the state while it holds the lock. If it has read the state before this
-  /// transaction, its demand is known here. If it is added later, it reads the state after the
-  /// commit.
+  /// A subscriber reads its initial state while it holds the write lock. If it did so before this
+  /// transaction, its demand is known now. If it is added later, its initial state includes this
+  /// transaction.
   func updateDemand() {
     // Changes that this access has already committed are published with the demand with which they
     // were recorded.
@@ -156,11 +158,11 @@ extension Connection {
     }
   }
 
-  /// Runs `body` in a transaction, or in a savepoint of the open one, and records all rows that it
-  /// changes in the main database, regardless of the subscribers.
+  /// Runs `body` in a transaction, or in a savepoint if a transaction is already open, and records
+  /// all rows that `body` changes in the main database, regardless of the subscribers.
   ///
-  /// If a statement that empties a whole table was already in use before the call, its rows may be
-  /// missing.
+  /// If a statement that deletes all rows of a table was already in use before the call, those rows
+  /// may be missing.
   ///
   /// - Parameter body: The work to do in the transaction.
   /// - Returns: The result of `body`, and the changed rows without those that were rolled back.
@@ -187,8 +189,8 @@ extension Connection {
     }
   }
 
-  /// Runs the closures of higher layers that belong to the transaction which is about to be
-  /// committed.
+  /// Runs the ``CommitBodies`` inside the transaction that is about to be committed, unless it
+  /// hasn't changed any rows.
   func runCommitBodies() throws {
     guard !isRemote, !recording.isPreparing, let bodies = environment.commits?.bodies else {
       return
@@ -208,8 +210,8 @@ extension Connection {
     if let recorder = hooks.recorder { recorder.prepared = recorder.mark }
   }
 
-  /// Runs the closures of higher layers for the changes of a statement that committed by itself, in
-  /// a separate transaction.
+  /// Runs the ``CommitBodies`` for the changes of a statement that has committed by itself. The
+  /// closures run in a separate transaction, and their errors are ignored.
   private func runCommitBodies(afterwards changes: CommittedChanges) {
     guard !recording.isPreparing, let commits = environment.commits, !commits.isEmpty,
       changes.recorded.byteCount > 0 || changes.isIncomplete
@@ -239,7 +241,7 @@ extension Connection {
     recording.hasWritten = false
   }
 
-  /// Records that the whole content was replaced, which calls no hooks.
+  /// Records that the database's whole content was replaced, which SQLite doesn't report to hooks.
   func recordReplacement() {
     recording.hasWritten = true
     hooks.recorder?.recordReplacement()
@@ -249,18 +251,19 @@ extension Connection {
 
 extension Connection {
   /// Runs `body` without triggers, foreign key actions and foreign key checks
-  /// (`SQLITE_DBCONFIG_ENABLE_TRIGGER`, `SQLITE_DBCONFIG_ENABLE_FKEY`). Only the rows that it
-  /// writes change. The caller must check the foreign keys.
+  /// (`SQLITE_DBCONFIG_ENABLE_TRIGGER`, `SQLITE_DBCONFIG_ENABLE_FKEY`), so that no rows change
+  /// except those that `body` writes. The caller must check the foreign keys afterwards.
   ///
-  /// - Throws: The error of `body`; ``SQLiteError``.
+  /// - Throws: The error of `body`; ``SQLiteError`` with ``ResultCode/misuse`` outside the access,
+  ///   or with ``ResultCode/authorization`` if the database belongs to a cluster.
   package func withoutTriggersAndForeignKeys<Result>(_ body: () throws -> Result) throws -> Result {
     try checkAccess()
     return try withoutSettings(
       [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY], body)
   }
 
-  /// Runs `body` while the given `SQLITE_DBCONFIG_…` settings of the connection are off
-  /// (`sqlite3_db_config`). Can be called inside a transaction.
+  /// Runs `body` with the given `SQLITE_DBCONFIG_…` settings of the connection turned off, and then
+  /// restores them (`sqlite3_db_config`). Can be called inside a transaction.
   func withoutSettings<Result>(_ options: [Int32], _ body: () throws -> Result) throws -> Result {
     try require(.settings)
     let before = try options.map { try handle.isConfigured($0) }

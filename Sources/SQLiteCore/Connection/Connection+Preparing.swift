@@ -1,11 +1,12 @@
 import CSQLite
 
-/// SQL with several statements, prepared for compiling them one after the other.
+/// SQL with several statements, in a form from which SQLite compiles one after the other without
+/// copying the text.
 struct Script {
   /// The script as NUL-terminated UTF-8. Without the NUL, SQLite would copy the rest of the text
   /// for each statement.
   fileprivate let characters: ContiguousArray<CChar>
-  /// The position of the next statement in the script, in bytes.
+  /// The position of the next statement in `characters`, in bytes.
   fileprivate(set) var offset = 0
 
   /// Creates a script from a text that ``Connection/checkText(_:)`` has accepted.
@@ -15,8 +16,8 @@ struct Script {
 }
 
 extension Connection {
-  /// Returns a statement for `sql` with its values bound. Reuses a statement of the cache if it is
-  /// not in use.
+  /// Returns a statement for `sql` with its interpolated values bound. If the cache contains this
+  /// statement and it isn't in use, the cached one is returned.
   ///
   ///     var insert = try connection.statement("INSERT INTO note VALUES (?1)")
   ///     try insert.run("Buy milk")
@@ -24,7 +25,9 @@ extension Connection {
   /// At the end of its scope, the statement is reset and returned to the cache.
   ///
   /// - Parameter sql: A single SQL statement.
-  /// - Throws: ``SQLiteError`` if `sql` doesn't compile, or contains no statement or more than one.
+  /// - Throws: ``SQLiteError`` if `sql` doesn't compile or SQLite can't store a value; with
+  ///   ``ResultCode/misuse`` if `sql` contains no statement or more than one, or outside the
+  ///   access.
   public func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
     var statement = Statement(try checkOut(sql), of: self)
@@ -66,14 +69,15 @@ extension Connection {
     if !hasListModule, SQLScanner.mentionsList(sql) { try registerListModule() }
   }
 
-  /// Returns the first statement of `sql`, not cached, or nil if there is none.
+  /// Compiles the first statement of `sql` without caching it. Returns nil if `sql` contains no
+  /// statement.
   func transientStatement(_ sql: String) throws(SQLiteError) -> Statement? {
     try checkText(sql)
     var script = Script(sql)
     return try nextStatement(of: &script)
   }
 
-  /// Returns the next statement of a script, not cached, or nil at its end.
+  /// Compiles the next statement of a script without caching it. Returns nil at the script's end.
   @inline(never)
   func nextStatement(of script: inout Script) throws(SQLiteError) -> Statement? {
     try checkAccess()
@@ -92,7 +96,8 @@ extension Connection {
 
   /// Compiles the first statement of `sql`.
   ///
-  /// - Returns: The statement, or nil if `sql` contains none, and its end in bytes.
+  /// - Returns: The statement, or nil if `sql` contains none, and the position of its end in `sql`,
+  ///   in bytes of UTF-8.
   func prepare(
     _ sql: String, flags: UInt32
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
@@ -104,15 +109,15 @@ extension Connection {
     }.get()
   }
 
-  /// Compiles the first statement in `count` characters that are followed by a NUL
-  /// (`sqlite3_prepare_v3`).
+  /// Compiles the first statement of a text that is followed by a NUL (`sqlite3_prepare_v3`).
   ///
   /// - Parameters:
-  ///   - start: The first character.
-  ///   - count: The number of bytes before the NUL.
+  ///   - start: The first character of the text.
+  ///   - count: The size of the text in bytes, without the NUL.
   ///   - wholeText: The SQL of the new handle, or nil to use only the statement's part of the text.
   ///   - flags: The flags of `sqlite3_prepare_v3`.
-  /// - Returns: The statement, or nil if the text contains only blanks and comments, and its end.
+  /// - Returns: The statement, or nil if the text contains only blanks and comments, and the
+  ///   position of its end in the text, in bytes.
   private func prepare(
     _ start: UnsafePointer<CChar>, count: Int, wholeText: String?, flags: UInt32
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
@@ -165,7 +170,8 @@ extension Connection {
   ///   - count: The size of the text in bytes.
   ///   - session: The session with the server.
   ///   - text: Returns the first `end` bytes of the text.
-  /// - Returns: The statement, or nil if the text contains none, and its end in bytes.
+  /// - Returns: The statement, or nil if the text contains none, and the position of its end in the
+  ///   text, in bytes.
   private func prepare(
     _ count: Int, at session: any RemoteSession, _ text: (_ end: Int) -> String
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
@@ -184,10 +190,10 @@ extension Connection {
     }
   }
 
-  /// Reads the schema table. Throws if it can't be read.
+  /// Reads the schema table, and throws the error of reading it.
   ///
-  /// If SQLite can't read the file to check for a newer schema, it reports only that a table is
-  /// missing. This finds the actual error.
+  /// If SQLite can't read the file to check for a newer schema, the compilation error says only
+  /// that a table is missing. Reading the table reports the actual error.
   private func readSchema() throws(SQLiteError) {
     let sql = "SELECT 1 FROM main.sqlite_master LIMIT 1"
     var code = SQLITE_OK
@@ -202,7 +208,7 @@ extension Connection {
 }
 
 extension Connection {
-  /// Runs a pragma and returns its first value.
+  /// Runs a pragma and returns the first value of its result, or nil if it returns no rows.
   ///
   /// - Parameters:
   ///   - name: The name of the pragma.
@@ -217,7 +223,8 @@ extension Connection {
     return value
   }
 
-  /// Returns the value of a pragma without checking what the access is allowed to do.
+  /// Runs a pragma that the library needs, even if the access doesn't allow it, and returns the
+  /// first value of its result, or nil if it returns no rows.
   func uncheckedPragma(_ name: String) throws(SQLiteError) -> Value? {
     guard let handle = try prepare("PRAGMA \(name)", flags: 0).statement,
       handle.step() == SQLITE_ROW

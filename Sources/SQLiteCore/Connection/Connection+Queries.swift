@@ -5,8 +5,8 @@ extension Connection {
   ///
   /// - Parameter sql: A single statement. Rows that it returns are discarded.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError``. The statement's changes are then undone, unless its conflict clause
-  ///   is `FAIL`.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value. The
+  ///   statement's changes are then undone, unless its conflict clause is `FAIL`.
   @discardableResult
   @inline(never)
   public func executeChange(_ sql: SQL) throws(SQLiteError) -> Change {
@@ -35,8 +35,10 @@ extension Connection {
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError``, with ``ResultCode/range`` if the number of arguments is wrong. The
-  ///   statement's changes are then undone, unless its conflict clause is `FAIL`.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
+  ///   ``ResultCode/range`` if the number of arguments is wrong, or with ``ResultCode/mismatch`` if
+  ///   the argument for an `i?` isn't text. The statement's changes are then undone, unless its
+  ///   conflict clause is `FAIL`.
   @discardableResult
   public func executeChange(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
@@ -50,8 +52,9 @@ extension Connection {
   ///   - sql: A single statement with parameters such as `:name`, `@name` or `$name`.
   ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError``, with ``ResultCode/range`` if a name doesn't exist or a parameter
-  ///   has no value. The statement's changes are then undone, unless its conflict clause is `FAIL`.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
+  ///   ``ResultCode/range`` if a name doesn't exist or is bound twice, or if a parameter has no
+  ///   value. The statement's changes are then undone, unless its conflict clause is `FAIL`.
   @discardableResult
   public func executeChange(
     _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
@@ -60,12 +63,13 @@ extension Connection {
     return try statement.runToEnd()
   }
 
-  /// Runs several statements atomically, in one transaction, or in a savepoint if a transaction is
-  /// open.
+  /// Runs several statements atomically: in a new transaction, or in a savepoint if a transaction
+  /// is already open.
   ///
   /// - Parameter script: Statements separated by semicolons, without parameters.
-  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property. All changes are
-  ///   then rolled back.
+  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property; with
+  ///   ``ResultCode/range`` if a statement has a parameter, or ``ResultCode/misuse`` if the script
+  ///   has interpolated values. All changes are then rolled back.
   public func executeMultipleChanges(_ script: SQL) throws {
     if let failure = script.failure { throw failure.with(sql: script.text) }
     guard script.pieces.isEmpty else {
@@ -84,12 +88,12 @@ extension Connection {
     }
   }
 
-  /// Runs several statements atomically, in one transaction, or in a savepoint if a transaction is
-  /// open.
+  /// Runs several statements atomically: in a new transaction, or in a savepoint if a transaction
+  /// is already open.
   ///
   /// - Parameter statements: Single statements, in order. They can contain interpolated values.
-  /// - Throws: ``SQLiteError`` with the index of the failed statement in its message. All changes
-  ///   are then rolled back.
+  /// - Throws: ``SQLiteError`` if a statement fails, with its index in `statements` in the message,
+  ///   or if the commit fails. All changes are then rolled back.
   public func executeMultipleChanges(_ statements: [SQL]) throws {
     try transaction {
       for (index, sql) in statements.enumerated() {
@@ -109,8 +113,9 @@ extension Connection {
   ///     let rows = try connection.executeQuery("SELECT * FROM city WHERE name = \(name)")
   ///
   /// - Parameter sql: A single statement: a query, or a statement with RETURNING.
-  /// - Throws: ``SQLiteError`` if the statement fails.
-  /// - Complexity: O(*n*) in time and memory. ``forEachRow(_:_:)`` needs memory for only one row.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value.
+  /// - Complexity: O(*n*) in the number of rows, in time and memory. ``forEachRow(_:_:)`` needs
+  ///   memory for only one row.
   public func executeQuery(_ sql: SQL) throws(SQLiteError) -> [Row] {
     var statement = try boundStatement(sql)
     return try statement.allRows()
@@ -118,11 +123,14 @@ extension Connection {
 
   /// Returns all rows of a query, with values for its parameters.
   ///
+  /// Each `i?` in `sql` is replaced by a text argument as a quoted identifier.
+  ///
   /// - Parameters:
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if the number of
-  ///   arguments is wrong.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
+  ///   ``ResultCode/range`` if the number of arguments is wrong, or with ``ResultCode/mismatch`` if
+  ///   the argument for an `i?` isn't text.
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) throws(SQLiteError) -> [Row] {
@@ -134,8 +142,9 @@ extension Connection {
   /// - Parameters:
   ///   - sql: A single statement with parameters such as `:name`, `@name` or `$name`.
   ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
-  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if a name doesn't
-  ///   exist or a parameter has no value.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
+  ///   ``ResultCode/range`` if a name doesn't exist or is bound twice, or if a parameter has no
+  ///   value.
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
   ) throws(SQLiteError) -> [Row] {
@@ -147,7 +156,7 @@ extension Connection {
   ///
   /// - Parameter sql: A single statement. A statement that writes runs to its end; a query stops
   ///   after the first row.
-  /// - Throws: ``SQLiteError`` if the statement fails.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value.
   public func firstRow(_ sql: SQL) throws(SQLiteError) -> Row? {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return nil }
@@ -156,13 +165,14 @@ extension Connection {
     return row
   }
 
-  /// Calls `body` for each row of a query. Needs memory for only one row.
+  /// Calls `body` for each row of a query, so that only one row at a time needs memory.
   ///
   /// - Parameters:
   ///   - sql: A single statement.
-  ///   - body: Reads the columns of the statement's current row, which is valid only inside the
+  ///   - body: Receives the statement at its current row, whose columns can be read only inside the
   ///     closure. If it throws, the query ends.
-  /// - Throws: The error of `body`; ``SQLiteError`` if the statement fails.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the statement fails or SQLite can't store a
+  ///   value.
   public func forEachRow(_ sql: SQL, _ body: (borrowing Statement) throws -> Void) throws {
     var statement = try boundStatement(sql)
     while try statement.step() { try body(statement) }
@@ -172,7 +182,7 @@ extension Connection {
   /// statement writes.
   ///
   /// A single SELECT always reads one snapshot, so it needs no BEGIN and COMMIT. Other statements
-  /// that don't write, such as pragmas, behave differently in a transaction, and get one.
+  /// that don't write, such as pragmas, behave differently in a transaction, so they run in one.
   func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws -> Bool {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
     let handle = try checkOut(sql)

@@ -2,14 +2,14 @@ import CSQLite
 
 /// The way in which a transaction begins (<https://www.sqlite.org/lang_transaction.html>).
 public enum TransactionKind: Sendable {
-  /// Takes locks when the first statement needs them. If the transaction begins with a read and
-  /// another connection writes before it does, its own writes throw ``ResultCode/busySnapshot`` (in
-  /// WAL mode).
+  /// Takes a lock only when a statement needs it. In WAL mode, if the transaction begins with a
+  /// read and another connection commits a write after that, the first write of this transaction
+  /// throws ``ResultCode/busySnapshot``.
   case deferred
   /// Takes the write lock immediately and waits for it up to the busy timeout.
   case immediate
-  /// Takes the write lock immediately, as in ``immediate``. In journal modes other than WAL, it
-  /// also locks out readers.
+  /// Takes the write lock immediately, as with ``immediate``. In journal modes other than WAL,
+  /// other connections then can't read either.
   case exclusive
 
   fileprivate var beginning: TransactionStatement.Kind {
@@ -21,7 +21,7 @@ public enum TransactionKind: Sendable {
   }
 }
 
-/// A result with which a closure decides how its transaction ends.
+/// The way in which a transaction ends. A closure can return it to choose.
 public enum TransactionOutcome: Sendable {
   /// Commits the changes.
   case commit
@@ -30,19 +30,20 @@ public enum TransactionOutcome: Sendable {
 }
 
 extension TransactionOutcome {
-  /// Creates the outcome for a closure's result. Any result that isn't a `TransactionOutcome` means
-  /// `commit`.
+  /// Creates the outcome that a closure's result requests: the result itself if it is a
+  /// `TransactionOutcome`, otherwise `commit`.
   @inlinable init<Result>(of result: Result) {
     self = (result as? TransactionOutcome) ?? .commit
   }
 }
 
-/// Returns the result that `run` writes to a temporary memory. `run` must set `isInitialized` after
-/// initializing it.
+/// Returns the result that `run` stores in temporary memory. `run` must set `isInitialized` after
+/// initializing the memory. If it returns without doing so, this throws
+/// ``ResultCode/internalError``.
 ///
-/// This passes the result of a closure through functions that aren't generic. If the compiler
-/// doesn't know the type, computing the size of a `Result?` variable instead takes 550 instructions
-/// (benchmark `call`).
+/// In this way, the result of a closure passes through functions that aren't generic. A variable of
+/// type `Result?` would do, too, but if the compiler doesn't know the type, computing the size of
+/// the variable takes 550 instructions (benchmark `call`).
 @unsafe @inlinable
 func withResultStorage<Result>(
   _ run: (_ memory: UnsafeMutablePointer<Result>, _ isInitialized: inout Bool) throws -> Void
@@ -62,8 +63,8 @@ func withResultStorage<Result>(
   }
 }
 
-/// Deinitializes the result of an earlier run when a closure runs again, for example on another
-/// leader of a cluster.
+/// Deinitializes the result of an earlier run, if there is one. Call this when a closure may run
+/// again, for example on another leader of a cluster.
 @unsafe @inlinable
 func forget<Result>(_ memory: UnsafeMutablePointer<Result>, _ isInitialized: inout Bool) {
   guard isInitialized else { return }
@@ -72,7 +73,8 @@ func forget<Result>(_ memory: UnsafeMutablePointer<Result>, _ isInitialized: ino
 }
 
 extension Optional {
-  /// Returns the stored result of a closure, or throws if the closure never returned one.
+  /// Returns the result that a closure stored, or throws ``ResultCode/internalError`` if it is nil,
+  /// because the closure never returned.
   @inlinable func made() throws(SQLiteError) -> Wrapped {
     guard let self else {
       throw SQLiteError(.internalError, "a database access returned no result")
@@ -91,8 +93,9 @@ extension Connection {
   ///   - kind: How the transaction begins. Ignored for a savepoint.
   ///   - body: The work to do in the transaction.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; ``SQLiteError`` if the transaction can't begin or commit (a
-  ///   failed commit rolls it back), or if SQLite rolled it back while `body` was running.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the transaction can't begin or commit, or if
+  ///   SQLite rolled it back while `body` was running. If the commit fails, the changes are rolled
+  ///   back.
   @inlinable  // Saves other modules 1,500 instructions for an unspecialized `Result`.
   @discardableResult
   public func transaction<Result>(
@@ -107,10 +110,12 @@ extension Connection {
     }
   }
 
-  /// Runs `body` in a savepoint, which can be rolled back without the rest of the transaction.
+  /// Runs `body` in a savepoint, so that its changes can be rolled back without the rest of the
+  /// transaction.
   ///
-  /// If `body` throws or returns ``TransactionOutcome/rollback``, only its own changes are rolled
-  /// back. Outside a transaction, the savepoint is a transaction itself.
+  /// If `body` throws or returns ``TransactionOutcome/rollback``, only the changes since the
+  /// beginning of the savepoint are rolled back. If no transaction is open, the savepoint itself is
+  /// a transaction, which is committed at its end.
   ///
   /// - Parameter body: The work to do in the savepoint.
   /// - Returns: The result of `body`.
@@ -128,11 +133,11 @@ extension Connection {
     }
   }
 
-  /// Runs `body` in a transaction, or in a savepoint if a transaction is already open. The caller
-  /// stores the result.
+  /// Runs `body` in a transaction, or in a savepoint if a transaction is already open. `body`
+  /// stores its result for the caller.
   ///
-  /// Not generic, and `dynamic`, so that the compiler doesn't specialize this code for each result
-  /// type and closure.
+  /// This function isn't generic, and is `dynamic`, so that the compiler doesn't specialize its
+  /// code for each result type and closure.
   @usableFromInline dynamic func runTransaction(
     _ kind: TransactionKind = .immediate, _ body: () throws -> TransactionOutcome
   ) throws {
@@ -142,7 +147,7 @@ extension Connection {
     try run(scope(savepoint: nil, isOutermost: true), body)
   }
 
-  /// Runs `body` in a savepoint. The caller stores the result.
+  /// Runs `body` in a savepoint. `body` stores its result for the caller.
   @usableFromInline dynamic func runSavepoint(_ body: () throws -> TransactionOutcome) throws {
     let name = "magicdata_\(state.depth)"
     let isOutermost = handle.isAutocommit
@@ -227,8 +232,8 @@ extension Connection {
     }
   }
 
-  /// Drops the changes and commit actions that were recorded since a scope was opened, and runs its
-  /// rollback actions.
+  /// Drops the recorded changes and the commit actions that were added since a scope was opened,
+  /// and runs the rollback actions that were added since then.
   private func undo(_ scope: TransactionState.Scope) {
     // Without a mark, the recorder was installed inside the scope and has recorded nothing from
     // before it.
@@ -255,7 +260,7 @@ extension Connection {
   }
 
   /// Returns whether a statement of the program would commit the open transaction: a COMMIT, an
-  /// END, or the RELEASE of the savepoint that began it.
+  /// END, or the RELEASE of the savepoint with which the transaction began.
   private func mayCommit(_ statement: StatementHandle) -> Bool {
     switch statement.control {
     case .commit, .end: true
@@ -266,7 +271,8 @@ extension Connection {
     }
   }
 
-  /// Runs the actions before a commit if a statement of the program is about to commit.
+  /// Runs the actions that wait for a commit if a statement of the program is about to commit. If
+  /// one of them throws, the transaction is rolled back and the statement must not run.
   func willControlTransaction(_ statement: StatementHandle) throws(SQLiteError) {
     guard !state.isInsideScope, !handle.isAutocommit, mayCommit(statement) else { return }
     do {
@@ -305,7 +311,7 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - sql: The SQL of the statement.
-  ///   - mustRun: Whether it runs even if the access must end.
+  ///   - mustRun: Whether the statement runs even if the access must end.
   private func execute(_ sql: String, mustRun: Bool = false) throws(SQLiteError) {
     if mustRun { return try uninterrupted { () throws(SQLiteError) in try execute(sql) } }
     try withoutAuthorizer { () throws(SQLiteError) in
@@ -342,8 +348,8 @@ extension Connection {
   }
 }
 
-/// A statement that every transaction needs. Looking it up in the statement cache would take longer
-/// than running it (benchmark `call`).
+/// A BEGIN or COMMIT statement that a connection compiles once and keeps. Looking it up in the
+/// statement cache for each transaction would take longer than running it (benchmark `call`).
 final class TransactionStatement {
   enum Kind: Int, CaseIterable {
     case beginDeferred, beginImmediate, beginExclusive, commit
@@ -362,16 +368,19 @@ final class TransactionStatement {
 }
 
 extension Connection {
-  /// Whether `write` or ``transaction(_:_:)`` has begun the open transaction, rather than SQL.
+  /// Whether the open transaction was begun by `write` or ``transaction(_:_:)`` rather than by the
+  /// program's SQL.
   package var ownsTransaction: Bool { state.ownsTransaction }
 
-  /// Whether a transaction or savepoint of the library is open.
+  /// Whether a transaction or savepoint that the library has begun is open.
   package var isInsideScope: Bool { state.isInsideScope }
 
-  /// Whether the open scope is a savepoint inside a transaction, which can still roll it back.
+  /// Whether the library's innermost open scope is a savepoint inside a transaction, which can
+  /// still roll it back.
   package var isInsideOuterTransaction: Bool { state.isInsideOuterTransaction }
 
-  /// Whether a write transaction is open, so that rows read now may be rolled back.
+  /// Whether a write transaction is open, so that a rollback may undo the content of rows that are
+  /// read now.
   package var mayUndoReads: Bool {
     environment.isWriter && !handle.isAutocommit && handle.isWriting
   }
@@ -388,14 +397,14 @@ extension Connection {
   }
 }
 
-/// The actions of higher layers that run before or after the end of the outermost transaction.
+/// The actions of higher layers that run before a commit, after a commit or after a rollback.
 final class TransactionActions {
   fileprivate enum Action {
     case beforeCommit((Connection) throws -> Void)
     case afterCommit((Connection) -> Void)
     case afterRollback((Connection) -> Void)
     case foreignKeyFailure((Connection) throws -> (any Error)?)
-    /// The place of an action that has already run.
+    /// A placeholder for an action that has already run.
     case done
   }
 
@@ -404,8 +413,8 @@ final class TransactionActions {
 
   var count: Int { list.count }
 
-  /// Returns a more specific error for a failed commit, while its transaction is still open, or
-  /// nil.
+  /// Returns a more specific error for a commit that failed because of a foreign key, or nil if no
+  /// action finds one. The transaction must still be open.
   fileprivate func reason(for error: any Error, _ connection: Connection) -> (any Error)? {
     guard (error as? SQLiteError)?.code == .foreignKeyConstraint, !connection.isAutocommit
     else { return nil }
@@ -419,34 +428,38 @@ final class TransactionActions {
 
 extension Connection {
   /// Runs `action` just before the outermost transaction commits. If it throws, the transaction is
-  /// rolled back. In `withoutTransaction`, the commit can also be a COMMIT, END or outermost
-  /// RELEASE statement of the program.
+  /// rolled back. In `withoutTransaction`, the program's SQL can also commit, with a COMMIT, an END
+  /// or the RELEASE of the outermost savepoint. The action is dropped if the current scope is
+  /// rolled back.
   package func beforeCommit(_ action: @escaping (Connection) throws -> Void) {
     actions.list.append(.beforeCommit(action))
   }
 
-  /// Runs `action` after the outermost transaction was committed, within the same access and
-  /// outside any transaction. The action is dropped if the current scope, which can be a savepoint
-  /// of the program's SQL, is rolled back.
+  /// Runs `action` after the commit of the outermost transaction, within the same access and
+  /// outside any transaction. The action is dropped if the current scope is rolled back. That scope
+  /// can be a savepoint of the program's SQL.
   package func afterCommit(_ action: @escaping (Connection) -> Void) {
     actions.list.append(.afterCommit(action))
   }
 
-  /// Runs `action` after the current scope, or one around it, was rolled back. The scope can be a
-  /// savepoint of the program's SQL.
+  /// Runs `action` after the rollback of the current scope or of a scope around it. The current
+  /// scope can be a savepoint of the program's SQL. The action is dropped when the outermost
+  /// transaction commits.
   package func afterRollback(_ action: @escaping (Connection) -> Void) {
     actions.list.append(.afterRollback(action))
   }
 
-  /// Calls `find` for a more specific error if the commit fails because of a foreign key. SQLite's
-  /// own error doesn't name the key, and a server doesn't report violations before the commit.
-  /// Dropped if the current scope is rolled back.
+  /// Calls `find` for a more specific error if the commit fails because of a foreign key. If it
+  /// returns nil or throws, the next such closure is called.
+  ///
+  /// SQLite's own error doesn't name the key, and a server doesn't report violations before the
+  /// commit. The closure is dropped if the current scope is rolled back.
   package func onForeignKeyFailure(_ find: @escaping (Connection) throws -> (any Error)?) {
     actions.list.append(.foreignKeyFailure(find))
   }
 
-  /// Runs the actions before a commit and the closures of the ``CommitBodies``. Throws if the file
-  /// was removed or replaced.
+  /// Runs the actions and the ``CommitBodies`` that precede a commit. Throws their errors, or an
+  /// error if the file was removed or replaced.
   func prepareCommit() throws {
     // Actions can add further actions.
     var index = 0

@@ -20,18 +20,20 @@ public final class Connection {
     var feed: ChangeFeed?
     /// The registry of the types that own the file's tables.
     var claims: TableClaims?
-    /// The counter of replacements of the file's whole content.
+    /// The counter of the times that the file's whole content was replaced.
     var content: ContentGeneration?
     /// The closures of higher layers that run before each commit.
     var commits: CommitBodies?
     /// The watch that detects that the file was removed or replaced.
     var watch: FileWatch?
-    /// A closure that describes the other users of the file in this process, for the error message
-    /// of an access.
+    /// A closure that describes the accesses of this process to the file except the one with the
+    /// given cancellation. The description becomes part of a busy error's message.
     var users: ((Cancellation?) -> String)?
-    /// The setups that higher layers run first on each writer connection; nil for a reader.
+    /// The setups that higher layers run on each writer connection at the beginning of its first
+    /// access; nil for a reader.
     var writerSetups: WriterSetups?
-    /// A closure that adds the SQL functions of higher layers. Most connections don't need them.
+    /// A closure that adds the SQL functions of higher layers. It is called when a statement uses a
+    /// function that SQLite doesn't know, or compiles SQL of the schema.
     var addFunctions: (@Sendable (Connection) throws -> Void)?
     /// Whether this is the writer connection.
     var isWriter = false
@@ -43,19 +45,20 @@ public final class Connection {
     var usesPreupdateHook = true
     /// Whether SQL can write to the schema.
     var allowsSchemaDamage = false
-    /// The maximum duration of a statement's last run that allows it to run on a task's thread.
+    /// The time that a statement's last run may have taken so that its next run is allowed on a
+    /// task's thread.
     var maximumDurationOnTask = Duration.zero
   }
 
   /// The state of recording changes for subscribers.
   struct Recording {
-    /// The subscribers' demand when the recording began.
+    /// The combined demand of the feed's subscribers with which the changes are recorded.
     var demand = ChangeFeed.Demand()
     /// Whether a statement that can write has begun since changes were last published.
     var hasWritten = false
-    /// Whether the closures before a commit are running.
+    /// Whether closures of the ``CommitBodies`` are running.
     var isPreparing = false
-    /// The author of the running write.
+    /// The author of the running write, or nil if nothing records authors.
     var author: String?
   }
 
@@ -79,7 +82,7 @@ public final class Connection {
   var refusesWrites = false
   /// The connection's count of changed rows when it last updated the planner's statistics.
   var analyzedChanges: Int64 = 0
-  /// The ID of the last writer setup that has run on this connection.
+  /// The ID of the last writer setup that has run on this connection, or 0.
   private var lastSetup: UInt64 = 0
   /// Whether the table-valued function `magicdata_list` is registered.
   private(set) var hasListModule = false
@@ -104,8 +107,8 @@ public final class Connection {
 
   /// Turns an unused writer connection into a reader.
   ///
-  /// - Returns: False if the connection can't become a reader, for example because it was already
-  ///   set up for writes.
+  /// - Returns: False if the connection can't become a reader, because it is a reader already,
+  ///   records changes, belongs to a server, or fails to turn on `PRAGMA query_only`.
   func becomeReader() -> Bool {
     guard environment.isWriter, hooks.recorder == nil, !isRemote,
       let refusal = try? prepare("PRAGMA query_only=1", flags: 0).statement,
@@ -146,8 +149,8 @@ public final class Connection {
     return true
   }
 
-  /// Finalizes the statements and removes the hooks, on the thread that used the connection last.
-  /// SQLite closes the file when the last reference to the handle is released.
+  /// Finalizes the statements and removes the hooks. Call this only while no access uses the
+  /// connection. SQLite closes the file when the last reference to the handle is released.
   func close() {
     // Statements first, because their ends may still be traced.
     cache.orphanCheckedOut()
@@ -164,7 +167,8 @@ public final class Connection {
   /// The number of statements that have begun to run, for tests that check costs.
   package var statementCount: Int { runCount }
 
-  /// The objects that higher layers have attached to the connection, keyed by a type of theirs.
+  /// The objects that higher layers have attached to the connection, each under a type of that
+  /// layer as the key.
   package var attachments: [ObjectIdentifier: AnyObject] {
     get { kept.all }
     set { kept.all = newValue }
@@ -187,20 +191,23 @@ public final class Connection {
   /// false at a server.
   package var hasDeferredViolations: Bool { handle.hasDeferredViolations }
 
-  /// Returns whether the open transaction violates foreign keys. At a server, which doesn't report
-  /// violations, this checks all foreign keys of the database.
+  /// Returns whether the open transaction violates foreign keys. A server doesn't report
+  /// violations, so in this case the method runs `PRAGMA foreign_key_check`, which checks all
+  /// foreign keys of the database.
   package func checkDeferredViolations() throws(SQLiteError) -> Bool {
     handle.remote == nil ? hasDeferredViolations : try pragma("foreign_key_check") != nil
   }
 
-  /// The rowid of the last row that was inserted on this connection (`sqlite3_last_insert_rowid`).
+  /// The rowid of the last row that was inserted on this connection, or 0 if no row was inserted
+  /// yet (`sqlite3_last_insert_rowid`).
   public var lastInsertedRowID: Int64 { handle.lastInsertedRowID }
 
   /// Sets ``lastInsertedRowID`` to zero, so that you can detect whether the next statement inserts
   /// a row (`sqlite3_set_last_insert_rowid`).
   package func forgetLastInsertedRowID() { handle.lastInsertedRowID = 0 }
 
-  /// The number of rows that the last INSERT, UPDATE or DELETE changed (`sqlite3_changes64`).
+  /// The number of rows that the last INSERT, UPDATE or DELETE changed, not counting rows that
+  /// triggers or foreign key actions changed (`sqlite3_changes64`).
   public var numberOfRowsModified: Int { Int(handle.changes) }
 
   /// Returns the current value of a limit of this connection (`sqlite3_limit`).
@@ -234,7 +241,8 @@ public final class Connection {
     user.store(currentThread(), ordering: .relaxed)
   }
 
-  /// Ends the access. Statements that escaped from it throw from now on.
+  /// Ends the access, and publishes the changes that it has committed. Statements that escaped from
+  /// the access throw from now on.
   func endAccess() {
     defer { user.store(0, ordering: .relaxed) }
     cache.orphanCheckedOut()
@@ -259,7 +267,8 @@ public final class Connection {
     }
   }
 
-  /// Throws if the file was removed or replaced, so that the writes would be lost.
+  /// Throws if this is the writer connection and its file was removed or replaced, so that the
+  /// writes would be lost.
   func checkFile() throws(SQLiteError) {
     guard environment.isWriter, let watch = environment.watch else { return }
     try watch.check()
@@ -279,8 +288,11 @@ public final class Connection {
     if let reason = interruption.reason { throw SQLiteError(.interrupt, reason) }
   }
 
-  /// Returns the error of a failed call, and records whether the failure ended the transaction or
-  /// the session.
+  /// Returns the error of a failed SQLite call, and records in ``state`` whether the failure ended
+  /// the transaction or the session.
+  ///
+  /// If the access must end, the message contains the reason. If a lock is held, the message
+  /// describes the accesses of this process that may hold it.
   @inline(never)
   func failure(_ code: Int32, sql: String, inTransaction: Bool = false) -> SQLiteError {
     var error = handle.error(code, sql: sql)
@@ -341,7 +353,7 @@ extension Connection: StatementOwner {
     runCount += 1
   }
 
-  /// Begins a timed run. On a task's thread, only a statement with a short last run is allowed.
+  /// Begins a timed run. On a task's thread, throws unless the statement's last run was short.
   @inline(never)
   private func beginTimedRun(of statement: StatementHandle) throws(SQLiteError) {
     if statement.isLibraryStatement { return }

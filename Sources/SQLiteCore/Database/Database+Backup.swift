@@ -1,11 +1,11 @@
 import CSQLite
 import Platform
 
-/// The progress of a backup.
+/// The progress of a backup, measured in database pages.
 public struct BackupProgress: Hashable, Sendable {
   /// The number of pages that are not copied yet.
   public let remainingPages: Int
-  /// The number of pages of the database.
+  /// The number of pages in the source database.
   public let totalPages: Int
 }
 
@@ -20,12 +20,15 @@ extension Database {
   /// - Parameters:
   ///   - destination: An open database with a different file.
   ///   - pages: The number of pages to copy between two calls of `progress`.
-  ///   - deadline: The time by which the copy must be complete.
+  ///   - deadline: The time by which the copy must be complete, or nil to use
+  ///     ``Options/accessTimeout``.
   ///   - progress: Called after each step. If it throws, the backup ends and the destination keeps
   ///     its content.
   /// - Throws: The error of `progress`; ``SQLiteError``, with ``ResultCode/misuse`` if both
-  ///   databases use the same file, ``ResultCode/interrupt`` after the deadline, or
-  ///   ``ResultCode/authorization`` if one of them belongs to a cluster.
+  ///   databases use the same file or inside a transaction or read of the destination,
+  ///   ``ResultCode/busy`` if a lock isn't free within the busy timeout, ``ResultCode/interrupt``
+  ///   after the deadline, or ``ResultCode/authorization`` if one of the databases belongs to a
+  ///   cluster.
   public func backup(
     to destination: Database, pagesPerStep pages: Int = 256,
     deadline: ContinuousClock.Instant? = nil,
@@ -60,11 +63,14 @@ extension Database {
   /// - Parameters:
   ///   - destination: An open database with a different file.
   ///   - pages: The number of pages to copy between two calls of `progress`.
-  ///   - deadline: The time by which the copy must be complete.
+  ///   - deadline: The time by which the copy must be complete, or nil to use
+  ///     ``Options/accessTimeout``.
   ///   - progress: Called after each step. If it throws, the backup ends and the destination keeps
   ///     its content.
-  /// - Throws: The error of `progress`; ``SQLiteError``; `CancellationError` if the task was
-  ///   cancelled.
+  /// - Throws: The error of `progress`; ``SQLiteError``, with ``ResultCode/misuse`` if both
+  ///   databases use the same file, ``ResultCode/busy`` if a lock isn't free within the busy
+  ///   timeout, ``ResultCode/interrupt`` after the deadline, or ``ResultCode/authorization`` if one
+  ///   of the databases belongs to a cluster; `CancellationError` if the task was cancelled.
   public func backup(
     to destination: Database, pagesPerStep pages: Int = 256,
     deadline: ContinuousClock.Instant? = nil,
@@ -85,9 +91,10 @@ extension Database {
   ///
   /// - Parameters:
   ///   - source: A connection to the database to copy.
-  ///   - target: The connection of this database.
+  ///   - target: The writer connection of this database, outside any transaction.
   ///   - pages: The number of pages to copy between two calls of `progress`.
-  ///   - progress: Called after each step. If it throws, the copying ends.
+  ///   - progress: Called after each step. If it throws, the copying ends and this database keeps
+  ///     its content.
   private func copy(
     _ source: Connection, to target: Connection, _ pages: Int,
     _ progress: (BackupProgress) throws -> Void
@@ -100,34 +107,37 @@ extension Database {
     }
   }
 
-  /// Writes a copy without unused space to a new file (`VACUUM INTO`). The file appears when the
-  /// copy is complete. Blocks the thread.
+  /// Writes a copy of the database without unused space to a new file (`VACUUM INTO`). The file
+  /// appears when the copy is complete. Blocks the thread.
   ///
-  /// - Parameter path: The path of the copy. An existing file must be empty and have no journals
-  ///   next to it.
-  /// - Throws: ``SQLiteError``, with ``ResultCode/cannotOpen`` if the file exists and isn't empty.
-  ///   No file is then created.
+  /// - Parameter path: The path of the copy. A file that already exists must be empty and have no
+  ///   journals next to it.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/cannotOpen`` if the file exists and isn't empty,
+  ///   or ``ResultCode/authorization`` if the database belongs to a cluster. After an error, no
+  ///   copy exists.
   public func vacuum(into path: String) throws {
     let (copy, name) = try emptyCopy(at: path)
     try withoutTransaction { try $0.executeChange("VACUUM INTO \(name)") }
     try copy.publish(replacing: try checkIsFree(path) == .emptyFile)
   }
 
-  /// Writes a copy without unused space to a new file (`VACUUM INTO`), and suspends the task
-  /// meanwhile. The file appears when the copy is complete. Cancelling the task stops the copying.
+  /// Writes a copy of the database without unused space to a new file (`VACUUM INTO`), and suspends
+  /// the task meanwhile. The file appears when the copy is complete. Cancelling the task stops the
+  /// copying.
   ///
-  /// - Parameter path: The path of the copy. An existing file must be empty and have no journals
-  ///   next to it.
-  /// - Throws: ``SQLiteError``, with ``ResultCode/cannotOpen`` if the file exists and isn't empty;
-  ///   `CancellationError` if the task was cancelled. No file is then created.
+  /// - Parameter path: The path of the copy. A file that already exists must be empty and have no
+  ///   journals next to it.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/cannotOpen`` if the file exists and isn't empty,
+  ///   or ``ResultCode/authorization`` if the database belongs to a cluster; `CancellationError` if
+  ///   the task was cancelled. After an error, no copy exists.
   public func vacuum(into path: String) async throws {
     let (copy, name) = try emptyCopy(at: path)
     try await withoutTransaction { try $0.executeChange("VACUUM INTO \(name)") }
     try copy.publish(replacing: try checkIsFree(path) == .emptyFile)
   }
 
-  /// Creates an empty file with the permissions of this database. Returns the file and the absolute
-  /// path for SQLite.
+  /// Creates an empty temporary file, with the permissions of this database, for the copy that
+  /// `path` will name. Returns the file and the absolute path to pass to SQLite.
   private func emptyCopy(at path: String) throws(SQLiteError) -> (AtomicFile, String) {
     try require(.files)
     let copy = try AtomicFile(path)
@@ -211,10 +221,12 @@ extension Database {
 }
 
 extension Database {
-  /// Returns the database as the bytes of a file (`sqlite3_serialize`). Blocks the thread.
+  /// Returns a copy of the database as the bytes of a database file (`sqlite3_serialize`). Blocks
+  /// the thread.
   ///
-  /// - Throws: ``SQLiteError``, also if SQLite was built without serialization
-  ///   (``Capabilities/hasSerialize``).
+  /// - Throws: ``SQLiteError``, with ``ResultCode/error`` if SQLite was built without serialization
+  ///   (``Capabilities/hasSerialize``), or ``ResultCode/authorization`` if the database belongs to
+  ///   a cluster.
   /// - Complexity: O(*n*) in the size of the database, in time and memory.
   public func serialized() throws -> [UInt8] {
     try Database.checkSerialize()
@@ -222,11 +234,12 @@ extension Database {
     return try read { try $0.serialized() }
   }
 
-  /// Returns the database as the bytes of a file (`sqlite3_serialize`), and suspends the task
-  /// meanwhile.
+  /// Returns a copy of the database as the bytes of a database file (`sqlite3_serialize`), and
+  /// suspends the task meanwhile.
   ///
-  /// - Throws: ``SQLiteError``, also if SQLite was built without serialization
-  ///   (``Capabilities/hasSerialize``); `CancellationError` if the task was cancelled.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/error`` if SQLite was built without serialization
+  ///   (``Capabilities/hasSerialize``), or ``ResultCode/authorization`` if the database belongs to
+  ///   a cluster; `CancellationError` if the task was cancelled.
   /// - Complexity: O(*n*) in the size of the database, in time and memory.
   public func serialized() async throws -> [UInt8] {
     try Database.checkSerialize()
@@ -237,11 +250,11 @@ extension Database {
   /// Opens an in-memory database with the content of a database file (`sqlite3_deserialize`).
   ///
   /// - Parameters:
-  ///   - bytes: The result of `serialized()`, or the content of a closed database file. If empty,
-  ///     so is the database.
+  ///   - bytes: The result of `serialized()`, or the content of a closed database file. An empty
+  ///     array creates an empty database.
   ///   - options: The options of the database and its connection.
-  /// - Throws: ``SQLiteError`` if the bytes are not a database, or if SQLite was built without
-  ///   serialization.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/error`` if SQLite was built without
+  ///   serialization, or ``ResultCode/notADatabase`` if the bytes are not a database.
   public static func memory(
     serialized bytes: [UInt8], options: Options = Options()
   ) throws -> Database {

@@ -6,7 +6,8 @@ extension Database {
   ///
   /// A database is also closed when its last reference is released.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access, or in a
+  ///   process that was forked after the database was opened.
   public func close() throws(SQLiteError) {
     try end(with: .closed, isClosed: true)
   }
@@ -14,7 +15,8 @@ extension Database {
   /// Closes the database, and suspends the task until running accesses have ended. Waiting and
   /// later accesses throw ``ResultCode/misuse``.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access, or in a
+  ///   process that was forked after the database was opened.
   public func close() async throws(SQLiteError) {
     try await end(with: .closed, isClosed: true)
   }
@@ -31,12 +33,14 @@ extension Database {
   package func checkOpen() throws(SQLiteError) { if isClosed { throw .closed } }
 
   /// Releases all file locks until you call ``resume()``, for example when an app moves to the
-  /// background. Blocks the thread.
+  /// background. Blocks the thread until running accesses have ended.
   ///
-  /// Running accesses are interrupted and their transactions rolled back. Waiting and later
-  /// accesses throw ``ResultCode/abort``. An in-memory database keeps its content.
+  /// Running accesses are interrupted and their transactions rolled back; they throw
+  /// ``ResultCode/interrupt``. Waiting and later accesses throw ``ResultCode/abort``. An in-memory
+  /// database keeps its content.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access, or in a
+  ///   process that was forked after the database was opened.
   public func suspend() throws(SQLiteError) {
     try checkOutside()
     scheduler.cancelAll(.suspension)
@@ -46,10 +50,12 @@ extension Database {
   /// Releases all file locks until you call ``resume()``, and suspends the task until running
   /// accesses have ended.
   ///
-  /// Running accesses are interrupted and their transactions rolled back. Waiting and later
-  /// accesses throw ``ResultCode/abort``. An in-memory database keeps its content.
+  /// Running accesses are interrupted and their transactions rolled back; they throw
+  /// ``ResultCode/interrupt``. Waiting and later accesses throw ``ResultCode/abort``. An in-memory
+  /// database keeps its content.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access, or in a
+  ///   process that was forked after the database was opened.
   public func suspend() async throws(SQLiteError) {
     try checkOutside()
     scheduler.cancelAll(.suspension)
@@ -61,7 +67,8 @@ extension Database {
     scheduler.allow()
   }
 
-  /// Interrupts all running accesses, which then throw ``ResultCode/interrupt``.
+  /// Interrupts all running accesses, which then throw ``ResultCode/interrupt`` and roll back their
+  /// transactions. Waiting accesses aren't affected.
   public func interrupt() {
     scheduler.cancelAll(.interrupt)
   }

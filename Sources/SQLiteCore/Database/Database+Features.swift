@@ -1,5 +1,5 @@
 extension Database {
-  /// A feature that a local database has, and a cluster's database doesn't.
+  /// A feature that a local database has, but a cluster's database doesn't.
   ///
   ///     if database.has(.backup) { try database.backup(to: copy) }
   public enum Feature: String, CaseIterable, Sendable {
@@ -18,14 +18,15 @@ extension Database {
     case backup = "backups"
     /// Operations on files, such as ATTACH, VACUUM and checkpoints.
     case files = "operations on files"
-    /// Connection settings that change within a transaction, which undo and patches require.
+    /// Changes of a connection's settings inside a transaction. Undo and patches need them to turn
+    /// triggers and foreign keys off.
     case settings = "settings that change inside a transaction"
     /// Reports of the rows that a transaction has changed. Without it, observers are only notified
     /// that something has changed.
     case rowChanges = "changes of individual rows"
   }
 
-  /// Returns whether this database has a feature. Using one that it doesn't have throws
+  /// Returns whether this database has a feature. A method that needs a missing feature throws
   /// ``ResultCode/authorization``.
   ///
   /// - Parameter feature: The feature to check.
@@ -40,8 +41,8 @@ extension Connection {
   /// Whether a server hosts the database.
   package var isRemote: Bool { handle.remote != nil }
 
-  /// The number of values that a statement can bind with any build of SQLite. The actual limit may
-  /// be higher.
+  /// The number of values that a statement can certainly bind: the limit of the server, or for a
+  /// local database 999, the lowest default of SQLite's versions.
   package var maximumParameterCount: Int { handle.remote?.maximumParameterCount ?? 999 }
 
   func require(_ feature: Database.Feature) throws(SQLiteError) {

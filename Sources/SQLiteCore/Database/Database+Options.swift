@@ -27,12 +27,12 @@ extension Database {
 
     /// The durability of commits (`PRAGMA synchronous`).
     public enum Synchronous: String, Sendable {
-      /// Commits survive a power cut, unless the disk reports writes that it hasn't done. With
-      /// ``JournalMode/delete``, SQLite's own `full` doesn't guarantee this, so the library then
-      /// uses ``extra``.
+      /// Commits survive a power cut, unless the disk falsely reports that writes are complete.
+      /// With ``JournalMode/delete``, SQLite's own `full` doesn't guarantee this, so the library
+      /// then uses ``extra``.
       case full
-      /// Commits survive a power cut as with SQLite's own `full`, and SQLite also syncs the folder
-      /// after it has deleted a journal.
+      /// Commits survive a power cut, as with ``full``. In all modes with a rollback journal,
+      /// SQLite also syncs the folder after it has deleted the journal.
       case extra
       /// In WAL mode, a power cut may undo the last commits but doesn't damage the database.
       case normalLosesLastCommitsOnPowerCut = "normal"
@@ -74,14 +74,15 @@ extension Database {
     public var journalSizeLimit = 64 << 20
     /// The size of each connection's page cache in KiB, or nil for SQLite's default.
     public var cacheSize: Int?
-    /// The number of bytes of the file that are mapped into memory, or nil for SQLite's default
-    /// (`PRAGMA mmap_size`). An I/O error in mapped memory terminates the program.
+    /// The maximum number of bytes of the file that are mapped into memory, or nil for SQLite's
+    /// default (`PRAGMA mmap_size`). An I/O error in mapped memory terminates the program.
     public var mappedSize: Int?
     /// The handling of deleted content in the file, or nil for SQLite's default.
     public var secureDelete: SecureDelete?
     /// The POSIX permissions of a database file that the library creates.
     public var filePermissions: UInt16 = 0o600
-    /// A Boolean value that indicates whether the path can be a symbolic link.
+    /// A Boolean value that indicates whether the path can be a symbolic link. If false, opening a
+    /// link throws ``ResultCode/cannotOpenSymbolicLink``.
     public var followsSymbolicLinks = true
     /// A Boolean value that indicates whether views, triggers, CHECK constraints, indexes and
     /// generated columns can use functions and virtual tables that SQLite doesn't consider harmless
@@ -90,8 +91,8 @@ extension Database {
     /// A Boolean value that indicates whether text in double quotes that doesn't name a column is a
     /// string, as in old versions of SQLite.
     public var doubleQuotedStrings = false
-    /// A Boolean value that indicates whether SQL can damage the file, or write to shadow tables
-    /// and the schema (the opposite of `SQLITE_DBCONFIG_DEFENSIVE`).
+    /// A Boolean value that indicates whether SQL can write to the schema and to shadow tables, and
+    /// use pragmas that can damage the file (the opposite of `SQLITE_DBCONFIG_DEFENSIVE`).
     public var allowsSchemaDamage = false
     /// A Boolean value that indicates whether SQLite checks each page when reading it (`PRAGMA
     /// cell_size_check`).
@@ -110,17 +111,18 @@ extension Database {
     /// high: if a view references a column of another view five times, that view may count five
     /// times.
     public var maximumViewSize: Int?
-    /// The modules that virtual tables of the schema can use, such as `fts5`, or nil for any.
-    /// Checked when a connection is opened.
+    /// The names of the modules that virtual tables of the schema can use, such as `fts5`, or nil
+    /// for any. Checked when a connection is opened.
     ///
     /// With a non-nil value, full-text search tables must also use one of SQLite's own tokenizers,
     /// with a value for each of its options.
     public var allowedModules: Set<String>?
-    /// The maximum duration of an access without a deadline, or nil for no maximum.
+    /// The maximum duration of an access for which no deadline is given, including the time that it
+    /// waits, or nil for no maximum.
     public var accessTimeout: Duration?
-    /// The maximum duration of a statement's last run for it to run on the calling task's thread,
-    /// which avoids switching threads. Zero turns this off. See
-    /// ``Database/readBriefly(deadline:_:)``.
+    /// The time that a statement's last run may have taken so that
+    /// ``Database/readBriefly(deadline:_:)`` runs it on the calling task's thread, which avoids
+    /// switching threads. With zero, such reads never run on that thread.
     public var longestReadOnTask = Duration.microseconds(100)
     /// The configuration of group commit, which merges concurrent writes that opt in into one
     /// transaction.
@@ -133,7 +135,7 @@ extension Database {
     /// at most.
     public var updatesStatistics = true
     /// The number of changed rows after which the query planner's statistics are updated while the
-    /// database is open.
+    /// database is open. Counted from the last update.
     package var statisticsInterval: Int64 = 100_000
     /// The name of the SQLite VFS to use, or nil for the default one.
     public var vfs: String?

@@ -7,18 +7,20 @@ extension Database {
   ///
   /// - Parameter sql: A single statement. Rows that it returns are discarded.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError`` if the statement fails.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
+  ///   ``ResultCode/misuse`` inside a read.
   @discardableResult
   public func executeChange(_ sql: SQL) throws -> Change {
     try result(of: scope(of: sql), deadline: nil) { try $0.executeChange(sql) }
   }
 
-  /// Runs a statement that changes the database, and suspends the task meanwhile.
+  /// Runs a statement that changes the database, and suspends the task meanwhile. The statement
+  /// commits by itself.
   ///
   /// - Parameter sql: A single statement. Rows that it returns are discarded.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError`` if the statement fails; `CancellationError` if the task was
-  ///   cancelled.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value;
+  ///   `CancellationError` if the task was cancelled.
   @discardableResult
   public func executeChange(_ sql: SQL) async throws -> Change {
     try await perform(scope(of: sql), deadline: nil) { try $0.executeChange(sql) }
@@ -33,8 +35,9 @@ extension Database {
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if the number of
-  ///   arguments is wrong.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
+  ///   ``ResultCode/range`` if the number of arguments is wrong, ``ResultCode/mismatch`` if the
+  ///   argument for an `i?` isn't text, or ``ResultCode/misuse`` inside a read.
   @discardableResult
   public func executeChange(_ sql: SQL, withArgs arguments: [(any Bindable)?]) throws -> Change {
     try executeChange(sql.withArgs(arguments))
@@ -50,8 +53,9 @@ extension Database {
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if the number of
-  ///   arguments is wrong; `CancellationError` if the task was cancelled.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
+  ///   ``ResultCode/range`` if the number of arguments is wrong, or ``ResultCode/mismatch`` if the
+  ///   argument for an `i?` isn't text; `CancellationError` if the task was cancelled.
   @discardableResult
   public func executeChange(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
@@ -59,11 +63,13 @@ extension Database {
     try await executeChange(sql.withArgs(arguments))
   }
 
-  /// Runs several statements atomically, in one transaction. Blocks the thread.
+  /// Runs several statements atomically: in a new transaction, or in a savepoint if called inside a
+  /// write. Blocks the thread.
   ///
   /// - Parameter script: Statements separated by semicolons, without parameters.
-  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property. All changes are
-  ///   then rolled back.
+  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property; with
+  ///   ``ResultCode/range`` if a statement has a parameter, or ``ResultCode/misuse`` if the script
+  ///   has interpolated values or inside a read. All changes are then rolled back.
   public func executeMultipleChanges(_ script: SQL) throws {
     try write { try $0.executeMultipleChanges(script) }
   }
@@ -71,8 +77,10 @@ extension Database {
   /// Runs several statements atomically, in one transaction. Suspends the task meanwhile.
   ///
   /// - Parameter script: Statements separated by semicolons, without parameters.
-  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property; `CancellationError`
-  ///   if the task was cancelled. All changes are then rolled back.
+  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property; with
+  ///   ``ResultCode/range`` if a statement has a parameter, or ``ResultCode/misuse`` if the script
+  ///   has interpolated values; `CancellationError` if the task was cancelled. All changes are then
+  ///   rolled back.
   public func executeMultipleChanges(_ script: SQL) async throws {
     try await write { try $0.executeMultipleChanges(script) }
   }
@@ -85,7 +93,8 @@ extension Database {
   /// a transaction.
   ///
   /// - Parameter sql: A single statement.
-  /// - Throws: ``SQLiteError`` if the statement fails.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
+  ///   ``ResultCode/misuse`` if it writes inside a read.
   public func executeQuery(_ sql: SQL) throws -> [Row] {
     var rows: [Row] = []
     try query(sql) { rows = try $0.executeQuery(sql) }
@@ -98,8 +107,8 @@ extension Database {
   /// a transaction.
   ///
   /// - Parameter sql: A single statement.
-  /// - Throws: ``SQLiteError`` if the statement fails; `CancellationError` if the task was
-  ///   cancelled.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value;
+  ///   `CancellationError` if the task was cancelled.
   public func executeQuery(_ sql: SQL) async throws -> [Row] {
     try await query(sql) { try $0.executeQuery(sql) }
   }
@@ -112,8 +121,10 @@ extension Database {
   /// - Parameters:
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if the number of
-  ///   arguments is wrong.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
+  ///   ``ResultCode/range`` if the number of arguments is wrong, ``ResultCode/mismatch`` if the
+  ///   argument for an `i?` isn't text, or ``ResultCode/misuse`` if the statement writes inside a
+  ///   read.
   public func executeQuery(_ sql: SQL, withArgs arguments: [(any Bindable)?]) throws -> [Row] {
     try executeQuery(sql.withArgs(arguments))
   }
@@ -126,8 +137,9 @@ extension Database {
   /// - Parameters:
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Throws: ``SQLiteError`` if the statement fails, with ``ResultCode/range`` if the number of
-  ///   arguments is wrong; `CancellationError` if the task was cancelled.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
+  ///   ``ResultCode/range`` if the number of arguments is wrong, or ``ResultCode/mismatch`` if the
+  ///   argument for an `i?` isn't text; `CancellationError` if the task was cancelled.
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) async throws -> [Row] {
@@ -139,8 +151,8 @@ extension Database {
   /// - Parameter code: A primary or extended result code.
   public static func errorMessage(for code: ResultCode) -> String { code.message }
 
-  /// Runs a closure that executes a single SELECT, which reads a snapshot even without a
-  /// transaction.
+  /// Runs a closure that executes a single SELECT, on a snapshot, and returns its result. The
+  /// access begins no transaction, because a single SELECT reads one snapshot anyway.
   package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try unsafe withResultStorage { memory, isInitialized in
       try select { (connection: Connection) -> Void in
@@ -151,16 +163,16 @@ extension Database {
     }
   }
 
-  /// Runs a closure that executes a single SELECT, and suspends the task meanwhile. `body` may run
-  /// twice, as with ``readBriefly(deadline:_:)``.
+  /// Runs a closure that executes a single SELECT, and suspends the task meanwhile. The closure may
+  /// run twice, as with ``readBriefly(deadline:_:)``.
   package dynamic func select<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await performBriefly(.query, deadline: nil, body)
   }
 
-  /// Runs a closure that executes a single SELECT. Has no result, because passing one through
-  /// generic calls needs its type metadata each time (benchmark `point`).
+  /// Runs a closure that executes a single SELECT. The function returns nothing, because passing a
+  /// result through generic calls requires its type metadata each time (benchmark `point`).
   package dynamic func select(_ body: (Connection) throws -> Void) throws {
     try perform(.query, deadline: nil) {
       try body($0)
@@ -168,8 +180,8 @@ extension Database {
     }
   }
 
-  /// Runs a query on a snapshot, or in a write if its statement writes. Has no result, because
-  /// passing a tuple through generic calls would copy it each time.
+  /// Runs a query on a snapshot, or in a write if its statement writes. The function returns
+  /// nothing, because passing a tuple through generic calls would copy it each time.
   @usableFromInline dynamic func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws {
     var isDone = false
     try select { isDone = try $0.query(sql, body) }
@@ -189,8 +201,8 @@ extension Database {
     if let result { return result }
     return try await write { try body($0) }
   }
-  /// Returns the scope of a statement that changes the database: no transaction, unless higher
-  /// layers add their own writes to each transaction that changes rows.
+  /// Returns the scope in which a statement that changes the database runs: without a transaction,
+  /// unless higher layers add their own writes to each transaction that changes rows.
   private func scope(of sql: SQL) -> Access.Scope {
     guard !shared.commits.isEmpty, let word = SQLScanner.firstWord(sql.text),
       ["insert", "update", "delete", "replace", "with"].contains(word)

@@ -6,12 +6,14 @@ extension Database {
   /// thread, `body` runs on that access's connection.
   ///
   /// - Parameters:
-  ///   - deadline: The time by which the access must end. A statement that is still running then is
-  ///     interrupted.
-  ///   - body: The work. Don't use the connection outside the closure.
+  ///   - deadline: The time by which the access must end, or nil to use ``Options/accessTimeout``.
+  ///     A statement that is still running then is interrupted.
+  ///   - body: The work, which may run more than once in a cluster. Don't use the connection
+  ///     outside the closure.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/interrupt`` after the
-  ///   deadline.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the access can't begin or is interrupted,
+  ///   with ``ResultCode/misuse`` after `close()`, ``ResultCode/abort`` after `suspend()`, or
+  ///   ``ResultCode/interrupt`` after the deadline or a call of `interrupt()`.
   @inlinable  // For the reason given at `Connection.transaction`.
   public func read<Result>(
     deadline: ContinuousClock.Instant? = nil,
@@ -26,12 +28,15 @@ extension Database {
   /// write throw ``ResultCode/readOnly``. Cancelling the task interrupts a running statement.
   ///
   /// - Parameters:
-  ///   - deadline: The time by which the access must end. A statement that is still running then is
-  ///     interrupted.
-  ///   - body: The work. Don't use the connection outside the closure.
+  ///   - deadline: The time by which the access must end, or nil to use ``Options/accessTimeout``.
+  ///     A statement that is still running then is interrupted.
+  ///   - body: The work, which may run more than once in a cluster. Don't use the connection
+  ///     outside the closure.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/interrupt`` after the
-  ///   deadline; `CancellationError` if the task was cancelled.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the access can't begin or is interrupted,
+  ///   with ``ResultCode/misuse`` after `close()`, ``ResultCode/abort`` after `suspend()`, or
+  ///   ``ResultCode/interrupt`` after the deadline or a call of `interrupt()`; `CancellationError`
+  ///   if the task was cancelled.
   public func read<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -60,11 +65,14 @@ extension Database {
   /// library's own lookups, such as `rows`, use this method.
   ///
   /// - Parameters:
-  ///   - deadline: The time by which the access must end.
+  ///   - deadline: The time by which the access must end, or nil to use ``Options/accessTimeout``.
+  ///     A statement that is still running then is interrupted.
   ///   - body: The work. Don't use the connection outside the closure.
   /// - Returns: The result of the last run of `body`.
-  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/interrupt`` after the
-  ///   deadline; `CancellationError` if the task was cancelled.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the access can't begin or is interrupted,
+  ///   with ``ResultCode/misuse`` after `close()`, ``ResultCode/abort`` after `suspend()`, or
+  ///   ``ResultCode/interrupt`` after the deadline or a call of `interrupt()`; `CancellationError`
+  ///   if the task was cancelled.
   public func readBriefly<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -74,19 +82,23 @@ extension Database {
 
   /// Runs `body` in a transaction, and blocks the thread.
   ///
-  /// When this method returns, the changes are durable. If `body` throws or returns
-  /// ``TransactionOutcome/rollback``, they are rolled back. Inside another write on the same
-  /// thread, this method opens a savepoint of that write.
+  /// When this method returns, the changes are committed, and as durable as ``Options/synchronous``
+  /// specifies. If `body` throws or returns ``TransactionOutcome/rollback``, they are rolled back.
+  /// Inside another write on the same thread, this method opens a savepoint of that write, and the
+  /// changes are committed at its end.
   ///
   /// - Parameters:
   ///   - kind: How the transaction begins. `immediate` waits for the write lock at the beginning.
-  ///   - deadline: The time by which the access must end. A statement that is still running then is
-  ///     interrupted.
-  ///   - body: The work. Don't use the connection outside the closure.
+  ///   - deadline: The time by which the access must end, or nil to use ``Options/accessTimeout``.
+  ///     A statement that is still running then is interrupted.
+  ///   - body: The work, which may run more than once in a cluster. Don't use the connection
+  ///     outside the closure.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/interrupt`` after the
-  ///   deadline, ``ResultCode/busy`` if another process holds the lock for longer than the busy
-  ///   timeout, or ``ResultCode/misuse`` inside a read.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the transaction can't begin or commit, or is
+  ///   interrupted, with ``ResultCode/busy`` if another process holds the lock for longer than the
+  ///   busy timeout, ``ResultCode/misuse`` inside a read or after `close()`, ``ResultCode/abort``
+  ///   after `suspend()`, or ``ResultCode/interrupt`` after the deadline or a call of
+  ///   `interrupt()`.
   @inlinable  // For the reason given at `Connection.transaction`.
   @discardableResult
   public func write<Result>(
@@ -104,14 +116,16 @@ extension Database {
   ///
   /// - Parameters:
   ///   - kind: How the transaction begins. `immediate` waits for the write lock at the beginning.
-  ///   - deadline: The time by which the access must end. A statement that is still running then is
-  ///     interrupted.
-  ///   - body: The work. It may run more than once if ``GroupCommit/includesAsyncWrites`` is true.
-  ///     Don't use the connection outside the closure.
+  ///   - deadline: The time by which the access must end, or nil to use ``Options/accessTimeout``.
+  ///     A statement that is still running then is interrupted.
+  ///   - body: The work. It may run more than once in a cluster, or if
+  ///     ``GroupCommit/includesAsyncWrites`` is true. Don't use the connection outside the closure.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/interrupt`` after the
-  ///   deadline, or ``ResultCode/busy`` if another process holds the lock for longer than the busy
-  ///   timeout; `CancellationError` if the task was cancelled.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the transaction can't begin or commit, or is
+  ///   interrupted, with ``ResultCode/busy`` if another process holds the lock for longer than the
+  ///   busy timeout, ``ResultCode/misuse`` after `close()`, ``ResultCode/abort`` after `suspend()`,
+  ///   or ``ResultCode/interrupt`` after the deadline or a call of `interrupt()`;
+  ///   `CancellationError` if the task was cancelled.
   @discardableResult
   public func write<Result: Sendable>(
     _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
@@ -127,12 +141,15 @@ extension Database {
   /// another write on the same thread, `body` runs as part of that write.
   ///
   /// - Parameters:
-  ///   - deadline: The time by which the access must end. A statement that is still running then is
-  ///     interrupted.
-  ///   - body: The work. Don't use the connection outside the closure.
+  ///   - deadline: The time by which the access must end, or nil to use ``Options/accessTimeout``.
+  ///     A statement that is still running then is interrupted.
+  ///   - body: The work, which may run more than once in a cluster. Don't use the connection
+  ///     outside the closure.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/misuse`` if `body` leaves a
-  ///   transaction open, which is then rolled back.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the access can't begin or is interrupted,
+  ///   with ``ResultCode/misuse`` inside a read, after `close()`, or if `body` leaves a transaction
+  ///   open, which is then rolled back; with ``ResultCode/abort`` after `suspend()`, or
+  ///   ``ResultCode/interrupt`` after the deadline or a call of `interrupt()`.
   @inlinable  // For the reason given at `Connection.transaction`.
   @discardableResult
   public func withoutTransaction<Result>(
@@ -149,12 +166,16 @@ extension Database {
   /// `VACUUM` and some pragmas, and for SQL that begins and ends transactions itself.
   ///
   /// - Parameters:
-  ///   - deadline: The time by which the access must end. A statement that is still running then is
-  ///     interrupted.
-  ///   - body: The work. Don't use the connection outside the closure.
+  ///   - deadline: The time by which the access must end, or nil to use ``Options/accessTimeout``.
+  ///     A statement that is still running then is interrupted.
+  ///   - body: The work, which may run more than once in a cluster. Don't use the connection
+  ///     outside the closure.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; ``SQLiteError``, with ``ResultCode/misuse`` if `body` leaves a
-  ///   transaction open, which is then rolled back; `CancellationError` if the task was cancelled.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the access can't begin or is interrupted,
+  ///   with ``ResultCode/misuse`` after `close()`, or if `body` leaves a transaction open, which is
+  ///   then rolled back; with ``ResultCode/abort`` after `suspend()`, or ``ResultCode/interrupt``
+  ///   after the deadline or a call of `interrupt()`; `CancellationError` if the task was
+  ///   cancelled.
   @discardableResult
   public func withoutTransaction<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,

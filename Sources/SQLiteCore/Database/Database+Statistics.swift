@@ -17,7 +17,8 @@ extension Database {
   }
 
   /// Queues an update of the query planner's statistics if many rows have changed since the last
-  /// one. The update runs on a worker's thread, after this access and those that already wait.
+  /// update. It runs on a worker's thread, after the current access and those that are already
+  /// waiting.
   ///
   /// - Parameter connection: The writer connection, at the beginning of an access.
   @inline(__always) func scheduleStatistics(of connection: Connection) {
@@ -52,15 +53,15 @@ extension Connection {
   var unanalyzedChanges: Int64 { handle.totalChanges - analyzedChanges }
 
   /// Runs the `ANALYZE` statements that `PRAGMA optimize` recommends, in one transaction. Does
-  /// nothing until an indexed table has 1,000 rows, because with less any plan is fast.
+  /// nothing until an indexed table has 1,000 rows, because any plan is fast for smaller tables.
   ///
   /// Each statement reads only some hundred rows of an index (`PRAGMA analysis_limit`), and none
-  /// begins after a tenth of a second. The next update continues with the rest. The update doesn't
-  /// wait for locks, and doesn't notify observers or histories, because none of their rows change.
-  /// Errors are ignored.
+  /// begins after a tenth of a second. The next update continues with the remaining statements. The
+  /// update doesn't wait for locks. It doesn't notify observers or histories, because no rows of
+  /// their tables change. Errors are ignored.
   ///
-  /// - Parameter mustStop: Returns whether to begin no further statement, because other accesses
-  ///   wait.
+  /// - Parameter mustStop: Returns true to begin no further statement, because other accesses are
+  ///   waiting.
   func updateStatistics(unless mustStop: () -> Bool = { false }) {
     guard !isRemote, handle.isAutocommit, unanalyzedChanges > 0 else { return }
     analyzedChanges = handle.totalChanges
@@ -108,7 +109,7 @@ extension Connection {
     }
   }
 
-  /// Returns the names of the tables with indexes, each with the first column of one index.
+  /// Returns the name of each table that has an index, with the first column of one of its indexes.
   private func indexedColumns() throws(SQLiteError) -> [(table: String, column: String)] {
     try rows(
       """

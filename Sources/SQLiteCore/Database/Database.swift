@@ -2,7 +2,7 @@ import CSQLite
 import Dispatch
 import Synchronization
 
-/// A database that any thread or task can use.
+/// An open database, which any thread or task can use.
 ///
 ///     let database = try Database(path: "/var/lib/app/data.sqlite3")
 ///     try database.write { connection in
@@ -10,12 +10,12 @@ import Synchronization
 ///     }
 ///     let notes = try await database.read { try $0.executeQuery("SELECT * FROM note") }
 ///
-/// In WAL mode, a database file has one writer connection and several readers. Each read has its
-/// own snapshot, reads don't wait for writes, and writes don't wait for reads. In other journal
-/// modes and in memory, reads and writes share one connection. Writes run in the order of their
-/// calls.
+/// In WAL mode, a database file has one writer connection and several reader connections. Each read
+/// has its own snapshot, reads don't wait for writes, and writes don't wait for reads. In other
+/// journal modes and in memory, reads and writes share one connection. Writes run in the order of
+/// their calls.
 ///
-/// Most methods have two forms: one blocks its thread, the other suspends its task.
+/// Most methods have two forms: one blocks its thread, and the other suspends its task.
 public final class Database: Sendable {
   /// The options with which the database was opened.
   public let options: Options
@@ -31,7 +31,7 @@ public final class Database: Sendable {
   private let slots: [ConnectionSlot]
   /// The number of connections that this database has opened.
   private let openings = Atomic<Int>(0)
-  /// Whether the writer connection is the one that `init` opened, and is still unused.
+  /// Whether the writer connection is the one that `init` opened, and no access has used it yet.
   private let hasFreshWriter = Atomic(false)
   /// The number of reads that ran on their tasks' own threads.
   private let readsOnTasks = Atomic<Int>(0)
@@ -47,12 +47,13 @@ public final class Database: Sendable {
   ///     slash. The folder of the file must exist.
   ///   - options: The options of the database and its connections.
   /// - Throws: ``SQLiteError`` with the cause, for example a missing folder, a folder with this
-  ///   name, a file that isn't a database, or a missing permission.
+  ///   name, a file that isn't a database, or a missing permission; the error of
+  ///   ``Options/prepareConnection`` as a ``SQLiteError``.
   public convenience init(path: String, options: Options = Options()) throws(SQLiteError) {
     try self.init(file: DatabaseFile(path: path, options: options))
   }
 
-  /// Opens a new in-memory database, which is deleted with the returned value.
+  /// Opens a new in-memory database. It is deleted when the returned value is released or closed.
   ///
   /// - Parameter options: The options of the database and its connection.
   /// - Throws: ``SQLiteError`` if the database can't be opened, or if `prepareConnection` throws.
@@ -60,10 +61,10 @@ public final class Database: Sendable {
     try Database(file: DatabaseFile(.memory, options: options))
   }
 
-  /// Opens a new temporary database, which is deleted with the returned value.
+  /// Opens a new temporary database. It is deleted when the returned value is released or closed.
   ///
-  /// SQLite keeps a small database in memory and writes a larger one to a temporary file. It
-  /// deletes the file immediately after opening it, so that nothing remains even after a crash.
+  /// SQLite keeps a small database in memory and writes a larger one to a temporary file. SQLite
+  /// deletes that file immediately after creating it, so that nothing remains even after a crash.
   ///
   /// - Parameter options: The options of the database and its connection.
   /// - Throws: ``SQLiteError`` if the database can't be opened, or if `prepareConnection` throws.
@@ -85,6 +86,9 @@ public final class Database: Sendable {
 
   /// Opens a database that a server hosts, and suspends the task meanwhile. Cancelling the task
   /// stops the opening.
+  ///
+  /// - Throws: ``SQLiteError`` if no session can be opened; `CancellationError` if the task was
+  ///   cancelled.
   package convenience init(
     openingServer server: any RemoteServer, options: Options = Options()
   ) async throws {
@@ -132,11 +136,11 @@ public final class Database: Sendable {
   /// The server that hosts the database, or nil for a local database.
   package var server: (any RemoteServer)? { file.server }
 
-  /// Whether the content outlives this `Database`, so that other processes can use it, too.
+  /// Whether the content outlives this `Database`, so that other processes may use it, too.
   package var mayHaveOthers: Bool { path != nil || server != nil }
 
-  /// Whether opening this `Database` created the database, which is therefore empty unless
-  /// something was written since.
+  /// Whether opening this `Database` created its database, which is then empty unless something was
+  /// written since.
   package var isNew: Bool { server == nil && (path == nil || file.wasCreated) }
 
   /// The absolute path of the file; nil for an in-memory or temporary database, and for one on a
@@ -170,7 +174,8 @@ public final class Database: Sendable {
   ///
   /// - Parameters:
   ///   - slot: The number of the slot; 0 is the writer's.
-  ///   - reasonToEnd: Returns the reason why opening a server's session must end, or nil.
+  ///   - reasonToEnd: Returns the reason why opening a server's session must end, or nil to
+  ///     continue.
   ///   - body: The work to do with the connection.
   private func withConnection(
     at slot: Int, _ reasonToEnd: @escaping @Sendable () -> String? = { nil },
@@ -194,8 +199,8 @@ public final class Database: Sendable {
       body)
   }
 
-  /// Passes the connection that `init` opened to the first access, so that a program that only
-  /// reads needs no other one.
+  /// Passes the connection that `init` opened to the first access, even if that access is a read,
+  /// so that a program that only reads opens no other connection.
   @inline(never) private func useFreshWriter(at slot: Int) {
     guard slot > 0 else { return hasFreshWriter.store(false, ordering: .relaxed) }
     guard slots[slot].isEmpty else { return }
@@ -206,13 +211,13 @@ public final class Database: Sendable {
     }
   }
 
-  /// Runs an access on this thread, on the connection of the slot that it was granted. The caller
-  /// stores the result of `body`.
+  /// Runs an access on this thread, on the connection of the slot that it was granted. `body`
+  /// stores its result for the caller.
   ///
   /// - Parameters:
   ///   - grant: The granted slot. The access leaves it at the end, unless an outer access owns it.
   ///   - access: The kind, deadline and cancellation of the access.
-  ///   - task: The task's access, if its thread can run the next access of the slot.
+  ///   - task: The task's access whose thread can also run the slot's next access, or nil.
   ///   - body: The work to do with the connection.
   func run(
     _ grant: Scheduler.Grant, _ access: Access, of task: TaskAccess? = nil,
@@ -230,8 +235,8 @@ public final class Database: Sendable {
     }
   }
 
-  /// Runs an access at a server. If the session is lost before anything was committed, runs the
-  /// access again.
+  /// Runs an access at a server. If the session is lost before the access has committed anything,
+  /// the access runs again on another session.
   private func run(
     _ access: Access, at server: any RemoteServer, _ slot: Int,
     _ body: (Connection) throws -> TransactionOutcome
@@ -267,8 +272,8 @@ public final class Database: Sendable {
   ///   - access: The read to run. If it takes too long, its cancellation has the reason `length`
   ///     afterwards.
   ///   - body: The work to do with the connection.
-  /// - Returns: False if the read has not completed and must run on a thread that can block.
-  /// - Throws: The error of `body`.
+  /// - Returns: False if the read didn't complete and must run again, on a thread that can block.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the access was rejected or interrupted.
   func runOnTask(
     _ access: Access, _ body: (Connection) throws -> TransactionOutcome
   ) throws -> Bool {
@@ -291,8 +296,8 @@ public final class Database: Sendable {
   /// The number of reads that ran on their tasks' own threads.
   package var readOnTaskCount: Int { readsOnTasks.load(ordering: .relaxed) }
 
-  /// Runs a group of writes on this thread, on the connection of a slot that the group holds.
-  /// Leaves the slot and reports the outcomes to the callers.
+  /// Runs a group of writes on this thread, on the connection of a slot that the group holds. Then
+  /// leaves the slot and reports the outcomes to the callers.
   func run(_ group: inout GroupCommitRun, at slot: Int) {
     defer {
       scheduler.leave(slot)
@@ -307,9 +312,10 @@ public final class Database: Sendable {
     }
   }
 
-  /// Closes the connections. A concurrent call waits until they are closed.
+  /// Closes the connections. If another thread is already closing them, waits until it has
+  /// finished.
   ///
-  /// - Parameter updatesStatistics: Whether to update the planner's statistics first.
+  /// - Parameter updatesStatistics: Whether to update the query planner's statistics first.
   func closeConnections(updatingStatistics updatesStatistics: Bool) {
     // An object of the program that is released with a connection may close the database, too.
     guard closingThread.load(ordering: .relaxed) != currentThread() else { return }

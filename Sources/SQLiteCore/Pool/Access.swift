@@ -1,6 +1,7 @@
 import Synchronization
 
-/// One use of a connection: everything that happens around the closure of a `read` or a `write`.
+/// A description of one use of a connection: its scope, deadline and cancellation. It also runs the
+/// closure of a `read` or a `write` accordingly.
 @usableFromInline struct Access: Sendable {
   /// The kind of connection that an access needs: one for reading, or the writer connection.
   enum Kind: Sendable {
@@ -44,7 +45,8 @@ import Synchronization
     }
   }
 
-  /// Whether a ``TransactionOutcome`` that the closure returns ends a transaction.
+  /// Whether the access begins a transaction, which a ``TransactionOutcome`` that the closure
+  /// returns can end.
   var isTransaction: Bool {
     switch scope {
     case .read, .write: true
@@ -59,9 +61,9 @@ import Synchronization
     return nil
   }
 
-  /// Runs the access. The caller stores the result of `body`.
+  /// Runs the access. `body` stores its result for the caller.
   ///
-  /// `dynamic`, so that the compiler doesn't specialize it for each closure.
+  /// This function is `dynamic`, so that the compiler doesn't specialize it for each closure.
   dynamic func run(
     on connection: Connection, _ body: (Connection) throws -> TransactionOutcome
   ) throws {
@@ -135,7 +137,7 @@ struct Holder: Sendable {
   var thread: UInt = 0
 }
 
-/// The work of an access that runs on a different thread from its caller's.
+/// The work of an access that may run on another thread than its caller's.
 protocol Work: AnyObject, Sendable {
   /// Runs the work on a connection and stores the result for the caller.
   func run(on connection: Connection) throws -> TransactionOutcome
@@ -174,20 +176,21 @@ final class ResultWork<Result: Sendable>: Work {
   }
 }
 
-/// An access of a task, which runs on a thread of a ``Worker``.
+/// A task's access that runs on a thread of a ``Worker``.
 ///
 /// After resuming the task, the thread runs the next access that waits for the slot, or one that
 /// begins meanwhile, such as the same task's next access. Waking another thread would take longer
 /// than a read.
 ///
 /// A task can't be resumed while its cancellation handlers run, and such a handler may wait for the
-/// slot. The next access is therefore stored here as the successor. The library's own cancellation
-/// handler runs before the program's handlers around it and starts the successor on another thread.
+/// slot. The next access is therefore stored as the successor in this object, where another thread
+/// can take it: the library's own cancellation handler runs before the program's handlers around
+/// it, and starts the successor on another thread.
 final class TaskAccess: Sendable {
   private struct State: Sendable {
     var work: (any Work)?
     var successor: GrantedAccess?
-    /// Whether a thread has already looked for the successor. No successor can be stored
+    /// Whether the successor was taken, or there was none to take. No successor can be stored
     /// afterwards.
     var isOver = false
     /// The continuation of the task, if it is suspended.
@@ -203,9 +206,10 @@ final class TaskAccess: Sendable {
     state = Mutex(State(work: work))
   }
 
-  /// Removes and returns the work, so that it is released before the task resumes. The task holds
-  /// the work, too. If the worker's thread were the last to release the program's objects, their
-  /// deinitializers might wait on that thread for the slot.
+  /// Removes and returns the work, so that the worker's thread releases it before it resumes the
+  /// task, which holds the work, too. Otherwise the worker's thread might be the last to release
+  /// the program's objects, and their deinitializers might wait for the slot that this thread must
+  /// leave.
   func takeWork() -> (any Work)? {
     state.withLock { state in
       defer { state.work = nil }
@@ -224,7 +228,8 @@ final class TaskAccess: Sendable {
     continuation?.resume(with: outcome)
   }
 
-  /// Resumes a task that is being suspended: now if the access has ended, otherwise at its end.
+  /// Stores the continuation of a task that is being suspended, and resumes it when the access
+  /// ends. If the access has already ended, resumes it immediately.
   func wake(_ continuation: CheckedContinuation<Void, any Error>) {
     let outcome = state.withLock { state in
       if state.outcome == nil { state.continuation = continuation }
@@ -234,8 +239,8 @@ final class TaskAccess: Sendable {
     if let outcome { continuation.resume(with: outcome) }
   }
 
-  /// Stores the access that runs next on the same thread. Returns false if another one is already
-  /// stored, or if the thread has already looked for it.
+  /// Stores the access that runs next on the same thread. Returns false if one is already stored,
+  /// or if ``takeSuccessor()`` was called.
   func leaveSlot(to next: GrantedAccess) -> Bool {
     state.withLock { state in
       guard state.successor == nil, !state.isOver else { return false }

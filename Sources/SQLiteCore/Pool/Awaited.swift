@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A state that tasks can observe: they suspend until it changes.
+/// A state with a lock, for which tasks can wait: they suspend until it changes.
 package final class Awaited<State: Sendable>: Sendable {
   private struct Content {
     var state: State
@@ -35,8 +35,8 @@ package final class Awaited<State: Sendable>: Sendable {
     worker.start { for waiter in waiters.values { waiter.resume() } }
   }
 
-  /// Waits for the next change or the cancellation of the task. Returns immediately if `isWanted`
-  /// accepts the current state.
+  /// Suspends the task until the next change of the state or the cancellation of the task. Returns
+  /// immediately if `isWanted` accepts the current state.
   package func wait(unless isWanted: @Sendable (State) -> Bool) async {
     let id = content.withLock { content in
       content.lastID += 1

@@ -11,12 +11,13 @@ package final class CancellableWork: Sendable {
 
   package init() {}
 
-  /// Throws if the task was cancelled.
+  /// Throws `CancellationError` if the task was cancelled.
   package func check() throws {
     if state.withLock({ $0.isCancelled }) { throw CancellationError() }
   }
 
-  /// Calls `handler` when the task is cancelled. Has no effect if it was cancelled before.
+  /// Calls `handler` when the task is cancelled. Has no effect if the task was cancelled before
+  /// this call.
   package func onCancel(_ handler: @escaping @Sendable () -> Void) {
     state.withLock { $0.handlers.append(handler) }
   }
@@ -34,7 +35,9 @@ package final class CancellableWork: Sendable {
   /// - Parameters:
   ///   - worker: The worker that provides the thread.
   ///   - progress: Receives the progress that `body` reports. If it throws, so does `report`.
-  ///   - body: The work. It receives a `report` function, which throws if the task was cancelled.
+  ///   - body: The work. It receives the `CancellableWork` and a `report` function, which throws if
+  ///     the task was cancelled.
+  /// - Returns: The result of `body`.
   /// - Throws: `CancellationError` if the task was cancelled; the error of `body`.
   package nonisolated(nonsending) static func run<Progress, Result: Sendable>(
     on worker: Worker, _ progress: @escaping @Sendable (Progress) throws -> Void,

@@ -21,8 +21,8 @@ final class ConnectionSlot: Sendable {
     try body(borrowed)
   }
 
-  /// Moves the writer connection from its slot to this one, if it can become a reader. Call this
-  /// only while holding both slots.
+  /// Moves the writer's connection from its slot to this one, if the connection can become a
+  /// reader. Call this only while holding both slots.
   func takeOver(_ writer: ConnectionSlot) {
     guard let connection = writer.storedConnection(), connection.becomeReader() else { return }
     let address = ConnectionSlot.retainedAddress(of: connection)
@@ -33,7 +33,8 @@ final class ConnectionSlot: Sendable {
   /// Whether the slot has no open connection.
   var isEmpty: Bool { stored.withLock { $0 == nil } }
 
-  /// Runs a nested access on the connection of the outer access on this thread.
+  /// Runs a nested access on the connection that the outer access on this thread uses. Throws
+  /// ``ResultCode/misuse`` if the connection is closed.
   func withRunningConnection(_ body: (Connection) throws -> Void) throws {
     try body(connection())
   }

@@ -2,11 +2,12 @@
 // access is removed from its queue. A running statement is stopped by SQLite's progress handler
 // (``Interruption``).
 extension Database {
-  /// Runs `body`, and ends its access if the task is cancelled.
+  /// Runs `body`, and ends an access if the task is cancelled.
   ///
   /// - Parameters:
   ///   - access: The access to end.
-  ///   - task: The task's access, if it can have a successor on its slot.
+  ///   - task: The task's access if it can have a successor, which is then started on another
+  ///     thread; otherwise nil.
   ///   - body: Begins the access and waits for its end.
   /// - Throws: `CancellationError` if the task was cancelled; the error of `body`.
   func cancelling(

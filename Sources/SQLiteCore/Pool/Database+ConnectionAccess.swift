@@ -7,8 +7,8 @@ import Synchronization
 // Only thin wrappers that store the result are generic. The rest is `dynamic`, so that the compiler
 // doesn't specialize it for each result type and closure.
 extension Database {
-  /// Returns the description of an access that begins now. Without a deadline,
-  /// `Options.accessTimeout` applies.
+  /// Returns the description of an access that begins now. If `deadline` is nil,
+  /// `Options.accessTimeout` determines the deadline.
   func access(
     _ scope: Access.Scope, _ deadline: ContinuousClock.Instant?,
     _ cancellation: Cancellation = Cancellation(), at place: Access.Place = .anywhere
@@ -36,7 +36,8 @@ extension Database {
     }
   }
 
-  /// Runs an access on this thread. Blocks until it has a slot.
+  /// Runs an access on this thread. Blocks until a slot is granted, or throws if the access may not
+  /// wait for one any longer.
   @usableFromInline dynamic func perform(
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: (Connection) throws -> TransactionOutcome
@@ -66,8 +67,8 @@ extension Database {
     return try work.result()
   }
 
-  /// Runs a read on the task's own thread if it is short and doesn't need to wait; otherwise on a
-  /// worker's thread. `body` may run twice.
+  /// Runs a read on the task's own thread if the read is short and doesn't need to wait, otherwise
+  /// on a worker's thread. `body` may run twice.
   dynamic func performBriefly<Result: Sendable>(
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -93,7 +94,7 @@ extension Database {
     return try work.result()
   }
 
-  /// Runs an access on a worker's thread. Suspends the task unless the access ends before that.
+  /// Runs an access on a worker's thread, and suspends the task until the access has ended.
   func perform(_ access: Access, _ work: any Work) async throws {
     let task = TaskAccess(access, work)
     try await cancelling(access, task) {
@@ -111,7 +112,8 @@ extension Database {
     }
   }
 
-  /// Runs a task's access, and its successors, on a worker's thread.
+  /// Runs a task's access and then its successors. Uses a thread that is just resuming its task, if
+  /// there is one, otherwise a thread of the worker.
   func start(_ first: GrantedAccess) {
     // A thread that is resuming its task becomes free sooner than another thread wakes up.
     if exchangeResumed(nil)?.leaveSlot(to: first) == true { return }
@@ -128,8 +130,8 @@ extension Database {
     }
   }
 
-  /// Replaces the access whose task is being resumed. Returns the old one, so that it is released
-  /// outside the lock.
+  /// Replaces the access whose task is being resumed. Returns the previous one, so that the caller
+  /// releases it outside the lock.
   private func exchangeResumed(_ task: TaskAccess?) -> TaskAccess? {
     resumed.withLock { resumed in
       defer { resumed = task }
@@ -156,12 +158,12 @@ extension Database {
   /// Runs `body` on the writer connection, outside any transaction, after all reads that are
   /// running now have ended.
   ///
-  /// When the last of these reads ends, the work joins the queue of writes. It is dropped if the
-  /// database has been closed or deallocated by then. Reads of other processes, and of other
-  /// `Database` values for the same file, aren't considered.
+  /// When the last of these reads ends, the work joins the queue of writes. If the database has
+  /// been closed or deallocated by then, the work is dropped. Reads of other processes, and of
+  /// other `Database` values for the same file, aren't considered.
   ///
   /// - Parameter body: The work, which runs on a worker's thread.
-  /// - Returns: False if no read is running now. `body` is then never called.
+  /// - Returns: False if no read is running now. In this case, `body` is never called.
   package func afterCurrentReads(_ body: @escaping @Sendable (Connection) -> Void) -> Bool {
     scheduler.afterCurrentReads { [weak self] in
       guard let self else { return }

@@ -1,8 +1,8 @@
 /// The waiting accesses, in the order of their arrival.
 ///
-/// Each access waits in a lane; the accesses of one lane wait for the same slots. Appending and
-/// removing the first element take amortized O(1), removing another one takes amortized O(log n).
-/// Searching for deadlines takes O(n), but only a timer does so.
+/// Each access waits in a lane. The accesses of one lane wait for the same slots. Appending and
+/// removing the first element take amortized O(1); removing another one takes amortized O(log *n*).
+/// Finding the elements with deadlines takes O(*n*), but only a timer does so.
 struct WaitingList<Element: Sendable>: Sendable {
   private struct Place: Sendable {
     let number: UInt64
@@ -55,12 +55,12 @@ struct WaitingList<Element: Sendable>: Sendable {
     return lastNumber
   }
 
-  /// Returns the first element of a lane.
+  /// Returns the first element of a lane, or nil if the lane is empty.
   func first(in lane: Int) -> Element? {
     isEmpty(lane) ? nil : lanes[lane].places[lanes[lane].start].element
   }
 
-  /// Removes and returns the first element of a lane.
+  /// Removes and returns the first element of a lane, or returns nil if the lane is empty.
   mutating func removeFirst(in lane: Int) -> Element? {
     isEmpty(lane) ? nil : take(lanes[lane].start, in: lane)
   }
@@ -74,7 +74,7 @@ struct WaitingList<Element: Sendable>: Sendable {
     return nil
   }
 
-  /// Removes and returns the elements whose deadline has passed.
+  /// Removes and returns the elements with a deadline at or before `now`.
   mutating func removeExpired(_ now: Moment) -> [Element] {
     deadlines.filter { $0.deadline <= now }.compactMap { remove($0.number) }
   }
@@ -88,7 +88,8 @@ struct WaitingList<Element: Sendable>: Sendable {
     return all
   }
 
-  /// Returns the index of the place with a number, or nil if its element was removed.
+  /// Returns the index of the place with a number, or nil if it isn't in the lane or its element
+  /// was removed.
   private func index(of number: UInt64, in lane: Int) -> Int? {
     let places = lanes[lane].places
     var (low, high) = (lanes[lane].start, places.count)

@@ -17,7 +17,7 @@ package final class Worker: Sendable {
   private let idle = Mutex<[DispatchQueue]>([])
   private let capacity: Int
 
-  /// Creates a worker without threads.
+  /// Creates a worker that creates its queues on demand.
   ///
   /// - Parameter capacity: The maximum number of idle queues to keep for reuse.
   package init(capacity: Int = 4) {
@@ -37,7 +37,8 @@ package final class Worker: Sendable {
 
   /// Runs `body` on a thread that can block, and suspends the task meanwhile.
   ///
-  /// - Throws: The error of `body`, or `CancellationError` if the task was already cancelled.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`; `CancellationError` if the task was cancelled before the call.
   package nonisolated(nonsending) func run<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
