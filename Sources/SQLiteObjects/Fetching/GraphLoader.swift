@@ -33,6 +33,9 @@ final class GraphLoader {
   ///   - plan: The plan of the objects' type.
   ///   - source: The SQL after `FROM`.
   ///   - isWhole: Whether the query selects all objects of the type.
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if a related object doesn't exist, or
+  ///   ``MagicError/unreadableValue(type:property:zIndex:reason:)`` if a key doesn't fit the key
+  ///   type of its dictionary.
   func load(_ plan: ObjectPlan, from source: SQL, isWhole: Bool = false) throws {
     let table = try graph.index(of: plan.shape)
     guard let columns = try store.tables.columns(of: plan, connection) else { return }
@@ -42,7 +45,8 @@ final class GraphLoader {
     try follow()
   }
 
-  /// Reads objects by their z_index, and their related objects.
+  /// Reads objects by their z_index, and their related objects. Objects that are already in the
+  /// graph aren't read again.
   ///
   /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if one of them doesn't exist.
   func load(_ type: any MagicObject.Type, _ zIndexes: [Int64]) throws {

@@ -61,7 +61,8 @@ struct PageQuery<Object: MagicObject>: Sendable {
     }
   }
 
-  /// Fetches the objects of the page.
+  /// Fetches the objects of the page with their related objects, and determines whether more
+  /// objects follow.
   func find(_ connection: Connection) throws -> Found {
     var found = Found(end: start)
     guard try store.tableExists(plan, connection) else { return found }

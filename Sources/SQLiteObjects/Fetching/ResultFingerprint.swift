@@ -80,7 +80,9 @@ extension ResultFingerprint: Equatable {
       }
   }
 
-  /// Returns whether two fetched forms represent the same value.
+  /// Returns whether two fetched forms represent the same value. All links are the same in this
+  /// comparison, and all lazy values: links are compared separately, and lazy values aren't
+  /// observed.
   @inline(never)
   fileprivate static func isSame(_ left: _CellValue.Form, _ right: _CellValue.Form) -> Bool {
     switch (left, right) {

@@ -115,7 +115,8 @@ extension MagicData {
     return RowCondition(filter, on: prepared.plan, in: self)?.test
   }
 
-  /// Returns the names of the tables that contain a type's objects, in lower case.
+  /// Returns the lowercased names of the tables that a type uses: those of its objects, their
+  /// full-text index, their links and their assets.
   fileprivate func tables<Object: MagicObject>(of type: Object.Type) throws -> Set<String> {
     let plan = try plan(type)
     var names = plan.claims.map(\.table)
@@ -163,7 +164,8 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
   /// Creates an iterator that waits for the next commit.
   public func makeAsyncIterator() -> Iterator { Iterator(changes: self) }
 
-  /// Throws if the database is closed, because it has no more changes then.
+  /// Throws ``MagicError/closed`` if the database is closed, because no more commits are reported
+  /// then.
   fileprivate func checkOpen() throws(MagicError) {
     // A fetch in the loop would throw the same error.
     if store.database.isClosed { throw MagicError.closed }

@@ -49,7 +49,7 @@ extension ObservedResults {
   }
 }
 
-/// A result of a query for objects, together with the previous one.
+/// A result of a query for objects, together with the previous result.
 struct ObservedList: Sendable {
   /// The previous result, or nil if there is none.
   let before: ResultFingerprint?

@@ -117,7 +117,7 @@ extension RowCondition {
   /// row.
   private struct Layout: Sendable {
     fileprivate let count: Int
-    /// The columns that the condition reads.
+    /// The columns that the condition reads, in the order of `names`.
     fileprivate var named: [Column] = []
 
     fileprivate struct Column {

@@ -15,7 +15,7 @@ extension ExpressionSQL {
     /// The rows that an index finds for a value, or the rows that a statement with a limit reads in
     /// index order before it stops.
     case few
-    /// A single row, found by its key.
+    /// At most one row, found by its key or by a unique column.
     case one
   }
 

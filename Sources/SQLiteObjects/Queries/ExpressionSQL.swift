@@ -28,7 +28,7 @@ struct ExpressionSQL {
     /// The joined rows of referenced objects, by the slot of the reference. Nil if references
     /// aren't joined.
     fileprivate(set) var joined: [Int: Rows]?
-    /// Whether the SQL uses a column other than the key.
+    /// Whether the SQL written so far uses a column of the table other than the key.
     private(set) var isRead = false
 
     /// Creates the rows of a type's own table.
@@ -58,7 +58,7 @@ struct ExpressionSQL {
       self.isVisitedOnce = isVisitedOnce
     }
 
-    /// Returns the SQL of a property's column.
+    /// Returns the SQL of a property's column, and sets ``isRead``.
     func column(_ slot: Int) throws -> String {
       isRead = true
       guard let alias else { return plan.qualifiedColumns[slot] }

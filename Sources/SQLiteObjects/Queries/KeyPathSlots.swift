@@ -44,8 +44,8 @@ private class AnyPrototype: @unchecked Sendable {
 private enum Prototypes {
   private static let known = Mutex<[ObjectIdentifier: AnyPrototype]>([:])
 
-  /// Returns the prototype of a type, or nil if the type can't be stored. Creating its plan then
-  /// throws the reason.
+  /// Returns the prototype of a type, which is created on first use. Returns nil if the type can't
+  /// be stored; creating a plan of the type then throws the reason.
   static func prototype<Object: MagicObject>(of type: Object.Type) -> PrototypeObject<Object>? {
     let key = ObjectIdentifier(type)
     if let known = known.withLock({ $0[key] }) {

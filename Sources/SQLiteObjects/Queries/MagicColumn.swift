@@ -9,7 +9,7 @@ import SQLiteMapping
 public protocol MagicColumn<Element>: SendableMetatype {
   /// The type of the property's value.
   associatedtype Value
-  /// The type of the property's value without the optional.
+  /// The type of the property's value. For an optional property, it is the wrapped type.
   associatedtype Element: Codable
   /// The path from an object to this property. Only queries use it.
   var route: _ColumnRoute { get }
@@ -48,7 +48,7 @@ extension MagicValue: MagicColumn {
 }
 
 extension OptionalMagicValue: MagicColumn {
-  /// The type of the property's value without the optional.
+  /// The type of the property's value. For an optional property, it is the wrapped type.
   public typealias Element = Wrapped
   /// The path to this property. Only queries use it.
   public var route: _ColumnRoute { _ColumnRoute(cell) }

@@ -58,7 +58,7 @@ public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
 public protocol MagicCalculation<Object, Element> {
   /// The type of the objects.
   associatedtype Object: MagicObject
-  /// The type of the value, without the optional.
+  /// The type of the value. For an optional value, it is the wrapped type.
   associatedtype Element: Codable
   /// The value as an expression.
   var expression: MagicExpression<Object, Element> { get }

@@ -21,7 +21,7 @@ enum QueryNode: Sendable {
   case object(ObjectStorage?, type: String)
   indirect case comparing(QueryNode, QueryComparison, QueryNode, depth: Int)
   indirect case calculation(QueryNode, QueryArithmetic, QueryNode, depth: Int)
-  /// A test whether a value is in a list that doesn't contain NULL.
+  /// A test of whether a value is in a list that doesn't contain NULL.
   indirect case isIn(QueryNode, [Value])
   /// SQL of this library with operands.
   case librarySQL(QueryForm, [QueryNode], depth: Int)
@@ -268,7 +268,8 @@ extension QueryNode {
     }
   }
 
-  /// The operands of the node, or the nodes of its list; empty for a value or a column.
+  /// The operands of the node, the nodes of its list, or the operand and filter of its query of
+  /// related objects. Empty for all other nodes, such as a value or a column.
   @inline(never)
   var parts: [QueryNode] {
     switch self {

@@ -6,9 +6,9 @@ import SQLiteMapping
 /// Its value is nil if a relation on the path is nil.
 @dynamicMemberLookup
 public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
-  /// The type of the property's value, which is optional because the relation may be nil.
+  /// The type of the value in a query, which is optional because the relation may be nil.
   public typealias Value = Column.Element?
-  /// The type of the property's value without the optional.
+  /// The type of the property's value. For an optional property, it is the wrapped type.
   public typealias Element = Column.Element
 
   /// The path from the queried object to this property. Only queries use it.
