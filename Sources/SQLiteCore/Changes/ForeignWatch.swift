@@ -25,8 +25,8 @@ final class ForeignWatch: Sendable {
     var isRunning = false
   }
 
-  /// The time to wait between two checks, and before a read that failed because of a lock is
-  /// retried.
+  /// The time to wait between two checks, and before the retry of a read that failed only
+  /// temporarily, for example because of a lock.
   static let interval = Duration.milliseconds(400)
 
   private let database: Database

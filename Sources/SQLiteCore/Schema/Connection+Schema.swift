@@ -94,8 +94,9 @@ extension Connection {
       """)
   }
 
-  /// Returns the names of the tables, without SQLite's and the library's internal tables. They are
-  /// sorted by their bytes, so that upper case letters precede lower case letters.
+  /// Returns the names of the tables, without SQLite's internal tables and the table in which a
+  /// cluster's clients store internal data. The names are sorted by their bytes, so that upper case
+  /// letters precede lower case letters.
   ///
   /// - Throws: ``SQLiteError`` if the schema can't be read.
   public func existingTables() throws(SQLiteError) -> [String] {
@@ -112,7 +113,7 @@ extension Connection {
   /// - Parameters:
   ///   - name: The name of the index.
   ///   - table: The name of the table.
-  ///   - columns: The columns, the most significant first.
+  ///   - columns: The names of the columns, the most significant first.
   ///   - isUnique: Whether the index rejects rows with equal keys.
   ///   - ifNotExists: Whether to do nothing if an index with this name already exists.
   /// - Throws: ``SQLiteError`` if the index can't be created, for example because existing rows
@@ -326,8 +327,8 @@ extension Connection {
     )
   }
 
-  /// Returns `name`, followed by a number if something in the schema already has this name. The
-  /// number is no problem, because the library identifies indexes by their columns.
+  /// Returns `name`, followed by a number if something in the schema already has this name. Any
+  /// unused name will do, because the library identifies indexes by their columns.
   private func freeName(_ name: String) throws(SQLiteError) -> String {
     let names = try texts("SELECT name FROM sqlite_schema")
     let taken = Set(names.map(asciiLowercased))

@@ -133,11 +133,11 @@ public struct IndexDefinition: Hashable, Sendable {
 public struct TableDefinition: Hashable, Sendable {
   /// The kind of primary key that identifies the rows.
   public enum Key: Hashable, Sendable {
-    /// An additional column with this name before the other columns, which is an alias of the
-    /// rowid. SQLite assigns increasing numbers and never reuses the number of a deleted row.
+    /// An additional first column with this name. It is an alias of the rowid. SQLite assigns
+    /// increasing numbers and never reuses the number of a deleted row.
     case autoIncrement(String)
-    /// An additional column with this name before the other columns, which is an alias of the
-    /// rowid. SQLite may reuse the number of a deleted row.
+    /// An additional first column with this name. It is an alias of the rowid. SQLite may reuse the
+    /// number of a deleted row.
     case rowID(String)
     /// The table's columns with these names.
     case columns([String])
@@ -152,7 +152,8 @@ public struct TableDefinition: Hashable, Sendable {
   public var name: String
   /// The primary key.
   public var key: Key
-  /// The columns, in order.
+  /// The columns, in order, without the additional column of ``Key/autoIncrement(_:)`` or
+  /// ``Key/rowID(_:)``.
   public var columns: [ColumnDefinition]
   /// The indexes, in addition to those of UNIQUE columns.
   public var indexes: [IndexDefinition]
@@ -162,7 +163,8 @@ public struct TableDefinition: Hashable, Sendable {
   /// - Parameters:
   ///   - name: The name of the table.
   ///   - key: The primary key.
-  ///   - columns: The columns, in order.
+  ///   - columns: The columns, in order, without the additional column of ``Key/autoIncrement(_:)``
+  ///     or ``Key/rowID(_:)``.
   ///   - indexes: The indexes, in addition to those of UNIQUE columns.
   public init(
     _ name: String, key: Key, columns: [ColumnDefinition], indexes: [IndexDefinition] = []

@@ -2,9 +2,9 @@
 ///
 ///     if let name = row["Name"]?.asString() { … }
 ///
-/// Except for ``asValue()``, each method returns nil for NULL, and for a value that it can't
-/// represent. ``asBool()`` converts every number; all other methods convert only numbers that the
-/// result represents exactly. To get an error that states the reason instead of nil, use
+/// Except for ``asValue()``, each method returns nil for NULL, and for a value that its result type
+/// can't represent. ``asBool()`` converts every number; all other methods convert only numbers that
+/// the result represents exactly. To get an error that states the reason instead of nil, use
 /// ``Row/get(_:as:)-(String,_)``.
 public struct Column: Hashable, Sendable {
   /// The stored value.
