@@ -152,8 +152,9 @@ public struct SQLTableText: Sendable {
   /// are not changed.
   ///
   /// - Parameter name: The name of the column.
-  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`; ``EditError/lastColumn``
-  ///   if it has no other column; ``SQLSyntaxError`` if the result isn't valid.
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`;
+  ///   ``EditError/lastColumn`` if it has no other column; ``SQLSyntaxError`` if the result isn't
+  ///   valid.
   public mutating func dropColumn(_ name: String) throws {
     guard definition.columns.count > 1 else {
       _ = try column(name)
@@ -212,9 +213,9 @@ public struct SQLTableText: Sendable {
   ///   - constraint: The constraint to replace.
   ///   - name: The name of the column.
   ///   - other: The new constraint.
-  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`; ``EditError/noConstraint``
-  ///   if the column has no constraint that equals `constraint`; ``SQLSyntaxError`` if the result
-  ///   isn't valid.
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`;
+  ///   ``EditError/noConstraint`` if the column has no constraint that equals `constraint`;
+  ///   ``SQLSyntaxError`` if the result isn't valid.
   public mutating func replace(
     _ constraint: SQLColumnConstraint, of name: String, by other: SQLColumnConstraint
   ) throws {
@@ -226,9 +227,9 @@ public struct SQLTableText: Sendable {
   /// - Parameters:
   ///   - constraint: The constraint to remove.
   ///   - name: The name of the column.
-  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`; ``EditError/noConstraint``
-  ///   if the column has no constraint that equals `constraint`; ``SQLSyntaxError`` if the result
-  ///   isn't valid.
+  /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`;
+  ///   ``EditError/noConstraint`` if the column has no constraint that equals `constraint`;
+  ///   ``SQLSyntaxError`` if the result isn't valid.
   public mutating func remove(_ constraint: SQLColumnConstraint, of name: String) throws {
     let range = try found(constraint, of: name).span.range
     let start = withoutBlanks(before: range.lowerBound)
@@ -250,8 +251,8 @@ public struct SQLTableText: Sendable {
   ///
   /// - Parameter names: The names of the columns that come first, in their new order.
   /// - Throws: ``EditError/noColumn(_:)`` if the table has no column with one of the names;
-  ///   ``EditError/repeatedColumn(_:)`` if two names are of the same column; ``SQLSyntaxError`` if the
-  ///   result isn't valid.
+  ///   ``EditError/repeatedColumn(_:)`` if two names are of the same column; ``SQLSyntaxError`` if
+  ///   the result isn't valid.
   public mutating func reorder(_ names: [String]) throws {
     let first = try names.map(column)
     for (index, column) in first.enumerated()
@@ -308,7 +309,7 @@ public struct SQLTableText: Sendable {
 }
 
 extension SQLTableText.EditError: CustomStringConvertible {
-  /// A description of the error in English.
+  /// The reason for the error as English text, such as `there is no column “title”`.
   public var description: String {
     switch self {
     case .noTable: "the SQL does not create a table with columns"

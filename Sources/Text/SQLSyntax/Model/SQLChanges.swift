@@ -8,14 +8,13 @@ public enum SQLConflict: String, Hashable, Sendable, CaseIterable {
   case fail = "FAIL"
   /// Skips the row and continues with the next one.
   case ignore = "IGNORE"
-  /// Deletes the existing rows that violate a UNIQUE or PRIMARY KEY constraint together with the
-  /// row.
+  /// Deletes existing rows that have the same UNIQUE or PRIMARY KEY values as the new row.
   case replace = "REPLACE"
 }
 
-/// An INSERT or REPLACE statement.
+/// An INSERT or REPLACE statement, which adds rows to a table.
 public struct SQLInsert: Hashable, Sendable {
-  /// The source of the inserted rows.
+  /// The source of the inserted rows: a query or DEFAULT VALUES.
   public enum Source: Hashable, Sendable {
     /// A query, usually VALUES.
     case select(SQLSelect)
@@ -37,7 +36,7 @@ public struct SQLInsert: Hashable, Sendable {
   /// The columns that receive values. If the array is empty, all columns except generated ones
   /// receive values.
   public var columns: [SQLName]
-  /// The source of the inserted rows.
+  /// The source of the inserted rows: a query or DEFAULT VALUES.
   public var source: Source
   /// The ON CONFLICT clauses, in order.
   public var upserts: [SQLUpsert]
@@ -94,7 +93,7 @@ public struct SQLUpsert: Hashable, Sendable {
 
 /// An assignment after SET: `column = value` or `(columns) = row`.
 public struct SQLAssignment: Hashable, Sendable {
-  /// The columns that receive the value.
+  /// The columns that receive the value: one, or several if the value is a row.
   public var columns: [SQLName]
   /// A Boolean value that indicates whether the columns are in parentheses.
   public var isParenthesized: Bool
@@ -116,7 +115,7 @@ public struct SQLAssignment: Hashable, Sendable {
   }
 }
 
-/// An UPDATE statement.
+/// An UPDATE statement, which changes rows of a table.
 public struct SQLUpdate: Hashable, Sendable {
   /// The WITH clause; nil if there is none.
   public var with: SQLWith?
@@ -132,7 +131,7 @@ public struct SQLUpdate: Hashable, Sendable {
   public var `where`: SQLExpression?
   /// The columns of the RETURNING clause; empty if there is none.
   public var returning: [SQLResultColumn]
-  /// The terms of the ORDER BY clause, which requires LIMIT; empty if there is none.
+  /// The terms of the ORDER BY clause; empty if there is none. SQLite requires LIMIT after them.
   public var orderBy: [SQLOrderTerm]
   /// The LIMIT clause; nil if there is none.
   public var limit: SQLLimit?
@@ -155,7 +154,7 @@ public struct SQLUpdate: Hashable, Sendable {
   }
 }
 
-/// A DELETE statement.
+/// A DELETE statement, which removes rows from a table.
 public struct SQLDelete: Hashable, Sendable {
   /// The WITH clause; nil if there is none.
   public var with: SQLWith?
@@ -165,7 +164,7 @@ public struct SQLDelete: Hashable, Sendable {
   public var `where`: SQLExpression?
   /// The columns of the RETURNING clause; empty if there is none.
   public var returning: [SQLResultColumn]
-  /// The terms of the ORDER BY clause, which requires LIMIT; empty if there is none.
+  /// The terms of the ORDER BY clause; empty if there is none. SQLite requires LIMIT after them.
   public var orderBy: [SQLOrderTerm]
   /// The LIMIT clause; nil if there is none.
   public var limit: SQLLimit?

@@ -1,6 +1,6 @@
-/// A CREATE TABLE statement.
+/// A CREATE TABLE statement, with the columns of the table or with a query.
 public struct SQLCreateTable: Hashable, Sendable {
-  /// The content of a CREATE TABLE statement.
+  /// The part of a CREATE TABLE statement that determines the columns.
   public enum Body: Hashable, Sendable {
     /// The columns, constraints and options of the table.
     case definition(SQLTableDefinition)
@@ -14,7 +14,7 @@ public struct SQLCreateTable: Hashable, Sendable {
   public var ifNotExists: Bool
   /// The name of the table to create, with its schema if one is written.
   public var name: SQLQualifiedName
-  /// The columns and constraints, or the query.
+  /// The columns, constraints and options, or the query that determines the columns.
   public var body: Body
 
   /// Creates a CREATE TABLE statement for the table `name`.
@@ -30,7 +30,7 @@ public struct SQLCreateTable: Hashable, Sendable {
 
 /// The columns, constraints and options of a table.
 public struct SQLTableDefinition: Hashable, Sendable {
-  /// The columns. There is at least one.
+  /// The columns, in the order of the text. There is at least one.
   public var columns: [SQLColumnDefinition]
   /// The table constraints after the columns.
   public var constraints: [SQLTableConstraint]
@@ -62,7 +62,7 @@ public enum SQLTableOption: String, Hashable, Sendable, CaseIterable {
 
 /// A column definition: a name, a type and constraints.
 public struct SQLColumnDefinition: Hashable, Sendable {
-  /// The name of the column.
+  /// The name of the column, with its quotation marks.
   public var name: SQLName
   /// The type, or nil if none is declared.
   public var type: SQLTypeName?
@@ -134,8 +134,8 @@ public struct SQLDefault: Hashable, Sendable {
   public var value: SQLExpression {
     didSet { written.text = nil }
   }
-  /// The source text of the value, because `PRAGMA table_xinfo` returns this text byte for byte.
-  /// Its `text` is nil if the value was not parsed or has changed.
+  /// The source text of the value. The printer writes it unchanged, because `PRAGMA table_xinfo`
+  /// returns it byte for byte. Its `text` is nil if the value was not parsed or has changed.
   var written = WrittenText()
 
   /// Creates a default value. When the statement is printed, the value is put in parentheses if
@@ -172,7 +172,7 @@ public struct SQLReference: Hashable, Sendable {
     case match(SQLName)
   }
 
-  /// The referenced table.
+  /// The referenced table, which is the parent table of the foreign key.
   public var table: SQLName
   /// The referenced columns. If the array is empty, the foreign key references the primary key.
   public var columns: [SQLName]

@@ -15,7 +15,7 @@ public struct SQLExpression: Hashable, Sendable {
     self.span = span
   }
 
-  /// The kinds of expressions.
+  /// The kinds of expressions, with their operands.
   public indirect enum Node: Sendable {
     /// A number, a string, a blob, NULL or the current time.
     case literal(SQLLiteral)
@@ -46,7 +46,7 @@ public struct SQLExpression: Hashable, Sendable {
     case cast(SQLExpression, SQLTypeName)
     /// A CASE expression, `CASE base WHEN … THEN … ELSE … END`.
     case `case`(SQLCase)
-    /// A function call.
+    /// A call of a scalar, aggregate or window function, such as `count(*)`.
     case call(SQLFunctionCall)
     /// `EXISTS (SELECT …)`, which tests whether a query returns rows.
     case exists(SQLSelect)
@@ -62,7 +62,7 @@ public struct SQLExpression: Hashable, Sendable {
   }
 }
 
-/// A literal value.
+/// A value that is written in the SQL text, NULL, or the current date or time.
 public enum SQLLiteral: Hashable, Sendable {
   /// The value NULL.
   case null
@@ -165,7 +165,7 @@ public struct SQLLike: Hashable, Sendable {
   public var `operator`: Operator
   /// A Boolean value that indicates whether NOT precedes the operator.
   public var isNegated: Bool
-  /// The pattern to match.
+  /// The pattern after the operator.
   public var pattern: SQLExpression
   /// The escape character after ESCAPE; nil if there is none.
   public var escape: SQLExpression?
@@ -188,9 +188,9 @@ public enum SQLInSet: Hashable, Sendable {
   case list([SQLExpression])
   /// The rows of `(SELECT …)`.
   case select(SQLSelect)
-  /// The rows of a table.
+  /// The rows of a table or view: `IN name`.
   case table(SQLQualifiedName)
-  /// The rows of a table-valued function.
+  /// The rows of a table-valued function: `IN name(arguments)`.
   case function(SQLQualifiedName, [SQLExpression])
 }
 
@@ -230,7 +230,7 @@ public struct SQLCase: Hashable, Sendable {
 
 /// A call of a scalar, aggregate or window function.
 public struct SQLFunctionCall: Hashable, Sendable {
-  /// The name of the function.
+  /// The name of the function to call.
   public var name: SQLName
   /// The keyword DISTINCT or ALL before the arguments; nil if there is none.
   public var quantifier: SQLQuantifier?
@@ -270,7 +270,7 @@ public enum SQLQuantifier: String, Hashable, Sendable, CaseIterable {
   case all = "ALL"
 }
 
-/// A RAISE function in a trigger.
+/// A call of RAISE, which stops a trigger with or without an error.
 public struct SQLRaise: Hashable, Sendable {
   /// The effects of RAISE.
   public enum Action: String, Hashable, Sendable, CaseIterable {
@@ -284,12 +284,12 @@ public struct SQLRaise: Hashable, Sendable {
     case fail = "FAIL"
   }
 
-  /// The effect of the call.
+  /// The effect on the trigger, the statement and the transaction.
   public var action: Action
   /// The error message, or nil for IGNORE. Before SQLite 3.47, it must be a string or a name.
   public var message: SQLExpression?
 
-  /// Creates a RAISE function. Every action except IGNORE requires a message.
+  /// Creates a call of RAISE. Every action except IGNORE requires a message.
   public init(_ action: Action, message: SQLExpression? = nil) {
     self.action = action
     self.message = message

@@ -1,8 +1,8 @@
 /// The tables after FROM and their joins.
 public struct SQLFrom: Hashable, Sendable {
-  /// The first table.
+  /// The first table, query or other source of rows.
   public var first: SQLTableSource
-  /// The other tables, each with its join operator.
+  /// The other sources of rows, each with the join operator before it.
   public var joins: [SQLJoin]
 
   /// Creates a FROM clause from a table and its joins.
@@ -12,7 +12,7 @@ public struct SQLFrom: Hashable, Sendable {
   }
 }
 
-/// A join with another table.
+/// A join operator, the table after it, and the ON or USING clause.
 public struct SQLJoin: Hashable, Sendable {
   /// The operators that join a table with the preceding ones.
   public enum Operator: Hashable, Sendable {
@@ -26,11 +26,13 @@ public struct SQLJoin: Hashable, Sendable {
   public enum Word: String, Hashable, Sendable, CaseIterable {
     /// Requires equal values in the columns that have the same name in both tables.
     case natural = "NATURAL"
-    /// Keeps rows of the left table that have no match.
+    /// Keeps rows of the left table that have no match. The columns of the right table are then
+    /// NULL.
     case left = "LEFT"
-    /// Keeps rows of the right table that have no match.
+    /// Keeps rows of the right table that have no match. The columns of the left table are then
+    /// NULL.
     case right = "RIGHT"
-    /// Keeps rows of both tables that have no match.
+    /// Keeps rows of both tables that have no match. The columns of the other table are then NULL.
     case full = "FULL"
     /// An optional keyword after LEFT, RIGHT or FULL, without an effect.
     case outer = "OUTER"
@@ -71,7 +73,7 @@ public indirect enum SQLTableSource: Hashable, Sendable {
   case table(SQLTableReference)
   /// A table-valued function with its arguments.
   case function(SQLQualifiedName, [SQLExpression], alias: SQLName?)
-  /// A query in parentheses.
+  /// A query in parentheses, `(SELECT …) AS alias`.
   case subquery(SQLSelect, alias: SQLName?)
   /// Joined tables in parentheses.
   case group(SQLFrom, alias: SQLName?)
@@ -188,7 +190,7 @@ public struct SQLFrame: Hashable, Sendable {
 
   /// The unit in which the bounds are measured.
   public var unit: Unit
-  /// The start of the frame.
+  /// The bound at which the frame starts.
   public var start: Bound
   /// The end of the frame after AND; nil if the frame is written without BETWEEN, so that it ends
   /// at the current row.

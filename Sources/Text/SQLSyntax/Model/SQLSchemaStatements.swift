@@ -1,4 +1,4 @@
-/// A CREATE VIRTUAL TABLE statement.
+/// A CREATE VIRTUAL TABLE statement, for a table that a module such as `fts5` implements.
 public struct SQLCreateVirtualTable: Hashable, Sendable {
   /// A Boolean value that indicates whether the statement contains IF NOT EXISTS.
   public var ifNotExists: Bool
@@ -22,7 +22,7 @@ public struct SQLCreateVirtualTable: Hashable, Sendable {
   }
 }
 
-/// A CREATE INDEX statement.
+/// A CREATE INDEX statement, for a unique or other index on a table.
 public struct SQLCreateIndex: Hashable, Sendable {
   /// A Boolean value that indicates whether the statement contains UNIQUE.
   public var isUnique: Bool
@@ -51,7 +51,7 @@ public struct SQLCreateIndex: Hashable, Sendable {
   }
 }
 
-/// A CREATE VIEW statement.
+/// A CREATE VIEW statement, which stores a query under a name.
 public struct SQLCreateView: Hashable, Sendable {
   /// A Boolean value that indicates whether the statement contains TEMP or TEMPORARY.
   public var isTemporary: Bool
@@ -77,9 +77,9 @@ public struct SQLCreateView: Hashable, Sendable {
   }
 }
 
-/// A CREATE TRIGGER statement.
+/// A CREATE TRIGGER statement, with the statements that run if rows change.
 public struct SQLCreateTrigger: Hashable, Sendable {
-  /// The time at which a trigger runs.
+  /// The time at which a trigger runs, relative to the change that fires it.
   public enum Time: String, Hashable, Sendable, CaseIterable {
     /// The trigger runs before the row changes. This is the default.
     case before = "BEFORE"
@@ -109,7 +109,7 @@ public struct SQLCreateTrigger: Hashable, Sendable {
   public var time: Time?
   /// The change that fires the trigger.
   public var event: Event
-  /// The table or view to which the trigger belongs.
+  /// The table or view whose changes fire the trigger.
   public var table: SQLQualifiedName
   /// A Boolean value that indicates whether the statement contains FOR EACH ROW, which has no
   /// effect.
@@ -137,7 +137,7 @@ public struct SQLCreateTrigger: Hashable, Sendable {
   }
 }
 
-/// An ALTER TABLE statement.
+/// An ALTER TABLE statement, which renames a table or changes its columns or constraints.
 public struct SQLAlterTable: Hashable, Sendable {
   /// The change that an ALTER TABLE statement makes.
   public enum Action: Hashable, Sendable {

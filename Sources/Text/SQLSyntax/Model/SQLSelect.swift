@@ -49,9 +49,9 @@ public struct SQLCompound: Hashable, Sendable {
     case except = "EXCEPT"
   }
 
-  /// The operator before the clause.
+  /// The operator before the clause, such as UNION.
   public var `operator`: Operator
-  /// The SELECT or VALUES clause.
+  /// The SELECT or VALUES clause after the operator.
   public var body: SQLSelectBody
 
   /// Creates a SELECT or VALUES clause that `operator` combines with the preceding ones.
@@ -106,7 +106,7 @@ public struct SQLResultColumn: Hashable, Sendable {
     case expression(SQLExpression)
   }
 
-  /// The kind of the column: a star, or an expression with its content.
+  /// The content of the column: all columns, the columns of one table, or an expression.
   public var kind: Kind {
     didSet { written.text = nil }
   }

@@ -1,6 +1,6 @@
 /// The source range of a node, in UTF-8 offsets from the start of the text.
 ///
-/// Two spans are always equal. Two trees are therefore equal if they have the same content,
+/// Any two spans are equal. Two trees are therefore equal if they have the same content,
 /// regardless of their positions in the text. To compare positions, compare ``range``.
 public struct SQLSpan: Hashable, Sendable {
   private(set) var start: UInt32

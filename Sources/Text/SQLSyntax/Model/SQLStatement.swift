@@ -8,23 +8,23 @@
 public indirect enum SQLStatement: Hashable, Sendable {
   /// A query: SELECT or VALUES.
   case select(SQLSelect)
-  /// An INSERT or REPLACE statement.
+  /// An INSERT or REPLACE statement, which adds rows to a table.
   case insert(SQLInsert)
-  /// An UPDATE statement.
+  /// An UPDATE statement, which changes rows of a table.
   case update(SQLUpdate)
-  /// A DELETE statement.
+  /// A DELETE statement, which removes rows from a table.
   case delete(SQLDelete)
-  /// A CREATE TABLE statement.
+  /// A CREATE TABLE statement, with the columns of the table or with a query.
   case createTable(SQLCreateTable)
-  /// A CREATE VIRTUAL TABLE statement.
+  /// A CREATE VIRTUAL TABLE statement, for a table that a module such as `fts5` implements.
   case createVirtualTable(SQLCreateVirtualTable)
-  /// A CREATE INDEX statement.
+  /// A CREATE INDEX statement, for a unique or other index on a table.
   case createIndex(SQLCreateIndex)
-  /// A CREATE VIEW statement.
+  /// A CREATE VIEW statement, which stores a query under a name.
   case createView(SQLCreateView)
-  /// A CREATE TRIGGER statement.
+  /// A CREATE TRIGGER statement, with the statements that run if rows change.
   case createTrigger(SQLCreateTrigger)
-  /// An ALTER TABLE statement.
+  /// An ALTER TABLE statement, which renames a table or changes its columns or constraints.
   case alterTable(SQLAlterTable)
   /// A DROP statement for a table, index, view or trigger.
   case drop(SQLDrop)
@@ -43,11 +43,11 @@ public indirect enum SQLStatement: Hashable, Sendable {
   case savepoint(SQLName)
   /// A RELEASE statement with the name of the savepoint.
   case release(SQLName)
-  /// A PRAGMA statement.
+  /// A PRAGMA statement, which reads or sets an option or runs a command of SQLite.
   case pragma(SQLPragma)
   /// An `ATTACH file AS schema KEY key` statement. The key is nil if there is no KEY clause.
   case attach(SQLExpression, as: SQLExpression, key: SQLExpression?)
-  /// A DETACH statement with the schema name.
+  /// A DETACH statement, with the schema name of the attached database.
   case detach(SQLExpression)
   /// A `VACUUM schema INTO file` statement. The schema and the file are nil if they aren't written.
   case vacuum(SQLName?, into: SQLExpression?)
@@ -113,10 +113,10 @@ public struct SQLDrop: Hashable, Sendable {
   public var target: Target
   /// A Boolean value that indicates whether the statement contains IF EXISTS.
   public var ifExists: Bool
-  /// The name of the object to drop.
+  /// The name of the object to drop, with its schema if one is written.
   public var name: SQLQualifiedName
 
-  /// Creates a DROP statement for an object.
+  /// Creates a DROP statement for a table, index, view or trigger.
   public init(_ target: Target, ifExists: Bool = false, _ name: SQLQualifiedName) {
     self.target = target
     self.ifExists = ifExists

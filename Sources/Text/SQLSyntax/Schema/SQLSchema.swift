@@ -29,7 +29,7 @@ public struct SQLSchema: Hashable, Sendable {
   public var indexes: [SQLCreateIndex] = []
   /// The views, with their queries.
   public var views: [SQLCreateView] = []
-  /// The triggers of tables and views.
+  /// The triggers of tables and views, in the order of their rows in `sqlite_schema`.
   public var triggers: [SQLCreateTrigger] = []
   /// The objects with texts that aren't CREATE statements or can't be parsed. They aren't in the
   /// other arrays.

@@ -13,7 +13,7 @@ public enum SQLKind: String, Hashable, Sendable, CaseIterable {
   case schema
   /// Transaction control: BEGIN, COMMIT, END, ROLLBACK, SAVEPOINT or RELEASE.
   case transaction
-  /// A PRAGMA statement.
+  /// A PRAGMA statement, which reads or sets an option or runs a command of SQLite.
   case pragma
   /// A change of the attached databases: ATTACH or DETACH.
   case attachment

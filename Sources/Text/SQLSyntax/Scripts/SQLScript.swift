@@ -8,12 +8,11 @@ import SQLLexer
 /// Statements aren't parsed, but semicolons in strings, comments, triggers and module arguments
 /// don't end a statement. An invalid statement ends at the next semicolon.
 public struct SQLScript: Sequence, IteratorProtocol, Sendable {
-  /// One statement of a script.
+  /// The position and kind of one statement of a script.
   public struct Part: Hashable, Sendable {
-    /// The UTF-8 offsets from the first token of the statement up to its semicolon, or up to the
-    /// end of the text if there is no semicolon.
+    /// The UTF-8 offsets from the first token of the statement to its end, without the semicolon.
     public let range: Range<Int>
-    /// The UTF-8 offset after the semicolon, or of the end of the text if there is no semicolon.
+    /// The UTF-8 offset after the semicolon, or the end of the text if there is no semicolon.
     public let end: Int
     /// The kind of the statement, determined by its first keywords.
     public let kind: SQLKind
