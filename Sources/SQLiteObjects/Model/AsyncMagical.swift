@@ -150,7 +150,7 @@ extension AsyncMagical: MagicRelation where Element: MagicRelation {
 extension AsyncMagical: Codable {
   /// Creates a value by decoding it from external data, such as JSON.
   ///
-  /// - Throws: Any error of the decoder.
+  /// - Throws: Any error of the decoder or of the value's `init(from:)`.
   public init(from decoder: any Decoder) throws {
     self.init(value: try Element(from: decoder))
   }

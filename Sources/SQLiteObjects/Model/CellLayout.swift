@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The offsets of the cells in the memory of an object whose struct contains only wrappers.
+/// The offsets of the cells in the memory of an object that is a struct of wrappers only.
 ///
 /// In objects of other types, the cells are found through `encode(to:)`, which takes as long as
 /// saving the object.
@@ -48,7 +48,7 @@ struct CellLayout: Sendable {
     self.offsets = offsets
   }
 
-  /// Calls `body` with the cells of an object, which must be of the layout's type.
+  /// Calls `body` with the cells of an object. The object must be of the layout's type.
   func withCells<Object: MagicObject, Result>(
     of object: Object, _ body: (BorrowedCells) throws -> Result
   ) rethrows -> Result {
@@ -57,7 +57,8 @@ struct CellLayout: Sendable {
     }
   }
 
-  /// Calls `body` with the cells of the object at an address, which must be of the layout's type.
+  /// Calls `body` with the cells of the object at an address. The object must be of the layout's
+  /// type.
   @unsafe func withCells<Result>(
     at object: UnsafeRawPointer, _ body: (BorrowedCells) throws -> Result
   ) rethrows -> Result {
@@ -143,7 +144,8 @@ final class WrapperLayout: Sendable {
   }
 }
 
-/// The cells of an object in the order of its properties, borrowed and valid only inside a closure.
+/// The cells of an object in the order of its properties. They are borrowed, and valid only inside
+/// the closure to which they are passed.
 @safe struct BorrowedCells {
   private let start: UnsafeRawPointer
   private let offsets: [Int]

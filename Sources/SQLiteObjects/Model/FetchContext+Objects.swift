@@ -2,7 +2,8 @@ import SQLiteCore
 
 // Creation of the objects of a fetch from its rows.
 extension FetchContext {
-  /// Returns the objects that the query itself returned, in its order.
+  /// Returns the objects that the query itself returned, without related objects, in the order of
+  /// the query.
   func objects<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
     try objects(type, group.tableIndexes[ObjectIdentifier(type)].map { tables[$0].found } ?? [])
   }

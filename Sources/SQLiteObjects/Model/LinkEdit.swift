@@ -10,7 +10,7 @@ indirect enum LinkEdit<Target> {
   case put(Target, key: Value)
   /// Removes all links to a target.
   case remove(Target)
-  /// Removes a key of a dictionary.
+  /// Removes a key of a dictionary together with its link.
   case removeKey(Value)
   /// Removes all links.
   case removeAll
@@ -61,7 +61,8 @@ protocol LinkItem {
   /// Returns the identity of a target. If the target isn't in `store`, or `store` is nil, it is the
   /// identity from the target's last save or fetch in any store.
   static func identity(of target: Target, _ store: StoreIdentity?) -> Identity
-  /// Creates a link to `target`. `key` is the key in a dictionary, NULL in other collections.
+  /// Creates a link to `target`. `key` is the key in a dictionary, or NULL for any other
+  /// collection.
   static func make(_ key: Value, _ target: Target) throws -> Self
 }
 

@@ -8,7 +8,7 @@ enum MagicIdentity: Hashable {
   case primary(Value)
   /// The object is unsaved and has no primary value. Only its copies are equal to it.
   case instance(ObjectIdentifier)
-  /// The object has no properties, and therefore no identity.
+  /// There is no object, or the object has no properties that could identify it.
   case none
 
   init<Object: MagicObject>(_ object: Object) {

@@ -190,14 +190,14 @@ extension MagicalSet: ContiguousObjects {
 extension MagicalSet: Codable {
   /// Creates a set by decoding an array of objects from external data, such as JSON.
   ///
-  /// - Throws: Any error of the decoder.
+  /// - Throws: Any error of the decoder or of the objects' `init(from:)`.
   public init(from decoder: any Decoder) throws {
     self.init(try [Element](from: decoder))
   }
 
   /// Encodes the objects as an array for use outside the store, such as in JSON.
   ///
-  /// - Throws: Any error of the encoder.
+  /// - Throws: Any error of the encoder or of the objects' `encode(to:)`.
   public func encode(to encoder: any Encoder) throws {
     try elements.encode(to: encoder)
   }

@@ -1,7 +1,7 @@
 /// An encoder that finds the wrappers of an object. It relies only on `encode(to:)`, which all
 /// objects have.
 final class PropertyCollector: Encoder {
-  /// A property that the object has encoded.
+  /// A property that the object has encoded, with its cell and the type of its wrapper.
   struct Entry {
     let name: String
     let cell: _MagicCell

@@ -34,7 +34,10 @@ extension ObjectPlan {
     }
   }
 
-  /// Converts the value of a column that its reader couldn't read, or throws.
+  /// Converts the value of a column that the property's ``PropertyReader`` couldn't read.
+  ///
+  /// - Throws: ``MagicError/unreadableValue(type:property:zIndex:reason:)`` if the value is
+  ///   invalid.
   private func form(
     of row: StatementHandle, at column: Int32, _ slot: Int, _ zIndex: Int64
   ) throws -> _CellValue.Form {

@@ -3,7 +3,8 @@ import SQLiteMapping
 import SQLiteRelations
 import Synchronization
 
-/// The relation of a property between the objects of two types, queried in one direction.
+/// The relation between the objects of two types that a property declares, queried in one
+/// direction.
 final class ObjectRelation: Sendable {
   /// The plan of the type that declares the relation property.
   let owner: ObjectPlan
@@ -18,9 +19,11 @@ final class ObjectRelation: Sendable {
   let isReversed: Bool
   /// The relation as pairs of row keys, with the SQL that queries them.
   let keys: Relation
-  /// The query that counts the objects related to a key, which is its parameter.
+  /// The query that counts the objects that are related to one object. Its parameter is the key of
+  /// that object.
   fileprivate let countSQL: SQL
-  /// The query that reads the objects related to a key, which is its parameter.
+  /// The query that reads the objects that are related to one object. Its parameter is the key of
+  /// that object.
   fileprivate let objectsSQL: SQL
 
   /// Creates the relation of the property `slot` of `owner`.
@@ -67,8 +70,9 @@ extension ObjectRelation {
     return try statement.step() ? Int(statement.integer(at: 0)) : 0
   }
 
-  /// Calls `body` with the row of each object related to a key: its key and its columns. Each
-  /// object occurs once. The row is valid only inside the closure.
+  /// Calls `body` with the row of each object that is related to the object with a key. A row
+  /// consists of the related object's key and columns, and is valid only inside the closure. Each
+  /// object occurs once.
   func forEachObject(
     from key: Int64, _ page: Relation.Page, in connection: Connection,
     _ body: (borrowing Statement) throws -> Void

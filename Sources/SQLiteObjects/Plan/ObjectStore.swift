@@ -1,6 +1,6 @@
 package import SQLiteCore
 
-/// The interface of a store that fetching, saving and relations use, which don't depend on
+/// The interface of a store for the code of fetching, saving and relations, which doesn't depend on
 /// ``MagicData``.
 package protocol ObjectStore: StoreToken {
   /// The tables and columns that the store has already seen in its database.
@@ -51,7 +51,8 @@ package protocol ObjectStore: StoreToken {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result
   /// Registers objects that were fetched in an open transaction. If the transaction rolls back,
-  /// those whose rows no longer exist become new objects.
+  /// the objects that then have no row become new
+  /// objects.
   func forgetFetched(_ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection)
 }
 
@@ -62,7 +63,7 @@ extension ObjectStore {
     try relations.relation(of: shape, slot, plan)
   }
 
-  /// Returns the result of `body`, which runs on one snapshot, blocking the thread.
+  /// Runs `body` on one snapshot and returns its result, blocking the thread.
   package func read<Result>(
     _ plan: ObjectPlan? = nil, _ body: (Connection) throws -> Result
   ) throws -> Result {
@@ -72,7 +73,7 @@ extension ObjectStore {
     return result
   }
 
-  /// Returns the result of `body`, which runs on one snapshot. Suspends the task meanwhile.
+  /// Runs `body` on one snapshot and returns its result. Suspends the task meanwhile.
   nonisolated(nonsending) package func read<Result: Sendable>(
     _ plan: ObjectPlan? = nil, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {

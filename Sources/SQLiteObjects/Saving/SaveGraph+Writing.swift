@@ -164,7 +164,7 @@ extension SaveGraph {
     /// The indexes of the nodes in the current batch: new objects of one type that one statement
     /// will insert.
     var pending: [Int] = []
-    /// The number of rows that were written outside of batches.
+    /// The number of rows that the transaction has written outside of batches so far.
     var singleCount = 0
     /// References to objects that weren't written yet, with the keys reserved for them.
     var forwardReferences: [(node: Int, slot: Int, target: Int, key: Int64)] = []
@@ -300,7 +300,7 @@ extension SaveGraph.Transaction {
     values.key(of: nodes[index].plan, first: nodes[index].first)
   }
 
-  /// Returns whether the object isn't in the store yet.
+  /// Returns whether the object of a node isn't in the store yet.
   func isUnknown(_ index: Int) -> Bool {
     nodes[index].storage.zIndex(in: identity) == nil
   }

@@ -12,7 +12,8 @@ struct SaveGraph: Sendable {
   /// The values of the nodes that aren't clean: those of all properties of the first node, then
   /// those of the next one, and so on.
   let values: SlotCopies
-  /// The values of the nodes with stored forms that are determined only while the graph is written.
+  /// The property values with stored forms that are determined only while the graph is written.
+  /// Each node has a contiguous range of them.
   var deferred: [(slot: Int, value: DeferredValue)]
   /// The links that the ``deferred`` values refer to.
   let links: [(key: Value, target: Target)]
@@ -154,7 +155,7 @@ extension SaveGraph {
 
   /// An object that a relation references.
   enum Target: Sendable {
-    /// An object that the same graph saves, as the index of its node.
+    /// An object that the same graph saves, identified by the index of its node.
     case node(Int)
     /// An object that is in the store and unchanged, identified by its z_index.
     case stored(Int64)
@@ -162,7 +163,7 @@ extension SaveGraph {
     case none
   }
 
-  /// The value of a property with a stored form that is determined only while the graph is written.
+  /// A property value with a stored form that is determined only while the graph is written.
   enum DeferredValue: Sendable {
     /// The target of a to-one relation.
     case object(Target)

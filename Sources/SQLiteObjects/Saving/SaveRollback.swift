@@ -1,8 +1,10 @@
 /// The state of objects before a save, to restore them if an outer transaction rolls back.
 ///
 /// It references the objects weakly, because objects that the program has released needn't be
-/// restored. Proof that it may cross threads: the save fills it and the transaction runs it once,
-/// both on the same thread.
+/// restored.
+///
+/// Proof that it may cross threads: the save fills it, and the transaction calls ``run()`` once on
+/// the same thread.
 final class SaveRollback {
   private struct Object {
     weak var storage: ObjectStorage?

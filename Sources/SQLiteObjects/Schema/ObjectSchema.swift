@@ -133,7 +133,7 @@ struct ObjectSchema {
 /// A table that a type requires, for its objects or for the links of a property.
 struct ObjectTable {
   let definition: TableDefinition
-  /// The name under which the table is claimed: that of a type, or of a property with links.
+  /// The name of the table's user, for reporting conflicts: a type, or a property with links.
   let claim: String
   /// The name of the key column if the table stores objects; nil for a table of links.
   var key: String?

@@ -4,9 +4,10 @@ import Synchronization
 /// The context of an object's cells: it holds the object's group and resolves the object's
 /// relations.
 ///
-/// Cells hold the context, the context holds the storages of the group, and storages hold neither.
-/// A storage represents a relation by z_index values, or by references to objects of other groups,
-/// which are weak within a reference cycle. Cycles of objects therefore don't leak.
+/// Cells hold the context, and the context holds the storages of the group. Storages hold neither
+/// cells nor contexts: they represent relations by z_index values, or by references to objects of
+/// other groups. References within a reference cycle are weak, so that cycles of objects don't
+/// leak.
 package final class FetchContext: Sendable {
   let group: ObjectGroup
   // The group's arrays, stored again to save an indirection in each access to a property.
@@ -35,7 +36,8 @@ package final class FetchContext: Sendable {
   /// Replaces the reference cycle that the context holds.
   ///
   /// - Parameter cycle: The new cycle, or nil for none.
-  /// - Returns: The previous cycle, which the caller must release outside of locks, or nil.
+  /// - Returns: The previous cycle, or nil if there was none. The caller must release it outside of
+  ///   locks.
   func hold(_ cycle: ReferenceCycle?) -> ReferenceCycle? {
     heldCycle.withLock { held in
       defer { held = cycle }

@@ -5,7 +5,7 @@ struct FetchedRows: Sendable {
   let shape: ObjectShape
   /// The storages of the rows, in row order.
   private(set) var storages: [ObjectStorage] = []
-  /// The number of the row of each z_index, which is its index in ``storages``.
+  /// The index in ``storages`` of the row with each z_index.
   private(set) var numbers = RowNumbers()
   /// The number of rows that the query itself returned. They precede the rows that were loaded for
   /// relations, and are in the order of the query.
@@ -17,7 +17,8 @@ struct FetchedRows: Sendable {
     self.shape = shape
   }
 
-  /// The z_index values that the query itself returned, in its order.
+  /// The z_index values that the query itself returned, without related objects, in the order of
+  /// the query.
   var found: ArraySlice<Int64> { numbers.keys.prefix(foundCount) }
 
   /// Registers a row. The caller appends its storage next.
@@ -90,7 +91,8 @@ struct FetchedGraph: Sendable {
     return tables.count - 1
   }
 
-  /// Returns the z_index values of a type that the query itself returned, in its order.
+  /// Returns the z_index values of a type that the query itself returned, without related objects,
+  /// in the order of the query.
   func found(_ type: any MagicObject.Type) -> ArraySlice<Int64> {
     indexes[ObjectIdentifier(type)].map { tables[$0].found } ?? []
   }
@@ -104,7 +106,8 @@ final class FetchedTable: Sendable {
   let start: Int
   /// The row number of each z_index, relative to ``start``.
   let numbers: RowNumbers
-  /// The z_index values that the query itself returned, in its order.
+  /// The z_index values that the query itself returned, without related objects, in the order of
+  /// the query.
   let found: ArraySlice<Int64>
   let links: [Int: FetchedLinks]
   /// For each property, the index of the table of its target type, or -1 if there is none.

@@ -67,8 +67,8 @@ final class ObjectGroup: Sendable {
   /// Whether the group consists of one object that the program created.
   var isCreatedByProgram: Bool { store == nil }
 
-  /// Returns whether a property may hold objects of other groups. A lazy property of a fetched
-  /// object doesn't: a save leaves its value in the store.
+  /// Returns whether a property of the group's objects may hold objects of other groups. A lazy
+  /// property of a fetched object doesn't, because a save leaves its value in the store.
   func isHolding(_ property: ObjectProperty) -> Bool {
     property.isEager || isCreatedByProgram && property.isRelation
   }
@@ -133,8 +133,8 @@ final class ObjectGroup: Sendable {
 /// reference. The context of each group holds the cycle, and the cycle holds the groups.
 final class ReferenceCycle: Sendable {
   let members: [ObjectGroup]
-  /// The cycles that members have joined later. Storages of other members may still reference those
-  /// members.
+  /// The cycles that members of this cycle have joined since. Storages of the remaining members may
+  /// still reference members that have left.
   private let joined = Mutex<[ObjectIdentifier: ReferenceCycle]>([:])
 
   init(_ members: [ObjectGroup]) {

@@ -1,6 +1,6 @@
 package import SQLiteCore
 
-/// The properties of a type of objects, as determined from its `encode(to:)` and its traits.
+/// The properties of a type of objects, as determined from the type's `encode(to:)` and traits.
 package final class ObjectShape: Sendable {
   package let type: any MagicObject.Type
   /// The name of the type's table.
@@ -36,7 +36,7 @@ package final class ObjectShape: Sendable {
   ///
   /// - Parameters:
   ///   - type: The type.
-  ///   - properties: Its properties in the order in which it encodes them.
+  ///   - properties: The properties of the type, in the order in which its objects encode them.
   ///   - mayHoldObjects: Whether a value of a property may hold references to other objects.
   ///   - cellOffsets: The offset of each property's cell in an object's memory, or nil if unknown.
   init(
@@ -69,7 +69,7 @@ package final class ObjectProperty: Sendable {
   /// The declared delete rule: what happens to the object if the target of its relation is removed.
   /// Nil if the type declares none.
   package let onDelete: DeleteRule?
-  /// The ``ReversePath`` of a reverse relation, else nil.
+  /// The ``ReversePath`` of a reverse relation; nil for any other property.
   let reverse: _LiveValue?
 
   init(

@@ -1,7 +1,7 @@
 import SQLiteCore
 import Synchronization
 
-/// The values of one object, and its identity in each store.
+/// The values of one object, and the identity of the object in each store.
 ///
 /// Proof: a ``Head`` is immutable, except for its atomic flag and its state, which is a `Mutex`.
 /// The properties are accessed only while the state is locked, and by ``make(_:_:_:)`` and

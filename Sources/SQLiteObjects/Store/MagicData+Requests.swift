@@ -6,7 +6,7 @@ extension MagicData {
   ///
   ///     let cities = try magic.fetch(City.where(\.$population > 2_000_000))
   ///
-  /// - Parameter query: The query.
+  /// - Parameter query: The query for the objects.
   /// - Returns: The objects in the order of the query.
   /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its
   ///   property, or `SQLiteError`.
@@ -19,7 +19,7 @@ extension MagicData {
   ///
   /// For details, see the blocking ``fetch(_:)-(Query<Object>)``.
   ///
-  /// - Parameter query: The query.
+  /// - Parameter query: The query for the objects.
   /// - Returns: The objects in the order of the query.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
   ///   cancelled.
@@ -121,7 +121,7 @@ extension MagicData {
   /// are loaded one batch at a time.
   ///
   /// - Parameters:
-  ///   - query: The query.
+  ///   - query: The query for the objects.
   ///   - batch: The maximum number of objects in a batch.
   ///   - body: A closure that receives each object. If it throws, the fetch ends.
   /// - Throws: ``MagicError``, `SQLiteError`, or any error that `body` throws.
@@ -138,7 +138,7 @@ extension MagicData {
   /// ``forEach(_:batch:_:)``.
   ///
   /// - Parameters:
-  ///   - query: The query.
+  ///   - query: The query for the objects.
   ///   - batch: The maximum number of objects in a batch.
   ///   - body: A closure that receives each object. If it throws, the fetch ends.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
