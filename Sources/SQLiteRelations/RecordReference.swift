@@ -71,6 +71,7 @@ extension Connection {
   /// - Parameters:
   ///   - target: The referenced record.
   ///   - reference: The reference through the owners' property.
+  /// - Returns: The records with the reference. Empty if none exists.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `target` has no
   ///   primary key or a primary key consists of several columns; `RowDecodingError` if a row cannot
   ///   be decoded as the type.

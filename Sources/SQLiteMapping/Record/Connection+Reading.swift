@@ -10,6 +10,7 @@ extension Connection {
   ///   - key: The primary key, or its first part.
   ///   - rest: The other parts of a primary key with several parts, in the order of
   ///     ``Record/primaryKeys``.
+  /// - Returns: The record.
   /// - Throws: `SQLiteError` with `ResultCode.notFound` if the row or the table doesn't exist;
   ///   ``RowDecodingError`` if the row cannot be decoded as the type; ``SchemaError`` if rows are
   ///   equal in properties that the type declares as unique.
@@ -71,6 +72,7 @@ extension Connection {
   ///   - order: The order of the result, or nil for whichever order is fastest.
   ///   - limit: The maximum number of records, or nil for no limit.
   ///   - offset: The number of records to skip.
+  /// - Returns: The records. Empty if none matches, or if the table doesn't exist yet.
   /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
   ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
   ///   unique.
@@ -88,7 +90,7 @@ extension Connection {
   ///   - type: The type of the record.
   ///   - condition: SQL for a condition, or nil for all records.
   ///   - order: The order that determines the first record, or nil for whichever order is fastest.
-  /// - Returns: The record, or nil if no record matches.
+  /// - Returns: The record, or nil if no record matches or the table doesn't exist yet.
   /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if the row cannot be
   ///   decoded as the type; ``SchemaError`` if rows are equal in properties that the type declares
   ///   as unique.
@@ -105,7 +107,7 @@ extension Connection {
   ///   - key: The primary key, or its first part.
   ///   - rest: The other parts of a primary key with several parts, in the order of
   ///     ``Record/primaryKeys``.
-  /// - Returns: Whether the row exists. The result is false if the table doesn't exist.
+  /// - Returns: Whether the row exists. The result is false if the table doesn't exist yet.
   /// - Throws: `SQLiteError` if a statement fails; ``SchemaError`` if rows are equal in properties
   ///   that the type declares as unique.
   public func has<Value: Record, each Rest: Bindable>(
@@ -122,7 +124,7 @@ extension Connection {
   ///
   /// - Parameter value: The value.
   /// - Returns: Whether the row exists. The result is false if the value has no primary key, or if
-  ///   the table doesn't exist.
+  ///   the table doesn't exist yet.
   /// - Throws: `SQLiteError` if a statement fails; ``SchemaError`` if rows are equal in properties
   ///   that the type declares as unique; an error from the value's `encode(to:)`.
   public func has(_ value: some Record) throws -> Bool {
@@ -139,7 +141,7 @@ extension Connection {
   /// - Parameters:
   ///   - type: The type of the rows.
   ///   - condition: SQL for a condition, or nil for all rows.
-  /// - Returns: The number of rows, which is 0 if the table doesn't exist.
+  /// - Returns: The number of rows, which is 0 if the table doesn't exist yet.
   /// - Throws: `SQLiteError` if a statement fails; ``SchemaError`` if rows are equal in properties
   ///   that the type declares as unique.
   public func count<Value: Record>(of type: Value.Type, where condition: SQL? = nil) throws -> Int {

@@ -6,8 +6,9 @@ extension Connection {
   /// - Parameter value: The value. If it has no primary key, nothing is deleted.
   /// - Returns: Whether the row existed.
   /// - Throws: `SQLiteError` if the statement fails, for example because a foreign key forbids the
-  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``; an error from
-  ///   the value's `encode(to:)`.
+  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``;
+  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique; an error
+  ///   from the value's `encode(to:)`.
   @discardableResult
   public func remove(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
@@ -23,8 +24,9 @@ extension Connection {
   /// - Parameter values: The values. Those without a primary key are ignored.
   /// - Returns: The number of deleted rows.
   /// - Throws: `SQLiteError` if a statement fails, for example because a foreign key forbids the
-  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``; an error from
-  ///   the `encode(to:)` of a value. Nothing is deleted in these cases.
+  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``;
+  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique; an error
+  ///   from the `encode(to:)` of a value. Nothing is deleted in these cases.
   @discardableResult
   public func remove<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
     let plan = try plan(of: Value.self)
@@ -52,7 +54,8 @@ extension Connection {
   ///     ``Record/primaryKeys``.
   /// - Returns: Whether the row existed.
   /// - Throws: `SQLiteError` if the statement fails, for example because a foreign key forbids the
-  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``.
+  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``;
+  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique.
   @discardableResult
   public func remove<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
@@ -73,7 +76,8 @@ extension Connection {
   ///   - condition: SQL for a condition, or nil to delete all rows.
   /// - Returns: The number of deleted rows.
   /// - Throws: `SQLiteError` if the statement fails, for example because a foreign key forbids the
-  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``. Nothing is
+  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``;
+  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique. Nothing is
   ///   deleted in these cases.
   @discardableResult
   public func removeAll<Value: Record>(

@@ -71,7 +71,8 @@ public protocol Record: Codable, SendableMetatype {
   static var prototype: Self? { get }
 
   /// A Boolean value that indicates whether calls with the type may only read its table. Calls that
-  /// would create, alter or write the table throw. The default is `false`.
+  /// would create, alter or write the table throw, and so do reads while the table doesn't exist.
+  /// The default is `false`.
   static var isReadOnly: Bool { get }
 }
 
@@ -157,6 +158,7 @@ public struct PropertyTrait: Sendable {
   /// with nil in one of the properties are exempt.
   ///
   /// - Parameter properties: The names of one or several properties.
+  /// - Returns: A trait for ``Record/traits``.
   public static func unique(_ properties: String...) -> PropertyTrait {
     PropertyTrait(.unique, properties)
   }
@@ -165,6 +167,7 @@ public struct PropertyTrait: Sendable {
   ///
   /// - Parameter properties: The names of one or several properties, the most significant one
   ///   first.
+  /// - Returns: A trait for ``Record/traits``.
   public static func indexed(_ properties: String...) -> PropertyTrait {
     PropertyTrait(.indexed, properties)
   }
@@ -176,6 +179,7 @@ public struct PropertyTrait: Sendable {
   /// hasn't used the type yet, unless `Database.Options.trustedSchema` is set.
   ///
   /// - Parameter properties: The names of one or several properties that are stored as text.
+  /// - Returns: A trait for ``Record/traits``.
   public static func searched(_ properties: String...) -> PropertyTrait {
     PropertyTrait(.searched, properties)
   }
@@ -189,6 +193,7 @@ public struct PropertyTrait: Sendable {
   /// - Parameters:
   ///   - property: The name of the property.
   ///   - value: The value of the property in those rows.
+  /// - Returns: A trait for ``Record/traits``.
   public static func `default`(
     _ property: String, _ value: any Bindable & Sendable
   ) -> PropertyTrait {
@@ -204,7 +209,9 @@ public struct PropertyTrait: Sendable {
   /// - Parameters:
   ///   - property: The name of the property. A nil value references no record.
   ///   - type: The type of the referenced record.
-  ///   - rule: What happens to this record when the referenced record is removed.
+  ///   - rule: What happens to a record with the property when the record that it references is
+  ///     removed.
+  /// - Returns: A trait for ``Record/traits``.
   public static func references<Target: Record>(
     _ property: String, _ type: Target.Type, onDelete rule: DeleteRule = .nullify
   ) -> PropertyTrait {
@@ -222,7 +229,7 @@ public struct PropertyTrait: Sendable {
 public struct Ordering: Sendable {
   package let sql: SQL
 
-  /// Returns an order by a column. Text is compared byte by byte, unless the column declares a
+  /// Returns a sort order by a column. Text is compared byte by byte, unless the column declares a
   /// collation. NULL comes first, or last if the order is descending.
   ///
   /// - Parameters:
@@ -232,16 +239,17 @@ public struct Ordering: Sendable {
     Ordering(sql: descending ? "\(identifier: name) DESC" : "\(identifier: name)")
   }
 
-  /// Returns an order by SQL, which is inserted after ORDER BY.
+  /// Returns a sort order that is described in SQL, which is inserted after ORDER BY.
   ///
   /// - Parameter sql: One or several terms, separated by commas.
   public static func sql(_ sql: SQL) -> Ordering {
     Ordering(sql: sql)
   }
 
-  /// Returns this order with a second order for rows that are equal in this one.
+  /// Returns an order that sorts by this order first, and sorts rows that are equal in it by
+  /// another one.
   ///
-  /// - Parameter next: The order of equal rows.
+  /// - Parameter next: The order of the rows that are equal in this order.
   public func then(_ next: Ordering) -> Ordering {
     Ordering(sql: "\(sql), \(next.sql)")
   }

@@ -22,7 +22,7 @@ public struct RecordQuery<Row: Decodable & SendableMetatype>: Sendable {
     with { $0.condition = $0.condition.map { "(\($0)\n) AND (\(condition)\n)" } ?? condition }
   }
 
-  /// Returns the query with another order.
+  /// Returns this query with another order.
   ///
   /// - Parameter order: The new order, which replaces the order of the query. Rows of a query
   ///   without an order are returned in whichever order is fastest.
@@ -68,8 +68,8 @@ extension RecordQuery {
   ///     connection that can write. It always runs to its end, even if you fetch only its first
   ///     row.
   ///   - type: The type of the rows.
-  ///   - strategies: How values are stored. If nil, the strategies of `type` if it is a ``Record``,
-  ///     else the defaults.
+  ///   - strategies: The forms in which values are stored. If nil, the query uses the strategies of
+  ///     `type` if it is a ``Record``, otherwise the default strategies.
   public static func sql(
     _ sql: SQL, as type: Row.Type = Row.self, strategies: MappingStrategies? = nil
   ) -> RecordQuery {
@@ -152,9 +152,9 @@ extension Record {
   /// - Parameter condition: SQL for a condition, such as `"population > \(1_000_000)"`.
   public static func `where`(_ condition: SQL) -> RecordQuery<Self> { all.where(condition) }
 
-  /// Returns a query for all records of the type, in an order.
+  /// Returns a query for all records of the type, sorted by an order.
   ///
-  /// - Parameter order: The order of the records.
+  /// - Parameter order: The order of the records, such as `.column("name")`.
   public static func ordered(by order: Ordering) -> RecordQuery<Self> { all.ordered(by: order) }
 }
 

@@ -6,6 +6,8 @@ extension Connection {
   ///     let towns = try connection.fetch(Town.where("population > \(1_000_000)"))
   ///
   /// - Parameter query: The query for the rows.
+  /// - Returns: The rows, decoded as `Row`. Empty if none matches, or if the query is for a record
+  ///   type whose table doesn't exist yet.
   /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
   ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
   ///   unique.
@@ -23,6 +25,7 @@ extension Connection {
   /// Fetches the result of a request.
   ///
   /// - Parameter request: A request, which you get from a ``RecordQuery``.
+  /// - Returns: The result that the request describes, such as a number of rows.
   /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
   ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
   ///   unique.
@@ -56,6 +59,8 @@ extension Database {
   ///     let towns = try database.fetch(Town.where("population > \(1_000_000)"))
   ///
   /// - Parameter query: The query for the rows.
+  /// - Returns: The rows, decoded as `Row`. Empty if none matches, or if the query is for a record
+  ///   type whose table doesn't exist yet.
   /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
   ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
   ///   unique.
@@ -64,6 +69,8 @@ extension Database {
   /// Fetches the rows of a query. Suspends the task meanwhile.
   ///
   /// - Parameter query: The query for the rows.
+  /// - Returns: The rows, decoded as `Row`. Empty if none matches, or if the query is for a record
+  ///   type whose table doesn't exist yet.
   /// - Throws: The errors of the blocking ``fetch(_:)-(RecordQuery<Row>)``, and `CancellationError`
   ///   if the task was cancelled.
   public func fetch<Row>(_ query: RecordQuery<Row>) async throws -> sending [Row] {
@@ -75,6 +82,7 @@ extension Database {
   ///     let count = try database.fetch(Town.where("population > \(1_000_000)").count)
   ///
   /// - Parameter request: A request, which you get from a ``RecordQuery``.
+  /// - Returns: The result that the request describes, such as a number of rows.
   /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
   ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
   ///   unique.
@@ -85,28 +93,31 @@ extension Database {
   /// Fetches the result of a request. Suspends the task meanwhile.
   ///
   /// - Parameter request: A request, which you get from a ``RecordQuery``.
+  /// - Returns: The result that the request describes, such as a number of rows.
   /// - Throws: The errors of the blocking ``fetch(_:)-(RecordRequest<Result>)``, and
   ///   `CancellationError` if the task was cancelled.
   public func fetch<Result>(_ request: RecordRequest<Result>) async throws -> sending Result {
     try await readGiving { try $0.fetch(request) }
   }
 
-  /// Returns an asynchronous sequence of a query's rows: the current rows, and the new rows after
-  /// each commit that changes them.
+  /// Returns an asynchronous sequence of a query's rows: the current rows, and all rows again
+  /// whenever a commit has changed them. Several commits may be combined.
   ///
   ///     for try await towns in database.observe(Town.ordered(by: .column("name"))) { … }
   ///
   /// - Parameter query: The query to observe.
+  /// - Returns: A sequence that throws the errors of fetching the query.
   public func observe<Row>(_ query: RecordQuery<Row>) -> ObservedResults<[Row]> {
     observe(query.objects)
   }
 
   /// Returns an asynchronous sequence of a request's results: the current result, and the new
-  /// result after each commit that changes it.
+  /// result whenever a commit has changed it. Several commits may be combined.
   ///
   ///     for try await count in database.observe(Town.where("population > \(1_000_000)").count) { … }
   ///
   /// - Parameter request: A request, which you get from a ``RecordQuery``.
+  /// - Returns: A sequence that throws the errors of fetching the request.
   public func observe<Result>(_ request: RecordRequest<Result>) -> ObservedResults<Result> {
     ObservedResults(of: self) { observation in
       try await self.read { connection in

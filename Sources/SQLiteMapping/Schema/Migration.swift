@@ -60,6 +60,7 @@ extension Migration.Step {
   /// - Parameters:
   ///   - name: The current name of the table.
   ///   - newName: The new name.
+  /// - Returns: A step for a migration.
   public static func renameTable(_ name: String, to newName: String) -> Self {
     altering(
       name, to: newName, "ALTER TABLE \(identifier: name) RENAME TO \(identifier: newName)")
@@ -71,6 +72,7 @@ extension Migration.Step {
   ///   - name: The current name of the column.
   ///   - newName: The new name.
   ///   - table: The name of the column's table.
+  /// - Returns: A step for a migration.
   public static func renameColumn(
     _ name: String, to newName: String, in table: String
   ) -> Self {
@@ -86,6 +88,7 @@ extension Migration.Step {
   /// - Parameters:
   ///   - name: The name of the column.
   ///   - table: The name of the column's table.
+  /// - Returns: A step for a migration.
   public static func dropColumn(_ name: String, in table: String) -> Self {
     altering(table, "ALTER TABLE \(identifier: table) DROP COLUMN \(identifier: name)")
   }
@@ -108,6 +111,7 @@ extension Migration.Step {
   /// delete rule. Rows of other tables are never deleted.
   ///
   /// - Parameter name: The name of the table.
+  /// - Returns: A step for a migration.
   public static func dropTable(_ name: String) -> Self {
     let sql: SQL = "DROP TABLE \(identifier: name)"
     return Self(description: sql.text) { connection in
@@ -120,8 +124,9 @@ extension Migration.Step {
   /// Adds a column to a table.
   ///
   /// - Parameters:
-  ///   - column: The column. If it is not optional, it needs a default.
+  ///   - column: The definition of the column. If it is not optional, it needs a default.
   ///   - table: The name of the table.
+  /// - Returns: A step for a migration.
   public static func addColumn(_ column: ColumnDefinition, in table: String) -> Self {
     Self(description: "ALTER TABLE “\(table)” ADD COLUMN “\(column.name)”") { connection in
       try connection.executeChange(
@@ -132,6 +137,7 @@ extension Migration.Step {
   /// Runs one SQL statement.
   ///
   /// - Parameter sql: The statement, which must be allowed in a transaction.
+  /// - Returns: A step for a migration.
   public static func sql(_ sql: SQL) -> Self {
     Self(description: sql.text) { try $0.executeChange(sql) }
   }
@@ -142,6 +148,7 @@ extension Migration.Step {
   ///   - table: The name of the table, which must have rowids.
   ///   - change: Receives each row and returns the new values of the columns that change, by column
   ///     name. A nil value is stored as NULL. If it throws, the migration is rolled back.
+  /// - Returns: A step for a migration.
   public static func transform(
     _ table: String, _ change: @escaping @Sendable (Row) throws -> [String: (any Bindable)?]
   ) -> Self {
