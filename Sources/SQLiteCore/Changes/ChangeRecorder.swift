@@ -93,7 +93,8 @@ import Platform
       preparedRows: prepared.rows)
   }
 
-  /// Whether a commit has ended but hasn't been published yet.
+  /// Whether a commit has begun and hasn't been published or rolled back yet. In autocommit mode,
+  /// it has ended.
   var hasCommitted: Bool { commitNumber != nil }
 
   /// Records the start of a statement that may write.
@@ -116,8 +117,9 @@ import Platform
   }
 
   /// Corrects the recording after a writing statement has failed. Removes the rows that were
-  /// recorded since the statement began. For each of them, records the difference between its first
-  /// old values and the stored values instead.
+  /// recorded since the statement began or, if the recording was shortened since then, since the
+  /// innermost savepoint began. For each of them, records the difference between its first old
+  /// values and the stored values instead.
   ///
   /// SQLite opens no savepoint while a writing statement is running. Therefore, everything that a
   /// failed statement can undo was recorded after the innermost savepoint.

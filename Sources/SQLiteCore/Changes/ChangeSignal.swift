@@ -50,7 +50,8 @@ package final class ChangeSignal: Sendable {
     self.test = test
   }
 
-  /// Raises the signal after each commit that changes one of the tables, or may have.
+  /// Raises the signal after each commit that has changed, or may have changed, one of the tables,
+  /// unless all changed rows fail ``test``.
   ///
   /// - Parameters:
   ///   - tables: The lowercased names of the tables. Nil uses the tables passed to

@@ -9,7 +9,7 @@ package final class TableLayout: Sendable {
     /// Whether the column is GENERATED … STORED and therefore can't be written.
     package let isGenerated: Bool
     /// Whether the column stores integers as reals (REAL affinity). A hook may report such a real
-    /// as an integer, because SQLite packs it as an integer.
+    /// as an integer, because SQLite stores it as an integer to save space.
     var isReal = false
     /// Whether the column has a default other than NULL. For a row that was inserted before the
     /// column was added, the preupdate hook of some SQLite versions reports NULL instead of the
@@ -24,7 +24,7 @@ package final class TableLayout: Sendable {
   /// (GENERATED … VIRTUAL).
   package let columns: [Column]
   package let isWithoutRowID: Bool
-  /// Whether the table is a shadow table of a virtual table, such as a full-text search index.
+  /// Whether the table is a shadow table, in which a virtual table stores its content.
   package let isShadow: Bool
   /// Whether the table has virtual columns, which `columns` doesn't contain.
   package let hasVirtualColumns: Bool

@@ -32,8 +32,7 @@ public struct Authorization: Hashable, Sendable {
   /// The number of the action that calls the function `second` (`SQLITE_FUNCTION`).
   public static let function = SQLITE_FUNCTION
   /// The number of the action that runs the pragma `first` with the argument `second`
-  /// (`SQLITE_PRAGMA`). The declared type, which determines the storage class that SQLite prefers
-  /// for the column.
+  /// (`SQLITE_PRAGMA`).
   public static let pragma = SQLITE_PRAGMA
   /// The number of the action that attaches the file `first` (`SQLITE_ATTACH`).
   public static let attach = SQLITE_ATTACH

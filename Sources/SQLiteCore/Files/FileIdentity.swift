@@ -30,7 +30,7 @@ final class FileWatch: Sendable {
     /// The identity of the database file that the first connection opened; nil before that.
     var main: FileIdentity?
     /// The identity of the write-ahead log, which stays the same file as long as a connection is
-    /// open; nil if there is no log.
+    /// open; nil if there is no log, or if it hasn't been checked yet.
     var log: FileIdentity?
   }
 

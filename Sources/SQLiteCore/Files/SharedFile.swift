@@ -24,7 +24,8 @@ final class SharedFile: Sendable {
   /// The fork count of the process when the file was opened.
   private let forks = ForkCount.atOpening
   private let presences = Atomic<Int>(0)
-  /// The identity of the file that the connections have open, or nil if none is open.
+  /// The identity of the file that a connection opened last; nil if none has been opened, or if the
+  /// file isn't watched.
   private let file = Mutex<FileIdentity?>(nil)
   private let users = Mutex<[ObjectIdentifier: WeakUser]>([:])
 
@@ -134,7 +135,8 @@ extension SharedFile {
     return all.compactMap { $0 }.filter { $0.presences.load(ordering: .acquiring) > 0 }
   }
 
-  /// The identity of the file that the connections have open, or nil if none is open.
+  /// The identity of the file that a connection opened last; nil if none has been opened, or if the
+  /// file isn't watched.
   var identity: FileIdentity? { file.withLock { $0 } }
 
   /// Stores the identity of the file that a connection has opened.
@@ -198,8 +200,9 @@ extension Replacements {
 
 /// The database files that connections of this process have open.
 ///
-/// If a process closes any descriptor of a file, POSIX removes all its locks on the file.
-/// Therefore, only SQLite may open such a file. Renaming another file over it would orphan its log.
+/// If a process closes any descriptor of a file, POSIX removes all locks that the process has on
+/// the file. Therefore, only SQLite may open such a file. Renaming another file over it would
+/// orphan its log.
 package enum OpenDatabases {
   /// The suffixes of a database's write-ahead log, the log's index, and the rollback journal.
   package static let suffixes = ["-wal", "-shm", "-journal"]
