@@ -151,13 +151,14 @@ extension Database {
     /// A closure that runs on the first connection before anything in the file changes, including
     /// the journal mode. If it throws, the file is left unchanged.
     package var checkBeforeUse: (@Sendable (Connection) throws -> Void)?
-    /// A closure that adds functions to a connection when a statement first uses one that SQLite
-    /// doesn't know. Adding them to each new connection takes a tenth of the time of opening it
-    /// (benchmark `open`).
+    /// A closure that adds functions to a connection when a statement first uses a function that
+    /// SQLite doesn't know, or compiles SQL of the schema. Adding them to each new connection would
+    /// take a tenth of the time of opening it (benchmark `open`).
     package var addFunctions: (@Sendable (Connection) throws -> Void)?
     /// A closure that runs on each new connection before its first use, for example to add
-    /// collations and functions, or to change settings. If it throws, opening the connection throws
-    /// the same error.
+    /// collations and functions, or to change settings. If it throws, the connection isn't opened,
+    /// and the access or initializer that needs it throws a ``SQLiteError`` that describes the
+    /// error.
     public var prepareConnection: (@Sendable (Connection) throws -> Void)?
 
     /// Creates the default options, which open a file for reading and writing, and create it if

@@ -10,24 +10,24 @@ extension Database {
   ///
   /// Writes of this kind that wait at the same time run in one transaction, in the order of their
   /// calls. Each of them except the first runs in a savepoint. After the common commit, each caller
-  /// gets its own result or error, as if its write had run alone: its changes are either durable or
-  /// rolled back. An error of one write doesn't affect the others.
+  /// gets the result or error of its own write, as if that write had run alone. An error of one
+  /// write rolls back that write only.
   ///
   /// `body` may run up to three times, and only the last run takes effect. If one of the writes
   /// ends the whole transaction, for example because it was interrupted, or if the commit fails,
   /// the other writes run again. In a cluster, `body` also runs again if the session with the
   /// leader is lost before the commit. Therefore, `body` must have no side effects outside the
-  /// connection. It runs on any thread and must not wait for another write.
+  /// connection. It may run on any thread, and must not wait for another write.
   ///
   /// ``Options/groupCommit`` configures how many writes are merged and for how long. Writes that
   /// aren't merged keep their place in the queue. Inside another write on the same thread, this
   /// method opens a savepoint of that write.
   ///
   /// - Parameters:
-  ///   - deadline: The time by which the write must end. A statement that is still running then is
-  ///     interrupted.
-  ///   - body: The work. Don't use the connection outside the closure.
-  /// - Returns: The result of `body`.
+  ///   - deadline: The time by which the write must end, or nil to use ``Options/accessTimeout``. A
+  ///     statement that is still running then is interrupted.
+  ///   - body: The work, which may run several times. Don't use the connection outside the closure.
+  /// - Returns: The result of the last run of `body`.
   /// - Throws: The error of `body`; ``SQLiteError``, as for `write(_:deadline:_:)`, with
   ///   ``ResultCode/misuse`` inside a read.
   @inlinable  // For the reason given at `Connection.transaction`.
@@ -53,11 +53,12 @@ extension Database {
   /// still be committed.
   ///
   /// - Parameters:
-  ///   - deadline: The time by which the write must end. A statement that is still running then is
-  ///     interrupted.
+  ///   - deadline: The time by which the write must end, or nil to use ``Options/accessTimeout``. A
+  ///     statement that is still running then is interrupted.
   ///   - body: The work, which may run several times. Don't use the connection outside the closure.
-  /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; ``SQLiteError``; `CancellationError` if the task was cancelled.
+  /// - Returns: The result of the last run of `body`.
+  /// - Throws: The error of `body`; ``SQLiteError``, as for `write(_:deadline:_:)`;
+  ///   `CancellationError` if the task was cancelled.
   @discardableResult
   public func writeInGroup<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
@@ -88,7 +89,7 @@ extension Database {
   }
 
   /// Runs a write now if the writer connection is free and no access waits for it, or if an outer
-  /// access on this thread holds it. Otherwise returns false.
+  /// access on this thread holds it. Otherwise returns false without running `body`.
   @usableFromInline dynamic func runInGroupAtOnce(
     deadline: ContinuousClock.Instant?, _ body: (Connection) throws -> TransactionOutcome
   ) throws -> Bool {

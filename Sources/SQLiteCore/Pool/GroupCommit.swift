@@ -8,13 +8,13 @@ import Synchronization
 /// Only writes that opt in are merged, because their closures may run more than once: calls of
 /// `writeInGroup`, and asynchronous writes if ``includesAsyncWrites`` is true.
 public struct GroupCommit: Hashable, Sendable {
-  /// The maximum number of writes in one transaction. The value 1 turns merging off.
+  /// The maximum number of writes that share a transaction. The value 1 turns merging off.
   public var maximumCount = 128
-  /// The time after its beginning during which a transaction accepts further writes. This is also
-  /// the longest extra delay of its first write, in addition to one write and the commit.
+  /// The time after the beginning of a transaction during which further writes can join it. They
+  /// delay its first write by at most this time and the duration of one more write.
   public var maximumDuration = Duration.milliseconds(10)
-  /// A Boolean value that indicates whether asynchronous calls of `write` can be merged, too, if
-  /// they begin their transaction as `immediate`. Their closures may then run more than once.
+  /// A Boolean value that indicates whether asynchronous calls of `write` with the transaction kind
+  /// `immediate` can be merged, too. Their closures may then run more than once.
   public var includesAsyncWrites = false
 
   /// Creates the default configuration, which merges up to 128 calls of `writeInGroup`, but no
@@ -29,8 +29,8 @@ public struct GroupCommit: Hashable, Sendable {
   }
 }
 
-/// A group of writes that share a transaction. Each member gets its outcome at the end, after at
-/// most three runs (more only if a server's session is lost).
+/// A group of writes that share a transaction. Each member runs at most three times (more often
+/// only if a server's session is lost), and then gets its outcome.
 ///
 /// 1. All members run in one transaction, each except the first in a savepoint.
 /// 2. If a member makes SQLite end the transaction, the members before it run together again, and
@@ -63,8 +63,7 @@ struct GroupCommitRun {
   ///   - scheduler: The scheduler that provides further members.
   ///   - limits: The limits on the number of members and the duration.
   ///   - groupCommitStatistics: The statistics that decide whether to wait for members.
-  ///   - patience: The time after the first loss of a server's session during which members are
-  ///     retried.
+  ///   - patience: How long members are retried, counted from the first loss of a server's session.
   init(
     _ first: GroupCommitMember, at slot: Int, of scheduler: Scheduler, _ limits: GroupCommit,
     _ groupCommitStatistics: GroupCommitStatistics, patience: Duration
@@ -82,22 +81,24 @@ struct GroupCommitRun {
 
   private var isSuspended: Bool { wasSuspended || scheduler.isSuspended }
 
-  /// Ends the first member with an error.
+  /// Removes the first member and records `error` as its outcome.
   mutating func fail(_ error: any Error) {
     answers.append((members.removeFirst(), error))
   }
 
-  /// Reports the outcomes to the callers, after the slot was left.
+  /// Reports the outcomes to the callers. Call this after the slot was left.
   ///
   /// A task can't be resumed while its cancellation handlers run, and these may wait for the slot
-  /// or for another member. Blocked threads are therefore woken first, which never waits.
+  /// or for another member. Blocked threads are therefore woken first, because waking them never
+  /// waits.
   mutating func answer() {
     for (member, error) in answers where !member.isTask { member.finish(error) }
     for (member, error) in answers where member.isTask { member.finish(error) }
     answers = []
   }
 
-  /// Runs the members while the connection is usable.
+  /// Runs the members on a connection, until all have an outcome or the connection becomes
+  /// unusable.
   mutating func run(on connection: Connection) {
     let interruption = connection.interruption
     let outer = (interruption.deadline, interruption.cancellation)
@@ -192,8 +193,8 @@ struct GroupCommitRun {
     return nil
   }
 
-  /// Runs the first member. It needs no savepoint, because the transaction contains nothing else
-  /// yet.
+  /// Runs the first member. It needs no savepoint, because the transaction contains no other
+  /// changes yet.
   private mutating func runFirst(on connection: Connection) throws -> TransactionOutcome {
     let member = members[0]
     let result = Result { try member.work.run(on: connection) }
@@ -208,14 +209,16 @@ struct GroupCommitRun {
     wasSuspended = wasSuspended || member.access.cancellation.reason == .suspension
   }
 
-  /// Returns whether to wait for another member: one is queued, or one is likely to come soon.
+  /// Returns whether another member is queued. If none is, but one is likely to come soon, waits
+  /// for it for a short time.
   private func mayAcceptMember(until end: Moment) -> Bool {
     guard members.count < limits.maximumCount, .now < end else { return false }
     return groupCommitStatistics.waits(after: members.count) { scheduler.hasMember }
   }
 
-  /// Runs the members before the one that ended the transaction together again. The last member
-  /// then runs alone.
+  /// Runs all members except the last one together again, because the last one ended the
+  /// transaction. The last member then runs alone, or gets `error` as its outcome if it was
+  /// interrupted.
   private mutating func retryWithoutLast(from error: any Error, on connection: Connection) {
     guard connection.isUsable, !isSuspended, members.count > 1 else { return }
     let culprit = members.removeLast()
@@ -255,8 +258,8 @@ struct GroupCommitRun {
     }
   }
 
-  /// Applies a member's deadline and cancellation to the following statements. With nil, nothing
-  /// interrupts them.
+  /// Applies an access's deadline and cancellation to the following statements. If `access` is nil,
+  /// nothing interrupts them.
   private func begin(_ access: Access?, on connection: Connection) {
     let cancellation = access?.cancellation ?? Cancellation()
     connection.interruption.deadline = access?.deadline
@@ -270,15 +273,15 @@ extension Cancellation.Reason {
 }
 
 extension Interruption {
-  /// Removes the deadline and the cancellation of the last member.
+  /// Removes the deadline and the cancellation of the member that ran last.
   fileprivate func end() {
     (deadline, cancellation) = (nil, nil)
   }
 }
 
 extension Connection {
-  /// Whether a member has deferred foreign keys at a server. Each member then runs alone: a server
-  /// doesn't report violations before the commit, and forgets them when the deferral ends.
+  /// Whether a member has deferred foreign keys at a server. Each member then runs alone, because a
+  /// server doesn't report violations before the commit, and forgets them when the deferral ends.
   fileprivate var defersAtServer: Bool { handle.remote?.mayDeferForeignKeys == true }
 
   /// Resets `PRAGMA defer_foreign_keys`, which would otherwise stay in effect for the following
@@ -293,25 +296,29 @@ extension Connection {
   }
 }
 
-/// The number of writes in the last transaction, and the time that its commit took.
+/// The number of writes in the last shared transaction, and the duration of its commit.
 ///
 /// Tasks that get their outcomes together usually write again within a few microseconds of each
-/// other. A transaction therefore waits until it has as many members as the last one, but at most
-/// for half the time of a commit.
+/// other. Until a transaction has as many members as the last one, it therefore waits for the next
+/// member. Each wait takes at most half the duration of the last commit, and at most 100 µs.
 final class GroupCommitStatistics: Sendable {
   private static let longest = 100_000
 
   private let count = Atomic(1)
   private let patience = Atomic(0)
 
-  /// Records the number of writes in a transaction and the time since its commit began.
+  /// Records the number of writes in a transaction that was just committed.
+  ///
+  /// - Parameters:
+  ///   - count: The number of writes.
+  ///   - commit: The time at which the commit began.
   func note(count: Int, commit: Moment) {
     self.count.store(count, ordering: .relaxed)
     patience.store(min(commit.nanosecondsSince / 2, Self.longest), ordering: .relaxed)
   }
 
-  /// Returns whether another write is queued. Waits for one if the last transaction had more
-  /// members.
+  /// Returns whether another write is queued. If none is and the last transaction had more members,
+  /// waits for one first.
   ///
   /// - Parameters:
   ///   - count: The number of writes in the transaction so far.
@@ -375,7 +382,8 @@ struct GroupCommitMember: Sendable {
 }
 
 extension Connection {
-  /// Runs a member's commit actions and foreign key checks before its savepoint is released.
+  /// Runs a member's commit actions and checks its foreign keys, before its savepoint is released
+  /// or the next member joins.
   fileprivate func prepareRelease() throws {
     // Releasing the savepoint throws this failure.
     guard state.failure == nil else { return }

@@ -3,25 +3,27 @@ import Synchronization
 
 import Platform
 
-/// A scheduler that assigns connections to accesses, first come, first served.
+/// A scheduler that grants the slots of a database's connections to accesses, first come, first
+/// served.
 ///
 /// Slot 0 belongs to the writer connection, the other slots to the readers. If reads and writes
 /// share one connection, slot 0 is the only one.
 final class Scheduler: Sendable {
   /// A slot that an access was granted.
   enum Grant: Sendable, Equatable {
-    /// The access owns the slot until it leaves it.
+    /// The access itself owns the slot and leaves it at its end.
     case slot(Int)
-    /// An outer access on this thread already owns the slot.
+    /// An outer access on this thread already owns the slot, so the access must not leave it.
     case nested(Int)
   }
 
-  /// A closure that receives the granted slot or an error. `leaver` is the task access that has
-  /// just left the slot, if its thread can run the next access.
+  /// A closure that receives the granted slot or the error of a rejection. `leaver` is the task's
+  /// access that has just left the slot, if that access's thread can run the next one; otherwise
+  /// nil.
   typealias Wake = @Sendable (Result<Int, SQLiteError>, _ leaver: TaskAccess?) -> Void
 
-  /// A callback to run after the lock is released. Indirect, because every access moves an optional
-  /// one (benchmark `call`).
+  /// A callback to run after the lock is released. The enum is indirect because every access moves
+  /// an optional callback, which is then only one pointer (benchmark `call`).
   private indirect enum Call: Sendable {
     case grant(Waiter, Int)
     case refuse(Waiter, SQLiteError)
@@ -55,7 +57,7 @@ final class Scheduler: Sendable {
   private struct Waiter: Sendable {
     let kind: Access.Kind
     let cancellation: Cancellation
-    /// The write, if it can join a transaction that is already open.
+    /// The write if it can join a transaction that is already open, otherwise nil.
     let member: GroupCommitMember?
     let wake: Wake
   }
@@ -81,18 +83,20 @@ final class Scheduler: Sendable {
     var waiting: WaitingList<Waiter>
     /// The deadline for which the timer is set, or nil.
     var alarm: Moment?
-    /// The error that new accesses throw while the database is suspended or closed.
+    /// The error that new accesses throw because the database is suspended or closed, or nil if it
+    /// is open.
     var refusal: SQLiteError?
     /// Whether `refusal` is permanent.
     var isClosed = false
-    /// The number of calls of `refuse` that still wait for the last access to end, or whose caller
-    /// is closing connections.
+    /// The number of `refuse` calls that aren't complete: the last access hasn't ended, or the
+    /// caller is still closing connections.
     var pendingRefusals = 0
     /// Whether accesses can begin again as soon as `pendingRefusals` is zero.
     var isResumed = false
     var whenIdle: [@Sendable () -> Void] = []
     var readBarriers: [UInt64: ReadBarrier] = [:]
-    /// For each slot, the keys in `readBarriers` that wait for its current read.
+    /// For each slot, the keys in `readBarriers` of the barriers that wait for the slot's current
+    /// read.
     var barriersBySlot: [[UInt64]]
     var lastBarrierID: UInt64 = 0
 
@@ -108,14 +112,16 @@ final class Scheduler: Sendable {
   private let forks = ForkCount.atOpening
   private let threads: [ThreadMark]
   private let hasReaders: Bool
-  /// The timer for the earliest deadline in the queue, created at first use. To avoid deadlocks,
-  /// lock it before `state`, never while holding `state`.
+  /// The timer for the earliest deadline of a waiting access, created at first use. To avoid
+  /// deadlocks, lock it before `state`, never while holding `state`.
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
-  /// The queue on which the tasks of rejected accesses are resumed. Resuming a task waits until its
-  /// cancellation handlers have run, so no other thread may do it.
+  /// The queue on which the tasks of rejected accesses are resumed. Resuming a task blocks until
+  /// its cancellation handlers have run. These may wait for other threads, so none of those threads
+  /// may do it.
   let messenger = DispatchQueue(label: "MagicData.Scheduler.messenger")
 
-  /// The shared cancellation of all nested accesses. It is never requested.
+  /// The cancellation that all nested accesses share. It is never requested, because only the outer
+  /// access can be cancelled.
   let nestedAccessCancellation = Cancellation()
 
   init(readers: Int) {
@@ -135,7 +141,7 @@ final class Scheduler: Sendable {
     return nil
   }
 
-  /// The running access of each slot; nil for a free slot.
+  /// For each slot, the access that holds it; nil for a free slot.
   var holders: [Holder?] {
     var holders = state.withLock { $0.holders }
     for slot in holders.indices {
@@ -150,7 +156,8 @@ final class Scheduler: Sendable {
   /// The number of waiting accesses that have a deadline.
   var deadlineCount: Int { state.withLock { $0.waiting.deadlineCount } }
 
-  /// Acquires a slot for an access on this thread. Blocks until a slot is free.
+  /// Acquires a slot for an access on this thread. Blocks until a slot is free. Throws if the
+  /// access is rejected, cancelled or late.
   func enter(
     _ kind: Access.Kind, cancellation: Cancellation, deadline: Moment?
   ) throws(SQLiteError) -> Grant {
@@ -171,7 +178,7 @@ final class Scheduler: Sendable {
   }
 
   /// Blocks the thread until `semaphore` is signaled. At `deadline`, removes the access from the
-  /// queue.
+  /// queue, which also signals the semaphore.
   func block(
     _ cancellation: Cancellation, on semaphore: DispatchSemaphore,
     until deadline: Moment?
@@ -182,7 +189,8 @@ final class Scheduler: Sendable {
     semaphore.wait()
   }
 
-  /// Acquires a slot for an access on this thread without waiting. Returns nil if no slot is free.
+  /// Acquires a slot for an access on this thread without waiting. Returns nil if no slot is free,
+  /// or if other accesses are already waiting for one.
   func grant(
     _ kind: Access.Kind, _ cancellation: Cancellation
   ) throws(SQLiteError) -> Grant? {
@@ -228,7 +236,7 @@ final class Scheduler: Sendable {
     leave(slot)
   }
 
-  /// Acquires a slot without blocking. Calls `wake` once, possibly before this returns.
+  /// Acquires a slot without blocking. Calls `wake` once, possibly before this function returns.
   func enter(_ access: Access, member: GroupCommitMember? = nil, wake: @escaping Wake) {
     wait(access.kind, access.cancellation, member: member, until: access.deadline, wake: wake)
     // If the access was cancelled before it joined the queue, the cancellation handler didn't find
@@ -236,17 +244,18 @@ final class Scheduler: Sendable {
     if access.cancellation.isRequested { giveUpCancelled(access.cancellation) }
   }
 
-  /// Takes a free slot or joins the queue. Calls `wake` once, possibly before this returns.
+  /// Takes a free slot or joins the queue. Calls `wake` once, possibly before this function
+  /// returns.
   ///
   /// - Parameters:
-  ///   - kind: Whether the access needs the writer connection.
+  ///   - kind: Whether the access needs a connection for reading or the writer connection.
   ///   - cancellation: The access's own cancellation. Pass it to ``giveUp(_:_:)`` to leave the
   ///     queue.
   ///   - member: The write, if a running write can execute it in its own transaction.
   ///   - deadline: When to leave the queue with an error; nil if the caller handles deadlines
   ///     itself.
   ///   - wake: Receives the slot or the error.
-  /// - Complexity: O(1), or O(log *n*) with a deadline.
+  /// - Complexity: Amortized O(1).
   func wait(
     _ kind: Access.Kind, _ cancellation: Cancellation, member: GroupCommitMember? = nil,
     until deadline: Moment? = nil, wake: @escaping Wake
@@ -271,15 +280,16 @@ final class Scheduler: Sendable {
     }
   }
 
-  /// Whether the next access in the writer's queue is a write that can share a transaction.
+  /// Whether the next access in the writer's queue is a write that can join a transaction that is
+  /// already open.
   var hasMember: Bool {
     state.withLock { $0.waiting.first(in: lane(.write))?.member != nil }
   }
 
-  /// Removes and returns the next access in the writer's queue if it is a write that can share a
-  /// transaction.
+  /// Removes and returns the next access in the writer's queue if it is a write that can join a
+  /// transaction that is already open; otherwise returns nil.
   ///
-  /// - Complexity: O(1).
+  /// - Complexity: Amortized O(1).
   func takeMember() -> GroupCommitMember? {
     // Returns the whole waiter, so that nothing is released under the lock.
     let waiter: Waiter? = state.withLock { state in
@@ -291,14 +301,14 @@ final class Scheduler: Sendable {
     return waiter?.member
   }
 
-  /// Removes a waiting access from the queue with an error. Does nothing if the access already has
-  /// a slot or isn't in the queue yet.
+  /// Removes a waiting access from the queue and wakes it with an error. Does nothing if the access
+  /// already has a slot or isn't in the queue yet.
   ///
   /// No other access is woken: leaving the queue frees no slot, and the accesses after it wait
-  /// because all slots are in use. A cancellation handler, which runs under its task's lock,
-  /// therefore never waits for another task.
+  /// because all slots are in use. A cancellation handler, which runs under its task's lock, can
+  /// therefore call this without waiting for another task.
   ///
-  /// - Complexity: O(1), or O(log *n*) with a deadline.
+  /// - Complexity: Amortized O(log *n*) in the number of waiting accesses.
   func giveUp(_ cancellation: Cancellation, _ error: SQLiteError) {
     let waiter = state.withLock { state in
       state.waiting.remove(cancellation.ticket.load(ordering: .relaxed))
@@ -322,12 +332,14 @@ final class Scheduler: Sendable {
     state.withLock { $0.holders[slot]?.cancellation = cancellation }
   }
 
-  /// Frees the slot of this thread's access, or passes it to the next access that waits for it.
+  /// Frees a slot at the end of this thread's access, or passes it to the next access that waits
+  /// for it.
   ///
   /// - Parameters:
   ///   - slot: The number of the slot; 0 is the writer's.
-  ///   - leaver: The task access that leaves, if its thread can run the next access.
-  /// - Complexity: O(1) in the number of waiting accesses.
+  ///   - leaver: The task's access that leaves, if its thread can run the next access; otherwise
+  ///     nil.
+  /// - Complexity: Amortized O(1), regardless of the number of waiting accesses.
   func leave(_ slot: Int, _ leaver: TaskAccess? = nil) {
     threads[slot].number.store(0, ordering: .relaxed)
     let now = Moment.now
@@ -352,8 +364,8 @@ final class Scheduler: Sendable {
     withExtendedLifetime(holder) { calls.run(leaver) }
   }
 
-  /// Calls `action` when all reads that are running now have ended. Returns false, without calling
-  /// it, if no read is running.
+  /// Calls `action` when all reads that are running now have ended. If no read is running, returns
+  /// false and never calls `action`.
   func afterCurrentReads(_ action: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       let slots = state.holders.indices.filter { state.holders[$0]?.kind == .read }
@@ -393,7 +405,7 @@ final class Scheduler: Sendable {
 extension Scheduler {
   private static let clock = DispatchQueue(label: "MagicData.Scheduler.clock")
 
-  /// Sets the timer for the earliest deadline.
+  /// Sets the timer for the earliest deadline of a waiting access.
   private func setTimer() {
     timer.withLock { timer in
       // Read the alarm again: another thread may have changed it.
@@ -420,12 +432,14 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// Rejects all waiting and new accesses until both ``ended()`` and ``allow()`` have been called.
+  /// Rejects all waiting accesses, and also all new ones until both ``ended()`` and ``allow()``
+  /// have been called.
   ///
   /// - Parameters:
   ///   - error: The error that rejected accesses throw.
   ///   - isClosed: Whether the rejection is permanent.
-  ///   - whenIdle: Called when the last running access has ended; immediately if none is running.
+  ///   - whenIdle: Called when the last running access has ended, or immediately if none is
+  ///     running.
   func refuse(
     _ error: SQLiteError, isClosed: Bool, whenIdle: @escaping @Sendable () -> Void
   ) {
@@ -446,13 +460,14 @@ extension Scheduler {
     calls.run()
   }
 
-  /// Whether the database is suspended: no access begins, and running accesses must roll back.
+  /// Whether the database is suspended: no access can begin, and running accesses must roll back.
   var isSuspended: Bool { state.withLock { $0.refusal != nil && !$0.isClosed } }
 
   /// Whether new accesses are rejected permanently.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Records that the caller of ``refuse(_:isClosed:whenIdle:)`` has closed its connections.
+  /// Records that a caller of ``refuse(_:isClosed:whenIdle:)`` has closed the database's
+  /// connections.
   func ended() {
     state.withLock { state in
       state.pendingRefusals -= 1
@@ -460,8 +475,8 @@ extension Scheduler {
     }
   }
 
-  /// Accepts accesses again once all connections are closed. Does nothing if the database was
-  /// closed.
+  /// Accepts new accesses again, as soon as all calls of ``refuse(_:isClosed:whenIdle:)`` are
+  /// complete. Does nothing if the database was closed.
   func allow() {
     state.withLock { state in
       state.isResumed = true
