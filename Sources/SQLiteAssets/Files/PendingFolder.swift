@@ -81,8 +81,8 @@ final class PendingFolder: Sendable {
 
   /// Creates a pending file as a hard link to a file in `files`.
   ///
-  /// - Returns: False if that file doesn't exist, or the file system doesn't support links. The
-  ///   caller must then copy the bytes.
+  /// - Returns: False if this failed, for example because that file doesn't exist or the file system
+  ///   doesn't support links. The caller must then copy the bytes.
   func link(_ name: AssetFileName, as newName: AssetFileName) -> Bool {
     (try? store.files.link(name.text, to: folder(), as: newName.text)) != nil
   }

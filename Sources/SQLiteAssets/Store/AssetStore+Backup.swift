@@ -31,7 +31,7 @@ extension AssetStore {
   /// - Parameters:
   ///   - path: The path of the new folder. An empty folder at the path is replaced. The parent
   ///     folder must exist. The path can't be a mount point; use a subfolder of it.
-  ///   - deadline: The time by which the backup must be complete.
+  ///   - deadline: The time by which the backup must be complete; nil for no limit.
   ///   - progress: A closure that is called at the beginning and after each file, inside a read of
   ///     the database. If it throws, the backup ends.
   /// - Returns: The paths of the backup. Check its `faults` for missing or damaged assets.
@@ -77,7 +77,7 @@ extension AssetStore {
   /// - Parameters:
   ///   - path: The path of the new folder. An empty folder at the path is replaced. The parent
   ///     folder must exist. The path can't be a mount point; use a subfolder of it.
-  ///   - deadline: The time by which the backup must be complete.
+  ///   - deadline: The time by which the backup must be complete; nil for no limit.
   ///   - progress: A closure that is called at the beginning and after each file, inside a read of
   ///     the database. If it throws, the backup ends.
   /// - Returns: The paths of the backup. Check its `faults` for missing or damaged assets.

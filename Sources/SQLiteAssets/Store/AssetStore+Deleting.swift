@@ -2,7 +2,8 @@ public import SQLiteCore
 import Synchronization
 
 extension AssetStore {
-  /// Deletes an asset, as part of the open transaction. Its file is removed after the commit.
+  /// Deletes an asset, as part of the open transaction. The file is removed after the commit, when
+  /// no reader can see the asset any more.
   ///
   /// - Parameters:
   ///   - id: The id of the asset.

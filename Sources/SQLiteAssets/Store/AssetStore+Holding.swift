@@ -70,16 +70,16 @@ extension AssetStore {
     try mark(files, in: connection)
   }
 
-  /// Marks files for removal after their rows were deleted without running triggers, unless a row
-  /// references or a holder holds them. Skips invalid names.
+  /// Marks files for removal after their rows were deleted without running triggers. Skips files
+  /// that a row references or a holder holds, and invalid names.
   package func markUnreferenced(_ files: Set<String>, in connection: Connection) throws {
     let files = files.filter { AssetFileName($0) != nil }
     guard !files.isEmpty else { return }
     try mark(files.sorted().map { .text($0) }, in: connection)
   }
 
-  /// Marks files for removal, as part of the open transaction, unless a row references or a holder
-  /// holds them.
+  /// Marks files for removal, as part of the open transaction. Skips files that a row references or
+  /// a holder holds.
   func mark(_ files: [Value], in connection: Connection) throws {
     try connection.executeChange(
       """

@@ -30,7 +30,7 @@ extension AssetStore {
   /// - Parameters:
   ///   - bytes: The content of the asset.
   ///   - fileExtension: The file name extension; nil or empty for none.
-  /// - Returns: The record of the new asset, which is durable.
+  /// - Returns: The record of the new asset. The asset is durable.
   /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
   ///   `SQLiteError` if the row can't be inserted. Nothing is stored then.
   @discardableResult
@@ -45,7 +45,7 @@ extension AssetStore {
   /// - Parameters:
   ///   - bytes: The content of the asset.
   ///   - fileExtension: The file name extension; nil or empty for none.
-  /// - Returns: The record of the new asset, which is durable.
+  /// - Returns: The record of the new asset. The asset is durable.
   /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
   ///   `SQLiteError` if the row can't be inserted; `CancellationError` if the task was cancelled.
   ///   Nothing is stored then.
@@ -83,7 +83,7 @@ extension AssetStore {
   /// - Parameters:
   ///   - path: The path of a regular file, or of a symbolic link to one.
   ///   - fileExtension: The file name extension of the copy; nil or empty for none.
-  /// - Returns: The record of the new asset, which is durable.
+  /// - Returns: The record of the new asset. The asset is durable.
   /// - Throws: ``AssetError`` if the extension is invalid or the file can't be copied;
   ///   `SQLiteError` if the row can't be inserted. Nothing is stored then.
   @discardableResult
@@ -99,7 +99,7 @@ extension AssetStore {
   /// - Parameters:
   ///   - path: The path of a regular file, or of a symbolic link to one.
   ///   - fileExtension: The file name extension of the copy; nil or empty for none.
-  /// - Returns: The record of the new asset, which is durable.
+  /// - Returns: The record of the new asset. The asset is durable.
   /// - Throws: ``AssetError`` if the extension is invalid or the file can't be copied;
   ///   `SQLiteError` if the row can't be inserted; `CancellationError` if the task was cancelled.
   ///   Nothing is stored then.
@@ -153,7 +153,7 @@ extension AssetStore {
   /// - Parameters:
   ///   - pieces: The content in pieces of any size.
   ///   - fileExtension: The file name extension; nil or empty for none.
-  /// - Returns: The record of the new asset, which is durable.
+  /// - Returns: The record of the new asset. The asset is durable.
   /// - Throws: Any error of the stream; ``AssetError`` if the extension is invalid or the content
   ///   can't be written; `SQLiteError` if the row can't be inserted; `CancellationError` if the
   ///   task was cancelled. Nothing is stored then.

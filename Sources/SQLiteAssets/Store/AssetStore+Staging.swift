@@ -3,7 +3,8 @@ import Synchronization
 import SystemFiles
 
 extension AssetStore {
-  /// Writes content to the store's folder, to be put into the store later. Blocks the thread.
+  /// Stages content, to be put into the store later: writes it to a file in the store's folder or,
+  /// if it is smaller than ``minimumFileSize``, keeps it in memory. Blocks the thread.
   ///
   /// - Parameters:
   ///   - bytes: The content to store.
@@ -19,8 +20,8 @@ extension AssetStore {
       pendingFolder)
   }
 
-  /// Writes content to the store's folder, to be put into the store later. Suspends the task
-  /// meanwhile.
+  /// Stages content, to be put into the store later: writes it to a file in the store's folder or,
+  /// if it is smaller than ``minimumFileSize``, keeps it in memory. Suspends the task meanwhile.
   ///
   /// - Parameters:
   ///   - bytes: The content to store.
@@ -170,7 +171,8 @@ extension AssetStore {
   }
 }
 
-/// Content that is in a store's folder but doesn't belong to an asset yet.
+/// Content that was given to a store but doesn't belong to an asset yet. It is in a file in the
+/// store's folder or, if it is smaller than ``AssetStore/minimumFileSize``, in memory.
 ///
 ///     let staged = try await assets.stage(request.body, extension: "mp4")
 ///     try await database.write { connection in

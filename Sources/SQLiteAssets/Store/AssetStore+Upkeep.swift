@@ -96,9 +96,9 @@ extension AssetStore {
   /// Removes files that no row references. Blocks the thread.
   ///
   /// Such files exist, for example, if rows were deleted while the triggers of the store were
-  /// dropped. Like an opening of the store, this call also processes the pending files of
-  /// terminated programs and removes the files of deleted and replaced assets. It never removes a
-  /// file that a reader may still need, or a file that the store didn't create.
+  /// dropped. Like opening the store, this call also processes the pending files of terminated
+  /// programs and removes the files of deleted and replaced assets. It never removes a file that a
+  /// reader may still need, or a file that the store didn't create.
   ///
   /// - Returns: The names of the removed files, of those that were kept, and of those that the
   ///   store didn't create.
@@ -145,9 +145,9 @@ extension AssetStore {
   /// Removes files that no row references. Suspends the task meanwhile.
   ///
   /// Such files exist, for example, if rows were deleted while the triggers of the store were
-  /// dropped. Like an opening of the store, this call also processes the pending files of
-  /// terminated programs and removes the files of deleted and replaced assets. It never removes a
-  /// file that a reader may still need, or a file that the store didn't create.
+  /// dropped. Like opening the store, this call also processes the pending files of terminated
+  /// programs and removes the files of deleted and replaced assets. It never removes a file that a
+  /// reader may still need, or a file that the store didn't create.
   ///
   /// - Returns: The names of the removed files, of those that were kept, and of those that the
   ///   store didn't create.

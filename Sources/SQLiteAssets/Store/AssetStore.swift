@@ -10,11 +10,12 @@ package import SystemFiles
 ///       try connection.executeChange("INSERT INTO person (photo) VALUES (\(photo.id))")
 ///     }
 ///
-/// An asset is a row of the table `magicdata_asset` and a file in the store's folder. When the
-/// transaction commits, both appear; if it is rolled back, neither does. When the row is deleted,
-/// by any SQL, the file is removed after the commit, once no reader in any process can see the row
-/// any more. If a program without this library deletes the row, a trigger marks the file, and the
-/// next opening of the store removes it.
+/// An asset is a row of the table `magicdata_asset` and a file in the store's folder, or only a row
+/// if the content is smaller than ``minimumFileSize``. When the transaction commits, both appear;
+/// if it is rolled back, neither does. When the row is deleted, by any SQL, the file is removed
+/// after the commit, once no reader in any process can see the row any more. If a program without
+/// this library deletes the row, a trigger marks the file, and the next opening of the store removes
+/// it.
 ///
 /// Content never changes. If you replace it, the store writes a new file, and readers of the old
 /// content can still read it to the end. Opening a store repairs the effects of a crash without
@@ -48,6 +49,9 @@ public final class AssetStore: Sendable {
   /// Opens the assets of a database. Creates the tables and the folder if they are missing. Blocks
   /// the thread.
   ///
+  /// Unless the database is read-only, this also repairs the effects of a crash, and removes the
+  /// files of deleted and replaced assets.
+  ///
   /// - Parameters:
   ///   - database: The database with the rows.
   ///   - folder: The path of a folder that only this database uses. Its parent folder must exist.
@@ -67,6 +71,9 @@ public final class AssetStore: Sendable {
 
   /// Opens the assets of a database, and suspends the task meanwhile. Creates the tables and the
   /// folder if they are missing.
+  ///
+  /// Unless the database is read-only, this also repairs the effects of a crash, and removes the
+  /// files of deleted and replaced assets.
   ///
   /// - Parameters:
   ///   - database: The database with the rows.
@@ -296,7 +303,7 @@ public final class AssetStore: Sendable {
   }
 }
 
-/// The tables of a store.
+/// The tables in which a store records its identity, its assets and its marks for removal.
 enum AssetSchema {
   /// The version of the layout of tables and folders.
   private static let format = 1

@@ -158,8 +158,9 @@ extension Migration.Step {
   /// Changes the order of the columns in a table.
   ///
   /// A view or trigger may depend on the order, through `*` or an INSERT without column names. It
-  /// is rewritten to name the columns in their previous order. If that isn't possible, the
-  /// migration throws ``RebuildError``. The SQL in your program isn't checked.
+  /// is rewritten to name the columns in their previous order. The migration throws
+  /// ``RebuildError`` if that isn't possible, or if a column is named twice or doesn't exist. The
+  /// SQL in your program isn't checked.
   ///
   /// - Parameters:
   ///   - columns: The columns to move to the front. The others follow in their current order.

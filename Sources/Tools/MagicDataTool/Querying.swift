@@ -108,8 +108,8 @@ extension Command {
     try connection.statement(sql, withArgs: arguments).isReadOnly
   }
 
-  /// Returns the value of an SQL parameter: a number if `word` is spelled as SQLite prints it,
-  /// otherwise the text.
+  /// Returns the value of an SQL parameter: an INTEGER or a REAL if `word` is exactly the text that
+  /// Swift prints for that number, otherwise a TEXT.
   private static func value(of word: String) -> any Bindable {
     if let integer = Int64(word), "\(integer)" == word { return integer }
     if let real = Double(word), real.isFinite, "\(real)" == word { return real }

@@ -45,9 +45,9 @@ extension CodableStore {
 
   /// Saves all items in a database file. If the call throws, the file is unchanged.
   ///
-  /// A new file appears only when it is complete. An existing file may be open elsewhere: SQLite
-  /// recovers it from an earlier crash if necessary, and replaces its content in one transaction.
-  /// Afterwards, the file contains only this store, and no other tables.
+  /// A new file appears only when it is complete. An existing file may be open in other connections
+  /// and processes. SQLite recovers it from an earlier crash if necessary, and replaces its content
+  /// in one transaction. Afterwards, the file contains only this store, and no other tables.
   ///
   /// - Parameter url: The file, or nil for ``fileURL``. An existing file must be a database. It
   ///   can't be the file of this store, to which all changes are written anyway.
@@ -72,7 +72,7 @@ extension CodableStore {
 
   /// Replaces all items with those in a database file. If the call throws, the store is unchanged.
   ///
-  /// SQLite reads the file, so it may be open elsewhere.
+  /// SQLite reads the file, so it may also be open in other connections and processes.
   ///
   /// - Parameter url: The file, or nil for ``fileURL``.
   /// - Throws: ``CodableStoreError/noFile`` if there is no file,

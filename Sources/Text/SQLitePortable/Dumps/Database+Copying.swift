@@ -7,7 +7,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - path: The path of a database, or of a new file.
-  ///   - deadline: The time by which the copy must be complete.
+  ///   - deadline: The time by which the copy must be complete; nil for no limit.
   ///   - progress: A closure that is called repeatedly with the number of copied bytes and their
   ///     total.
   /// - Throws: `SQLiteError`, or any error that `progress` throws. The file is then unchanged.

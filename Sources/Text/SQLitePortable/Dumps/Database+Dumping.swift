@@ -56,7 +56,7 @@ extension Database {
   }
 
   /// Replaces the whole content of the database with the content of a file. If the call throws, the
-  /// database is unchanged.
+  /// database is unchanged, unless it belongs to a cluster.
   ///
   /// A database of a cluster must be empty. It is filled in many transactions. If the call throws
   /// or the program ends, make the same call again to continue. Until it is complete, the database
@@ -64,8 +64,8 @@ extension Database {
   ///
   /// - Parameters:
   ///   - file: A file that `dump(to:progress:)` wrote, or a database file.
-  ///   - deadline: The time by which the restore must be complete. The deadline also ends a
-  ///     statement that a malicious file runs.
+  ///   - deadline: The time by which the restore must be complete; nil for no limit. The deadline
+  ///     also ends a statement that a malicious file runs.
   ///   - progress: A closure that is called every thousand rows or, if `file` is a SQLite database,
   ///     after each part of its pages. If it throws, the restore ends.
   /// - Throws: ``DumpError`` if the file isn't a valid dump or doesn't fit the database,
@@ -89,8 +89,8 @@ extension Database {
   ///
   /// - Parameters:
   ///   - file: A file that `dump(to:progress:)` wrote, or a database file.
-  ///   - deadline: The time by which the restore must be complete. The deadline also ends a
-  ///     statement that a malicious file runs.
+  ///   - deadline: The time by which the restore must be complete; nil for no limit. The deadline
+  ///     also ends a statement that a malicious file runs.
   ///   - progress: A closure that is called every thousand rows or, if `file` is a SQLite database,
   ///     after each part of its pages. If it throws, the restore ends.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
@@ -167,8 +167,8 @@ extension DataFile {
   /// - Parameters:
   ///   - target: The file to write. An existing text file is replaced. An existing SQLite database
   ///     is overwritten in one transaction.
-  ///   - deadline: The time by which a text file must be read. It is ignored if this file is a
-  ///     SQLite database.
+  ///   - deadline: The time by which a text file must be read; nil for no limit. It is ignored if
+  ///     this file is a SQLite database.
   ///   - progress: A closure that is called every thousand rows or, if both files are SQLite
   ///     databases, after each part of the pages. If it throws, the copy ends.
   /// - Throws: The errors of `SQLiteCore.Database.dump(to:progress:)` and
@@ -191,8 +191,8 @@ extension DataFile {
   /// - Parameters:
   ///   - target: The file to write. An existing text file is replaced. An existing SQLite database
   ///     is overwritten in one transaction.
-  ///   - deadline: The time by which a text file must be read. It is ignored if this file is a
-  ///     SQLite database.
+  ///   - deadline: The time by which a text file must be read; nil for no limit. It is ignored if
+  ///     this file is a SQLite database.
   ///   - progress: A closure that is called every thousand rows or, if both files are SQLite
   ///     databases, after each part of the pages. If it throws, the copy ends.
   /// - Throws: The errors of the blocking form, or `CancellationError`.

@@ -221,7 +221,7 @@ struct DumpReader {
 
 /// The deadline, cancellation and progress report of a running copy.
 struct CopyWork {
-  /// The time by which the copy must be complete.
+  /// The time by which the copy must be complete; nil for no limit.
   let deadline: ContinuousClock.Instant?
   let cancellation: CancellableWork
   /// A closure that is called repeatedly with the progress of the copy. If it throws, the copy

@@ -39,8 +39,8 @@ struct TableRebuild {
     var sql: String
   }
 
-  /// Prepares the rebuild of a table, with its SQL text in the schema. Throws ``RebuildError`` if
-  /// there is no such table.
+  /// Creates the rebuild of a table from the table's SQL text in the schema. Throws
+  /// ``RebuildError`` if there is no such table.
   init(_ table: String, _ connection: Connection) throws {
     self.connection = connection
     let found = try connection.firstRow(
