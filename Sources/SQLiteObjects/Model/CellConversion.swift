@@ -190,8 +190,8 @@ extension _MagicCell {
     return converted(type)
   }
 
-  /// Returns the object that a relation of a fetched object references, or nil if its type may not
-  /// consist of cells only.
+  /// Returns the object that a relation of a fetched object references. Returns nil if the cell
+  /// contains no such relation, or if the object's type may not consist of cells only.
   ///
   /// The object is created in the module that declares the property, without a lookup of the type's
   /// conformance. That is ten times as fast as ``converted(_:)`` (benchmark `relation-read`).

@@ -116,8 +116,8 @@ extension CellLayout {
 
 /// The layout of a type of structs that contain only wrappers, determined from its first object.
 ///
-/// A set reads the identity of each object that is inserted. Finding its cells by encoding it would
-/// take as long as saving it (benchmark `import`).
+/// A set reads the identity of each object that is inserted. Finding the object's cells by encoding
+/// the object would take as long as saving it (benchmark `import`).
 final class WrapperLayout: Sendable {
   let layout: CellLayout
   /// The slot of the primary property and the type of its wrapper, or nil if there is none.

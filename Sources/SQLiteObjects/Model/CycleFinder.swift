@@ -243,8 +243,8 @@ extension ReferenceCycle {
 }
 
 extension FetchContext {
-  /// Returns a strong reference to the object of a weak one, or nil if the weak one was replaced in
-  /// the meantime.
+  /// Returns a strong reference to the object that a weak reference references, or nil if the weak
+  /// reference was replaced in the meantime.
   fileprivate func live(of weakReference: WeakObjectReference) -> RelationTarget.End? {
     guard let (context, row) = try? context(of: weakReference) else { return nil }
     return (try? context.live(at: row)).map { .other($0) }

@@ -154,7 +154,8 @@ extension LazyState {
 package protocol LazyValue: Codable, Sendable {
   /// The role of a property of this type.
   static var role: _PropertyRole { get }
-  /// Creates a value that is loaded from a property in a store, or an unset value if it is nil.
+  /// Creates a value that is loaded from a property in a store, or an unset value if `source` is
+  /// nil.
   init(source: LazySource?)
   /// Creates a value from the keys of a relation that was decoded.
   init(unresolved keys: RelationKeys)

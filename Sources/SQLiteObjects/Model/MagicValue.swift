@@ -28,7 +28,7 @@ public struct MagicValue<Value: Codable>: MagicProperty {
   /// Creates a property with an initial value.
   ///
   /// - Parameters:
-  ///   - wrappedValue: The value.
+  ///   - wrappedValue: The initial value.
   ///   - type: The declaring type, for messages. The compiler passes it.
   ///   - line: The line of the declaration, for messages. The compiler passes it.
   @inlinable public init(
@@ -38,7 +38,8 @@ public struct MagicValue<Value: Codable>: MagicProperty {
     cell.setValue(wrappedValue)
   }
 
-  /// The value. Reading it before it is set stops the program with a message.
+  /// The value of the property. Reading it before it is set stops the program with a message. A
+  /// value that you set is stored when you save the object.
   @inlinable  // Benchmark `fetch`.
   public var wrappedValue: Value {
     get {

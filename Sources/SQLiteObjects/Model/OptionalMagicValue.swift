@@ -28,7 +28,7 @@ public struct OptionalMagicValue<Wrapped: Codable>: MagicProperty {
   /// Creates a property with an initial value.
   ///
   /// - Parameters:
-  ///   - wrappedValue: The value, or nil.
+  ///   - wrappedValue: The initial value, or nil.
   ///   - type: The declaring type, for messages. The compiler passes it.
   ///   - line: The line of the declaration, for messages. The compiler passes it.
   @inlinable public init(
@@ -38,7 +38,8 @@ public struct OptionalMagicValue<Wrapped: Codable>: MagicProperty {
     set(wrappedValue)
   }
 
-  /// The value, or nil.
+  /// The value of the property, or nil if it has none. A value that you set is stored when you save
+  /// the object.
   @inlinable  // Benchmark `fetch`.
   public var wrappedValue: Wrapped? {
     get { cell.value(Wrapped.self) }

@@ -26,7 +26,7 @@ public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendab
   /// Creates a property with an initial value.
   ///
   /// - Parameters:
-  ///   - wrappedValue: The value.
+  ///   - wrappedValue: The initial value.
   ///   - type: The declaring type, for messages. The compiler passes it.
   ///   - line: The line of the declaration, for messages. The compiler passes it.
   @inlinable public init(
@@ -36,8 +36,8 @@ public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendab
     cell.setValue(wrappedValue)
   }
 
-  /// The value. Reading a number before the database has assigned one stops the program with a
-  /// message.
+  /// The primary value. Reading a number before the database has assigned one stops the program
+  /// with a message. A value that you set is stored when you save the object.
   @inlinable  // Benchmark `fetch`.
   public var wrappedValue: Value {
     get {
@@ -142,8 +142,8 @@ extension _MagicCell {
     }
   }
 
-  /// Generates a value and returns it, or returns nil if there already is a value or the database
-  /// assigns it.
+  /// Generates a value and returns it. Returns nil if the property already has a value, or if its
+  /// type doesn't generate values.
   @usableFromInline func fresh<Value: MagicPrimaryValue>(_ type: Value.Type) -> Value? {
     guard case .unset = form, let fresh = Value.fresh else { return nil }
     setFirst(ColumnStorage.plain(fresh).map { .stored($0) } ?? .live(_LiveValue(fresh)))

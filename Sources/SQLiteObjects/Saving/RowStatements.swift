@@ -13,7 +13,8 @@ final class InsertStatement {
   let hasKey: Bool
   /// Whether the statement fails for an existing primary value instead of updating the object.
   let mustBeNew: Bool
-  /// Whether the statement may update an object for which SQLite doesn't report the key.
+  /// Whether the type has a primary value other than the key, so that the statement may update an
+  /// existing object. SQLite doesn't report the key of an object that was updated.
   private let mayUpdateExisting: Bool
   private let connection: Connection
   // Only one thread uses it, and nothing that runs inside `run`. An exclusivity check would cost as

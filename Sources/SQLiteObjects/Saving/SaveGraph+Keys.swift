@@ -7,8 +7,8 @@ import SQLiteMapping
 // (`PRAGMA defer_foreign_keys` would do the same, but would also suspend RESTRICT for the rest of
 // the user's transaction and make SQLite recompile all statements.)
 extension SaveGraph.Transaction {
-  /// Reserves keys for the new objects of each type if some of them reference new objects or are
-  /// referenced, or if some already have a key, which no other object may get.
+  /// Reserves keys for the new objects of each type that needs them before the first row is written
+  /// (``SaveGraph/Kind/needsKeys``).
   mutating func reserveKeys() throws {
     for (kind, known) in graph.kinds.enumerated() where known.needsKeys {
       inserts[kind].firstKey = try reserve(known)

@@ -30,7 +30,7 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Returns the links of a property as of the last fetch or save, or nil if they are unknown.
+  /// Returns the links that a property had at the last fetch or save, or nil if they are unknown.
   private func knownLinks(_ node: SaveGraph.Node, _ slot: Int) -> LinkTargets? {
     if node.plan.properties[slot].role.isLazy {
       guard let owner = node.storage.zIndex(in: store.identity) else { return nil }
@@ -68,8 +68,8 @@ extension SaveGraph.Transaction {
     for edits in graph.edits[nodes[index].edits] { try write(edits, owner, index) }
   }
 
-  /// Writes the links of a property of an object, or only their difference from the links of the
-  /// last fetch or save if these are known.
+  /// Writes the links of an object's property. If the links at the last fetch or save are known,
+  /// writes only the difference from them.
   private mutating func write(
     _ links: LinkTargets, _ owner: Int64, _ index: Int, _ slot: Int
   ) throws {
@@ -99,8 +99,8 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Returns whether another task has saved the value of a property, or a newer one, since the
-  /// value was read.
+  /// Returns whether another task has saved the value of a property, or a newer value, since this
+  /// save read it.
   private func isSaved(_ node: SaveGraph.Node, _ slot: Int) -> Bool {
     if let lazy = lazy(slot, of: node), lazy.isOwn {
       return lazy.state.isChanged && lazy.value.state.saved >= lazy.state.number
@@ -211,7 +211,8 @@ extension SaveGraph.Transaction {
 }
 
 extension ObjectStorage {
-  /// Returns the links of a property as of the last save in a store or the fetch from it.
+  /// Returns the links that a property had when the object was last saved in a store or fetched
+  /// from it.
   ///
   /// - Parameters:
   ///   - slot: The property.

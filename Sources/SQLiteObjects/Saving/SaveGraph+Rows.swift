@@ -76,8 +76,8 @@ extension SaveGraph.Transaction {
     return try update.run(values, first, zIndex, resolved)
   }
 
-  /// Determines which columns to write of an object that is in the store, and the stored forms of
-  /// their deferred values.
+  /// Determines which columns of an object in the store must be written, and the stored forms of
+  /// their deferred values. Stores the results in ``changed`` and ``resolved``.
   private mutating func resolveChanges(_ index: Int, _ zIndex: Int64) throws {
     beginRow()
     changed.removeAll(keepingCapacity: true)
@@ -136,9 +136,9 @@ extension SaveGraph.Transaction {
     if self.key(index) != nil, !insertion.mustBeNew { isInserted[index] = false }
   }
 
-  /// Returns the object in the store with the same values in the properties of
-  /// ``SaveGraph/matching``, or nil if there is none. As in a unique index, nil equals no other
-  /// value.
+  /// Returns the key and primary value of the object in the store that has the same values in the
+  /// properties ``SaveGraph/matching``, or nil if there is none. As in a unique index, nil equals
+  /// no other value.
   private func match(_ index: Int) throws -> (zIndex: Int64, primary: Value)? {
     let plan = nodes[index].plan
     let primary = plan.primary.map { plan.properties[$0].name } ?? plan.key

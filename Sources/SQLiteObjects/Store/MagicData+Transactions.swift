@@ -108,7 +108,7 @@ extension MagicData {
   }
 
   /// Runs `body` on one snapshot. Throws if the content of the store is replaced meanwhile, because
-  /// the result may come from either content.
+  /// the result may come from the old or from the new content.
   ///
   /// - Parameters:
   ///   - isOneStatement: Whether `body` runs a single SELECT, which needs no transaction.
@@ -124,7 +124,8 @@ extension MagicData {
     }
   }
 
-  /// Returns the result of `body`, which runs as in ``onSnapshot(isOneStatement:_:)``.
+  /// Runs `body` once on a snapshot, as in ``onSnapshot(isOneStatement:_:)``, and returns its
+  /// result.
   func readOnce<Result>(
     isOneStatement: Bool = false, _ body: (Connection) throws -> Result
   ) throws -> Result {
