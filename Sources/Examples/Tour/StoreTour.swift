@@ -30,7 +30,7 @@ package struct StoreTour {
 
   /// Counts the zones south of a latitude in three ways with SQL.
   ///
-  /// - Returns: The numbers of rows that an INSERT, an untyped query and a typed query counted.
+  /// - Returns: The number of zones according to an INSERT, an untyped query and a typed query.
   package func count(southOf latitude: Double) throws -> [Int] {
     let database = magic.database
     try database.executeChange(

@@ -51,8 +51,8 @@ final class StoreFolder: Sendable {
   let path: String
   private let identity: AssetID
   private let operations: any FileOperations
-  /// The state of the folders. Calls that are running when the store is closed keep the folders
-  /// that they use open.
+  /// The state of the folders. Calls that are running when the store is closed can still use the
+  /// folders that they have opened.
   private let state = Mutex(State.missing)
 
   var root: Folder { get throws(AssetError) { try opened().root } }

@@ -32,8 +32,8 @@ extension AssetStore {
   /// of this database that deletes or replaces assets, by any SQL. If a reader of this database
   /// still needs a file, the file is removed when that reader ends. If a reader of another process
   /// needs it, the file is removed after a later commit of this database, at the next opening, or
-  /// by this call. A cluster doesn't report its readers. Its stores remove a file when they first
-  /// saw it marked for removal at least `leaderTimeout` ago.
+  /// by this call. A cluster doesn't report its readers. There, a file is removed when
+  /// `leaderTimeout` has passed since a store first saw that the file is marked for removal.
   ///
   /// - Throws: ``AssetError`` or `SQLiteError` if a file can't be removed. It is then removed
   ///   later.

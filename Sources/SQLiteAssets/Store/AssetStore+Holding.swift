@@ -28,7 +28,8 @@ extension AssetStore {
   /// that, the next opening of the store releases them.
   package func holdingSession() throws(AssetError) -> String { try pendingFolder.session() }
 
-  /// Prevents the removal of files as long as a holder needs them, as part of the open transaction.
+  /// Inserts holds for files, as part of the open transaction. The files are not removed until the
+  /// holder releases them.
   ///
   /// - Parameters:
   ///   - files: The file names, as in the asset rows.

@@ -48,8 +48,8 @@ extension AssetStore {
   /// - Parameters:
   ///   - condition: The SQL condition that selects assets.
   ///   - progress: A closure that is called at the beginning and after each asset with a valid row.
-  ///   - access: A function that runs a closure in an access to the database. It is called once per
-  ///     page.
+  ///   - access: A function that runs a closure in an access to the database. It is called once for
+  ///     the totals, and once per page.
   ///   - fault: A function that returns the error if an asset's content is missing or damaged,
   ///     otherwise nil.
   /// - Returns: The errors, in the order of the ids.
@@ -230,7 +230,7 @@ extension AssetStore {
   }
 }
 
-/// The result of a sweep (`AssetStore.sweep()`).
+/// The files that a sweep removed and those that it kept, as `AssetStore.sweep()` returns them.
 public struct SweepReport: Hashable, Sendable {
   /// The names of the removed files, which no row referenced.
   public internal(set) var removed: [String] = []
@@ -244,7 +244,8 @@ public struct SweepReport: Hashable, Sendable {
   public internal(set) var foreign: [String] = []
 }
 
-/// The pending upkeep of a store (`AssetStore.upkeepPlan()`).
+/// The files that opening and sweeping a store would move or remove, as `AssetStore.upkeepPlan()`
+/// returns them.
 public struct UpkeepPlan: Hashable, Sendable {
   /// The names of files that rows reference, but that a terminated program hasn't moved into place.
   /// Opening the store moves them.

@@ -172,7 +172,7 @@ public final class CodableStore: Sendable {
 
   /// Returns the names of the tables of items, including empty ones, sorted by their UTF-8 bytes.
   ///
-  /// - Returns: The names, which are the names of types and the names that you chose.
+  /// - Returns: The names of types, and the names that you passed as `table`.
   /// - Throws: `SQLiteError` if the database can't be read.
   public func tableNames() throws -> [String] {
     try database.read { try CollectionCatalog(connection: $0).names() }
@@ -181,7 +181,7 @@ public final class CodableStore: Sendable {
   /// Returns the names of the tables of items, including empty ones, sorted by their UTF-8 bytes.
   /// Suspends the task meanwhile.
   ///
-  /// - Returns: The names, which are the names of types and the names that you chose.
+  /// - Returns: The names of types, and the names that you passed as `table`.
   /// - Throws: `SQLiteError` if the database can't be read, or `CancellationError`.
   public func tableNames() async throws -> [String] {
     try await database.read { try CollectionCatalog(connection: $0).names() }

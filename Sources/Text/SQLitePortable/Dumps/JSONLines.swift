@@ -67,7 +67,8 @@ struct JSONLines: DumpFormat {
 }
 
 extension JSONText {
-  /// Appends a value as JSON. A blob or an infinite real becomes an object that contains its type.
+  /// Appends a value as JSON. A blob or an infinite real becomes an object with the name of the
+  /// type as its key.
   package mutating func append(_ value: Value) {
     switch value {
     case .null: bytes += "null".utf8

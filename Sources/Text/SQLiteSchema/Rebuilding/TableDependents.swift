@@ -64,8 +64,8 @@ extension TableRebuild {
     }
   }
 
-  /// Creates the triggers, statistics and indexes of the old table again, except
-  /// ``droppedIndexes``, and sets its AUTOINCREMENT counter.
+  /// Creates the triggers, statistics and indexes of the old table again for the new one, except
+  /// the indexes in ``droppedIndexes``. Sets the AUTOINCREMENT counter of the new table.
   func restore(_ dependents: TableDependents) throws {
     try restoreSequence(dependents.sequence)
     for index in dependents.indexes where !droppedIndexes.contains(index.name) {
