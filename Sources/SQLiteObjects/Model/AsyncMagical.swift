@@ -58,7 +58,8 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     box = Box(LazyState(.decoded(keys)))
   }
 
-  /// Creates a value that you set later.
+  /// Creates an unset value. Fetching it throws ``MagicError/detachedValue(type:)`` until you set
+  /// it. A change such as `append(_:)` treats an unset collection as empty.
   public init() {
     box = Box(LazyState(.unset))
   }

@@ -6,8 +6,8 @@ import SQLiteCore
 /// are equal if they have the same primary value or, without a primary value, if they are copies of
 /// one object. Inserting an object replaces the one that is equal to it.
 public struct MagicalSet<Element: MagicObject> {
-  /// The objects, in the order in which they were inserted. The order of a fetched set is
-  /// unspecified.
+  /// The objects, in the order in which they were inserted. An object that replaces an equal one
+  /// takes its position. The order of a fetched set is unspecified.
   public private(set) var elements: [Element] = []
   /// The identity of each object when it was last determined.
   private var keys: [MagicIdentity] = []

@@ -12,7 +12,7 @@ extension PropertyTrait {
   /// - Parameters:
   ///   - path: A relation, such as `\Self.$owner`.
   ///   - rule: The rule to apply.
-  /// - Returns: A trait for ``MagicObject/traits``.
+  /// - Returns: A trait for the `traits` of a ``MagicObject``.
   public static func onDelete<Object: MagicObject, Property: MagicProperty>(
     _ path: KeyPath<Object, Property>, _ rule: DeleteRule
   ) -> PropertyTrait {

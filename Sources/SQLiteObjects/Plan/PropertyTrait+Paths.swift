@@ -8,7 +8,7 @@ extension PropertyTrait {
   /// - Parameters:
   ///   - first: A property, such as `\Self.$email`.
   ///   - others: More properties.
-  /// - Returns: A trait for ``MagicObject/traits``.
+  /// - Returns: A trait for the `traits` of a ``MagicObject``.
   public static func unique<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
@@ -21,7 +21,7 @@ extension PropertyTrait {
   /// - Parameters:
   ///   - first: A property, such as `\Self.$country`.
   ///   - others: More properties.
-  /// - Returns: A trait for ``MagicObject/traits``.
+  /// - Returns: A trait for the `traits` of a ``MagicObject``.
   public static func indexed<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
@@ -38,7 +38,7 @@ extension PropertyTrait {
   /// - Parameters:
   ///   - first: A property that is stored as text, such as `\Self.$notes`.
   ///   - others: More properties.
-  /// - Returns: A trait for ``MagicObject/traits``.
+  /// - Returns: A trait for the `traits` of a ``MagicObject``.
   public static func searched<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
@@ -54,7 +54,7 @@ extension PropertyTrait {
   /// - Parameters:
   ///   - path: A property, such as `\Self.$score`.
   ///   - value: The value in objects that were saved before.
-  /// - Returns: A trait for ``MagicObject/traits``.
+  /// - Returns: A trait for the `traits` of a ``MagicObject``.
   public static func `default`<Object: MagicObject, Property: MagicProperty>(
     _ path: KeyPath<Object, Property>, _ value: any Bindable & Sendable
   ) -> PropertyTrait {
