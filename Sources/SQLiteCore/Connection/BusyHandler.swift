@@ -30,8 +30,8 @@ final class BusyHandler {
   /// false without a pause if the timeout has passed or the access must end.
   ///
   /// The pauses are short because locks have no queue: a free lock goes to the first connection
-  /// that tries. SQLite's own handler pauses for up to 100 ms, so that it may never get the lock
-  /// before its timeout while other connections write continuously.
+  /// that tries. SQLite's own handler pauses for up to 100 ms. With such pauses, a connection may
+  /// time out without getting the lock while other connections write continuously.
   fileprivate func waitForLock(attempt: Int32) -> Bool {
     if interruption.place == .task { _ = interruption.giveUp() }
     let now = Moment.now

@@ -1,7 +1,7 @@
 import CSQLite
 
-/// The version and compile-time options of the SQLite library that is loaded at run time. It may
-/// differ from the one with which the program was built.
+/// The version and compile-time options of the SQLite library that is loaded at run time. That
+/// library may differ from the one with which the program was built.
 public enum Capabilities {
   /// The version of SQLite, such as `3.40.1` (`sqlite3_libversion`).
   public static var version: String {
@@ -46,8 +46,8 @@ public enum Capabilities {
   /// A Boolean value that indicates whether SQLite has R*Tree tables.
   public static var hasRTree: Bool { has("ENABLE_RTREE") }
 
-  /// A Boolean value that indicates whether SQLite has the session extension and the preupdate
-  /// hook, which it needs.
+  /// A Boolean value that indicates whether SQLite has the session extension, and also the
+  /// preupdate hook that the extension needs.
   public static var hasSessions: Bool { has("ENABLE_SESSION") && hasPreupdateHook }
 
   /// A Boolean value that indicates whether SQLite has mathematical functions such as `sin`.

@@ -249,12 +249,15 @@ public final class Connection {
     publishChanges()
   }
 
-  /// Whether an access on this thread uses the connection, outside callbacks to the program.
+  /// Whether an access on this thread uses the connection, and no callback of the program, such as
+  /// an authorizer, is running on it.
   var mayAccess: Bool {
     user.load(ordering: .relaxed) == currentThread() && !hooks.callback.isRunning
   }
 
-  /// Throws unless an access on this thread uses the connection, outside callbacks to the program.
+  /// Throws ``ResultCode/misuse`` unless an access on this thread uses the connection. Also throws
+  /// while a callback of the program, such as an authorizer, is running on it, and if this process
+  /// was forked after the connection was opened.
   func checkAccess(_ sql: String? = nil) throws(SQLiteError) {
     guard user.load(ordering: .relaxed) == currentThread() else {
       throw SQLiteError(
@@ -267,15 +270,16 @@ public final class Connection {
     }
   }
 
-  /// Throws if this is the writer connection and its file was removed or replaced, so that the
-  /// writes would be lost.
+  /// Throws if this is the writer connection and the database file or its log was removed or
+  /// replaced, so that the writes would be lost.
   func checkFile() throws(SQLiteError) {
     guard environment.isWriter, let watch = environment.watch else { return }
     try watch.check()
   }
 
-  /// Records which file is the current write-ahead log, because the journal mode can change outside
-  /// a transaction.
+  /// Makes ``checkFile()`` accept the current write-ahead log file, unless the log is missing in
+  /// WAL mode. Outside a transaction, a change of the journal mode can remove or replace the log
+  /// legitimately.
   func acceptLog() {
     environment.watch?.acceptLog {
       (try? uncheckedPragma("journal_mode")) == .text("wal")
@@ -291,8 +295,8 @@ public final class Connection {
   /// Returns the error of a failed SQLite call, and records in ``state`` whether the failure ended
   /// the transaction or the session.
   ///
-  /// If the access must end, the message contains the reason. If a lock is held, the message
-  /// describes the accesses of this process that may hold it.
+  /// If the access must end, the message contains the reason. If the call failed because of a lock,
+  /// the message describes the accesses of this process that may hold it.
   @inline(never)
   func failure(_ code: Int32, sql: String, inTransaction: Bool = false) -> SQLiteError {
     var error = handle.error(code, sql: sql)
@@ -316,8 +320,8 @@ public final class Connection {
 }
 
 extension Connection {
-  /// Whether another access can run on this connection. A server's session can be lost even after a
-  /// successful commit, which sets no failure in `state`.
+  /// Whether another access can run on this connection. The server's session is checked separately,
+  /// because `state` doesn't change if the session is lost after a successful commit.
   @inline(__always) var isUsable: Bool { !state.isBroken && handle.remote?.isLost != true }
 }
 
@@ -427,8 +431,8 @@ extension Connection: StatementOwner {
 @available(*, unavailable)
 extension Connection: Sendable {}
 
-/// A dictionary with types as keys. It remembers the last lookup, because most lookups repeat it:
-/// this avoids hashing (benchmark `point`).
+/// A dictionary with types as keys. It stores the last lookup, because most lookups repeat the last
+/// one and then need no hashing (benchmark `point`).
 private final class Attachments {
   var all: [ObjectIdentifier: AnyObject] = [:] {
     didSet { last = nil }

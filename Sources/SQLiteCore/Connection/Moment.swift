@@ -12,7 +12,7 @@ struct Moment: Comparable, Sendable {
     self.nanoseconds = nanoseconds
   }
 
-  /// The current time (`clock_gettime`).
+  /// The current moment (`clock_gettime`).
   static var now: Moment {
     var time = timespec()
     #if canImport(Darwin)

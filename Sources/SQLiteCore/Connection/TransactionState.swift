@@ -73,8 +73,8 @@ final class TransactionState {
   /// open.
   private(set) var savepoints: [Scope] = []
 
-  /// The position of the change recording when the innermost scope was opened, including savepoints
-  /// of the program's SQL; nil if no scope is open or nothing was being recorded.
+  /// The position of the change recording when the innermost scope, which can be a savepoint of the
+  /// program's SQL, was opened; nil if no scope is open or nothing was being recorded.
   var innermostMark: RecordingMark? { (innermost ?? savepoints.last)?.changes }
 
   /// Whether a transaction or savepoint that the library has begun is open.
@@ -146,7 +146,7 @@ final class TransactionState {
     innermost = scope
   }
 
-  /// Records that the innermost scope has ended.
+  /// Records that the library's innermost scope has ended.
   func close() {
     innermost = innermost?.outer
     if !isInsideScope, !isBroken { phase = isInsideBare ? .bare : .closed }

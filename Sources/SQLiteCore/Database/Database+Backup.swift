@@ -25,7 +25,7 @@ extension Database {
   ///   - progress: Called after each step. If it throws, the backup ends and the destination keeps
   ///     its content.
   /// - Throws: The error of `progress`; ``SQLiteError``, with ``ResultCode/misuse`` if both
-  ///   databases use the same file or inside a transaction or read of the destination,
+  ///   databases use the same file or if called inside an access to the destination,
   ///   ``ResultCode/busy`` if a lock isn't free within the busy timeout, ``ResultCode/interrupt``
   ///   after the deadline, or ``ResultCode/authorization`` if one of the databases belongs to a
   ///   cluster.
@@ -161,7 +161,8 @@ extension Database {
   }
 }
 
-/// A running copy of a database into another one (`sqlite3_backup`).
+/// A running copy of one database into another (`sqlite3_backup`). Releasing it before its end
+/// rolls back the changes of the destination.
 @safe private final class Backup {
   private let pointer: OpaquePointer
   private let source: Connection

@@ -31,10 +31,12 @@ extension Database {
       /// With ``JournalMode/delete``, SQLite's own `full` doesn't guarantee this, so the library
       /// then uses ``extra``.
       case full
-      /// Commits survive a power cut, as with ``full``. In all modes with a rollback journal,
-      /// SQLite also syncs the folder after it has deleted the journal.
+      /// Commits survive a power cut, as with ``full``. SQLite also syncs the folder after it has
+      /// deleted a rollback journal, which might otherwise reappear after the power cut and undo
+      /// the last commit.
       case extra
-      /// In WAL mode, a power cut may undo the last commits but doesn't damage the database.
+      /// In WAL mode, a power cut may undo the last commits but doesn't damage the database. In
+      /// other journal modes, there is a very small chance that it does.
       case normalLosesLastCommitsOnPowerCut = "normal"
       /// SQLite never waits for the disk. A power cut may damage the database.
       case offMayCorruptOnPowerCut = "off"

@@ -85,7 +85,7 @@ extension Database {
   /// When this method returns, the changes are committed, and as durable as ``Options/synchronous``
   /// specifies. If `body` throws or returns ``TransactionOutcome/rollback``, they are rolled back.
   /// Inside another write on the same thread, this method opens a savepoint of that write, and the
-  /// changes are committed at its end.
+  /// changes are committed when that write ends.
   ///
   /// - Parameters:
   ///   - kind: How the transaction begins. `immediate` waits for the write lock at the beginning.

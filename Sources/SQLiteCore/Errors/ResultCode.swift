@@ -53,10 +53,10 @@ extension ResultCode {
   /// An operation was aborted before it was complete, for example because the database is suspended
   /// (`SQLITE_ABORT`).
   public static let abort = ResultCode(rawValue: SQLITE_ABORT)
-  /// Another connection holds a lock (`SQLITE_BUSY`).
+  /// Another connection holds a lock that the operation needs (`SQLITE_BUSY`).
   public static let busy = ResultCode(rawValue: SQLITE_BUSY)
-  /// A lock conflicts with another one of the same connection or the same shared cache
-  /// (`SQLITE_LOCKED`).
+  /// A lock that the operation needs conflicts with a lock of the same connection, or of a
+  /// connection with the same shared cache (`SQLITE_LOCKED`).
   public static let locked = ResultCode(rawValue: SQLITE_LOCKED)
   /// Memory could not be allocated (`SQLITE_NOMEM`).
   public static let outOfMemory = ResultCode(rawValue: SQLITE_NOMEM)
@@ -102,9 +102,9 @@ extension ResultCode {
   public static let foreignKeyConstraint = ResultCode(rawValue: CSQLITE_CONSTRAINT_FOREIGNKEY)
   /// A NOT NULL constraint failed (`SQLITE_CONSTRAINT_NOTNULL`).
   public static let notNullConstraint = ResultCode(rawValue: CSQLITE_CONSTRAINT_NOTNULL)
-  /// A primary key already exists (`SQLITE_CONSTRAINT_PRIMARYKEY`).
+  /// A row with the same primary key already exists (`SQLITE_CONSTRAINT_PRIMARYKEY`).
   public static let primaryKeyConstraint = ResultCode(rawValue: CSQLITE_CONSTRAINT_PRIMARYKEY)
-  /// A rowid already exists (`SQLITE_CONSTRAINT_ROWID`).
+  /// A row with the same rowid already exists (`SQLITE_CONSTRAINT_ROWID`).
   public static let rowIDConstraint = ResultCode(rawValue: CSQLITE_CONSTRAINT_ROWID)
   /// A trigger called `RAISE` to reject the change (`SQLITE_CONSTRAINT_TRIGGER`).
   public static let triggerConstraint = ResultCode(rawValue: CSQLITE_CONSTRAINT_TRIGGER)
@@ -113,9 +113,9 @@ extension ResultCode {
   /// A value doesn't have the type of its column in a STRICT table (`SQLITE_CONSTRAINT_DATATYPE`).
   public static let dataTypeConstraint = ResultCode(rawValue: CSQLITE_CONSTRAINT_DATATYPE)
   /// A read transaction can't be upgraded to a write transaction, because another connection has
-  /// written since it began (`SQLITE_BUSY_SNAPSHOT`).
+  /// written since the read began (`SQLITE_BUSY_SNAPSHOT`).
   public static let busySnapshot = ResultCode(rawValue: CSQLITE_BUSY_SNAPSHOT)
-  /// Another process is recovering the WAL file (`SQLITE_BUSY_RECOVERY`).
+  /// Another process is recovering the WAL file after a crash (`SQLITE_BUSY_RECOVERY`).
   public static let busyRecovery = ResultCode(rawValue: CSQLITE_BUSY_RECOVERY)
   /// SQLite has rolled back the transaction (`SQLITE_ABORT_ROLLBACK`).
   public static let abortRollback = ResultCode(rawValue: CSQLITE_ABORT_ROLLBACK)

@@ -133,7 +133,7 @@ extension SQLiteError {
   /// A suffix of the message for an access that was waiting for another connection's lock.
   static let whileLocked = " while waiting for a lock"
 
-  /// The error of recording the values of changed rows with an SQLite that was built without the
+  /// The error that recording the values of changed rows throws if SQLite was built without the
   /// preupdate hook.
   package static let noPreupdateHook = SQLiteError(
     .misuse,
@@ -163,7 +163,7 @@ extension SQLiteError {
   }
 }
 
-/// Returns the system's description of an error number (the POSIX form of `strerror_r`).
+/// Returns the operating system's description of an error number (the POSIX form of `strerror_r`).
 package func systemMessage(_ number: Int32) -> String {
   unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
     unsafe buffer.initialize(repeating: 0)

@@ -10,8 +10,9 @@ import Synchronization
 public struct GroupCommit: Hashable, Sendable {
   /// The maximum number of writes that share a transaction. The value 1 turns merging off.
   public var maximumCount = 128
-  /// The time after the beginning of a transaction during which further writes can join it. They
-  /// delay its first write by at most this time and the duration of one more write.
+  /// The time after the beginning of a transaction during which further writes can join it. The
+  /// writes that join delay the commit of the first one by at most this time plus the duration of
+  /// one more write.
   public var maximumDuration = Duration.milliseconds(10)
   /// A Boolean value that indicates whether asynchronous calls of `write` with the transaction kind
   /// `immediate` can be merged, too. Their closures may then run more than once.

@@ -45,7 +45,7 @@ public struct SQL: Sendable {
     end = text
   }
 
-  /// Creates SQL from text that contains one parameter for each value.
+  /// Creates SQL from text that already contains one parameter for each value, in the same order.
   package init(_ text: String, _ values: [Value]) {
     pieces = values.map { Piece(text: "", isMarked: false, parameter: .value($0)) }
     end = pieces.isEmpty ? text : ""
@@ -96,7 +96,7 @@ extension SQL {
     if end.isEmpty { end = text } else { end += text }
   }
 
-  /// Appends a parameter with its value.
+  /// Appends a `?` and the value to bind to it.
   @usableFromInline package mutating func append(value: consuming Value) {
     append(.value(value), isMarked: true)
   }

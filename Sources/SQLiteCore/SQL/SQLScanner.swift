@@ -23,7 +23,7 @@ struct SQLScanner {
   /// The UTF-8 of the SQL.
   var bytes: ArraySlice<UInt8> { lexer.bytes }
 
-  /// Returns the next token and its range in ``bytes``, or nil at the end.
+  /// Returns the next token and its range in ``bytes``, or nil at the end of the SQL.
   mutating func next() -> (token: Token, range: Range<Int>)? {
     let (code, start) = lexer.nextSignificant()
     guard code != .endOfText else { return nil }
@@ -75,7 +75,7 @@ struct SQLScanner {
     func `is`(_ text: String) -> Bool { !isQuoted && self.text == text }
   }
 
-  /// Returns the next token with its text, or nil at the end.
+  /// Returns the next token with its text, or nil at the end of the SQL.
   mutating func nextWord() -> Word? {
     guard let (token, range) = next() else { return nil }
     let unquoted = unquoted(range).map { String(decoding: $0, as: UTF8.self) }
@@ -109,8 +109,8 @@ extension SQLScanner {
     return words
   }
 
-  /// Returns whether a CREATE, ALTER or DROP statement concerns the temporary schema or an attached
-  /// database.
+  /// Returns whether a CREATE, ALTER or DROP statement refers to an object of the temporary schema
+  /// or of an attached database.
   static func namesOtherSchema(_ sql: String) -> Bool {
     let parts = words(sql, atMost: 8).map(\.text)
     if parts.dropFirst().first.map({ ["temp", "temporary"].contains($0) }) ?? false { return true }
@@ -133,7 +133,8 @@ extension SQLScanner {
     firstWord(sql).map { ["select", "values", "with"].contains($0) } ?? false
   }
 
-  /// Returns whether only blanks, comments and semicolons follow `offset`.
+  /// Returns whether only blanks, comments and semicolons follow `offset`, a position in bytes of
+  /// UTF-8.
   static func isBlank(_ sql: String, from offset: Int) -> Bool {
     guard offset < sql.utf8.count else { return true }
     var scanner = SQLScanner(sql)
