@@ -11,7 +11,7 @@ extension Connection {
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
   /// - Throws: `SQLiteError` if a statement fails.
-  /// - Complexity: O(*n* log *n*), with one write per link that differs.
+  /// - Complexity: O(*n* log *n*) for *n* links, with one write per link that differs.
   package func setList(_ table: LinkTable, of owner: Int64, to targets: [Int64]) throws(SQLiteError)
   {
     let present = try entries(table, of: owner)
@@ -31,8 +31,8 @@ extension Connection {
   ///   - base: The keys of the targets before the change.
   ///   - targets: The keys of the targets after the change.
   /// - Throws: `SQLiteError` if a statement fails.
-  /// - Complexity: O(*n* log *n*), with one write per link that differs. If targets are only
-  ///   appended, the list is not read.
+  /// - Complexity: O(*n* log *n*) for *n* links, with one write per link that differs. If targets
+  ///   are only appended, the list is not read.
   package func changeList(
     _ table: LinkTable, of owner: Int64, from base: [Int64], to targets: [Int64]
   ) throws(SQLiteError) {

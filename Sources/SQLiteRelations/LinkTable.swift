@@ -95,8 +95,8 @@ extension LinkTable {
 }
 
 extension Connection {
-  /// Fetches the links of many owners with one query, ordered by owner. The links of each owner are
-  /// in the order of their positions or keys or, for a set, of their targets.
+  /// Fetches the links of many owners with one query. The result is ordered by owner. The links of
+  /// each owner are in the order of their positions (list), keys (dictionary) or targets (set).
   ///
   /// - Complexity: O(*n* log *m*) for *n* fetched links in a table of *m*.
   package func links(_ table: LinkTable, of owners: [Int64]) throws -> [StoredLink] {
@@ -117,7 +117,7 @@ extension Connection {
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
   /// - Throws: `SQLiteError` if a statement fails.
-  /// - Complexity: O(*n*) reads, and one write per link that differs.
+  /// - Complexity: O(*n*) reads for *n* stored links, and one write per link that differs.
   package func setSet(
     _ table: LinkTable, of owner: Int64, to targets: Set<Int64>
   ) throws(SQLiteError) {
@@ -155,7 +155,7 @@ extension Connection {
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets, by the keys of the dictionary.
   /// - Throws: `SQLiteError` if a statement fails.
-  /// - Complexity: O(*n*) reads, and one write per link that differs.
+  /// - Complexity: O(*n*) reads for *n* stored links, and one write per link that differs.
   package func setDictionary(
     _ table: LinkTable, of owner: Int64, to targets: [Value: Int64]
   ) throws(SQLiteError) {

@@ -37,8 +37,8 @@ package struct Relation: Hashable, Sendable {
   /// The name of the column of ``table`` that orders and identifies the ends of one start, such as
   /// the position in a list. Nil if ``end`` does.
   private let place: String?
-  /// The name of the column of ``table`` that distinguishes rows with the same start and end, which
-  /// count as one connection. Nil if no two rows have the same start and end.
+  /// The name of the column of ``table`` that distinguishes rows with the same start and end, if
+  /// such rows count as one connection. Nil if each row counts.
   private let distinguishingColumn: String?
   /// The table and the key column of the rows at the start of the relation.
   private let origin: End
@@ -348,7 +348,7 @@ extension Relation {
   package func start(as name: String) -> String { "\(name).\(start)" }
 
   /// Returns an SQL condition that selects one of several connecting rows with the same start and
-  /// end, or nil if no two rows have the same start and end. `name` is the alias of their table.
+  /// end, or nil if each row counts. `name` is the alias of their table.
   package func isFirst(as name: String) -> String? {
     distinguishingColumn.map { distinguishingColumn in
       let same = "\(name)_.\(start) = \(name).\(start) AND \(name)_.\(end) = \(name).\(end)"

@@ -1,7 +1,7 @@
 import SQLiteCore
 
-/// The rows of a statement, which a ``ColumnDecoder`` uses to detect that its row has ended and to
-/// add its column to errors.
+/// The rows of a statement. The ``ColumnDecoder`` of a value uses them to detect that the row of
+/// the value has ended, and to name the column of the value in errors.
 protocol ColumnRows: AnyObject {
   /// The number of the row that is being read.
   var rowNumber: Int { get }

@@ -51,7 +51,7 @@ final class ColumnEncoder: Encoder, SingleValueEncodingContainer {
   func unkeyedContainer() -> any UnkeyedEncodingContainer { nesting.unkeyedContainer() }
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-  /// An encoder whose containers throw.
+  /// An encoder whose containers throw, which stops the encoding of a value that requests one.
   private var nesting: TreeEncoder {
     TreeEncoder(throwing: isDone ? SQLiteError.expiredEncoder : NestingSignal())
   }

@@ -3,9 +3,9 @@ import SQLiteCore
 
 /// The rows of one statement: its columns, its strategies, and the content of the current row.
 ///
-/// Decoders and containers reference this object, and a type may keep them after its row. Only the
-/// thread that reads the row may use anything except ``mark``, so decoders and containers check the
-/// mark first.
+/// Decoders and containers reference this object, and a type may keep them after the row has ended.
+/// Only the thread that reads the row may use anything except ``mark``, so decoders and containers
+/// check the mark first.
 final class DecodedRow {
   let handle: BorrowedHandle
   let columns: ColumnNames
@@ -22,7 +22,7 @@ final class DecodedRow {
   let mark: RowMark
 
   private let root: Any.Type
-  /// The name of the property that each column was looked up for.
+  /// The columns that were looked up, each with the name of the property that it was looked up for.
   private var properties: [(column: Int32, name: String)] = []
 
   // Used by one thread at a time. The check for exclusive access would cost as much as reading a
@@ -82,8 +82,8 @@ final class DecodedRow {
     return unsafe !children.isEmpty && children.contains { $0.row?.hasCopies ?? false }
   }
 
-  /// Releases the cached containers. They reference this object, so neither would be deallocated
-  /// otherwise.
+  /// Releases the cached containers. They and this object reference each other, so neither would be
+  /// deallocated otherwise.
   func close() {
     unsafe containers.removeAll()
     for (_, child) in unsafe children { child?.close() }
@@ -210,6 +210,9 @@ final class DecodedRow {
 
 extension DecodedRow {
   /// Reads a scalar from a column.
+  ///
+  /// - Throws: ``RowDecodingError`` if the content of the column doesn't represent a value of the
+  ///   type.
   @inline(__always)
   func scalar<Scalar: ScalarValue>(_ type: Scalar.Type, at column: Int32) throws -> Scalar {
     if let value = handle.use({ type.read(from: $0, at: column, forms) }) { return value }
@@ -239,6 +242,9 @@ extension DecodedRow {
   }
 
   /// Reads a value of any type from a column.
+  ///
+  /// - Throws: ``RowDecodingError`` if the content of the column doesn't represent a value of the
+  ///   type, or an error from the type's own `init(from:)`.
   func value<Result: Decodable>(_ type: Result.Type, at column: Int32) throws -> Result {
     if let scalar = unsafe scalars.scalar(of: type, at: column) {
       return try value(type, as: scalar, at: column)

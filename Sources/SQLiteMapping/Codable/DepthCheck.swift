@@ -5,7 +5,8 @@ import Essentials
 /// Foundation's decoder rejects more than 512 levels. Its encoder recurses without a limit, so a
 /// deeper value would overflow the stack.
 ///
-/// - Throws: `EncodingError`, or an error from the value's own `encode(to:)`.
+/// - Throws: `EncodingError` if the value has more than 512 levels, or an error from the value's
+///   own `encode(to:)`.
 package func checkDepth(
   of value: some Encodable, userInfo: [CodingUserInfoKey: Any] = [:]
 ) throws {

@@ -3,9 +3,9 @@ import SQLiteCore
 /// The values of the row that is being encoded. They are bound to the parameters of a statement or,
 /// for a ``ShapeReader``, collected.
 ///
-/// Encoders and containers reference this object, and a type may keep them after its row. Only the
-/// thread that encodes the row may use anything except ``mark``, so encoders and containers check
-/// the mark first.
+/// Encoders and containers reference this object, and a type may keep them after the row has ended.
+/// Only the thread that encodes the row may use anything except ``mark``, so encoders and
+/// containers check the mark first.
 final class EncodedRow {
   /// The statement whose parameters are bound, or nil if values are collected.
   let handle: BorrowedHandle?
@@ -102,8 +102,8 @@ final class EncodedRow {
     unsafe life = RowMark.newLife()
   }
 
-  /// Releases the cached containers. They reference this object, so neither would be deallocated
-  /// otherwise.
+  /// Releases the cached containers. They and this object reference each other, so neither would be
+  /// deallocated otherwise.
   func close() { unsafe containers.removeAll() }
 
   /// Returns a container of the current row for keys of a type. Reuses the container of the
@@ -178,8 +178,8 @@ final class EncodedRow {
   }
 
   /// Returns an encoder for a nested value that a type encodes in parts, with `nestedContainer` or
-  /// `superEncoder`. If the property has no parameter, the encoder discards the value if such
-  /// properties are skipped, and throws otherwise.
+  /// `superEncoder`. For a property without a parameter, the encoder discards the value if the row
+  /// skips such properties, and throws otherwise.
   func treeEncoder(forKey key: some CodingKey) -> any Encoder {
     guard let parameter = parameter(of: key) ?? (isPartial ? 0 : nil) else {
       return TreeEncoder(

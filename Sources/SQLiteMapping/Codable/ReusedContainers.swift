@@ -3,7 +3,7 @@ import Essentials
 import SQLiteCore
 import Synchronization
 
-/// A container that a decoder or an encoder returns again for each row.
+/// A container that a statement's decoder or encoder creates once and returns for each row.
 class ReusedContainer {
   final let copyCheck: CopyCheck
 
@@ -117,8 +117,8 @@ enum ContainerLayout {
   }
 }
 
-/// An unowned reference to a statement. Using it counts no references. Storing it doesn't keep the
-/// statement alive, so SQLite finalizes each statement where its connection is used.
+/// An unowned reference to a statement. Using it changes no reference count. Storing it doesn't
+/// keep the statement alive, so SQLite finalizes each statement where its connection is used.
 ///
 /// Proof that the statement is alive: it is used by a ``DecodedRow`` or an ``EncodedRow`` on behalf
 /// of decoders, encoders and containers, which check their ``RowMark`` first. A mark is
@@ -222,8 +222,8 @@ extension BorrowedHandle {
     unsafe numbers.pointee.life.store(life, ordering: .relaxed)
   }
 
-  /// Ends a row, which invalidates decoders with its number and containers with its life. Called
-  /// only on the thread of the row.
+  /// Ends a row, which invalidates decoders with its number and containers with its life. Only the
+  /// thread that reads or binds the row may call this.
   @inline(__always)
   func end() {
     unsafe numbers.pointee.life.store(0, ordering: .relaxed)

@@ -2,8 +2,8 @@ package import SQLiteCore
 
 /// A binder that binds `Encodable` values to the parameters of one statement, row after row.
 ///
-/// It is created once per statement and looks up the parameter of each property once. If a value
-/// doesn't encode a parameter, the parameter is NULL, regardless of the previous row. Types receive
+/// It is created once per statement and looks up the parameter of each property once. Parameters
+/// that a value doesn't encode are bound to NULL, regardless of the previous row. Types receive
 /// a ``RowEncoder``, and never this object, which owns the statement.
 package final class RowBinder {
   let content: EncodedRow
@@ -15,7 +15,7 @@ package final class RowBinder {
   ///   - statement: A statement with one parameter per column.
   ///   - columns: The names of the columns, in the order of the parameters, starting with parameter
   ///     1.
-  ///   - strategies: How values are stored.
+  ///   - strategies: The forms in which values are stored.
   ///   - isPartial: Whether properties without a parameter are skipped.
   package init(
     _ statement: borrowing Statement, columns: [String], strategies: MappingStrategies,

@@ -109,8 +109,8 @@ import SQLiteCore
   }
 }
 
-/// The container that is passed to a type's `init(from:)` if its keys are bytes. It consists of
-/// three words and owns nothing.
+/// The container that a type's `init(from:)` receives if each of its coding keys is one byte. It
+/// consists of three words and owns nothing.
 ///
 /// The standard library copies its container for every decoded value. Copying an owned reference
 /// would count it, which costs as much as reading the value.
@@ -227,7 +227,7 @@ extension BorrowedDecodingContainer {
     return try unsafe container._withUnsafeGuaranteedRef { try $0.row.value(type, at: column) }
   }
 
-  /// Reads a property whose column wasn't looked up yet, by way of the full container.
+  /// Reads a property whose column doesn't exist or wasn't looked up yet, with the full container.
   private dynamic func decodeUncached<Result: Decodable>(_ type: Result.Type, _ key: Key) throws
     -> Result
   {

@@ -16,7 +16,7 @@ package import SQLiteCore
   /// - Parameters:
   ///   - statement: A statement that has a current row.
   ///   - type: The type that the rows are decoded as, for error messages.
-  ///   - strategies: How values are stored.
+  ///   - strategies: The forms in which values are stored.
   ///   - allowsMissingColumns: Whether an optional property without a column is decoded as nil.
   package init(
     _ statement: borrowing Statement, as type: Any.Type, strategies: MappingStrategies,

@@ -23,7 +23,7 @@ final class RecordPlan {
   /// needs no triggers. It is compared before each write, because another connection may drop
   /// triggers, and a write without them doesn't fail.
   private(set) var ensuredSchema: Value?
-  /// The number of the parameter for the first column of the key, in every write.
+  /// The number of the parameter for the first key column. It is the same in all writes.
   private(set) var keyParameter: Int32 = 1
   /// The SQL and the binder of each kind of write that was used. There are few kinds, so a linear
   /// search is faster than hashing.
@@ -173,7 +173,8 @@ final class RecordPlan {
     return table.definition()
   }
 
-  /// The unique indexes that the traits declare. They are known before the columns are.
+  /// The unique indexes that the traits declare. Unlike the columns, they are known before a value
+  /// was seen.
   var uniqueIndexes: [IndexDefinition] {
     type.traits.compactMap { trait in
       guard case .unique = trait.kind else { return nil }
@@ -332,7 +333,8 @@ enum RecordWrite: Equatable {
   case update
   /// Updates the row with the same key. Does nothing if no such row exists.
   case updateExisting
-  /// Inserts a row, or updates the row that has the same values in these columns. Returns the row.
+  /// Inserts a row, or updates the row that has the same values in the columns with these names.
+  /// Returns the row.
   case updateMatching([String])
   /// Inserts a row with a generated key, and returns the row.
   case insertReturning

@@ -97,8 +97,7 @@ extension TablePlan {
 }
 
 extension SQL {
-  /// The text of SQL whose names and values have no errors. It must not contain values, because
-  /// they would be lost.
+  /// The text of this SQL, which must not contain values, because the text doesn't include them.
   ///
   /// - Throws: `SQLiteError` if the SQL contains an error, such as a name that cannot be quoted.
   package var checkedText: String {

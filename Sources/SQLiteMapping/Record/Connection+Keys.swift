@@ -38,14 +38,16 @@ extension Connection {
 
   /// Returns the primary key of a value.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the value has no key yet.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the value has no key yet, or if the
+  ///   keys of its type consist of several columns.
   package func keyValue<Object: Record>(of object: Object) throws -> Value {
     try keyReader(of: Object.self).key(of: object)
   }
 
   /// Returns the primary keys of values, in the order of the values.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if one of the values has no key yet.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if one of the values has no key yet, or
+  ///   if the keys of their type consist of several columns.
   package func keyValues<Object: Record>(of objects: [Object]) throws -> [Value] {
     let reader = try keyReader(of: Object.self)
     return try objects.map { try reader.key(of: $0) }
@@ -108,7 +110,7 @@ extension Connection {
   }
 }
 
-/// The additional columns of a row, which don't belong to its value. Valid only inside the closure
+/// The columns of a row that don't belong to the record in the row. Valid only inside the closure
 /// that receives them.
 package struct AdditionalColumns {
   fileprivate let handle: StatementHandle

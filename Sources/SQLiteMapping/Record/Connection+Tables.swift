@@ -5,9 +5,9 @@ extension Connection {
   ///
   ///     try connection.prepare(Town.self)
   ///
-  /// The missing tables of types that it references (``PropertyTrait/references(_:_:onDelete:)``)
-  /// are created, too. The properties come from the type's ``Record/prototype``, or from a made-up
-  /// value.
+  /// The missing tables of the types that this type references with
+  /// ``PropertyTrait/references(_:_:onDelete:)`` are created, too. The properties come from the
+  /// type's ``Record/prototype``, or from a made-up value.
   ///
   /// - Parameter type: The type of the records.
   /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.misuse` if the properties
@@ -104,9 +104,9 @@ extension Connection {
 extension Connection {
   /// Returns the plan of a type on this connection, which is created when the type is first used.
   ///
-  /// - Throws: ``SQLiteError`` if the table belongs to another type, or if a newer program has
-  ///   written the store; ``SchemaError`` if rows are equal in columns that the type declares as
-  ///   unique.
+  /// - Throws: ``SQLiteError`` if the table belongs to another type, or if a newer version of the
+  ///   library has written the store; ``SchemaError`` if rows are equal in columns that the type
+  ///   declares as unique.
   func plan(of type: any Record.Type) throws -> RecordPlan {
     if let known = attachment(type) as? RecordPlan { return known }
     let plan = try RecordPlan(of: type)

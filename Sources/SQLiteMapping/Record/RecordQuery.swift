@@ -189,7 +189,8 @@ public struct RecordRequest<Result>: Sendable {
   var limit: Int?
   var offset = 0
 
-  /// The query with a limit of one row. SQL isn't limited, because it may change rows.
+  /// The query with a limit of one row. A query that was created from SQL is returned unchanged,
+  /// because its statement may change rows and must run to its end.
   fileprivate var limitedToOneRow: RecordQueryParts {
     guard case .table = source else { return self }
     var parts = self

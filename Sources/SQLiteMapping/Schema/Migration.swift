@@ -17,7 +17,7 @@ public struct Migration: Sendable {
   /// The permanent name of the migration. The database stores it when the migration has run, so
   /// don't change it afterwards.
   public let name: String
-  /// The changes, in order.
+  /// The changes, in the order in which they run.
   public let steps: [Step]
 
   /// Creates a migration from an array of steps.
@@ -198,10 +198,12 @@ extension Database {
   /// - Parameter migrations: All migrations of the program, the oldest first.
   /// - Returns: The names of the migrations that this call has run. If another call runs a
   ///   migration first, it is not included.
-  /// - Throws: `SQLiteError` with `ResultCode.schema` if a newer program has migrated the database
-  ///   or if the order of the migrations has changed, `SQLiteError` with `ResultCode.misuse` if
-  ///   names are empty or not unique, or an error of a step. The failed migration is rolled back.
-  ///   Earlier migrations remain.
+  /// - Throws: `SQLiteError` with `ResultCode.schema` if a migration has run that `migrations` does
+  ///   not contain, if the order of the migrations has changed, or if a newer version of the
+  ///   library has written the database; `SQLiteError` with `ResultCode.misuse` if names are empty
+  ///   or not unique; `SQLiteError` with `ResultCode.foreignKeyConstraint` if a migration leaves
+  ///   references to missing rows; an error of a step. The failed migration is rolled back. Earlier
+  ///   migrations remain.
   @discardableResult
   public func migrate(_ migrations: [Migration]) throws -> [String] {
     var made: [String] = []
@@ -374,7 +376,7 @@ extension Connection {
       "rows\(list) of “\(first.0)” reference missing rows of “\(first.1)”")
   }
 
-  /// Makes the next write of each type check its table again.
+  /// Marks the tables of all record types as unchecked, so that the next write checks them again.
   private func forgetTables() {
     for case let plan as RecordPlan in attachments.values { plan.ensured = .none }
   }

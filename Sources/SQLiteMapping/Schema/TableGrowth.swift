@@ -129,7 +129,8 @@ extension Connection {
   /// transaction. `ALTER TABLE` cannot change them, and dropping the table to rebuild it would run
   /// the delete rules of tables that reference it.
   ///
-  /// - Throws: ``SchemaError`` if the SQL of the table cannot be parsed; ``SQLiteError``.
+  /// - Throws: ``SchemaError`` if the SQL of the table cannot be parsed, or ``SQLiteError`` if a
+  ///   statement fails.
   /// - Complexity: O(1), independent of the number of rows.
   private func setDeleteRules(_ columns: [ColumnDefinition], _ table: TableDefinition) throws {
     guard !columns.isEmpty else { return }

@@ -39,8 +39,8 @@ extension Connection {
     }
   }
 
-  /// Returns the name of the primary key column of a table, or nil if the table has no primary key
-  /// or one of several columns.
+  /// Returns the name of the primary key column of a table, or nil if the primary key is missing or
+  /// consists of several columns.
   private func rowIDColumn(of table: String) throws -> String? {
     let keys = try columns(of: table).filter { $0.primaryKeyPosition > 0 }
     return keys.count == 1 ? keys[0].name : nil

@@ -15,7 +15,7 @@ public struct SearchPattern: Hashable, Sendable {
   /// level needs three.
   public static let maximumDepth = 30
 
-  /// The operator that joins the parts.
+  /// The operator that joins the parts of a pattern, or `none` for a single part.
   private enum JoiningOperator: Hashable { case none, and, or, not }
 
   private let joiningOperator: JoiningOperator
@@ -24,7 +24,7 @@ public struct SearchPattern: Hashable, Sendable {
   private let text: String
   /// The right operand of NOT, with its parts joined by OR. Empty for any other operator.
   private let excluded: String
-  /// The number of parentheses around the innermost part.
+  /// The number of nested pairs of parentheses around the innermost part.
   private let depth: Int
 
   private init(

@@ -23,7 +23,8 @@ package struct SearchTable: Sendable {
     }
   }
 
-  /// Returns whether the index is missing, or has other columns or triggers than the type requires.
+  /// Returns whether the index is missing, has other columns or triggers than the type requires, or
+  /// has a name that belongs to another table or view.
   package func needsRebuild(_ connection: Connection) throws -> Bool {
     try fault(connection) != nil
   }
@@ -96,8 +97,8 @@ package struct SearchTable: Sendable {
       .map(\.name)
   }
 
-  /// Drops the full-text index of a table if it exists, and its triggers. Does nothing if the name
-  /// belongs to another table or view.
+  /// Drops the full-text index of a table and the triggers of the index, if they exist. Does
+  /// nothing if the name of the index belongs to another table or view.
   package static func remove(of table: String, _ connection: Connection) throws {
     let name = TablePlan.searchTableName(of: table)
     if let isIndex = try isIndex(of: table, connection) {
@@ -129,8 +130,8 @@ package struct SearchTable: Sendable {
       "INSERT INTO \(identifier: name) (\(identifier: name)) VALUES ('rebuild')")
   }
 
-  /// Returns whether the table or view with the name of a table's full-text index is that index, or
-  /// nil if no table or view has the name.
+  /// Returns whether the full-text index of a table exists: false if another table or view has the
+  /// name of the index, and nil if none has.
   private static func isIndex(of table: String, _ connection: Connection) throws -> Bool? {
     let sql = try connection.firstRow(
       "SELECT sql FROM sqlite_schema WHERE name = \(TablePlan.searchTableName(of: table)) COLLATE NOCASE AND type IN ('table', 'view')",

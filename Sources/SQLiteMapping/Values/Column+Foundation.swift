@@ -4,8 +4,8 @@ public import SQLiteCore
 // These methods read the default form of a type, like `Row/get(_:as:)`. They return nil for NULL
 // and for any other form, where `get` throws an error with the reason.
 extension Column {
-  /// Returns the date that is stored as UTC text such as `2024-02-29 23:59:59.5`, or nil for any
-  /// other value.
+  /// Returns the date that is stored as text such as `2024-02-29 23:59:59.5`, in UTC unless the
+  /// text ends with a zone, or nil for any other value.
   public func asDate() -> Date? { try? Date(databaseValue: value) }
 
   /// Returns the UUID that is stored as text, in uppercase or lowercase, or nil for any other

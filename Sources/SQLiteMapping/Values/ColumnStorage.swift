@@ -6,8 +6,8 @@ package import SQLiteCore
 package struct ColumnStorage: Sendable {
   /// The type of the column.
   package let columnType: ColumnType
-  /// The collation that sorts the stored values in the order of the original values, or nil if
-  /// SQLite's default order does.
+  /// The collation that sorts the stored values in the order of the original values. Nil if
+  /// SQLite's default order does, or if no collation can.
   package let collation: String?
   /// Whether the type is an optional. Its nil is stored as NULL.
   package let isOptional: Bool
@@ -39,7 +39,7 @@ package struct ColumnStorage: Sendable {
   }
 
   /// Returns the collation that sorts the stored values of a type in the order of the original
-  /// values, or nil if SQLite's default order does.
+  /// values, or nil if SQLite's default order does, or if no collation can.
   ///
   /// An enumeration with raw values has the collation of its raw type.
   package static func collation(
@@ -76,8 +76,8 @@ extension ColumnStorage {
 
 // Fast paths without dynamic casts, for types that are stored in the same way with all strategies.
 extension ColumnStorage {
-  /// Returns the stored form of a value, or nil if the fast path doesn't support its type or it is
-  /// a NaN, which the general path rejects.
+  /// Returns the stored form of a value, or nil if the fast path doesn't support the type, or if
+  /// the value is a NaN, which the general path rejects.
   package static func plain<Source>(_ value: Source) -> Value? {
     if let text = same(value, as: String.self) { return .text(text) }
     if let integer = same(value, as: Int.self) { return .integer(Int64(integer)) }

@@ -61,8 +61,8 @@ public enum DataStrategy: Hashable, Sendable, CaseIterable {
 }
 
 extension Data {
-  /// A copy of the bytes in an array that owns its memory from the start. (The optimizer of Swift
-  /// 6.3.1 may free the result of the plain array initializer too early.)
+  /// A copy of the bytes in an array that owns its memory from the start, because the optimizer of
+  /// Swift 6.3.1 may free the result of the plain array initializer too early.
   package var byteArray: [UInt8] {
     unsafe withUnsafeBytes { unsafe copiedBytes($0.baseAddress, count: $0.count) }
   }

@@ -17,6 +17,8 @@ extension Date: Bindable, ColumnValue {
 
   /// Creates a date from text such as `2024-02-29 23:59:59.5`, the form of ``DateStrategy/text``.
   ///
+  /// The time is optional, and so is a zone such as `Z` or `+01:00`. Text without a zone is in UTC.
+  ///
   /// - Parameter databaseValue: The content of a column.
   /// - Throws: `SQLiteError` with `mismatch` if the value is not such a text, and with `range` if
   ///   the date is not in the years 0000 to 9999.

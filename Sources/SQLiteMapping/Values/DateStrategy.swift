@@ -185,7 +185,8 @@ extension DateText {
     return seconds
   }
 
-  /// Returns the date that `text` represents in any of the formats of SQLite's date functions.
+  /// Returns the date that `text` represents. Accepts the forms of SQLite's date functions that
+  /// begin with a date, optionally followed by a time and a zone. Without a zone, `text` is in UTC.
   ///
   /// - Throws: `SQLiteError` with `mismatch` and the reason if `text` is not a date, or with
   ///   `range` if a time zone or rounding moves the date out of the years 0000 to 9999.

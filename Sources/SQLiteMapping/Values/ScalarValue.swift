@@ -1,7 +1,7 @@
 package import SQLiteCore
 
-/// A type whose values are stored in one column in a form that this library defines: SQLite's
-/// storage classes, integers of all widths, and Foundation's values.
+/// A type whose values are stored in one column in a form that this library defines, such as
+/// `String`, `[UInt8]`, the number types, `Bool` and Foundation's `Date`, or an optional of them.
 ///
 /// Records, objects and keys share these conversions.
 protocol ScalarValue: Bindable, ColumnValue, SendableMetatype {

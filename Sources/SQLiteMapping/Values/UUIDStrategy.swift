@@ -1,7 +1,7 @@
 package import Essentials
 package import SQLiteCore
 
-/// The form in which a `UUID` is stored. Every strategy is exact.
+/// The form in which a `UUID` is stored. Every strategy preserves all 16 bytes.
 public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
   /// TEXT of 36 uppercase characters, like `uuidString`. Lowercase text can be read, too.
   ///
