@@ -25,7 +25,7 @@ extension Connection {
   /// - Parameters:
   ///   - value: The value. If a row is updated, it keeps its primary key.
   ///   - properties: The names of properties that are ``PropertyTrait/unique(_:)`` together. If
-  ///     empty, the row with the value's primary key is updated.
+  ///     empty, the call does the same as ``update(_:)-(Value)``.
   /// - Returns: The value as it is stored after the write.
   /// - Throws: The errors of ``update(_:)-(Value)``, or `SQLiteError` if the properties are not
   ///   unique together.

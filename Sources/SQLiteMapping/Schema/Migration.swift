@@ -39,7 +39,7 @@ public struct Migration: Sendable {
     self.init(name, steps)
   }
 
-  /// One change in a migration, such as renaming a column.
+  /// One change in a migration, such as renaming a column. It runs when the migration runs.
   public struct Step: Sendable, CustomStringConvertible {
     /// A description of the change for people, which `Database.migrationPlan(of:)` returns.
     public let description: String
@@ -55,7 +55,8 @@ public struct Migration: Sendable {
 }
 
 extension Migration.Step {
-  /// Renames a table. Foreign keys of other tables are updated.
+  /// Renames a table. Foreign keys of other tables, triggers and views are updated, and a full-text
+  /// index of the table is rebuilt.
   ///
   /// - Parameters:
   ///   - name: The current name of the table.
@@ -66,7 +67,8 @@ extension Migration.Step {
       name, to: newName, "ALTER TABLE \(identifier: name) RENAME TO \(identifier: newName)")
   }
 
-  /// Renames a column. Indexes, triggers and views are updated.
+  /// Renames a column. Indexes, triggers and views are updated, and a full-text index of the table
+  /// is rebuilt.
   ///
   /// - Parameters:
   ///   - name: The current name of the column.
@@ -82,8 +84,10 @@ extension Migration.Step {
     ) { isSameName($0, name) ? newName : $0 }
   }
 
-  /// Drops a column with its content. The migration throws if the column belongs to the primary
-  /// key, is unique or is used by an index, because SQLite cannot drop such a column.
+  /// Drops a column with its content, and rebuilds a full-text index of the table without it.
+  ///
+  /// The migration throws if the column belongs to the primary key, is unique, or is used by a
+  /// foreign key, an index, a trigger or a view, because SQLite cannot drop such a column.
   ///
   /// - Parameters:
   ///   - name: The name of the column.
@@ -105,7 +109,7 @@ extension Migration.Step {
     }
   }
 
-  /// Drops a table with all its rows.
+  /// Drops a table with all its rows and its full-text index.
   ///
   /// The migration throws if a foreign key of another table references this table, whatever its
   /// delete rule. Rows of other tables are never deleted.
@@ -134,7 +138,7 @@ extension Migration.Step {
     }
   }
 
-  /// Runs one SQL statement.
+  /// Runs one SQL statement, such as `UPDATE` or `CREATE INDEX`.
   ///
   /// - Parameter sql: The statement, which must be allowed in a transaction.
   /// - Returns: A step for a migration.

@@ -87,10 +87,10 @@ package struct Search: Sendable {
         + "columns (\(columns.joined(separator: ", "))); the next write of a \(type) creates it")
   }
 
-  /// Returns a query of columns for ``results(of:_:_:)``.
+  /// Returns the query of this search, which ``results(of:_:_:)`` runs.
   ///
-  /// The query first finds and sorts the rows, and then adds markers only to the rows that it
-  /// returns.
+  /// The query first finds, sorts and limits the rows, and then adds markers only to the rows that
+  /// it returns.
   ///
   /// - Parameters:
   ///   - columns: SQL for the columns of the result. It refers to the table as `found`.

@@ -4,8 +4,8 @@ public import SQLiteCore
 extension Decimal: Bindable, ColumnValue {
   /// The number as exact text in plain decimal notation, such as `-12.5`.
   ///
-  /// The text sorts numerically only with the collation that the library declares for `Decimal`
-  /// columns. SQLite's arithmetic converts it to an inexact REAL.
+  /// The text sorts numerically only with the collation `magicdata_decimal`, which the library adds
+  /// to each connection. SQLite's arithmetic converts the text to an inexact REAL.
   ///
   /// - Throws: `SQLiteError` with `mismatch` for a NaN.
   public var databaseValue: Value {

@@ -5,7 +5,7 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
   /// TEXT of decimal seconds, such as `-1.5`, with up to 18 digits after the point: exact.
   ///
   /// Equal durations have the same text. The text sorts in the order of the durations only with the
-  /// collation that the library declares for such columns.
+  /// collation `magicdata_decimal`, which the library adds to each connection.
   case text
   /// REAL seconds with 15 significant digits and an error of at most one unit in the last place of
   /// the double. Stored values sort in the order of the durations.
