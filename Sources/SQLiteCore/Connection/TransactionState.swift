@@ -12,9 +12,9 @@
 ///
 /// A broken connection stays broken and is closed at the end of its access.
 ///
-/// This is a class, and the scopes are a linked list of objects. With a struct or an array that is
-/// changed in place, Swift checks each read for exclusivity, which took a fifth of the instructions
-/// of an empty read.
+/// This is a class, and the scopes are a linked list of objects, because Swift checks each read of
+/// a struct or an array that is changed in place for exclusivity. Those checks took a fifth of the
+/// instructions of an empty read.
 final class TransactionState {
   /// A transaction or savepoint that the library has begun, or a savepoint that the program's SQL
   /// has opened.

@@ -59,7 +59,7 @@ extension Database {
     public var journalMode = JournalMode.wal
     /// The durability of commits.
     public var synchronous = Synchronous.full
-    /// A Boolean value that indicates whether foreign keys are enforced.
+    /// A Boolean value that indicates whether SQLite enforces foreign keys (`PRAGMA foreign_keys`).
     public var foreignKeys = true
     /// A Boolean value that indicates whether a trigger can fire itself again, and whether the
     /// deletions of a REPLACE fire delete triggers (`PRAGMA recursive_triggers`).
@@ -74,7 +74,8 @@ extension Database {
     /// The size in bytes to which the journal is truncated after a checkpoint or transaction
     /// (`PRAGMA journal_size_limit`).
     public var journalSizeLimit = 64 << 20
-    /// The size of each connection's page cache in KiB, or nil for SQLite's default.
+    /// The maximum size of each connection's page cache in KiB, or nil for SQLite's default
+    /// (`PRAGMA cache_size`).
     public var cacheSize: Int?
     /// The maximum number of bytes of the file that are mapped into memory, or nil for SQLite's
     /// default (`PRAGMA mmap_size`). An I/O error in mapped memory terminates the program.
@@ -126,8 +127,8 @@ extension Database {
     /// ``Database/readBriefly(deadline:_:)`` runs it on the calling task's thread, which avoids
     /// switching threads. With zero, such reads never run on that thread.
     public var longestReadOnTask = Duration.microseconds(100)
-    /// The configuration of group commit, which merges concurrent writes that opt in into one
-    /// transaction.
+    /// The configuration of group commit, which merges concurrent writes into one transaction. Only
+    /// writes that opt in are merged.
     public var groupCommit = GroupCommit()
     /// A Boolean value that indicates whether the library updates the statistics of SQLite's query
     /// planner (`PRAGMA optimize`).

@@ -5,8 +5,9 @@ import Synchronization
 /// A durable commit waits for the disk, no matter how many rows it contains. If many tasks write a
 /// few rows each, merging their writes lets all of them share one such wait.
 ///
-/// Only writes that opt in are merged, because their closures may run more than once: calls of
-/// `writeInGroup`, and asynchronous writes if ``includesAsyncWrites`` is true.
+/// The closures of merged writes may run more than once. Therefore, only writes that opt in are
+/// merged: calls of `writeInGroup`, and asynchronous calls of `write` if ``includesAsyncWrites`` is
+/// true.
 public struct GroupCommit: Hashable, Sendable {
   /// The maximum number of writes that share a transaction. The value 1 turns merging off.
   public var maximumCount = 128
