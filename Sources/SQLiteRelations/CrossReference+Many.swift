@@ -14,7 +14,8 @@ extension Connection {
   /// - Returns: For each of `lefts`, the linked records. If they are instances of a class, there is
   ///   one instance per key.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if one of `lefts`
-  ///   has no primary key; `RowDecodingError` if a row cannot be decoded as the type.
+  ///   has no primary key; `RowDecodingError` if a row cannot be decoded as the type; `SchemaError`
+  ///   if rows of a record type are equal in properties that it declares as unique.
   @inlinable  // Benchmark `relations`.
   public func rightObjects<Left: Record, Right: Record>(
     ofEach lefts: [Left], through reference: CrossReference<Left, Right>,

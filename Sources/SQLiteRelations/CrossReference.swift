@@ -51,7 +51,8 @@ extension Connection {
   ///     only the link table has.
   /// - Returns: The linked records. Empty if the link table doesn't exist.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `left` has no
-  ///   primary key; `RowDecodingError` if a row cannot be decoded as the type.
+  ///   primary key; `RowDecodingError` if a row cannot be decoded as the type; `SchemaError` if
+  ///   rows of a record type are equal in properties that it declares as unique.
   public func rightObjects<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -70,7 +71,8 @@ extension Connection {
   ///     only the link table has.
   /// - Returns: The linked records. Empty if the link table doesn't exist.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `right` has no
-  ///   primary key; `RowDecodingError` if a row cannot be decoded as the type.
+  ///   primary key; `RowDecodingError` if a row cannot be decoded as the type; `SchemaError` if
+  ///   rows of a record type are equal in properties that it declares as unique.
   public func leftObjects<Left: Record, Right: Record>(
     of right: Right, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -89,7 +91,8 @@ extension Connection {
   ///   - reference: The relation between the two types of records.
   /// - Returns: The number of linked records, which is 0 if the link table doesn't exist.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `left` has no
-  ///   primary key.
+  ///   primary key; `SchemaError` if rows of a record type are equal in properties that it declares
+  ///   as unique.
   public func linkCount<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>
   ) throws -> Int {
@@ -109,8 +112,9 @@ extension Connection {
   ///   - reference: The relation between the two types of records.
   /// - Returns: The given records, in order, with the keys that the database assigned.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `left` has no
-  ///   primary key; `SchemaError` if a table cannot be adapted to its type without losing data; an
-  ///   error from the `encode(to:)` of a record. Nothing changes in these cases.
+  ///   primary key; `SchemaError` if a table cannot be adapted to its type without losing data, or
+  ///   if rows of a record type are equal in properties that it declares as unique; an error from
+  ///   the `encode(to:)` of a record. Nothing changes in these cases.
   @discardableResult
   public func setLinks<Left: Record, Right: Record>(
     of left: Left, to others: some Sequence<Right>, through reference: CrossReference<Left, Right>
@@ -146,7 +150,8 @@ extension Connection {
   ///   - reference: The relation between the two types of records.
   ///   - values: The values of additional columns of the link table, by column name.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if a record has no
-  ///   primary key; `SchemaError` if the link table cannot be adapted without losing data.
+  ///   primary key; `SchemaError` if the link table cannot be adapted without losing data, or if
+  ///   rows of a record type are equal in properties that it declares as unique.
   public func link<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>,
     values: [String: any Bindable] = [:]
@@ -163,7 +168,8 @@ extension Connection {
   ///   - reference: The relation between the two types of records.
   /// - Returns: Whether they were linked.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if a record has no
-  ///   primary key.
+  ///   primary key; `SchemaError` if rows of a record type are equal in properties that it declares
+  ///   as unique.
   @discardableResult
   public func unlink<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>

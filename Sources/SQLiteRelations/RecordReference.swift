@@ -37,7 +37,8 @@ extension Connection {
   /// - Returns: The referenced record, or nil if the property is nil or the record doesn't exist.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if the primary key
   ///   of `Target` consists of several columns; `RowDecodingError` if the row cannot be decoded as
-  ///   the type.
+  ///   the type; `SchemaError` if rows of a record type are equal in properties that it declares as
+  ///   unique.
   public func target<Owner: Record, Target: Record>(
     of owner: Owner, through reference: RecordReference<Owner, Target>
   ) throws -> Target? {
@@ -56,7 +57,8 @@ extension Connection {
   ///   property is nil or the record doesn't exist.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if the primary key
   ///   of `Target` consists of several columns; `RowDecodingError` if a row cannot be decoded as
-  ///   the type.
+  ///   the type; `SchemaError` if rows of a record type are equal in properties that it declares as
+  ///   unique.
   public func targets<Owner: Record, Target: Record>(
     ofEach owners: [Owner], through reference: RecordReference<Owner, Target>
   ) throws -> [Target?] {
@@ -74,7 +76,8 @@ extension Connection {
   /// - Returns: The records with the reference. Empty if none exists.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `target` has no
   ///   primary key or a primary key consists of several columns; `RowDecodingError` if a row cannot
-  ///   be decoded as the type.
+  ///   be decoded as the type; `SchemaError` if rows of a record type are equal in properties that
+  ///   it declares as unique.
   public func owners<Owner: Record, Target: Record>(
     of target: Target, through reference: RecordReference<Owner, Target>
   ) throws -> [Owner] {

@@ -12,8 +12,8 @@ extension Connection {
   /// - Parameter type: The type of the records.
   /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.misuse` if the properties
   ///   cannot be determined, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``;
-  ///   ``SchemaError`` if the table cannot be adapted to the type without losing data. Nothing
-  ///   changes in these cases.
+  ///   ``SchemaError`` if the table cannot be adapted to the type without losing data, or if rows
+  ///   are equal in properties that the type declares as unique. Nothing changes in these cases.
   public func prepare(_ type: (some Record).Type) throws {
     let plan = try plan(of: type)
     try plan.checkWritable()
@@ -38,8 +38,9 @@ extension Connection {
   /// - Returns: Whether the table existed.
   /// - Throws: `SQLiteError` with `ResultCode.readOnly` if the type is ``Record/isReadOnly``, with
   ///   `ResultCode.foreignKeyConstraint` if foreign keys of other tables reference this one, and
-  ///   with `ResultCode.misuse` if views, or tables with triggers, would no longer work. The
-  ///   message names them. Nothing changes in these cases.
+  ///   with `ResultCode.misuse` if views, or tables with triggers, would no longer work (the
+  ///   message names them); ``SchemaError`` if rows are equal in properties that the type declares
+  ///   as unique. Nothing changes in these cases.
   @discardableResult
   public func drop(_ type: (some Record).Type) throws -> Bool {
     let plan = try plan(of: type)

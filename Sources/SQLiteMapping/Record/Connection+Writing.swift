@@ -13,8 +13,9 @@ extension Connection {
   /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.misuse` if the value has no
   ///   primary key and its type generates none, or with `ResultCode.readOnly` if the type is
   ///   ``Record/isReadOnly``; ``SchemaError`` if the table cannot be adapted to the type without
-  ///   losing data; ``RowDecodingError`` if the written row cannot be decoded; an error from the
-  ///   value's `encode(to:)`.
+  ///   losing data, or if rows are equal in properties that the type declares as unique;
+  ///   ``RowDecodingError`` if the written row cannot be decoded; an error from the value's
+  ///   `encode(to:)`.
   @discardableResult
   public func update<Value: Record>(_ value: Value) throws -> Value {
     try write(value, by: .update)

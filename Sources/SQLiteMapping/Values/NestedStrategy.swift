@@ -66,8 +66,8 @@ extension NestedStrategy {
 
   /// Returns a decoder of a stored nested value.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if JSON is expected and the stored value
-  ///   has another storage class, or an error from the JSON decoder or the custom coder.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if JSON is expected and the stored
+  ///   value has another storage class, or an error from the JSON decoder or the custom coder.
   func decoder(of stored: Value) throws -> any Decoder {
     switch (self, stored) {
     case (.coder(let coder), _): return try coder.decode(Passthrough.self, from: stored).decoder
