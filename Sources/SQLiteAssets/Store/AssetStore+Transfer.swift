@@ -56,8 +56,8 @@ extension AssetStore {
   }
 }
 
-/// Files that were received from another copy of a store, before the rows that reference them are
-/// applied.
+/// The files that were received from another copy of a store, held until the rows that reference
+/// them are applied. Releasing the instance removes the files that no row has adopted.
 package final class ReceivedAssets: Sendable {
   private let store: AssetStore
   private let path: String?

@@ -104,7 +104,8 @@ package protocol RemoteStatement: AnyObject {
 struct SessionLosses {
   private let patience: Duration
   private let hasDeadline: Bool
-  /// The time at which retrying stops. Nil before the first loss, unless there is a deadline.
+  /// The time after which the access isn't run again. Without a deadline, it is nevertheless run
+  /// again up to three times. Nil before the first loss, unless there is a deadline.
   private var end: Moment?
   private var count = 0
   /// The statements during which a server has ended a session.

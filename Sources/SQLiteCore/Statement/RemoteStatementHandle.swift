@@ -110,8 +110,10 @@ final class RemoteStatementHandle: StatementHandle {
     return values
   }
 
-  /// Throws unless `code`, the result of a step of a local statement that holds values, is a row.
-  /// The step is interrupted if the task is cancelled or the deadline passes.
+  /// Throws an error if `code`, the result of stepping a local statement that holds values, isn't
+  /// `SQLITE_ROW`: ``ResultCode/interrupt`` if the step was interrupted, because the task was
+  /// cancelled or the deadline passed, otherwise ``ResultCode/internalError`` with the message
+  /// `failure`.
   private static func check(_ code: Int32, _ failure: String) throws(SQLiteError) {
     guard code != SQLITE_ROW else { return }
     throw code == SQLITE_INTERRUPT

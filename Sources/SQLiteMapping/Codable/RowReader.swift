@@ -52,7 +52,7 @@ package import SQLiteCore
   /// Begins a row and returns a decoder for it.
   @usableFromInline func begin() -> RowDecoder { content.begin() }
 
-  /// Ends the row.
+  /// Ends the row, which invalidates its decoder and the remaining copies of its containers.
   @usableFromInline func end() { content.end() }
 
   /// Returns whether the only column contains the whole value of a type.

@@ -8,7 +8,7 @@ public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
   /// SQLite compares text byte by byte. If another program wrote a key in lowercase, you can read
   /// the row, but a comparison with the UUID doesn't find it.
   case text
-  /// A BLOB of the 16 bytes, in the order of the text.
+  /// A BLOB of the 16 bytes, in the order in which `uuidString` writes them.
   case blob
 
   /// Returns the stored form of `uuid`.

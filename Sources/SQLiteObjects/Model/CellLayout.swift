@@ -176,8 +176,9 @@ final class WrapperLayout: Sendable {
     return unsafe box._withUnsafeGuaranteedRef { $0.adopt(by: cell) }
   }
 
-  /// Returns the box of a property of an object that the program created, else nil. The box isn't
-  /// retained (benchmarks `insert` and `save-graph`), because the borrowed memory holds it.
+  /// Returns the box of a property, or nil if the program didn't create the object and the property
+  /// therefore has no box. The box isn't retained (benchmarks `insert` and `save-graph`), because
+  /// the borrowed memory holds it.
   @inline(__always)
   private func box(_ slot: Int) -> Unmanaged<ValueBox>? {
     let cell = unsafe (start + offsets[slot]).assumingMemoryBound(to: _MagicCell.self)

@@ -68,9 +68,10 @@ extension OptionalMagicValue {
 
   /// Converts a stored value to the content of a cell. For internal use.
   ///
-  /// - Returns: The content, from which reading the property can't fail.
-  /// - Throws: `SQLiteError` or a decoding error if the stored value is neither NULL nor of the
-  ///   type `Wrapped`.
+  /// - Parameter stored: The value of the property's column.
+  /// - Returns: The content. Reading the property from this content can't fail.
+  /// - Throws: `SQLiteError` or a decoding error if `stored` is not NULL and doesn't represent a
+  ///   value of the type `Wrapped`.
   public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
     stored.isNull ? _CellValue(.stored(.null)) : try .of(Wrapped.self, stored: stored)
   }

@@ -214,8 +214,8 @@ extension AsyncReverseMagicSet: ExpressibleByArrayLiteral {
 extension AsyncReverseMagicSet: AsyncSequence {
   /// An iterator over the objects, which fetches them in batches of 500.
   ///
-  /// Only one batch is in memory at a time, however many objects there are. Each batch is a
-  /// separate snapshot.
+  /// Only one batch is in memory at a time, however many objects there are. Each batch is read from
+  /// a separate snapshot, so later batches reflect changes that were committed in the meantime.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate var batch: ItemBatch<Owner>
 

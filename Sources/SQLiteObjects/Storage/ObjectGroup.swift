@@ -166,8 +166,8 @@ extension WeakObjectReference {
     return (group, row)
   }
 
-  /// The error for a reference that was replaced since it was read, and that references an object
-  /// that was released.
+  /// An error that is thrown if the referenced object was released, because the reference has been
+  /// replaced since it was read.
   struct Released: Error {
     let weakReference: WeakObjectReference
   }

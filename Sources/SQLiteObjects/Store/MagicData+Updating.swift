@@ -134,8 +134,8 @@ private struct BulkUpdate<Object: MagicObject>: Sendable {
     }
   }
 
-  /// Returns an error that names the number that is out of range, or nil if `error` has another
-  /// cause.
+  /// Returns an error that names the property that a calculated number doesn't fit, or nil if
+  /// `error` has another cause.
   private func rangeError(_ error: any Error, _ connection: Connection) throws -> (any Error)? {
     guard let error = error as? SQLiteError, error.message.contains(NumberFit.failure) else {
       return nil

@@ -46,7 +46,8 @@ struct KnownNodes {
       && String(validating: line, as: UTF8.self) != nil
   }
 
-  /// Replaces the content of the file.
+  /// Replaces the content of the file with `addresses`, one per line. Skips addresses that are
+  /// empty or contain a newline.
   func write(_ addresses: [String]) throws(SQLiteError) {
     let lines = addresses.filter { !$0.utf8.contains(0x0a) && !$0.isEmpty }
     let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
