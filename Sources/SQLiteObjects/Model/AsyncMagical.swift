@@ -94,8 +94,8 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameters:
   ///   - links: The links in the store.
-  ///   - state: The state before the fetch. If a save has finished since, the links count as
-  ///     unknown.
+  ///   - state: The state before the fetch. If a save has finished in the meantime, the links count
+  ///     as unknown.
   func show(_ links: LazyLinks, after state: LazyState) {
     box.state.withLock { current in
       guard current.source?.zIndex == links.owner else { return }
@@ -151,6 +151,7 @@ extension AsyncMagical: MagicRelation where Element: MagicRelation {
 extension AsyncMagical: Codable {
   /// Creates a value by decoding it from external data, such as JSON.
   ///
+  /// - Parameter decoder: The decoder to read from.
   /// - Throws: Any error of the decoder or of the value's `init(from:)`.
   public init(from decoder: any Decoder) throws {
     self.init(value: try Element(from: decoder))
@@ -159,6 +160,7 @@ extension AsyncMagical: Codable {
   /// Encodes the value if it was set, else null. A relation that wasn't set isn't fetched, but the
   /// content of a saved asset is read, blocking the thread.
   ///
+  /// - Parameter encoder: The encoder to write to.
   /// - Throws: Any error of the encoder, or of the value's own `encode(to:)`.
   public func encode(to encoder: any Encoder) throws {
     try (folded().live?.value as? Element).encode(to: encoder)

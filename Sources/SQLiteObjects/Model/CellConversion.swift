@@ -30,7 +30,8 @@ extension _MagicCell {
     }
   }
 
-  /// Returns the value of an optional type, as in `@MagicValue var age: Int?`, if NULL is stored.
+  /// Returns the value that NULL represents if the cell stores NULL and `type` is an optional type,
+  /// as in `@MagicValue var age: Int?`. Returns nil in any other case.
   @usableFromInline func null<Value: Codable>(_ type: Value.Type) -> Value? {
     guard case .stored(.null) = form else { return nil }
     return try? ColumnStorage.value(type, of: .null)
@@ -113,8 +114,8 @@ extension _MagicCell {
 }
 
 extension _CellValue {
-  /// Returns the content of a cell for a stored value. Converting the value now ensures that
-  /// reading the property later can't fail.
+  /// Converts a stored value to the content of a cell. Converting it now ensures that reading the
+  /// property later can't fail.
   static func of<Value: Codable>(
     _ type: Value.Type, stored: SQLiteCore.Value
   ) throws -> _CellValue {

@@ -144,8 +144,8 @@ final class WrapperLayout: Sendable {
   }
 }
 
-/// The cells of an object in the order of its properties. They are borrowed, and valid only inside
-/// the closure to which they are passed.
+/// The cells of an object in the order of its properties, borrowed from the object's memory. They
+/// are valid only inside the closure that receives them.
 @safe struct BorrowedCells {
   private let start: UnsafeRawPointer
   private let offsets: [Int]

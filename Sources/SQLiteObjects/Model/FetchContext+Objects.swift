@@ -106,7 +106,7 @@ extension FetchContext {
 
 // Relations of fetched objects, which are created when they are read.
 extension FetchContext {
-  /// Creates the collection of a property that was not set since the fetch.
+  /// Creates the collection of a property that hasn't been set since the fetch.
   func collection<Collection: MagicCollection>(
     _ type: Collection.Type, of storage: ObjectStorage, slot: Int
   ) throws -> Collection {
@@ -121,7 +121,7 @@ extension FetchContext {
       })
   }
 
-  /// Creates the collection of a property that was set since the fetch.
+  /// Creates the collection of a property that has been set since the fetch.
   func collection<Collection: MagicCollection>(
     _ type: Collection.Type, of targets: [RelationTarget]
   ) throws -> Collection {
@@ -131,9 +131,10 @@ extension FetchContext {
       })
   }
 
-  /// Creates the object that a property was set to since the fetch.
+  /// Creates the object of a property that has been set since the fetch.
   ///
-  /// - Throws: ``WeakObjectReference/Released`` if the reference was replaced in the meantime.
+  /// - Throws: ``WeakObjectReference/Released`` if the object was released, because the reference
+  ///   has been replaced in the meantime.
   func object<Object: MagicObject>(
     _ type: Object.Type, _ target: RelationTarget
   ) throws -> Object {

@@ -27,7 +27,8 @@ package struct LazyLinks: Sendable {
   let owner: Int64
   let links: LinkTargets
 
-  /// Returns the links if they are those of `owner` in `store`, else nil.
+  /// Returns the links, or nil if they are the links of another owner or were read from another
+  /// store.
   func links(of owner: Int64, in store: StoreIdentity) -> LinkTargets? {
     self.owner == owner && self.store == store ? links : nil
   }
@@ -77,7 +78,7 @@ package struct LazyState: Sendable {
     if case .decoded(let keys) = content { keys } else { nil }
   }
 
-  /// Whether the value was set or changed since the last save.
+  /// Whether the value has been set or changed since the last save.
   var isChanged: Bool { number > saved }
 
   /// The unsaved changes of a collection, in order, without their numbers.

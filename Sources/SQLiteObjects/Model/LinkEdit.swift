@@ -19,7 +19,8 @@ indirect enum LinkEdit<Target> {
 extension LinkEdit: Sendable where Target: Sendable {}
 
 extension LinkEdit {
-  /// Returns the same changes, with consecutive additions at the end joined into one.
+  /// Returns the same changes, but with consecutive additions to the end of the list joined into
+  /// one.
   static func joined(_ edits: [LinkEdit]) -> [LinkEdit] {
     var joined: [LinkEdit] = []
     var added: [Target] = []
@@ -36,7 +37,7 @@ extension LinkEdit {
     return joined
   }
 
-  /// Returns the number of targets that changes add to a list, or nil if a change isn't an
+  /// Returns the number of targets that the changes add, or nil if at least one change isn't an
   /// addition.
   static func addedCount(_ edits: [LinkEdit]) -> Int? {
     var count = 0

@@ -54,17 +54,17 @@ extension ObjectStorage {
     let changeCount: Int
     let forms: SlotCopies
 
-    /// Returns whether the object was neither saved nor changed since these values were copied.
+    /// Returns whether the object has neither been saved nor changed since these values were
+    /// copied.
     func isOf(_ present: Identity, _ changeCount: Int) -> Bool {
       changeCount == self.changeCount && present.savedCount == identity.savedCount
         && present.zIndex == identity.zIndex && present.store == identity.store
     }
   }
 
-  /// The values that the object has in the store, with z_index values in place of related objects.
-  /// Copies of the related objects would keep them alive until the change is saved, and could
-  /// reference this object. Nil if the originals are already copied, or if the object is in no
-  /// store.
+  /// The values that the object has in the store, with z_index values in place of related objects:
+  /// copies of these objects would keep them alive until the change is saved, and could reference
+  /// this object. Nil if the originals are already copied, or if the object is in no store.
   private var originalsWithoutObjects: Originals? {
     let found = withState { state, slots -> Originals? in
       guard let identity = state.identity, state.originals == nil else { return nil }

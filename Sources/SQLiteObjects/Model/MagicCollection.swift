@@ -22,11 +22,14 @@ public protocol MagicCollection<Target>: MagicRelation, Codable, SendableMetatyp
   static var magicRole: _PropertyRole { get }
   /// Returns the item of the collection that a link represents. For internal use.
   ///
+  /// - Parameter link: A link of the collection.
+  /// - Returns: The object, with its key if the collection is a dictionary.
   /// - Throws: `SQLiteError` or a decoding error if the key of the link isn't of the
   ///   dictionary's key type.
   static func magicItem(of link: _MagicLink<Target>) throws -> MagicItem
   /// Creates the collection from its links in their order. For internal use.
   ///
+  /// - Parameter magicLinks: The links.
   /// - Throws: `SQLiteError` or a decoding error if the key of a link isn't of the
   ///   dictionary's key type.
   init(magicLinks: [_MagicLink<Target>]) throws
@@ -41,9 +44,14 @@ extension Array: MagicCollection where Element: MagicObject {
   public static var magicRole: _PropertyRole { _PropertyRole(.links(.list, Element.self)) }
 
   /// Returns the object of a link. For internal use.
+  ///
+  /// - Parameter link: A link of the array.
+  /// - Returns: The object.
   public static func magicItem(of link: _MagicLink<Element>) -> Element { link.object }
 
   /// Creates an array of the objects of links, in their order. For internal use.
+  ///
+  /// - Parameter magicLinks: The links.
   public init(magicLinks: [_MagicLink<Element>]) { self = magicLinks.map(\.object) }
 
   /// The objects of the array as links without keys. For internal use.
@@ -56,6 +64,8 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
 
   /// Returns the key and the object of a link. For internal use.
   ///
+  /// - Parameter link: A link of the dictionary.
+  /// - Returns: The key as a `Key`, and the object.
   /// - Throws: `SQLiteError` or a decoding error if the stored key isn't of the type `Key`.
   public static func magicItem(of link: _MagicLink<Value>) throws -> (key: Key, value: Value) {
     (try ColumnStorage.value(Key.self, of: link.key), link.object)
@@ -63,6 +73,7 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
 
   /// Creates a dictionary of the keys and objects of links. For internal use.
   ///
+  /// - Parameter magicLinks: The links.
   /// - Throws: `SQLiteError` or a decoding error if a stored key isn't of the type `Key`.
   public init(magicLinks: [_MagicLink<Value>]) throws {
     self.init(minimumCapacity: magicLinks.count)

@@ -13,19 +13,21 @@ public protocol MagicProperty: Codable, SendableMetatype {
   static var role: _PropertyRole { get }
   /// Converts a stored value to the content of a cell. For internal use.
   ///
-  /// - Returns: The content, from which reading the property can't fail.
+  /// - Parameter stored: The value of the property's column.
+  /// - Returns: The content. Reading the property from this content can't fail.
   /// - Throws: `SQLiteError` or a decoding error if the stored value isn't of the property's
   ///   type.
   static func content(from stored: SQLiteCore.Value) throws -> _CellValue
   /// Converts a value to its stored form. For internal use.
   ///
+  /// - Parameter live: The property's value.
   /// - Returns: The value to write to the property's column.
   /// - Throws: `SQLiteError` or an encoding error if the value can't be stored.
   static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value
 }
 
 extension MagicProperty {
-  /// The type of the property's value, for comparing it with other types.
+  /// The identity of the type of the property's value, as a key for comparisons.
   static var valueType: ObjectIdentifier { ObjectIdentifier(Value.self) }
 
   /// Whether the property's type is an optional of an optional.
@@ -38,6 +40,6 @@ extension MagicProperty {
     return true
   }
 
-  /// The property's type if it is a collection with keys, else nil.
+  /// The type of the property if it is a collection with keys, or nil for any other type.
   static var dictionary: (any KeyedCollection.Type)? { Value.self as? any KeyedCollection.Type }
 }

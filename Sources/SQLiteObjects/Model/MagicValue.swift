@@ -66,7 +66,8 @@ extension MagicValue {
 
   /// Converts a stored value to the content of a cell. For internal use.
   ///
-  /// - Returns: The content, from which reading the property can't fail.
+  /// - Parameter stored: The value of the property's column.
+  /// - Returns: The content. Reading the property from this content can't fail.
   /// - Throws: `SQLiteError` or a decoding error if the stored value isn't of the type
   ///   `Value`.
   public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
@@ -75,6 +76,7 @@ extension MagicValue {
 
   /// Converts a value to its stored form. For internal use.
   ///
+  /// - Parameter live: The property's value.
   /// - Returns: The value to write to the property's column.
   /// - Throws: `SQLiteError` or an encoding error if the value can't be stored.
   public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
@@ -87,6 +89,7 @@ extension MagicValue {
   /// objects. If the decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`, the
   /// decoder does that itself.
   ///
+  /// - Parameter decoder: The decoder to read from.
   /// - Throws: Any error of the decoder. If the decoder resolves a relation,
   ///   ``MagicError/notFound(type:primary:)`` if an object isn't in the store, another
   ///   ``MagicError``, or `SQLiteError`.
@@ -99,6 +102,7 @@ extension MagicValue {
   /// keys of its objects. If it is lazy and wasn't set, the keys are read from the store, blocking
   /// the thread.
   ///
+  /// - Parameter encoder: The encoder to write to.
   /// - Throws: ``MagicError/missingValue(type:property:)`` if no value was set; `EncodingError` if
   ///   an object of a relation has no key yet; any other error of the encoder or of the value's own
   ///   `encode(to:)`; ``MagicError`` or `SQLiteError` if the keys can't be read.

@@ -17,7 +17,7 @@ public struct MagicalSet<Element: MagicObject> {
   /// The number of unsaved objects according to ``keys``.
   private var unsavedCount = 0
 
-  /// Creates a set of objects. If several are equal, the set contains the last of them.
+  /// Creates a set of objects. If several of them are equal, the set contains only the last one.
   ///
   /// - Parameter elements: The objects.
   public init(_ elements: some Sequence<Element>) {
@@ -66,8 +66,8 @@ public struct MagicalSet<Element: MagicObject> {
     rebuild()
   }
 
-  /// Removes objects that have become equal to others since they were inserted. The last of equal
-  /// objects remains.
+  /// Removes objects that have become equal to others after they were inserted. Of several equal
+  /// objects, only the last one remains, at the position of the first.
   ///
   /// Two objects become equal if saving them assigns them the same z_index.
   ///
@@ -146,13 +146,15 @@ extension MagicalSet: RandomAccessCollection {
   public var startIndex: Int { 0 }
   /// The position after the last object.
   public var endIndex: Int { elements.count }
-  /// The object at a position, which must be valid.
+  /// The object at a position.
+  ///
+  /// - Parameter position: A valid position: at least 0, and less than ``endIndex``.
   public subscript(position: Int) -> Element { elements[position] }
 }
 
 extension MagicalSet: ExpressibleByArrayLiteral {
-  /// Creates a set from an array literal. If some objects are equal, the set contains the last of
-  /// them.
+  /// Creates a set from an array literal. If several objects are equal, the set contains only the
+  /// last one.
   ///
   /// - Parameter elements: The objects.
   public init(arrayLiteral elements: Element...) {
@@ -170,9 +172,14 @@ extension MagicalSet: MagicCollection {
   public static var magicRole: _PropertyRole { _PropertyRole(.links(.set, Element.self)) }
 
   /// Returns the object of a link. For internal use.
+  ///
+  /// - Parameter link: A link of the set.
+  /// - Returns: The object.
   public static func magicItem(of link: _MagicLink<Element>) -> Element { link.object }
 
   /// Creates a set of the objects of links. For internal use.
+  ///
+  /// - Parameter magicLinks: The links.
   public init(magicLinks: [_MagicLink<Element>]) { self.init(magicLinks.map(\.object)) }
 
   /// The objects of the set as links without keys. For internal use.
@@ -190,6 +197,7 @@ extension MagicalSet: ContiguousObjects {
 extension MagicalSet: Codable {
   /// Creates a set by decoding an array of objects from external data, such as JSON.
   ///
+  /// - Parameter decoder: The decoder to read from.
   /// - Throws: Any error of the decoder or of the objects' `init(from:)`.
   public init(from decoder: any Decoder) throws {
     self.init(try [Element](from: decoder))
@@ -197,6 +205,7 @@ extension MagicalSet: Codable {
 
   /// Encodes the objects as an array for use outside the store, such as in JSON.
   ///
+  /// - Parameter encoder: The encoder to write to.
   /// - Throws: Any error of the encoder or of the objects' `encode(to:)`.
   public func encode(to encoder: any Encoder) throws {
     try elements.encode(to: encoder)

@@ -78,6 +78,7 @@ extension OptionalMagicValue {
 
   /// Converts a value to its stored form. For internal use.
   ///
+  /// - Parameter live: The property's value.
   /// - Returns: The value to write to the property's column.
   /// - Throws: `SQLiteError` or an encoding error if the value can't be stored.
   public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
@@ -90,6 +91,7 @@ extension OptionalMagicValue {
   /// objects. If the decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`, the
   /// decoder does that itself.
   ///
+  /// - Parameter decoder: The decoder to read from.
   /// - Throws: Any error of the decoder. If the decoder resolves a relation,
   ///   ``MagicError/notFound(type:primary:)`` if an object isn't in the store, another
   ///   ``MagicError``, or `SQLiteError`.
@@ -106,6 +108,7 @@ extension OptionalMagicValue {
   /// relation as the keys of its objects. If a relation is lazy and wasn't set, the keys are read
   /// from the store, blocking the thread.
   ///
+  /// - Parameter encoder: The encoder to write to.
   /// - Throws: `EncodingError` if an object of a relation has no key yet; any other error of the
   ///   encoder or of the value's own `encode(to:)`; ``MagicError`` or `SQLiteError` if the keys
   ///   can't be read.
@@ -118,8 +121,12 @@ extension OptionalMagicValue {
 }
 
 extension KeyedDecodingContainer {
-  /// Decodes an optional property.
+  /// Decodes an optional property. Synthesized `init(from:)` initializers of objects call this
+  /// method.
   ///
+  /// - Parameters:
+  ///   - type: The type of the property wrapper.
+  ///   - key: The coding key of the property.
   /// - Returns: The property, which is nil if its key is missing.
   /// - Throws: Any error of the decoder or of the property's `init(from:)`.
   public func decode<Wrapped>(
@@ -129,5 +136,5 @@ extension KeyedDecodingContainer {
   }
 }
 
-/// The former name of ``OptionalMagicValue``.
+/// The former name of ``OptionalMagicValue``, for programs that still use it.
 public typealias OptionMagicValue<Wrapped: Codable> = OptionalMagicValue<Wrapped>

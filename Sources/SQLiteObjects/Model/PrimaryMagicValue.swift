@@ -67,7 +67,8 @@ extension PrimaryMagicValue {
 
   /// Converts a stored value to the content of a cell. For internal use.
   ///
-  /// - Returns: The content, from which reading the property can't fail.
+  /// - Parameter stored: The value of the property's column.
+  /// - Returns: The content. Reading the property from this content can't fail.
   /// - Throws: `SQLiteError` or a decoding error if the stored value isn't of the type
   ///   `Value`.
   public static func content(from stored: SQLiteCore.Value) throws -> _CellValue {
@@ -76,6 +77,7 @@ extension PrimaryMagicValue {
 
   /// Converts a value to its stored form. For internal use.
   ///
+  /// - Parameter live: The property's value.
   /// - Returns: The value to write to the property's column.
   /// - Throws: `SQLiteError` or an encoding error if the value can't be stored.
   public static func stored(_ live: _LiveValue) throws -> SQLiteCore.Value {
@@ -85,6 +87,7 @@ extension PrimaryMagicValue {
   /// Creates a property by decoding its value from external data, such as JSON. Null is decoded as
   /// the property of a new object: its value is generated, or assigned by the database.
   ///
+  /// - Parameter decoder: The decoder to read from.
   /// - Throws: Any error of the decoder.
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
@@ -95,6 +98,7 @@ extension PrimaryMagicValue {
   /// Encodes the value for use outside the store, such as in JSON. A number that the database
   /// hasn't assigned yet is encoded as null.
   ///
+  /// - Parameter encoder: The encoder to write to.
   /// - Throws: Any error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
@@ -104,8 +108,11 @@ extension PrimaryMagicValue {
 }
 
 extension KeyedDecodingContainer {
-  /// Decodes a primary value.
+  /// Decodes a primary value. Synthesized `init(from:)` initializers of objects call this method.
   ///
+  /// - Parameters:
+  ///   - type: The type of the property wrapper.
+  ///   - key: The coding key of the property.
   /// - Returns: The property. If its key is missing, it is the property of a new object: its value
   ///   is generated, or assigned by the database.
   /// - Throws: Any error of the decoder.

@@ -1,5 +1,5 @@
-/// Names for the parts of the schema that belong to a property, other than its column: its link
-/// table and its triggers.
+/// Names for the parts of the schema that belong to a property, except its column: its link table
+/// and its triggers.
 ///
 /// The names are unique. A name consists of the name of the table, an underscore, and the name of
 /// the property. In the name of the table, each underscore is replaced by `..` and each dot by

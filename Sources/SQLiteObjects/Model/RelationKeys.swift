@@ -98,7 +98,7 @@ extension RelationKeys {
   }
 }
 
-/// A store that fetches the objects of relations while they are decoded.
+/// A store from which a decoder fetches the objects of relations while it decodes them.
 package protocol RelationResolver: Sendable {
   /// Returns the value of a relation that is being decoded. Blocks the thread.
   ///

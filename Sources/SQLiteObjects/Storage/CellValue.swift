@@ -22,8 +22,8 @@ public struct _CellValue: Sendable {
     case reference(Int64)
     /// Links that were fetched together with the object. The cell's ``FetchContext`` contains them.
     case links
-    /// The targets of a relation that was set since the object was fetched, or that is part of a
-    /// reference cycle.
+    /// The targets of a relation that has been set since the object was fetched, or that is part of
+    /// a reference cycle.
     case targets([RelationTarget])
     /// A value that stays in the store until it is requested.
     case lazy
@@ -36,7 +36,7 @@ public struct _CellValue: Sendable {
   }
 }
 
-/// A target of a relation that was set since the fetch or the first save.
+/// A target of a relation that has been set since its object was fetched or first saved.
 ///
 /// Strong references between the objects of a fetch, or of a cycle, would leak. An object of the
 /// same fetch is therefore stored as its z_index, and an object of the same cycle as a weak
@@ -57,8 +57,8 @@ package struct RelationTarget: Sendable {
 
 /// A weak reference to an object of the same reference cycle.
 package final class WeakObjectReference: Sendable {
-  /// The object's `ObjectGroup`, or nil if it was released. Declared as `AnyObject`, so that this
-  /// class and `ObjectGroup` don't depend on each other.
+  /// The group that contains the object, an `ObjectGroup`, or nil if the group was released.
+  /// Declared as `AnyObject`, so that this class and `ObjectGroup` don't depend on each other.
   weak let group: (any AnyObject & Sendable)?
   /// The row of the object in ``group``.
   let row: Int
@@ -100,12 +100,12 @@ public struct _LiveValue: @unchecked Sendable {
   }
 }
 
-/// The release of values that may reference other objects, with bounded recursion: a chain of
-/// objects can be as long as memory permits, but the stack is small.
+/// The release of values that may reference other objects, with bounded recursion. Without it,
+/// releasing a long chain of objects would overflow the stack.
 ///
 /// Owners of such values call this type in their `deinit`. The outermost call releases the values
-/// in a loop. Nested calls come from owners that this loop releases. Beyond the first few levels,
-/// they only append their values to the loop's list.
+/// in a loop. The release of a value can run the `deinit` of another owner, which makes a nested
+/// call. Beyond the first few levels, nested calls only append their values to the loop's list.
 struct IterativeRelease: ~Copyable {
   private var pending: [_CellValue.Form] = []
   private var depth = 0
@@ -117,7 +117,8 @@ struct IterativeRelease: ~Copyable {
   ///
   /// - Parameters:
   ///   - destroy: Destroys the owner and the values that it still has.
-  ///   - take: Removes the values from the owner and returns them.
+  ///   - take: Removes the values from the owner and returns them. It is called before `destroy`,
+  ///     but only beyond the maximum depth.
   static func holder(_ destroy: () -> Void, taking take: () -> [_CellValue.Form]) {
     guard let key else { return destroy() }
     guard let outer = unsafe pthread_getspecific(key) else {
@@ -135,7 +136,7 @@ struct IterativeRelease: ~Copyable {
     }
   }
 
-  /// Releases values immediately, or in the loop of the outermost call.
+  /// Releases values immediately or, in a nested call, in the loop of the outermost call.
   ///
   /// The caller must not keep any of them, not even in a variable: the end of its scope would
   /// release them recursively.

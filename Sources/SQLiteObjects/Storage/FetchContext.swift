@@ -30,7 +30,7 @@ package final class FetchContext: Sendable {
   /// The store that the objects were fetched from, or nil for an object that the program created.
   var store: StoreIdentity? { group.store }
 
-  /// The reference cycle that the group belongs to, or nil.
+  /// The reference cycle that the group belongs to, or nil if it belongs to none.
   var cycle: ReferenceCycle? { heldCycle.withLock { $0 } }
 
   /// Replaces the reference cycle that the context holds.
@@ -56,8 +56,8 @@ package final class FetchContext: Sendable {
     storages[try row(zIndex, in: tables[table(of: type, zIndex)])]
   }
 
-  /// Returns the storage of an object if an instance was created from it, else nil. Without an
-  /// instance, the object can't have changed.
+  /// Returns the storage of an object, or nil if the fetch doesn't contain the object or no
+  /// instance was created from the storage. Without an instance, the object can't have changed.
   func instantiatedStorage(_ type: any MagicObject.Type, zIndex: Int64) -> ObjectStorage? {
     guard let index = group.tableIndexes[ObjectIdentifier(type)],
       let number = tables[index].numbers[zIndex]
@@ -76,7 +76,8 @@ package final class FetchContext: Sendable {
 
   /// Returns the context and the row of another object of the same reference cycle.
   ///
-  /// - Throws: ``WeakObjectReference/Released`` if the reference was replaced since it was read.
+  /// - Throws: ``WeakObjectReference/Released`` if the object was released, because the reference
+  ///   has been replaced since it was read.
   func context(
     of weakReference: WeakObjectReference
   ) throws(WeakObjectReference.Released) -> (context: FetchContext, row: Int) {

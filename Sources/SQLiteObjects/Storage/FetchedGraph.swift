@@ -21,7 +21,7 @@ struct FetchedRows: Sendable {
   /// the query.
   var found: ArraySlice<Int64> { numbers.keys.prefix(foundCount) }
 
-  /// Registers a row. The caller appends its storage next.
+  /// Registers the z_index of a row. The caller appends the storage of the row next.
   ///
   /// - Returns: False if the row is already registered.
   mutating func register(_ zIndex: Int64) -> Bool { numbers.append(zIndex) }
@@ -38,7 +38,7 @@ struct FetchedLinks: Equatable, Sendable {
   /// The index in `targets` of each owner's first link, in the order of the owners.
   private var starts: [Int] = []
 
-  /// The links of an owner; empty if the fetch has loaded none.
+  /// The links of an owner, in order. They are empty if the fetch has loaded none.
   subscript(owner: Int64) -> LinkTargets {
     guard let number = owners[owner] else { return .none }
     let end = number + 1 < starts.count ? starts[number + 1] : targets.count
@@ -52,7 +52,7 @@ struct FetchedLinks: Equatable, Sendable {
   /// Returns the targets of the links from index `first` on.
   func targets(from first: Int) -> ArraySlice<Int64> { targets[first...] }
 
-  /// Registers an owner. The caller appends its links next.
+  /// Registers the z_index of an owner. The caller appends its links next.
   ///
   /// - Returns: False if the owner is already registered.
   mutating func register(_ owner: Int64) -> Bool {
@@ -61,8 +61,8 @@ struct FetchedLinks: Equatable, Sendable {
     return true
   }
 
-  /// Appends a link of the owner that was registered last. Only the links of a dictionary have a
-  /// key.
+  /// Appends a link of the owner that was registered last. `key` is its key in a dictionary, or nil
+  /// for any other collection.
   mutating func append(_ target: Int64, key: Value?) {
     targets.append(target)
     if let key { keys.append(key) }

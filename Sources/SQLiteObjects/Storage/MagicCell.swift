@@ -92,16 +92,16 @@ public struct _MagicCell: Sendable {
   @inline(__always)
   func at(_ slot: Int) -> _MagicCell { _MagicCell(owner, index.at(slot)) }
 
-  /// Makes the cell forward to the cell of a storage from now on.
+  /// Makes the cell forward to a cell of an object's storage from now on.
   ///
-  /// - Returns: False if the cell belongs to a fetched object, which keeps its storage.
+  /// - Returns: False if this cell belongs to a fetched object, which keeps its storage.
   func bind(to cell: _MagicCell) -> Bool {
     guard case .box(let box) = owner else { return false }
     box.bind(to: cell)
     return true
   }
 
-  /// Returns the message for a property that was read before it was set.
+  /// Returns the message with which the program stops if the property is read before it is set.
   @usableFromInline func missing(_ value: Any.Type) -> String {
     switch owner {
     case .box(let box): box.missing(value)
@@ -123,6 +123,11 @@ public struct _MagicCell: Sendable {
 extension _MagicCell: Equatable {
   /// Returns a Boolean value that indicates whether both cells belong to the same property of the
   /// same object.
+  ///
+  /// - Parameters:
+  ///   - left: A cell.
+  ///   - right: Another cell.
+  /// - Returns: True if both cells access the same value.
   public static func == (left: _MagicCell, right: _MagicCell) -> Bool {
     left.index.slot == right.index.slot && left.identity == right.identity
   }

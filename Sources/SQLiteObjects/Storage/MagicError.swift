@@ -59,7 +59,8 @@ public enum MagicError: Error, Hashable, Sendable {
   /// The lazy value is in another store and wasn't fetched from there. Fetch it, and set the
   /// property to the result before you save the object.
   case foreignValue(type: String, property: String)
-  /// A lazy value was never set, and can't be fetched because its object was never saved.
+  /// A lazy value was requested that was never set, and that can't be fetched because its object
+  /// was never saved.
   case detachedValue(type: String)
   /// The store was closed.
   case closed

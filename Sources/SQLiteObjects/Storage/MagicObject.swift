@@ -40,6 +40,9 @@ public protocol MagicObject: Codable, SendableMetatype {
   /// Converts a primary value to the type that the store uses, by returning `value` itself.
   ///
   /// The library implements this requirement for each ``PrimaryValue``. Don't implement it.
+  ///
+  /// - Parameter value: A primary value.
+  /// - Returns: The same value as an existential.
   static func primary(_ value: PrimaryValue) -> any MagicPrimaryValue
 
   /// Creates an object without values.
@@ -64,11 +67,17 @@ public protocol MagicObject: Codable, SendableMetatype {
 
 extension MagicObject where PrimaryValue: MagicPrimaryValue {
   /// Converts a primary value to the type that the store uses, by returning `value` itself.
+  ///
+  /// - Parameter value: A primary value.
+  /// - Returns: The same value as an existential.
   public static func primary(_ value: PrimaryValue) -> any MagicPrimaryValue { value }
 }
 
 extension MagicObject where PrimaryValue == any MagicPrimaryValue {
   /// Returns `value` itself, which already has the type that the store uses.
+  ///
+  /// - Parameter value: A primary value.
+  /// - Returns: The same value.
   public static func primary(_ value: any MagicPrimaryValue) -> any MagicPrimaryValue { value }
 }
 

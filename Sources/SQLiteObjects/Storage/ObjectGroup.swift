@@ -133,8 +133,8 @@ final class ObjectGroup: Sendable {
 /// reference. The context of each group holds the cycle, and the cycle holds the groups.
 final class ReferenceCycle: Sendable {
   let members: [ObjectGroup]
-  /// The cycles that members of this cycle have joined since. Storages of the remaining members may
-  /// still reference members that have left.
+  /// The cycles that members have joined after they left this cycle, by member. Storages of the
+  /// remaining members may still reference members that have left.
   private let joined = Mutex<[ObjectIdentifier: ReferenceCycle]>([:])
 
   init(_ members: [ObjectGroup]) {
@@ -159,8 +159,8 @@ final class ReferenceCycle: Sendable {
 extension WeakObjectReference {
   /// Returns the object's group and its row there.
   ///
-  /// - Throws: ``Released`` if the reference was replaced since it was read, and the object was
-  ///   released.
+  /// - Throws: ``Released`` if the object was released, because the reference has been replaced
+  ///   since it was read.
   func place() throws(Released) -> (group: ObjectGroup, row: Int) {
     guard let group = group as? ObjectGroup else { throw Released(weakReference: self) }
     return (group, row)

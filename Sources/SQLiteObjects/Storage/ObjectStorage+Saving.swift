@@ -115,7 +115,7 @@ extension ObjectStorage {
   /// The state of an object before a save, from which ``ObjectStorage/restore(_:)`` restores the
   /// object after a rollback.
   enum PreviousState: Sendable {
-    /// The object was in no store, and nothing was set since its storage was created.
+    /// The object was in no store, and no property had been set since its storage was created.
     ///
     /// - Parameter isKeyNew: Whether the save assigned a key to an object that had none.
     case new(isKeyNew: Bool)
@@ -147,7 +147,8 @@ extension ObjectStorage {
 
   }
 
-  /// The current identities of the object, for ``restore(_:)`` after a removal is rolled back.
+  /// The current identities of the object, from which ``restore(_:)`` restores them if its removal
+  /// is rolled back.
   var former: PreviousState {
     withState { state, _ in .known(Known(state, changeCount: state.changeCount)) }
   }
@@ -188,8 +189,8 @@ extension ObjectStorage {
     }
   }
 
-  /// Records that the object was removed from a store, unless it has another row there in the
-  /// meantime.
+  /// Records that the object was removed from a store. Does nothing if the object has another
+  /// z_index in the store by now.
   func removed(from store: StoreIdentity, _ zIndex: Int64) {
     _ = withState { state, _ in
       guard state.zIndex(in: store) == zIndex else {

@@ -20,7 +20,7 @@ extension ObjectStorage {
     }
 
     var store: StoreIdentity { content.identity }
-    /// Whether the store's contents were not replaced since the object was saved or fetched.
+    /// Whether the store's contents haven't been replaced since the object was saved or fetched.
     var isCurrent: Bool { content.isCurrent }
 
     func isPresent(in store: StoreIdentity) -> Bool {
@@ -31,7 +31,8 @@ extension ObjectStorage {
   /// State in a store that most objects lack: saved links, and original values if the object is in
   /// several stores.
   final class SavedState: Sendable {
-    /// The links that were saved, or nil. The fetch contains the links of other properties.
+    /// The links that were saved, or nil if none were. The links of other properties are in the
+    /// fetch.
     let links: [KnownLinks]?
     /// The values at the last save in the store or fetch from it, or nil if no other store has
     /// saved the object since.
@@ -61,7 +62,7 @@ extension ObjectStorage {
       Snapshot(changeCount: 0, savedCount: 0, isKnown: false, isOutdated: false, zIndex: nil)
     }
 
-    /// Whether the store was the last one to save or fetch the object, and no property was set
+    /// Whether the store was the last one to save or fetch the object, and no property has been set
     /// since.
     var isClean: Bool { zIndex != nil && changeCount <= savedCount }
   }
@@ -74,12 +75,13 @@ extension ObjectStorage {
   final class Extras: @unchecked Sendable {
     /// The object's change count. Each change of a property increments it.
     @exclusivity(unchecked) var changeCount = 0
-    /// The object's change count at the last save, or 0 if it was fetched and not saved since.
+    /// The object's change count at the last save, or 0 if it hasn't been saved since it was
+    /// fetched.
     @exclusivity(unchecked) var savedCount = 0
     /// The saved links and original values in the store of the last save or fetch, or nil if there
     /// are none.
     @exclusivity(unchecked) var saved: SavedState?
-    /// The values at the last save or fetch, or nil if no property was set since.
+    /// The values at the last save or fetch, or nil if no property has been set since.
     @exclusivity(unchecked) var originals: SlotCopies?
     /// The object's identities in stores other than that of the last save or fetch, or nil if there
     /// are none.
@@ -160,7 +162,8 @@ extension ObjectStorage {
       return otherIdentities?.first { $0.isPresent(in: store) }?.zIndex
     }
 
-    /// The object's change count at the last save, or 0 if it was fetched and not saved since.
+    /// The object's change count at the last save, or 0 if it hasn't been saved since it was
+    /// fetched.
     var savedCount: Int { unsafe extras?.savedCount ?? 0 }
 
     /// Returns whether the object was last saved in, or fetched from, the current contents of a

@@ -163,8 +163,8 @@ package final class ObjectStorage: @unchecked Sendable {
     withState { _, slots in (slots[slot], slots.change(of: slot)) }
   }
 
-  /// Replaces the form of a property by another form with the same targets, unless the property was
-  /// set after the change number `change`.
+  /// Replaces the form of a property by another form with the same targets, unless the property has
+  /// been set since its change number was `change`.
   func replace(_ slot: Int, _ form: _CellValue.Form, since change: Int) {
     // The replaced form is released after the lock.
     _ = withState { _, slots in
@@ -172,7 +172,7 @@ package final class ObjectStorage: @unchecked Sendable {
     }
   }
 
-  /// Returns the message for a property that was read before it was set.
+  /// Returns the message with which the program stops if a property is read before it is set.
   func missing(_ slot: Int) -> String {
     "\(shape.typeName).\(shape.properties[slot].name) was read before it was set"
   }
@@ -190,7 +190,7 @@ package final class ObjectStorage: @unchecked Sendable {
 }
 
 extension ObjectStorage {
-  /// Returns whether a property was set since the last save or fetch.
+  /// Returns whether a property has been set since the last save or fetch.
   func isSet(_ slot: Int) -> Bool {
     withState { state, slots in slots.isChanged(slot, since: state.savedCount) }
   }

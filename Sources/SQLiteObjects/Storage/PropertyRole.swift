@@ -5,7 +5,7 @@ import SQLiteRelations
 ///
 /// For internal use by the property wrappers.
 public struct _PropertyRole: Sendable {
-  /// The place where the values of a property are stored.
+  /// The form in which the database stores the values of a property.
   package enum Kind: Sendable {
     /// The values are stored in a column.
     case column(ColumnStorage)
@@ -15,7 +15,8 @@ public struct _PropertyRole: Sendable {
     case links(LinkArrangement, any MagicObject.Type)
     /// The values are stored in a column with the id of an asset.
     case asset
-    /// Nothing is stored. A reverse relation reads the relation that the owners declare.
+    /// Nothing is stored. The property is a reverse relation, which reads the relation that the
+    /// owners' type declares.
     case reverse
   }
 
@@ -32,7 +33,8 @@ public struct _PropertyRole: Sendable {
   /// Whether the database assigns the value by auto-increment.
   package var isAutoIncrement = false
 
-  /// The type of a to-many relation if its objects are contiguous in memory, else nil.
+  /// The collection type of a to-many relation, or nil if the objects of such a collection aren't
+  /// contiguous in memory or the property isn't a to-many relation.
   var collection: (any ContiguousObjects.Type)?
 
   package init(_ kind: Kind) {

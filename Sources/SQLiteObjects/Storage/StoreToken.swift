@@ -33,11 +33,11 @@ package final class StoreLink: Sendable {
   }
 }
 
-/// A reference to a store and to one generation of its contents, which may have been replaced
-/// since.
+/// A reference to a store and to one generation of its contents, which may have been replaced in
+/// the meantime.
 ///
 /// Objects reference their store through this class, so they don't keep it open. It is a class, so
-/// that each object of a fetch stores only one reference.
+/// that each object of a fetch stores only one pointer.
 package final class StoreContent: Sendable {
   let link: StoreLink
   let identity: StoreIdentity

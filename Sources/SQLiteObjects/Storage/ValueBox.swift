@@ -44,9 +44,10 @@ final class ValueBox: Sendable {
     }
   }
 
-  /// Sets the value, unless a storage holds it.
+  /// Sets the value, unless the box already forwards to a cell.
   ///
-  /// - Returns: Nil, or the cell in the storage, which the caller must set instead.
+  /// - Returns: The cell to which the box forwards, which the caller must set instead. Nil if the
+  ///   box holds the value.
   func set(_ form: _CellValue.Form) -> _MagicCell? {
     var other = State.own(form)
     return state.withLock { state in
