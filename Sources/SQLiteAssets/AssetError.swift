@@ -10,7 +10,8 @@ public enum AssetError: Error, Hashable, Sendable {
   case system(call: String, path: String, number: Int32)
   /// The path of a file is occupied by a symbolic link, a folder, a FIFO or a device.
   case notRegularFile(path: String)
-  /// The path is empty or contains a NUL, or a URL isn't a file URL.
+  /// A path is empty or contains a NUL, a file name contains a slash, or a URL isn't a file URL.
+  /// The value is that text.
   case invalidPath(String)
   /// The file to copy belongs to a database that is open in this process. Copy such a database with
   /// a backup.

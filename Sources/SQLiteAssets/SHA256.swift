@@ -8,8 +8,8 @@ import ExactText
 ///     hash.update([0x63])
 ///     print(hash.finalize())  // ba7816bf…f20015ad
 ///
-/// The store uses it to detect damaged files. It isn't designed for passwords: it has no key and
-/// doesn't run in constant time.
+/// The store uses it to detect damaged files. Don't use it for passwords: it has no salt and is
+/// fast to compute.
 package struct SHA256: Sendable {
   var state = SIMD8<UInt32>(
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a,

@@ -1,6 +1,6 @@
 import SystemFiles
 
-/// A writer that stores content and computes the size and digest of the content.
+/// A writer that stores content in memory or in a pending file, and computes its size and digest.
 ///
 /// The content stays in memory until its size reaches `minimumFileSize`. Then the writer creates a
 /// file.
@@ -83,7 +83,7 @@ struct ContentWriter: ~Copyable {
       isSynced: syncs)
   }
 
-  /// Removes the file that contains the incomplete content.
+  /// Removes the file with the incomplete content, if the writer has created one.
   func abandon() {
     pendingFolder.abandon(name)
   }

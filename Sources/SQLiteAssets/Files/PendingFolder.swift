@@ -4,18 +4,18 @@ import Synchronization
 
 /// The subfolder of `pending` in which one store of one process writes files.
 ///
-/// The folder is locked while the store exists. When the lock is free, the next opening of the
-/// store processes the remaining files.
+/// The folder is locked while the store exists. After that, the next opening of the store locks the
+/// folder, and moves or removes the files that are still in it.
 final class PendingFolder: Sendable {
   private struct State {
     var folder: Folder?
-    /// The files that rows of the open transaction reference, each with whether its content is
-    /// durable. The names may not be durable yet.
+    /// The files that rows of the open transaction reference. Each value indicates whether the
+    /// content of the file is durable. The name of the file may not be durable yet.
     var unsynced: [AssetFileName: Bool] = [:]
     /// The files for which it isn't known yet whether a committed row references them, because a
     /// COMMIT or a move has failed. After the next commit, each is moved to `files` or removed.
     var unsettled: Set<AssetFileName> = []
-    /// Whether files were moved to `files` since that folder was last synced.
+    /// Whether files have been moved to `files` since that folder was last synced.
     var hasMoved = false
   }
 
@@ -66,8 +66,8 @@ final class PendingFolder: Sendable {
 
   /// Creates a pending file as a copy-on-write clone of another file.
   ///
-  /// - Returns: False if this isn't possible and nothing was created. The caller must then copy the
-  ///   bytes, which reports the actual error if there is another cause.
+  /// - Returns: False if the file can't be cloned. Nothing was created then, and the caller must
+  ///   copy the bytes. If the cause is a failure such as a full disk, the copy throws the error.
   func clone(_ source: File, as name: AssetFileName) -> Bool {
     (try? folder().clone(source, as: name.text)) != nil
   }
@@ -133,8 +133,8 @@ final class PendingFolder: Sendable {
     }
   }
 
-  /// Moves a file to `files` after its row was committed. If this fails, the file is added to
-  /// ``unsettled``.
+  /// Moves a file to `files` after its row was committed, and removes it from ``unsettled``. If the
+  /// move fails, the file is added to ``unsettled`` instead.
   func settle(_ name: AssetFileName) {
     do {
       // The file is already gone if its row was deleted since then.

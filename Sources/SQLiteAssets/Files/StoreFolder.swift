@@ -7,9 +7,9 @@ import Synchronization
 /// `files` contains the files that committed rows reference. It has no subfolders. A commit that
 /// moves a thousand files therefore changes one folder, and lookups remain fast because file
 /// systems index the names in a folder. `pending` contains a folder for each open store
-/// (``PendingFolder``), with files that committed rows may not reference yet. An empty file
-/// `store-…` contains the identity of the store in its name, which prevents databases with another
-/// identity from using the folder.
+/// (``PendingFolder``), with files that committed rows may not reference yet. The name of an empty
+/// file, `store-` followed by the identity of the store, prevents databases with another identity
+/// from using the folder.
 final class StoreFolder: Sendable {
   private struct Folders {
     let root: Folder
@@ -59,7 +59,7 @@ final class StoreFolder: Sendable {
   var files: Folder { get throws(AssetError) { try opened().files } }
   var pending: Folder { get throws(AssetError) { try opened().pending } }
 
-  /// Opens the folder if it exists.
+  /// Opens the folder if it exists. Creates a missing one if `createsMissing` is true.
   ///
   /// - Parameters:
   ///   - path: The path of the folder.
@@ -201,8 +201,8 @@ final class StoreFolder: Sendable {
     }
   }
 
-  /// Removes a file from `files` or from a pending folder. Returns false if it was in a pending
-  /// folder or didn't exist.
+  /// Removes a file from `files` or from a pending folder. Returns true only if it was in `files`,
+  /// because the caller must then sync that folder.
   func remove(_ name: AssetFileName) throws(AssetError) -> Bool {
     try search { folder, isInPlace throws(AssetError) in
       try folder.remove(name.text) ? isInPlace : nil

@@ -10,7 +10,7 @@ public struct AssetReader: Sendable {
     case bytes([UInt8])
   }
 
-  /// The record of the asset when it was opened.
+  /// The record of the asset at the time at which its content was opened.
   public let record: AssetRecord
   let worker: Worker
   private let source: Source

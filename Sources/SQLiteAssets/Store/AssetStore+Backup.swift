@@ -1,15 +1,15 @@
 import SQLiteCore
 import SystemFiles
 
-/// The result of a backup: the paths of the copied database and assets, and the errors of assets
-/// that were missing or damaged.
+/// The result of a backup: the paths of the copied database and assets, and an error for each asset
+/// that was missing or damaged.
 public struct AssetBackup: Hashable, Sendable {
   /// The path of the copied database file.
   public let database: String
   /// The path of the folder with the copied assets.
   public let assets: String
   /// One error for each asset that was missing or damaged. The backup contains the rows of these
-  /// assets, and damaged content unchanged.
+  /// assets, and copies of the damaged files.
   public internal(set) var faults: [AssetError] = []
 }
 
@@ -92,7 +92,8 @@ extension AssetStore {
     }
   }
 
-  /// Copies the files that the assets in a snapshot of the database need.
+  /// Copies the files of the assets in a snapshot of the database, and the files that a persistent
+  /// undo history may restore. Makes the copies durable.
   ///
   /// - Returns: One error for each asset with a missing or damaged file or row.
   private func copyFiles(

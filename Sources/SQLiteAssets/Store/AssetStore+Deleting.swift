@@ -32,11 +32,11 @@ extension AssetStore {
   /// of this database that deletes or replaces assets, by any SQL. If a reader of this database
   /// still needs a file, the file is removed when that reader ends. If a reader of another process
   /// needs it, the file is removed after a later commit of this database, at the next opening, or
-  /// by this call. A cluster doesn't report its readers. There, a file is removed when
-  /// `leaderTimeout` has passed since a store first saw that the file is marked for removal.
+  /// by this call. A cluster doesn't report its readers. In a cluster, a file is therefore removed
+  /// when `leaderTimeout` has passed since a store first saw that the file is marked for removal.
   ///
-  /// - Throws: ``AssetError`` or `SQLiteError` if a file can't be removed. It is then removed
-  ///   later.
+  /// - Throws: ``AssetError`` or `SQLiteError` if a file can't be removed, which is then removed
+  ///   later; `SQLiteError` if a transaction is open on the writer connection.
   public func removeDeletedFiles() throws {
     try outsideTransaction { connection in
       try settlePendingFilesNow(in: connection)
@@ -51,7 +51,7 @@ extension AssetStore {
   /// the same.
   ///
   /// - Throws: ``AssetError`` or `SQLiteError` if a file can't be removed; `CancellationError` if
-  ///   the task was cancelled. The files are then removed later.
+  ///   the task was cancelled. The remaining files are then removed later.
   nonisolated(nonsending) public func removeDeletedFiles() async throws {
     try await worker.run { try self.removeDeletedFiles() }
   }
@@ -128,8 +128,8 @@ extension AssetStore {
   }
 
   /// Schedules another attempt to remove marked files, which runs when the current reads of this
-  /// database have ended. If no read is running, the reader that needs the files belongs to another
-  /// database or process, and the attempt runs after the next commit.
+  /// `Database` have ended. If no read is running, the reader that needs the files belongs to
+  /// another `Database` or process, and the attempt runs after the next commit.
   ///
   /// - Parameter connection: The writer connection, outside any transaction.
   func scheduleRetry(in connection: Connection) {

@@ -24,8 +24,9 @@ package struct AssetHolder: Sendable {
 // can't separate the two. A held file isn't removed even if it is marked. When its last hold ends,
 // it is marked again.
 extension AssetStore {
-  /// Returns the name of this opening of the store, for holds that end with the process. After
-  /// that, the next opening of the store releases them.
+  /// Returns the session for holds that end with the process: the name of the store's pending
+  /// folder, which is created if it is missing. After the process has ended, the next opening of
+  /// the store releases these holds.
   package func holdingSession() throws(AssetError) -> String { try pendingFolder.session() }
 
   /// Inserts holds for files, as part of the open transaction. The files are not removed until the

@@ -28,7 +28,8 @@ extension AssetStore {
     ).map { AssetRow(id: $0, file: $1, size: $2, sha256: $3, isInRow: $4) }
   }
 
-  /// Returns the records of all assets, sorted by id. Ids are random.
+  /// Returns the records of all assets, sorted by id. Ids are random, so this isn't the order in
+  /// which the assets were created.
   ///
   /// - Parameter connection: A connection inside `read` or `write`.
   /// - Returns: The records.
@@ -38,7 +39,9 @@ extension AssetStore {
     try rows("ORDER BY id", in: connection).map { row in try row.record() }
   }
 
-  /// Returns the records of all assets, sorted by id. Ids are random. Blocks the thread.
+  /// Returns the records of all assets, sorted by id. Blocks the thread.
+  ///
+  /// Ids are random, so this isn't the order in which the assets were created.
   ///
   /// - Returns: The records.
   /// - Throws: ``AssetError/damagedRow(id:)`` if a row is invalid; `SQLiteError` if the rows can't
@@ -47,7 +50,9 @@ extension AssetStore {
     try database.read { connection in try records(in: connection) }
   }
 
-  /// Returns the records of all assets, sorted by id. Ids are random. Suspends the task meanwhile.
+  /// Returns the records of all assets, sorted by id. Suspends the task meanwhile.
+  ///
+  /// Ids are random, so this isn't the order in which the assets were created.
   ///
   /// - Returns: The records.
   /// - Throws: ``AssetError/damagedRow(id:)`` if a row is invalid; `SQLiteError` if the rows can't

@@ -3,8 +3,9 @@ public import SQLiteCore
 extension AssetStore {
   /// Replaces the content of an asset, as part of the open transaction.
   ///
-  /// The asset keeps its id. The new content is a new file. Readers that still see the old content
-  /// can read it to the end.
+  /// The asset keeps its id. The new content is stored in a new file, or in the row if it is
+  /// smaller than ``minimumFileSize``. Readers that still see the old content can read it to the
+  /// end.
   ///
   /// - Parameters:
   ///   - id: The id of the asset.

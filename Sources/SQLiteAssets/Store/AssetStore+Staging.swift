@@ -35,7 +35,8 @@ extension AssetStore {
     try await worker.run { try self.stage(bytes, extension: fileExtension) }
   }
 
-  /// Copies a file to the store's folder in constant memory, to be put into the store later. Blocks
+  /// Stages the content of a file, to be put into the store later: copies it in constant memory to
+  /// the store's folder or, if it is smaller than ``minimumFileSize``, reads it into memory. Blocks
   /// the thread.
   ///
   /// The copy is a copy-on-write clone if the file system supports it (`FICLONE` on Linux, with
@@ -54,7 +55,8 @@ extension AssetStore {
     try StagedAsset(copy(ofFile: path, extension: fileExtension, syncing: true), pendingFolder)
   }
 
-  /// Copies a file to the store's folder in constant memory, to be put into the store later.
+  /// Stages the content of a file, to be put into the store later: copies it in constant memory to
+  /// the store's folder or, if it is smaller than ``minimumFileSize``, reads it into memory.
   /// Suspends the task meanwhile.
   ///
   /// - Parameters:
@@ -95,8 +97,9 @@ extension AssetStore {
     }
   }
 
-  /// Writes a stream of pieces to the store's folder in constant memory, to be put into the store
-  /// later.
+  /// Stages the content of a stream of pieces, to be put into the store later: writes it in
+  /// constant memory to a file in the store's folder or, if it is smaller than ``minimumFileSize``,
+  /// keeps it in memory.
   ///
   /// - Parameters:
   ///   - pieces: The content in pieces of any size, for example `Data` values.
@@ -115,8 +118,9 @@ extension AssetStore {
     return try await worker.run { try stream.finish() }
   }
 
-  /// Writes a stream of bytes to the store's folder in constant memory, to be put into the store
-  /// later.
+  /// Stages the content of a stream of bytes, to be put into the store later: writes it in constant
+  /// memory to a file in the store's folder or, if it is smaller than ``minimumFileSize``, keeps it
+  /// in memory.
   ///
   /// - Parameters:
   ///   - bytes: The content, for example the `resourceBytes` of a URL on Apple platforms.
@@ -224,7 +228,7 @@ public final class StagedAsset: Sendable {
   }
 
   /// Transfers ownership of the content to the caller. Returns nil if the content must be copied,
-  /// because it was already put or another store needs it.
+  /// because it was already put, another store needs it, or its file can't be renamed.
   ///
   /// - Parameters:
   ///   - pendingFolder: The folder of the store that needs the content.

@@ -11,8 +11,8 @@ extension AssetStore {
   /// Copies the files of assets to a folder, in constant memory. If the call throws, it removes its
   /// copies.
   ///
-  /// Existing files of the same size are skipped. The copies are copy-on-write clones if the file
-  /// system supports them.
+  /// Existing files of the same size are skipped, others are replaced. The copies are copy-on-write
+  /// clones if the file system supports them.
   ///
   /// - Parameters:
   ///   - ids: The ids of the assets. Assets that don't exist or have their content in the row are
@@ -56,13 +56,14 @@ extension AssetStore {
   }
 }
 
-/// The files that were received from another copy of a store, held until the rows that reference
-/// them are applied. Releasing the instance removes the files that no row has adopted.
+/// Asset files from another copy of a store, copied into this store as pending files.
+/// ``adopted(_:in:by:)`` assigns them to the rows that reference them. When this instance is
+/// released, the files that no row has adopted are removed.
 package final class ReceivedAssets: Sendable {
   private let store: AssetStore
   private let path: String?
-  /// The received content in pending files, by the names that rows use. `deinit` removes the files
-  /// that no row has adopted.
+  /// The received content in pending files, keyed by the file names in the rows that reference it.
+  /// Content that a row adopts is removed from this dictionary.
   private let contents: Mutex<[AssetFileName: Content]>
 
   /// Copies the files that the store lacks into the store, in constant memory and before the
@@ -102,16 +103,19 @@ package final class ReceivedAssets: Sendable {
     }
   }
 
-  /// Runs `change`, which may write asset rows, and ensures that each changed row has its content.
+  /// Runs `change`, which may write asset rows, and ensures that the store has the content of each
+  /// row that it has changed.
   ///
   /// - Parameters:
   ///   - keys: The keys of the rows that `change` may write. They may be invalid ids.
   ///   - connection: The writer connection, inside a transaction.
   ///   - change: A closure that changes rows.
   /// - Returns: The result of `change`.
-  /// - Throws: ``AssetError/damagedRow(id:)`` if a row is invalid;
-  ///   ``AssetError/missingFile(_:path:)`` if the content of a row wasn't received;
-  ///   ``AssetError/damagedFile(_:path:)`` if it differs from the row; any error of `change`.
+  /// - Throws: ``AssetError/damagedRow(id:)`` if a row is invalid or content in it differs from its
+  ///   digest; ``AssetError/missingFile(_:path:)`` if the file of a row wasn't received;
+  ///   ``AssetError/damagedFile(_:path:)`` if the file differs from the size or digest in the row;
+  ///   other ``AssetError`` cases if a file can't be read or copied; `SQLiteError` if a row can't
+  ///   be read; any error of `change`.
   package func adopted<Result>(
     _ keys: Set<Value>, in connection: Connection, by change: () throws -> Result
   ) throws -> Result {

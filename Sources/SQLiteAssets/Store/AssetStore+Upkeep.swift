@@ -103,7 +103,7 @@ extension AssetStore {
   /// - Returns: The names of the removed files, of those that were kept, and of those that the
   ///   store didn't create.
   /// - Throws: ``AssetError`` if a file can't be removed; `SQLiteError` if the database can't be
-  ///   read or written.
+  ///   read or written, or a transaction is open on the writer connection.
   /// - Complexity: O(*n*), where *n* is the number of all files.
   public func sweep() throws -> SweepReport {
     try recover()
@@ -158,7 +158,8 @@ extension AssetStore {
     try await worker.run { try self.sweep() }
   }
 
-  /// Returns what opening and sweeping the store would do, without doing it. Blocks the thread.
+  /// Returns the files that opening and sweeping the store would move or remove, without changing
+  /// them. Blocks the thread.
   ///
   /// Opening a store for writing already does the work in `moved`, `discarded` and `deleted`. To
   /// see that work in the plan, open the database read-only.
@@ -193,8 +194,8 @@ extension AssetStore {
     return plan
   }
 
-  /// Returns what opening and sweeping the store would do, without doing it. Suspends the task
-  /// meanwhile.
+  /// Returns the files that opening and sweeping the store would move or remove, without changing
+  /// them. Suspends the task meanwhile.
   ///
   /// Opening a store for writing already does the work in `moved`, `discarded` and `deleted`. To
   /// see that work in the plan, open the database read-only.

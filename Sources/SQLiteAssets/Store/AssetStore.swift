@@ -19,7 +19,7 @@ package import SystemFiles
 ///
 /// Content never changes. If you replace it, the store writes a new file, and readers of the old
 /// content can still read it to the end. Opening a store repairs the effects of a crash without
-/// looking at every file. Several stores in several processes can share a database and its folder.
+/// examining every file. Several stores in several processes can share a database and its folder.
 ///
 /// Calls without `in:` have a form that blocks the thread and a form that suspends the task, like
 /// those of `Database`. The suspending form also throws `CancellationError` if the task was
@@ -267,8 +267,9 @@ public final class AssetStore: Sendable {
     try result.get()
   }
 
-  /// Schedules upkeep for after the commit of the open transaction: moves or removes pending files,
-  /// and removes the files of deleted and replaced assets.
+  /// Schedules upkeep that runs after the commit of the open transaction: it moves or removes
+  /// pending files for which an earlier COMMIT or move failed, and removes the files of deleted and
+  /// replaced assets.
   package func scheduleUpkeep(in connection: Connection) {
     guard !isUpkeepScheduled.exchange(true, ordering: .relaxed) else { return }
     // If the open savepoint is rolled back, the action below is dropped, too.
@@ -289,8 +290,7 @@ public final class AssetStore: Sendable {
     try await worker.run(body)
   }
 
-  /// Returns whether a committed row references a file, the file is marked for removal, or a holder
-  /// holds it.
+  /// Returns whether a row references a file, the file is marked for removal, or a holder holds it.
   func isKnown(_ file: AssetFileName, in connection: Connection) throws -> Bool {
     let name = file.text
     let isKnown = try connection.firstRow(
@@ -388,7 +388,8 @@ enum AssetSchema {
     }
   }
 
-  /// Returns the identity of the store, or nil if the tables are missing.
+  /// Returns the identity of the store, or nil if the tables are missing. Throws
+  /// ``AssetError/unknownFormat(_:)`` if they have another format.
   static func identity(in connection: Connection) throws -> AssetID? {
     guard try connection.tableExists("magicdata_asset_store") else { return nil }
     let row = try connection.firstRow(

@@ -1,4 +1,4 @@
-/// A day of the proleptic Gregorian calendar, like SQLite's dates.
+/// A day of the proleptic Gregorian calendar, which SQLite's date functions also use.
 package struct CalendarDay: Hashable, Sendable {
   package let year: Int
   package let month: Int

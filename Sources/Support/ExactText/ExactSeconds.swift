@@ -65,8 +65,10 @@ package enum ExactSeconds {
     return sign * Double(significand) * Double(bitPattern: (1_023 - bits) << 52)
   }
 
-  /// Returns the double nearest to `whole` plus the fraction with the given ASCII digits. Rounds
-  /// ties to even. The result isn't nil if all bytes are digits.
+  /// Returns the double nearest to `whole` plus the fraction with the given digits. Rounds ties to
+  /// even.
+  ///
+  /// - Precondition: All bytes of `digits` are ASCII digits. The result is then never nil.
   package static func nearest(_ whole: Int64, fraction digits: Span<UInt8>) -> Double? {
     var count = digits.count
     while count > 0, digits[count - 1] == UInt8(ascii: "0") { count -= 1 }

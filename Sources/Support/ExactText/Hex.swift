@@ -1,6 +1,6 @@
 /// Hexadecimal digits as ASCII bytes.
 package enum Hex {
-  /// Returns the uppercase digit of a value less than 16.
+  /// Returns the uppercase hexadecimal digit of a value less than 16 as an ASCII byte.
   @inlinable package static func uppercase(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
   }
@@ -15,7 +15,7 @@ package enum Hex {
     }
   }
 
-  /// Returns the lowercase digit of a value less than 16.
+  /// Returns the lowercase hexadecimal digit of a value less than 16 as an ASCII byte.
   @inlinable package static func lowercase(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
   }

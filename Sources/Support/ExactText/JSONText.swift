@@ -1,4 +1,4 @@
-/// A writer for JSON text.
+/// A buffer to which strings and arrays are appended as JSON text.
 package struct JSONText {
   package var bytes: [UInt8] = []
 

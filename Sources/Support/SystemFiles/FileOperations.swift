@@ -1,6 +1,7 @@
 import Platform
 
-/// The file system functions that the library uses. Each requirement is a single C call.
+/// The file system functions that the library uses. Each requirement names the C function that it
+/// calls.
 ///
 /// ``SystemFileOperations`` is the implementation. Tests wrap it to inject failures and short
 /// writes or to record calls. Retries (`EINTR`, short reads and writes) and fallbacks are
@@ -24,7 +25,7 @@ package protocol FileOperations: Sendable {
   func link(
     _ name: String, from folder: Int32, to other: Int32, as newName: String
   ) throws(SystemFailure)
-  /// Renames the entry `newName` to `name`, replacing an existing file (`renameat`).
+  /// Renames the entry `newName` to `name`. Replaces an existing file or empty folder (`renameat`).
   func replace(_ name: String, by newName: String, in folder: Int32) throws(SystemFailure)
   /// Removes a file from a folder (`unlinkat`).
   func remove(_ name: String, in folder: Int32) throws(SystemFailure)

@@ -180,9 +180,9 @@ extension Migration.Step {
   /// Drops a column, together with the constraints, foreign key and indexes that use only this
   /// column.
   ///
-  /// `dropColumn(_:in:)` rejects such a column. This step throws ``RebuildError`` if anything else
-  /// uses the column: the primary key, a CHECK or an index with other columns, a foreign key of
-  /// another table, a view or a trigger.
+  /// `dropColumn(_:in:)` rejects a column with any of these. This step throws ``RebuildError`` if
+  /// anything else uses the column: the primary key, a CHECK or an index with other columns, a
+  /// foreign key of another table, a view or a trigger.
   ///
   /// - Parameters:
   ///   - column: The name of the column.

@@ -31,8 +31,8 @@ public final class CodableStore: Sendable {
   let coder: any NestedCoder
   /// The file that `save(to:)` and `load(from:)` use if you don't specify one; nil if there is none.
   public let fileURL: URL?
-  /// The type that uses each table that is named after a type. Another type with the same name is
-  /// rejected.
+  /// The type that uses each table that is named after a type, keyed by the name. Another type with
+  /// the same name is rejected.
   private let types = Mutex<[String: ObjectIdentifier]>([:])
 
   /// Creates a store in a database, which may contain other tables.

@@ -109,7 +109,7 @@ struct ItemCollection<Item: Codable & Equatable> {
     for (position, item) in items { try update.run(keys.key(item), position) }
   }
 
-  /// Replaces the item at each position in `items`.
+  /// Replaces the stored item at each position in `items` with the item of the same pair.
   func replace(_ items: [Stored]) throws {
     guard !items.isEmpty, let entry = try catalog.entry(name) else { return }
     let makesKeys = entry.keys == wantedKeys

@@ -31,7 +31,8 @@ public enum DataFile: Hashable, Sendable {
 
 /// The progress of a dump, a restore or a copy.
 public struct DumpProgress: Hashable, Sendable {
-  /// The table of the rows that are being copied. Empty if a database is copied page by page.
+  /// The name of the table to which the copied rows belong. Empty if a database is copied page by
+  /// page.
   public var table = ""
   /// The number of copied rows of all tables. Zero if a database is copied page by page.
   public var rows = 0
@@ -51,7 +52,7 @@ public enum DumpError: Error, Hashable, CustomStringConvertible {
   /// The file ends before the last line of the dump. The value is the path of the file.
   case truncated(String)
   /// A row of a table can't be copied, for example because a text isn't valid UTF-8. The values of
-  /// the case are the table and the reason.
+  /// the case are the name of the table and the reason.
   case value(table: String, reason: String)
   /// An object of the schema can't be created from its SQL. The values are its name and the reason.
   case schema(name: String, reason: String)

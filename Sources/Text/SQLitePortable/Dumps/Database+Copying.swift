@@ -10,7 +10,9 @@ extension Database {
   ///   - deadline: The time by which the copy must be complete; nil for no limit.
   ///   - progress: A closure that is called repeatedly with the number of copied bytes and their
   ///     total.
-  /// - Throws: `SQLiteError`, or any error that `progress` throws. The file is then unchanged.
+  /// - Throws: `SQLiteError` if the database can't be read or the file can't be written before the
+  ///   deadline, ``DumpError`` if content of a cluster can't be copied, or any error that
+  ///   `progress` throws. The file is then unchanged.
   func copy(
     to path: String, deadline: ContinuousClock.Instant? = nil,
     _ progress: (DumpProgress) throws -> Void

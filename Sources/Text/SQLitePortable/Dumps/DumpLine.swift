@@ -15,7 +15,7 @@ enum DumpLine: Equatable {
   case end(rows: Int64, others: Int64)
 }
 
-/// The settings of a database that a dump contains.
+/// The settings of a database, in the first line of its dump.
 struct DumpHeader: Equatable {
   static let currentFormat: Int64 = 1
 
@@ -25,7 +25,7 @@ struct DumpHeader: Equatable {
   var applicationID: Int64 = 0
 }
 
-/// An object of the schema, such as a table or an index, that a dump contains.
+/// An object of the schema in a dump, such as a table or an index.
 struct DumpObject: Equatable {
   enum Kind: String {
     case table, index, view, trigger

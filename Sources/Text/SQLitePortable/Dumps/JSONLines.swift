@@ -92,7 +92,7 @@ enum JSONPart {
   case object([(key: String, value: JSONPart)])
 }
 
-/// A parser for a line of JSON that distinguishes 1 from 1.0. Foundation's decoder doesn't.
+/// A parser for a line of JSON that distinguishes 1 from 1.0, which Foundation's decoder doesn't.
 struct JSONReader {
   private let bytes: [UInt8]
   private var position = 0

@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// An object in the schema of a database that is copied.
+/// An object in the schema of a database that is dumped or copied.
 struct SchemaObject {
   /// The object, with the columns of its rows.
   let object: DumpObject
@@ -10,7 +10,8 @@ struct SchemaObject {
   /// The name of the table in which a copy to a cluster records its progress.
   static let progressTable = "magicdata_restore"
 
-  /// Returns the objects of a database in the order in which they were created.
+  /// Returns the objects of a database in the order in which they were created. Omits SQLite's own
+  /// tables, except `sqlite_stat1`, and the internal tables of a cluster.
   static func all(in connection: Connection) throws -> [SchemaObject] {
     try connection.rows(
       """

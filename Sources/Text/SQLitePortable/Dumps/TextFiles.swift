@@ -2,7 +2,7 @@ import Platform
 import SQLiteCore
 import SystemFiles
 
-/// A writer for a text file that appears when the text is complete.
+/// A writer for a text file that appears at its path once the text is complete.
 final class TextWriter {
   private let file: AtomicFile
   private let content: Descriptor
@@ -46,13 +46,13 @@ final class LineReader {
   let path: String
   /// The size of the file in bytes.
   let size: Int
-  /// The number of bytes in the lines that have been returned.
+  /// The number of bytes in the lines that have been returned, including their line breaks.
   private(set) var position = 0
   private let file: Descriptor
   /// The number of bytes that have been read from the file.
   private var read = 0
   private var buffer: [UInt8] = []
-  /// The number of bytes in the buffer that have been returned.
+  /// The number of bytes at the start of `buffer` that belong to returned lines.
   private var used = 0
   private var isAtEnd = false
 

@@ -16,7 +16,7 @@ extension Connection {
   /// Temporary tables and attached databases are omitted. A text that can't be parsed is in
   /// `SQLSchema.unread` and doesn't cause an error. Invalid UTF-8 becomes replacement characters.
   ///
-  /// - Returns: The model, which doesn't change with the schema.
+  /// - Returns: The model, which later changes of the schema don't affect.
   /// - Throws: `SQLiteError` if the schema can't be read.
   /// - Complexity: O(*n*) in the length of all texts.
   public func schemaModel() throws(SQLiteError) -> SQLSchema {
@@ -36,7 +36,7 @@ extension Database {
   /// Returns a model of the database's schema, and blocks the thread. See
   /// ``SQLiteCore/Connection/schemaModel()`` for details.
   ///
-  /// - Returns: The model, which doesn't change with the schema.
+  /// - Returns: The model, which later changes of the schema don't affect.
   /// - Throws: `SQLiteError` if the schema can't be read.
   public func schemaModel() throws -> SQLSchema {
     try read { try $0.schemaModel() }
@@ -45,7 +45,7 @@ extension Database {
   /// Returns a model of the database's schema, and suspends the task meanwhile. See
   /// ``SQLiteCore/Connection/schemaModel()`` for details.
   ///
-  /// - Returns: The model, which doesn't change with the schema.
+  /// - Returns: The model, which later changes of the schema don't affect.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func schemaModel() async throws -> SQLSchema {
     try await read { try $0.schemaModel() }

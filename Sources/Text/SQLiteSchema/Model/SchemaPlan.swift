@@ -4,10 +4,10 @@ public import SQLiteMapping
 
 /// What migrations would do: their steps as text, and the resulting changes of the schema.
 public struct SchemaPlan: Hashable, Sendable, CustomStringConvertible {
-  /// The migrations and their steps, one per line, as `migrationPlan(of:)` returns them.
+  /// The pending migrations and their steps, one line each, as `migrationPlan(of:)` returns them.
   public let steps: [String]
-  /// The differences between the schema before and after the migrations. The internal table of this
-  /// library is omitted.
+  /// The differences between the schema before and after the migrations. The table
+  /// `magicdata_meta`, which the library uses internally, is omitted.
   public let changes: [SQLSchemaChange]
 
   /// The steps, followed by the changes of the schema.
@@ -16,8 +16,8 @@ public struct SchemaPlan: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A plan. It is thrown as an error, so that the migrations that were run to compute it are rolled
-/// back.
+/// An error that contains a plan. Throwing it rolls back the migrations that were run to compute
+/// the plan.
 private struct DryRunResult: Error {
   let plan: SchemaPlan
 }

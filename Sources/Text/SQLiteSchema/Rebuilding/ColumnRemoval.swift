@@ -3,7 +3,7 @@ import SQLiteCore
 
 extension TableRebuild {
   /// Removes a column from the table's SQL text, together with the constraints that use only this
-  /// column, and omits the indexes that use only this column.
+  /// column. Adds the indexes that use only this column to ``droppedIndexes``.
   ///
   /// - Throws: ``RebuildError`` with the other keys, constraints, indexes, foreign keys and `UPDATE
   ///   OF` triggers that use the column. Other uses in views and triggers are found by ``run()``.

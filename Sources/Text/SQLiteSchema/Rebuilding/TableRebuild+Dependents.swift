@@ -6,7 +6,8 @@ extension TableRebuild {
   /// describe the views and triggers, such as `the view “old”`.
   ///
   /// SQLite compiles a trigger as part of a statement that fires it, together with all other
-  /// triggers for the same table and event. The error can therefore be in another one of them.
+  /// triggers for the same table and event. The message for a trigger can therefore be about
+  /// another of these triggers.
   func dependentErrors() throws -> [String: String] {
     var faults: [String: String] = [:]
     let schema = try connection.schemaModel()

@@ -180,7 +180,8 @@ struct TableRebuild {
   }
 
   /// Copies row by row, and returns the rowids of the first rows that the new table rejects, at
-  /// most 11. Empty for a table WITHOUT ROWID. The new table then contains some rows.
+  /// most 11. Returns none for a table WITHOUT ROWID. Afterwards, the new table contains the rows
+  /// that it has accepted.
   private func rejectedRows(by copy: SQL) throws -> [Int64] {
     guard !old.isWithoutRowID, let rowID = try rowID(of: name, old) else { return [] }
     struct Enough: Error {}
