@@ -11,11 +11,13 @@ extension Connection {
   ///   - reference: The relation between the two types of records.
   ///   - order: The order of each result, or nil for the order of the keys. It may use columns that
   ///     only the link table has.
-  /// - Returns: For each of `lefts`, the linked records. If they are instances of a class, there is
-  ///   one instance per key.
+  /// - Returns: For each of `lefts`, the linked records. An element is empty if no record is
+  ///   linked, or if the link table doesn't exist. If the records are instances of a class, there
+  ///   is one instance per key.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if one of `lefts`
-  ///   has no primary key; `RowDecodingError` if a row cannot be decoded as the type; `SchemaError`
-  ///   if rows of a record type are equal in properties that it declares as unique.
+  ///   has no primary key or one with several columns; `RowDecodingError` if a row cannot be
+  ///   decoded as the type; `SchemaError` if rows of a record type are equal in properties that it
+  ///   declares as unique; an error from the `encode(to:)` of one of `lefts`.
   @inlinable  // Benchmark `relations`.
   public func rightObjects<Left: Record, Right: Record>(
     ofEach lefts: [Left], through reference: CrossReference<Left, Right>,
@@ -63,8 +65,8 @@ extension Connection {
   ///     sorted order.
   ///   - row: Receives the reader of a row, the index of its record in `lefts`, and a closure that
   ///     returns the row's key.
-  /// - Returns: The indexes of records that occur earlier in `lefts`, each with the index of the
-  ///   first occurrence, for which `row` was called.
+  /// - Returns: The index of each record in `lefts` that repeats an earlier one, with the index of
+  ///   its first occurrence. `row` is called only for first occurrences.
   @usableFromInline func forEachLinked<Left: Record, Right: Record>(
     ofEach lefts: [Left], through reference: CrossReference<Left, Right>, _ order: Ordering?,
     begin: () -> Void, row: (RowReader, Int, () throws -> Value) throws -> Void

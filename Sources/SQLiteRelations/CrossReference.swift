@@ -51,8 +51,9 @@ extension Connection {
   ///     only the link table has.
   /// - Returns: The linked records. Empty if the link table doesn't exist.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `left` has no
-  ///   primary key; `RowDecodingError` if a row cannot be decoded as the type; `SchemaError` if
-  ///   rows of a record type are equal in properties that it declares as unique.
+  ///   primary key or one with several columns; `RowDecodingError` if a row cannot be decoded as
+  ///   the type; `SchemaError` if rows of a record type are equal in properties that it declares as
+  ///   unique; an error from the `encode(to:)` of `left`.
   public func rightObjects<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -71,8 +72,9 @@ extension Connection {
   ///     only the link table has.
   /// - Returns: The linked records. Empty if the link table doesn't exist.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `right` has no
-  ///   primary key; `RowDecodingError` if a row cannot be decoded as the type; `SchemaError` if
-  ///   rows of a record type are equal in properties that it declares as unique.
+  ///   primary key or one with several columns; `RowDecodingError` if a row cannot be decoded as
+  ///   the type; `SchemaError` if rows of a record type are equal in properties that it declares as
+  ///   unique; an error from the `encode(to:)` of `right`.
   public func leftObjects<Left: Record, Right: Record>(
     of right: Right, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -91,8 +93,8 @@ extension Connection {
   ///   - reference: The relation between the two types of records.
   /// - Returns: The number of linked records, which is 0 if the link table doesn't exist.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `left` has no
-  ///   primary key; `SchemaError` if rows of a record type are equal in properties that it declares
-  ///   as unique.
+  ///   primary key or one with several columns; `SchemaError` if rows of a record type are equal in
+  ///   properties that it declares as unique; an error from the `encode(to:)` of `left`.
   public func linkCount<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>
   ) throws -> Int {
@@ -150,8 +152,9 @@ extension Connection {
   ///   - reference: The relation between the two types of records.
   ///   - values: The values of additional columns of the link table, by column name.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if a record has no
-  ///   primary key; `SchemaError` if the link table cannot be adapted without losing data, or if
-  ///   rows of a record type are equal in properties that it declares as unique.
+  ///   primary key or one with several columns; `SchemaError` if the link table cannot be adapted
+  ///   without losing data, or if rows of a record type are equal in properties that it declares as
+  ///   unique; an error from the `encode(to:)` of a record.
   public func link<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>,
     values: [String: any Bindable] = [:]
@@ -168,8 +171,8 @@ extension Connection {
   ///   - reference: The relation between the two types of records.
   /// - Returns: Whether they were linked.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if a record has no
-  ///   primary key; `SchemaError` if rows of a record type are equal in properties that it declares
-  ///   as unique.
+  ///   primary key or one with several columns; `SchemaError` if rows of a record type are equal in
+  ///   properties that it declares as unique; an error from the `encode(to:)` of a record.
   @discardableResult
   public func unlink<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>
@@ -314,7 +317,7 @@ private final class CrossReferenceStates {
   var known: [Key: CrossReferenceState] = [:]
 }
 
-/// The state of a cross reference on one connection.
+/// The state of a cross reference's link table, as far as one connection has determined it.
 final class CrossReferenceState {
   let name: String
   let leftKeyName: String

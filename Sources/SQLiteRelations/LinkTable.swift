@@ -57,7 +57,8 @@ extension LinkTable {
     }
   }
 
-  /// Returns the value that orders a link among the links of its owner.
+  /// Returns the value that orders a link among the links of its owner: its position (list), key
+  /// (dictionary) or target (set).
   package func order(of link: StoredLink) -> Value {
     place == nil ? .integer(link.target) : link.place
   }

@@ -38,7 +38,7 @@ extension Connection {
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if the primary key
   ///   of `Target` consists of several columns; `RowDecodingError` if the row cannot be decoded as
   ///   the type; `SchemaError` if rows of a record type are equal in properties that it declares as
-  ///   unique.
+  ///   unique; an error from the `encode(to:)` of `owner`.
   public func target<Owner: Record, Target: Record>(
     of owner: Owner, through reference: RecordReference<Owner, Target>
   ) throws -> Target? {
@@ -58,7 +58,7 @@ extension Connection {
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if the primary key
   ///   of `Target` consists of several columns; `RowDecodingError` if a row cannot be decoded as
   ///   the type; `SchemaError` if rows of a record type are equal in properties that it declares as
-  ///   unique.
+  ///   unique; an error from the `encode(to:)` of one of `owners`.
   public func targets<Owner: Record, Target: Record>(
     ofEach owners: [Owner], through reference: RecordReference<Owner, Target>
   ) throws -> [Target?] {
@@ -77,7 +77,7 @@ extension Connection {
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `target` has no
   ///   primary key or a primary key consists of several columns; `RowDecodingError` if a row cannot
   ///   be decoded as the type; `SchemaError` if rows of a record type are equal in properties that
-  ///   it declares as unique.
+  ///   it declares as unique; an error from the `encode(to:)` of `target`.
   public func owners<Owner: Record, Target: Record>(
     of target: Target, through reference: RecordReference<Owner, Target>
   ) throws -> [Owner] {

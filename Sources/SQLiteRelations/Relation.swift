@@ -125,7 +125,8 @@ extension Relation {
     /// A condition on the columns of the connecting rows, or nil for all rows.
     package var condition: SQL?
     /// The place of the last row before the page (keyset pagination), or the end of that row if the
-    /// relation has no places. Nil for the first page. All pages cost the same.
+    /// relation has no places. Nil for the first page. The time to find a page doesn't depend on
+    /// the number of rows before it.
     package var last: Value?
     /// The maximum number of rows, or nil for no limit.
     package var limit: Int?
@@ -191,8 +192,8 @@ extension Relation {
       "\(column(destination.key, of: destination.table)) IN (SELECT \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key))"
   }
 
-  /// Returns an SQL expression for ORDER BY. Its value is the first place of a row of the
-  /// destination among the ends of the start `key`.
+  /// Returns an SQL expression for ORDER BY. For each row of the destination, its value is the
+  /// first place of the row among the ends of the start `key`.
   package func firstPlaceExpression(from key: Value) -> SQL {
     let target = column(destination.key, of: destination.table)
     return
@@ -385,19 +386,19 @@ extension Relation.Page {
 
 /// A link of a to-many relation, as it is stored in a link table.
 public struct StoredLink: Hashable, Sendable {
-  /// The key of the owner.
+  /// The key of the row that owns the link.
   public let owner: Int64
   /// The key in a dictionary, the position in a list, or NULL in a set.
   public let place: Value
-  /// The key of the target.
+  /// The key of the row that the link references.
   public let target: Int64
 
   /// Creates a link from an owner to a target.
   ///
   /// - Parameters:
-  ///   - owner: The key of the owner.
+  ///   - owner: The key of the row that owns the link.
   ///   - place: The key in a dictionary, the position in a list, or NULL in a set.
-  ///   - target: The key of the target.
+  ///   - target: The key of the row that the link references.
   public init(owner: Int64, place: Value, target: Int64) {
     self.owner = owner
     self.place = place

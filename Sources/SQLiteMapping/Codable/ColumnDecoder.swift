@@ -6,8 +6,8 @@ protocol ColumnRows: AnyObject {
   /// The number of the row that is being read.
   var rowNumber: Int { get }
   func path(to column: Int32) -> [any CodingKey]
-  /// Returns an error that names the column instead of a `DecodingError` or an ``SQLiteError``.
-  /// Returns any other error unchanged.
+  /// Converts a `DecodingError` or an ``SQLiteError`` to an error that names the column. Returns
+  /// any other error unchanged.
   func named(_ error: any Error, at column: Int32) -> any Error
 }
 

@@ -67,8 +67,8 @@ final class DecodedRow {
   /// A decoder for the current row.
   var decoder: RowDecoder { RowDecoder(self) }
 
-  /// Ends the row. If a copy of a container still exists, a new life begins, which invalidates the
-  /// copy (``RowMark``).
+  /// Ends the row, which invalidates its decoders and containers. If a copy of a container still
+  /// exists, the next row begins a new life, so that the copy remains invalid (``RowMark``).
   func end() {
     mark.end()
     guard hasCopies else { return }

@@ -14,9 +14,9 @@ final class EncodedRow {
   /// The mark that identifies the row being encoded.
   let mark = RowMark()
 
-  /// The names of the columns. The first is the column of parameter 1. `foldedColumns` contains the
-  /// same names in ASCII lowercase.
+  /// The names of the columns. The first is the column of parameter 1.
   private var columns: [String]
+  /// The names in ``columns``, in ASCII lowercase.
   private var foldedColumns: [String]
   /// The property and the stored form of each parameter, if values are collected.
   @exclusivity(unchecked) private var collected: [(property: String, form: StoredForm?)] = []
@@ -70,7 +70,7 @@ final class EncodedRow {
   /// The permission with which the containers access the current row.
   var permission: RowPermission { RowPermission(mark: mark, life: unsafe life) }
 
-  /// Begins a row without values and returns an encoder for it.
+  /// Begins a row in which no parameter has a value yet, and returns an encoder for it.
   func begin() -> RowEncoder {
     unsafe mark.begin(life: life)
     bound.beginRow()
@@ -92,8 +92,8 @@ final class EncodedRow {
     }
   }
 
-  /// Ends the row. If a copy of a container still exists, a new life begins, which invalidates the
-  /// copy (``RowMark``).
+  /// Ends the row, which invalidates its encoders and containers. If a copy of a container still
+  /// exists, the next row begins a new life, so that the copy remains invalid (``RowMark``).
   func end() {
     mark.end()
     if unsafe !trees.isEmpty { dropTrees() }
@@ -126,9 +126,9 @@ final class EncodedRow {
   /// Returns whether the row has bound something other than NULL to a parameter.
   func isBound(_ parameter: Int32) -> Bool { bound[parameter] }
 
-  /// Returns 0, which skips a property without a parameter.
+  /// Returns 0, the parameter number that makes the caller skip a property without a parameter.
   ///
-  /// - Throws: ``UnknownColumn`` if such properties must not be skipped.
+  /// - Throws: ``UnknownColumn`` if the row doesn't allow properties without a parameter.
   @inline(never)
   func missing(_ key: some CodingKey) throws -> Int32 {
     if isPartial { return 0 }

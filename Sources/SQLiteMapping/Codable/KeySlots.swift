@@ -7,8 +7,9 @@
   static var none: Int32 { -1 }
   private static var unknown: Int32 { -2 }
 
-  /// The slots by the byte of the key, ``unknown`` before the first lookup. Nil for keys of more
-  /// than one byte. An array would cost a check for exclusive access at each use.
+  /// The slots of keys of at most one byte, indexed by that byte. A slot is ``unknown`` before the
+  /// first lookup of its key. Nil if the keys are larger. An array would cost a check for exclusive
+  /// access at each use.
   let bytes: UnsafeMutablePointer<Int32>?
   private var names: [String: Int32] = [:]
   private let find: (Key) -> Int32
@@ -38,8 +39,8 @@
     return slot == Self.unknown ? newSlot(of: key) : slot
   }
 
-  /// Returns the only byte of a key. A value of one byte contains no reference, so the byte is the
-  /// whole value.
+  /// Returns the only byte of a key, or 0 for a key of zero bytes. A value of one byte contains no
+  /// reference, so the byte is the whole value.
   @inline(__always)
   private func byte(of key: Key) -> Int {
     MemoryLayout<Key>.size == 0 ? 0 : unsafe Int(unsafeBitCast(key, to: UInt8.self))
@@ -80,7 +81,7 @@
     unsafe rows.deallocate()
   }
 
-  /// Begins a row without bound parameters.
+  /// Begins a row in which no parameter is bound yet.
   func beginRow() {
     unsafe rows[0] += 1
   }

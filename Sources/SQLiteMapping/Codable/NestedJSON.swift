@@ -44,7 +44,7 @@ package enum NestedJSON {
   }
 }
 
-/// A value that captures its decoder, so that another value can be decoded from it.
+/// A value that captures the decoder it is decoded from, so that the caller can use this decoder.
 struct Passthrough: Decodable {
   let decoder: any Decoder
 
@@ -61,7 +61,8 @@ final class NestedNode: Encodable {
     case value(any Encodable)
     case object([String: NestedNode])
     case array([NestedNode])
-    /// Encoding throws, because the row has ended or the value has no column.
+    /// A node that throws this error when something is encoded into it, because the row has ended
+    /// or the value has no column.
     case refused(any Error)
   }
 
@@ -79,7 +80,8 @@ final class NestedNode: Encodable {
     if case .array(let elements) = content { elements.count } else { 0 }
   }
 
-  /// Ends the value. Encoding anything into it later throws.
+  /// Discards the content. Encoding anything into this node or the nodes inside it throws from now
+  /// on.
   func close() {
     var open = [self]
     while let node = open.popLast() {
@@ -117,7 +119,8 @@ final class NestedNode: Encodable {
     if case .refused(let error) = content { NestedNode(throwing: error) } else { NestedNode() }
   }
 
-  /// Returns the member of this object with a name. Adds an empty member if it is missing.
+  /// Returns the member of this object with a name, after adding an empty member if it is missing.
+  /// If the node isn't an object, returns a node that is not part of the value.
   func member(_ name: String) -> NestedNode {
     guard case .object(var members) = content else { return sibling }
     if let member = members[name] { return member }
@@ -128,7 +131,8 @@ final class NestedNode: Encodable {
     return member
   }
 
-  /// Appends an empty element to this array and returns it.
+  /// Appends an empty element to this array and returns it. If the node isn't an array, returns a
+  /// node that is not part of the value.
   func element() -> NestedNode {
     guard case .array(var elements) = content else { return sibling }
     let element = NestedNode()

@@ -43,7 +43,8 @@ enum Placeholder {
   /// Returns a made-up value of a type.
   ///
   /// - Throws: ``Refusal`` with the coding path `path` if the type's `init(from:)` throws a
-  ///   `DecodingError` or the type contains itself endlessly; any other error of `init(from:)`.
+  ///   `DecodingError`, or if the type contains itself endlessly; otherwise any error that
+  ///   `init(from:)` throws.
   fileprivate dynamic static func value<Value: Decodable>(
     of type: Value.Type, _ path: [any CodingKey]
   ) throws -> Value {
@@ -61,8 +62,8 @@ enum Placeholder {
     }
   }
 
-  /// Returns a made-up value if the type is a scalar or an optional scalar, the nil of any other
-  /// optional type, and nil for all other types.
+  /// Returns a made-up value for a scalar type or an optional scalar type. For any other optional
+  /// type, the result is a value that is nil. For all other types, there is no result.
   private dynamic static func known<Value>(_ type: Value.Type) -> Value? {
     let scalars: [Any] = [
       1, 0.5, true, "a", Int8(1), Int16(1), Int32(1), Int64(1), UInt(1), UInt8(1), UInt16(1),

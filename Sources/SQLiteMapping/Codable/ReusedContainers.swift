@@ -71,8 +71,8 @@ struct ContainerCache {
   /// The check for copies of ``container``, or nil if there is no container. It is stored here,
   /// because getting it from the container would count a reference.
   private var copyCheck: ReusedContainer.CopyCheck?
-  /// The containers that were replaced in this row, because the type has requested another type of
-  /// keys. They are kept because copies may borrow from them.
+  /// The containers that were replaced because the type requested keys of another type in the same
+  /// row. They are kept because copies may borrow from them.
   private var others: [ReusedContainer] = []
 
   /// Whether copies of the containers may exist.
@@ -243,7 +243,7 @@ struct RowPermission {
   let mark: RowMark
   let life: Int
 
-  /// Whether a row is being read or bound in this life.
+  /// Whether a row is being read or bound in the life for which the permission was created.
   @inline(__always)
   var isValid: Bool { mark.life == life }
 }

@@ -7,7 +7,7 @@ final class RecordPlan {
   let type: any Record.Type
   /// The table, with the properties of all values seen so far.
   private(set) var table: TablePlan
-  /// The table, with the properties that the database has columns for.
+  /// The table, with only those properties that had a column when the table was last found to fit.
   private var fitting: TablePlan
   /// The SQL that selects the row with a key.
   let selectByKey: String
@@ -139,8 +139,8 @@ final class RecordPlan {
     ensuredSchema = number
   }
 
-  /// Throws if the database generates increasing keys but the key property is not optional.
-  /// Otherwise, new values would all have the same key and overwrite each other.
+  /// Throws if the database generates increasing keys but the key property is not optional. With
+  /// such a property, all new values would have the same key and overwrite each other.
   private func checkKey(among columns: [ColumnDefinition]) throws(SQLiteError) {
     guard incrementsKeys, let key = columns.first(where: { table.isKey($0.name) }), !key.isOptional
     else { return }
@@ -151,7 +151,8 @@ final class RecordPlan {
   }
 
   /// Throws if the database generates increasing keys but the key property of the prototype, or of
-  /// a made-up value, is not optional. If neither exists, the first written value is checked.
+  /// a made-up value, is not optional. If neither value is available, ``learn(_:)`` checks the
+  /// first value that is written.
   func checkExampleKey() throws(SQLiteError) {
     guard incrementsKeys, let example = try? Placeholder.example(of: type),
       let columns = try? ShapeReader(strategies).columns(of: example)
@@ -198,8 +199,8 @@ final class RecordPlan {
   }
 
   /// Returns the SQL for the columns of a query for whole rows: all columns of the table, and the
-  /// defaults of missing columns, which the next write adds. (An optional property without a column
-  /// is decoded as nil.)
+  /// declared defaults of columns that the table lacks. The next write adds these columns. (An
+  /// optional property without a column is decoded as nil.)
   ///
   /// - Parameters:
   ///   - all: SQL for all columns of the table.
@@ -331,7 +332,7 @@ enum RecordWrite: Equatable {
   case insert
   /// Inserts a row, or updates the row with the same key.
   case update
-  /// Updates the row with the same key. Does nothing if no such row exists.
+  /// Updates the row with the same key. If no such row exists, the statement changes nothing.
   case updateExisting
   /// Inserts a row, or updates the row that has the same values in the columns with these names.
   /// Returns the row.

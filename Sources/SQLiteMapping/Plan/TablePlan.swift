@@ -10,10 +10,11 @@ package struct TablePlan: Sendable {
   package enum Key: Hashable, Sendable {
     /// The caller assigns the values of one or several columns.
     case given([String])
-    /// SQLite auto-increments the rowid and never reuses a number. The name is that of a property,
-    /// or of a column without a property.
+    /// SQLite auto-increments the rowid and never reuses a number. The associated value is the name
+    /// of the key's property, or of a column that belongs to no property.
     case autoIncremented(String)
-    /// The key is one greater than the greatest rowid in the table. The name is that of a property.
+    /// The key is one greater than the greatest rowid in the table. The associated value is the
+    /// name of the key's property.
     case computed(String)
   }
 

@@ -11,9 +11,10 @@ extension Connection {
   ///   - rest: The other parts of a primary key with several parts, in the order of
   ///     ``Record/primaryKeys``.
   /// - Returns: The record.
-  /// - Throws: `SQLiteError` with `ResultCode.notFound` if the row or the table doesn't exist;
-  ///   ``RowDecodingError`` if the row cannot be decoded as the type; ``SchemaError`` if rows are
-  ///   equal in properties that the type declares as unique.
+  /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.notFound` if the row or the
+  ///   table doesn't exist, or with `ResultCode.range` if the number of parts is not that of the
+  ///   primary key; ``RowDecodingError`` if the row cannot be decoded as the type; ``SchemaError``
+  ///   if rows are equal in properties that the type declares as unique.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value {
@@ -32,9 +33,10 @@ extension Connection {
   ///   - rest: The other parts of a primary key with several parts, in the order of
   ///     ``Record/primaryKeys``.
   /// - Returns: The record, or nil if the row or the table doesn't exist.
-  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if the row cannot be
-  ///   decoded as the type; ``SchemaError`` if rows are equal in properties that the type declares
-  ///   as unique.
+  /// - Throws: `SQLiteError` if a statement fails, if the type is ``Record/isReadOnly`` and its
+  ///   table doesn't exist, or with `ResultCode.range` if the number of parts is not that of the
+  ///   primary key; ``RowDecodingError`` if the row cannot be decoded as the type; ``SchemaError``
+  ///   if rows are equal in properties that the type declares as unique.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, ifPresent key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value? {
@@ -73,9 +75,9 @@ extension Connection {
   ///   - limit: The maximum number of records, or nil for no limit.
   ///   - offset: The number of records to skip.
   /// - Returns: The records. Empty if none matches, or if the table doesn't exist yet.
-  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
-  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
-  ///   unique.
+  /// - Throws: `SQLiteError` if a statement fails, or if the type is ``Record/isReadOnly`` and its
+  ///   table doesn't exist; ``RowDecodingError`` if a row cannot be decoded as the type;
+  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique.
   @inlinable  // Benchmark `fetch`.
   public func objects<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
@@ -91,9 +93,9 @@ extension Connection {
   ///   - condition: SQL for a condition, or nil for all records.
   ///   - order: The order that determines the first record, or nil for whichever order is fastest.
   /// - Returns: The record, or nil if no record matches or the table doesn't exist yet.
-  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if the row cannot be
-  ///   decoded as the type; ``SchemaError`` if rows are equal in properties that the type declares
-  ///   as unique.
+  /// - Throws: `SQLiteError` if a statement fails, or if the type is ``Record/isReadOnly`` and its
+  ///   table doesn't exist; ``RowDecodingError`` if the row cannot be decoded as the type;
+  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique.
   public func object<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil
   ) throws -> Value? {
@@ -108,8 +110,10 @@ extension Connection {
   ///   - rest: The other parts of a primary key with several parts, in the order of
   ///     ``Record/primaryKeys``.
   /// - Returns: Whether the row exists. The result is false if the table doesn't exist yet.
-  /// - Throws: `SQLiteError` if a statement fails; ``SchemaError`` if rows are equal in properties
-  ///   that the type declares as unique.
+  /// - Throws: `SQLiteError` if a statement fails, if the type is ``Record/isReadOnly`` and its
+  ///   table doesn't exist, or with `ResultCode.range` if the number of parts is not that of the
+  ///   primary key; ``SchemaError`` if rows are equal in properties that the type declares as
+  ///   unique.
   public func has<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Bool {
@@ -125,8 +129,9 @@ extension Connection {
   /// - Parameter value: The value.
   /// - Returns: Whether the row exists. The result is false if the value has no primary key, or if
   ///   the table doesn't exist yet.
-  /// - Throws: `SQLiteError` if a statement fails; ``SchemaError`` if rows are equal in properties
-  ///   that the type declares as unique; an error from the value's `encode(to:)`.
+  /// - Throws: `SQLiteError` if a statement fails, or if the type is ``Record/isReadOnly`` and its
+  ///   table doesn't exist; ``SchemaError`` if rows are equal in properties that the type declares
+  ///   as unique; an error from the value's `encode(to:)`.
   public func has(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
     return try reading(plan, without: false) {
@@ -142,8 +147,9 @@ extension Connection {
   ///   - type: The type of the rows.
   ///   - condition: SQL for a condition, or nil for all rows.
   /// - Returns: The number of rows, which is 0 if the table doesn't exist yet.
-  /// - Throws: `SQLiteError` if a statement fails; ``SchemaError`` if rows are equal in properties
-  ///   that the type declares as unique.
+  /// - Throws: `SQLiteError` if a statement fails, or if the type is ``Record/isReadOnly`` and its
+  ///   table doesn't exist; ``SchemaError`` if rows are equal in properties that the type declares
+  ///   as unique.
   public func count<Value: Record>(of type: Value.Type, where condition: SQL? = nil) throws -> Int {
     try fetch(RecordQuery(type, condition).count)
   }

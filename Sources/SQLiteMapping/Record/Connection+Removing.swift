@@ -54,8 +54,9 @@ extension Connection {
   ///     ``Record/primaryKeys``.
   /// - Returns: Whether the row existed.
   /// - Throws: `SQLiteError` if the statement fails, for example because a foreign key forbids the
-  ///   deletion, or with `ResultCode.readOnly` if the type is ``Record/isReadOnly``;
-  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique.
+  ///   deletion, with `ResultCode.readOnly` if the type is ``Record/isReadOnly``, or with
+  ///   `ResultCode.range` if the number of parts is not that of the primary key; ``SchemaError`` if
+  ///   rows are equal in properties that the type declares as unique.
   @discardableResult
   public func remove<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest

@@ -1,7 +1,7 @@
 package import SQLiteCore
 
-/// The records that rows were decoded as, and the names of the properties that the columns of the
-/// rows were decoded into.
+/// The records that rows were decoded as, and the names of the properties that were decoded from
+/// each column.
 package struct StoredRecords<Record> {
   /// The records. A row that could not be decoded has an error instead.
   package var records: [Result<Record, any Error>] = []

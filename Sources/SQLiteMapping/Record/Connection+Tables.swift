@@ -24,6 +24,7 @@ extension Connection {
   /// Returns whether the table of a type exists.
   ///
   /// - Parameter type: The type of the records.
+  /// - Returns: Whether the table exists.
   /// - Throws: `SQLiteError` if the statement fails.
   public func tableExists(of type: (some Record).Type) throws(SQLiteError) -> Bool {
     try tableExists(type.tableName)
@@ -36,11 +37,11 @@ extension Connection {
   ///
   /// - Parameter type: The type of the records.
   /// - Returns: Whether the table existed.
-  /// - Throws: `SQLiteError` with `ResultCode.readOnly` if the type is ``Record/isReadOnly``, with
-  ///   `ResultCode.foreignKeyConstraint` if foreign keys of other tables reference this one, and
-  ///   with `ResultCode.misuse` if views, or tables with triggers, would no longer work (the
-  ///   message names them); ``SchemaError`` if rows are equal in properties that the type declares
-  ///   as unique. Nothing changes in these cases.
+  /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.readOnly` if the type is
+  ///   ``Record/isReadOnly``, with `ResultCode.foreignKeyConstraint` if foreign keys of other
+  ///   tables reference this one, or with `ResultCode.misuse` if views, or tables with triggers,
+  ///   would no longer work (the message names them); ``SchemaError`` if rows are equal in
+  ///   properties that the type declares as unique. Nothing changes in these cases.
   @discardableResult
   public func drop(_ type: (some Record).Type) throws -> Bool {
     let plan = try plan(of: type)

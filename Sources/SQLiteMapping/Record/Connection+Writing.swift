@@ -43,8 +43,8 @@ extension Connection {
   ///
   /// - Parameter value: The value to insert.
   /// - Returns: The value, with its new primary key if the database assigned one.
-  /// - Throws: The errors of ``update(_:)-(Value)``, or `SQLiteError` with a constraint code if the
-  ///   primary key already exists.
+  /// - Throws: The errors of ``update(_:)-(Value)``, or `SQLiteError` with a constraint code if a
+  ///   row with the same primary key or the same unique values already exists.
   @discardableResult
   public func insert<Value: Record>(_ value: Value) throws -> Value {
     try write(value, by: .insert)
@@ -54,7 +54,7 @@ extension Connection {
   ///
   /// - Parameter value: The value, which must have a primary key.
   /// - Throws: The errors of ``update(_:)-(Value)``, or `SQLiteError` with `ResultCode.notFound` if
-  ///   the row doesn't exist.
+  ///   the row doesn't exist, or if the value has no primary key and its type generates keys.
   public func updateExisting(_ value: some Record) throws {
     _ = try write(value, by: .updateExisting)
   }
@@ -213,9 +213,9 @@ extension Connection {
     SQLiteError(.notFound, "no row of “\(plan.name)” has the primary key of this \(plan.type)")
   }
 
-  /// Runs `body` after ensuring that the table exists and the type's properties are known. If
-  /// `body` fails because `value` has new properties or the table is missing, adapts the known
-  /// properties and the table, and runs `body` once more.
+  /// Runs `body` after checking that the type can be written, its properties are known, and its
+  /// table exists. If `body` fails because `value` has new properties or the table is missing,
+  /// adapts the known properties and the table, and runs `body` once more.
   private func withTable<Result>(
     of plan: RecordPlan, for value: some Record, _ write: RecordWrite, _ body: () throws -> Result
   ) throws -> Result {
@@ -320,8 +320,8 @@ struct RecordWriter: ~Copyable {
   /// Binds a value, and a new UUID if the value has no key and its type generates UUIDs. Returns
   /// whether the value had a key.
   ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the value has no key, and its type has
-  ///   no generated keys.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the value has no key and its type
+  ///   generates none, or an error of ``RowBinder/bind(_:)``.
   mutating func bind<Value: Record>(_ value: Value) throws -> Bool {
     try unsafe withUnsafePointer(to: value) { try unsafe bind($0) }
   }

@@ -1,6 +1,7 @@
 public import SQLiteCore
 
-/// A value that is passed between a task and the thread of a database access.
+/// A box that passes a value, which may not be `Sendable`, between a task and the thread of a
+/// database access.
 // Proof: a value that is passed in was given away (`sending`). A value that is passed out was
 // created by this access, or was passed in before: a `@Sendable` closure cannot store it anywhere
 // else, and the connection stores neither. Each side accesses the value once, the second one after

@@ -34,6 +34,9 @@ public protocol Record: Codable, SendableMetatype {
   ///
   /// The library implements this function for every valid ``PrimaryKey``. Don't implement it
   /// yourself.
+  ///
+  /// - Parameter key: A primary key, or its first part.
+  /// - Returns: The value to bind.
   static func bound(_ key: PrimaryKey) -> any Bindable & Sendable
 
   /// The name of the table. The default is the name of the type, without its enclosing types.
@@ -78,11 +81,17 @@ public protocol Record: Codable, SendableMetatype {
 
 extension Record where PrimaryKey: Bindable {
   /// Returns `key`, which can be bound as it is.
+  ///
+  /// - Parameter key: A primary key, or its first part.
+  /// - Returns: The same key.
   public static func bound(_ key: PrimaryKey) -> any Bindable & Sendable { key }
 }
 
 extension Record where PrimaryKey == any Bindable & Sendable {
   /// Returns `key`, which can be bound as it is.
+  ///
+  /// - Parameter key: A primary key, or its first part.
+  /// - Returns: The same key.
   public static func bound(_ key: any Bindable & Sendable) -> any Bindable & Sendable { key }
 }
 

@@ -88,7 +88,7 @@ extension RecordQuery {
     }
   }
 
-  /// A request for the first row, which is nil if there are no rows.
+  /// A request for the first row of the query. Its result is nil if the query has no rows.
   public var first: RecordRequest<Row?> {
     RecordRequest { [parts] connection, print in
       var first: Row?
@@ -100,8 +100,8 @@ extension RecordQuery {
     }
   }
 
-  /// A request for the number of rows, which counts them without decoding them. The limit and the
-  /// offset of the query apply.
+  /// A request for the number of rows that the query returns, within its limit and offset. Fetching
+  /// the request doesn't decode the rows.
   public var count: RecordRequest<Int> {
     RecordRequest { [parts] connection, print in
       let count = try connection.count(parts)

@@ -101,7 +101,7 @@ extension Database {
   }
 
   /// Returns an asynchronous sequence of a query's rows: the current rows, and all rows again
-  /// whenever a commit has changed them. Several commits may be combined.
+  /// whenever a commit has changed them. One element may reflect several commits.
   ///
   ///     for try await towns in database.observe(Town.ordered(by: .column("name"))) { … }
   ///
@@ -112,7 +112,7 @@ extension Database {
   }
 
   /// Returns an asynchronous sequence of a request's results: the current result, and the new
-  /// result whenever a commit has changed it. Several commits may be combined.
+  /// result whenever a commit has changed it. One element may reflect several commits.
   ///
   ///     for try await count in database.observe(Town.where("population > \(1_000_000)").count) { … }
   ///

@@ -48,8 +48,8 @@ package enum MetaTable {
     return uuid
   }
 
-  /// Sets the UUID of a store, for example after its content was replaced. Creates the metadata
-  /// table if it is missing.
+  /// Sets the UUID of a store, for example after the store's content has been replaced. Creates the
+  /// metadata table if it is missing.
   package static func setStoreUUID(_ uuid: String, _ connection: Connection) throws {
     guard try storeUUID(connection) != uuid else { return }
     try set("uuid", .text(uuid), connection)

@@ -151,7 +151,7 @@ extension Migration.Step {
   /// - Parameters:
   ///   - table: The name of the table, which must have rowids.
   ///   - change: Receives each row and returns the new values of the columns that change, by column
-  ///     name. A nil value is stored as NULL. If it throws, the migration is rolled back.
+  ///     name. A nil value is stored as NULL. If the closure throws, the migration is rolled back.
   /// - Returns: A step for a migration.
   public static func transform(
     _ table: String, _ change: @escaping @Sendable (Row) throws -> [String: (any Bindable)?]
@@ -256,20 +256,22 @@ extension Database {
   }
 
   /// Returns a description of the steps that `migrate(_:)` would run. To verify the steps, the call
-  /// runs them in a transaction and rolls it back. Blocks the thread.
+  /// runs them in a transaction, which it then rolls back. Blocks the thread.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
-  /// - Returns: For each migration, a line with its name and a line for each of its steps.
+  /// - Returns: For each migration that has not run yet, a line with its name and a line for each
+  ///   of its steps.
   /// - Throws: The errors of `migrate(_:)`.
   public func migrationPlan(of migrations: [Migration]) throws -> [String] {
     try write { try $0.dryRun(migrations) }
   }
 
   /// Returns a description of the steps that `migrate(_:)` would run, without blocking the thread.
-  /// To verify the steps, the call runs them in a transaction and rolls it back.
+  /// To verify the steps, the call runs them in a transaction, which it then rolls back.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
-  /// - Returns: For each migration, a line with its name and a line for each of its steps.
+  /// - Returns: For each migration that has not run yet, a line with its name and a line for each
+  ///   of its steps.
   /// - Throws: The errors of `migrate(_:)`, or `CancellationError` if the task was cancelled.
   public func migrationPlan(of migrations: [Migration]) async throws -> [String] {
     try await write { try $0.dryRun(migrations) }
@@ -279,7 +281,8 @@ extension Database {
 extension Connection {
   /// Runs the migrations that have not run yet, and rolls them back.
   ///
-  /// - Returns: For each migration, a line with its name and a line for each of its steps.
+  /// - Returns: For each of these migrations, a line with its name and a line for each of its
+  ///   steps.
   fileprivate func dryRun(_ migrations: [Migration]) throws -> [String] {
     var lines: [String] = []
     _ = try savepoint {
@@ -291,7 +294,8 @@ extension Connection {
 
   /// Runs the migrations that have not run yet, as part of the open transaction.
   ///
-  /// - Returns: For each migration, a line with its name and a line for each of its steps.
+  /// - Returns: For each of these migrations, a line with its name and a line for each of its
+  ///   steps.
   package func runPending(of migrations: [Migration]) throws -> [String] {
     var lines: [String] = []
     for migration in try pendingMigrations(of: migrations) {
@@ -304,8 +308,8 @@ extension Connection {
 }
 
 extension Connection {
-  /// Runs a migration unless another connection has already run it. Returns whether this call has
-  /// run it.
+  /// Runs a migration that no other connection has run in the meantime, and returns true.
+  /// Otherwise, does nothing and returns false.
   fileprivate func make(
     _ migration: Migration, ifPendingOf migrations: [Migration]
   ) throws -> Bool {

@@ -59,7 +59,7 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// A Boolean value that indicates whether values can be written and read despite the difference.
-  /// With ``Kind/notNull``, this excludes writing nil.
+  /// This is true for ``Kind/notNull``, although writing nil throws.
   public var isHarmless: Bool {
     isResolvedByWriting || [.extraColumn, .nullable, .notNull].contains(kind)
   }

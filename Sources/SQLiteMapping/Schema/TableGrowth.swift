@@ -175,10 +175,10 @@ extension Connection {
     }
   }
 
-  /// Throws if rows of a table are equal in columns that the type declares as unique, and no unique
-  /// index exists. Ignores indexes with columns that don't exist yet.
+  /// Checks that no rows of a table are equal in columns that the type declares as unique. Skips
+  /// unique indexes that already exist, and those with columns that don't exist yet.
   ///
-  /// - Throws: ``SchemaError`` in this case, or ``SQLiteError`` if a query fails.
+  /// - Throws: ``SchemaError`` if such rows are equal, or ``SQLiteError`` if a query fails.
   /// - Complexity: O(*n* log *n*) for *n* rows if an index is missing.
   package func checkUnique(_ indexes: [IndexDefinition], of table: String) throws {
     let present = try columnNames(of: table)

@@ -140,9 +140,9 @@ public struct SearchPattern: Hashable, Sendable {
       left.text + separator + right.text, joiningOperator, depth: max(left.depth, right.depth))
   }
 
-  /// Joins words after removing duplicates. The time that FTS5 takes for a snippet grows with the
-  /// square of the number of matches, and a word that occurs a thousand times in the pattern would
-  /// match a thousand times at each position.
+  /// Joins words after removing duplicates, which would slow down FTS5: the time for a snippet
+  /// grows with the square of the number of matches, and a word that occurs a thousand times in the
+  /// pattern would match a thousand times at each position.
   private static func joined(_ words: [String], _ joiningOperator: JoiningOperator) -> SearchPattern
   {
     var seen: Set<String> = []
@@ -154,7 +154,7 @@ public struct SearchPattern: Hashable, Sendable {
 
   /// Returns the words of a text, each in quotes, so that FTS5 doesn't interpret them as operators.
   /// Characters that FTS5's tokenizer treats as neither letters nor digits are removed, including
-  /// quotes. A word without any letter or digit would match nothing.
+  /// quotes. Words without any letter or digit are omitted, because they would match nothing.
   private static func words(of text: String) -> [String] {
     text.unicodeScalars.split { !isMark($0) && !isLetter($0) }
       .filter { $0.contains(where: isLetter) }

@@ -23,8 +23,8 @@ package struct SearchTable: Sendable {
     }
   }
 
-  /// Returns whether the index is missing, has other columns or triggers than the type requires, or
-  /// has a name that belongs to another table or view.
+  /// Returns whether the index is missing, its columns or triggers differ from those that the type
+  /// requires, or its name belongs to another table or view.
   package func needsRebuild(_ connection: Connection) throws -> Bool {
     try fault(connection) != nil
   }
@@ -130,8 +130,8 @@ package struct SearchTable: Sendable {
       "INSERT INTO \(identifier: name) (\(identifier: name)) VALUES ('rebuild')")
   }
 
-  /// Returns whether the full-text index of a table exists: false if another table or view has the
-  /// name of the index, and nil if none has.
+  /// Returns true if a table has a full-text index, false if another table or view has the name of
+  /// the index, and nil if nothing has that name.
   private static func isIndex(of table: String, _ connection: Connection) throws -> Bool? {
     let sql = try connection.firstRow(
       "SELECT sql FROM sqlite_schema WHERE name = \(TablePlan.searchTableName(of: table)) COLLATE NOCASE AND type IN ('table', 'view')",

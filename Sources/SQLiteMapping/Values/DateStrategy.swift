@@ -143,7 +143,7 @@ extension DateStrategy {
       unitsPerSecond: 1_000)
   }
 
-  /// The Julian day of 2001-01-01 00:00:00.
+  /// The Julian day of 2001-01-01 00:00:00 UTC, in days since noon UTC of November 24, 4714 BC.
   private static let julianReferenceDay = 2_451_910.5
 }
 
