@@ -4,10 +4,9 @@ extension QueryParts {
   /// Returns the queries that together select the objects after a position, in order.
   ///
   /// The first query selects the objects with the same sort keys as the position and a greater row
-  /// key. The second one selects the objects that have all sort keys but the last in common with
-  /// the position, and follow it in the last one. Each further query has one sort key less in
-  /// common. Each reads one range of an index on the sort keys, if such an index exists, so all
-  /// pages take the same time.
+  /// key. The second one selects the objects that share all sort keys but the last with the
+  /// position, and follow it in the last one. Each further query shares one sort key fewer. If the
+  /// sort keys have an index, each query reads one range of it, so all pages take the same time.
   ///
   /// - Parameters:
   ///   - start: The position, with a value for each sort key of this query.

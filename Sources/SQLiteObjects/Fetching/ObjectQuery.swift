@@ -13,8 +13,8 @@ struct ObjectQuery: Sendable {
   private var joins = SQL(unchecked: "")
   private var limit: Int?
   private var offset = 0
-  /// The query's filter if it depends only on the row of the object; otherwise nil
-  /// (``PreparedRequest/filter``).
+  /// The query's filter if it depends only on the row of the object; otherwise nil. It becomes
+  /// ``PreparedRequest/filter``.
   private(set) var rowFilter: QueryNode?
 
   init(_ store: any ObjectStore, _ query: QueryParts) throws {
@@ -90,8 +90,8 @@ struct ObjectQuery: Sendable {
     return .graph(try load(connection))
   }
 
-  /// Calls a closure with each object, in the order of the query. Reads the keys of all objects
-  /// first, then the objects in batches.
+  /// Calls a closure with each object, in the order of the query. First reads the keys of all
+  /// objects, then fetches the objects in batches.
   func forEach<Object: MagicObject>(
     _ connection: Connection, _ batch: Int, _ body: (Object) throws -> Void
   ) throws {

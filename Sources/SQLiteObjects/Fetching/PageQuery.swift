@@ -15,7 +15,7 @@ public struct ObjectPage<Object: MagicObject> {
 /// The position after an object in the order of a query.
 ///
 /// It stores the object's sort keys, so it stays valid when objects are inserted, changed or
-/// removed, including that object.
+/// removed, even if the object itself is changed or removed.
 public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
   /// The values of the sort keys at the position.
   let values: [Value]

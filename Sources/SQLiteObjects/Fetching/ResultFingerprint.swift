@@ -80,9 +80,8 @@ extension ResultFingerprint: Equatable {
       }
   }
 
-  /// Returns whether two fetched forms represent the same value. All links are the same in this
-  /// comparison, and all lazy values: links are compared separately, and lazy values aren't
-  /// observed.
+  /// Returns whether two fetched forms represent the same value. Links count as equal, because they
+  /// are compared separately. Lazy values count as equal, because they aren't observed.
   @inline(never)
   fileprivate static func isSame(_ left: _CellValue.Form, _ right: _CellValue.Form) -> Bool {
     switch (left, right) {
@@ -100,8 +99,8 @@ extension ResultFingerprint {
   /// The z_index values of the objects that the query itself selected, in its order.
   var found: ArraySlice<Int64> { tables.first.map { $0.keys.prefix($0.foundCount) } ?? [] }
 
-  /// Returns the indexes in ``found`` of the objects that `before` contains, too, and that have
-  /// changed since or reference a changed object.
+  /// Returns the indexes in ``found`` of the objects that are also found in `before`, and that have
+  /// changed since then or reference, directly or through others, a changed object.
   ///
   /// - Complexity: O(*n*) in the number of rows and links of both results.
   func updated(since before: ResultFingerprint) -> [Int] {

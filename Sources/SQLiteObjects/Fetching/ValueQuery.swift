@@ -6,8 +6,8 @@ struct ValueQuery: Sendable {
   let plan: ObjectPlan
   private let sql: SQL
 
-  /// The query's filter if it depends only on the row of the object; otherwise nil
-  /// (``PreparedRequest/filter``).
+  /// The query's filter if it depends only on the row of the object; otherwise nil. It becomes
+  /// ``PreparedRequest/filter``.
   let rowFilter: QueryNode?
 
   /// Creates a query and writes its SQL for a store.
@@ -86,9 +86,9 @@ struct ValueQuery: Sendable {
       ? query.rowFilter(plan) : nil
   }
 
-  /// Returns the numbers of the first columns, for GROUP BY and ORDER BY. The numbers stand for the
-  /// columns' expressions, because SQLite wouldn't recognize a repeated expression with bound
-  /// values as the same one.
+  /// Returns the numbers of the first columns, separated by commas, for GROUP BY and ORDER BY. They
+  /// replace the columns' expressions, because SQLite doesn't treat a repeated expression with
+  /// bound values as the same expression.
   private static func numbers(_ count: Int) -> String {
     (1...count).map { "\($0)" }.joined(separator: ", ")
   }

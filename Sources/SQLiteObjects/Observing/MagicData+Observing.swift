@@ -82,13 +82,14 @@ extension MagicData {
   /// and only one result occupies memory. The loop waits while the database is suspended, and
   /// during a write that takes longer than `Database.Options.accessTimeout`.
   ///
-  /// Each loop is independent. It ends when its task is cancelled, or when a fetch throws, for
+  /// Each loop is independent. It ends when its task is cancelled, or when `body` throws, for
   /// example because the store was closed.
   ///
   /// - Parameter body: A closure with the fetches, as blocking calls. It runs on a thread of the
   ///   database. Calls that save or remove throw `SQLiteError` with `ResultCode.misuse`.
-  /// - Returns: A sequence of results. Its iterator throws the errors of the fetches, for example
-  ///   if the store was closed.
+  /// - Returns: A sequence of results. Its iterator throws the errors of `body`,
+  ///   ``MagicError/closed`` if the store was closed, and `SQLiteError` if the database can't be
+  ///   read.
   public func observe<Result: Equatable & Sendable>(
     _ body: @escaping @Sendable (MagicData) throws -> Result
   ) -> ObservedResults<Result> {
@@ -102,8 +103,8 @@ extension MagicData {
     }
   }
 
-  /// Returns the filter of a request as a test of single rows, or nil if the result depends on
-  /// anything else.
+  /// Returns the test of whether a changed row can affect the result of a request, or nil if the
+  /// result doesn't depend only on the rows that match a filter.
   private func condition<Result>(of request: Request<Result>) -> ChangeTest? {
     // Doesn't wait for the database, because the caller may be on the main actor. A filter on
     // related objects is not a condition on single rows anyway. If the request is invalid, fetching
@@ -146,8 +147,8 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let changes: ObjectChanges
 
-    /// Waits for the next commit that changes objects of the type. Returns immediately if there was
-    /// one since the last call or, in the first call, since the sequence was created.
+    /// Waits for the next commit that changes objects of the type. Returns immediately if there has
+    /// been one since the previous call or, in the first call, since the sequence was created.
     ///
     /// - Returns: An empty value for a commit, or nil if the task was cancelled.
     /// - Throws: ``MagicError/closed`` if the store was closed, the reason if the type can't be

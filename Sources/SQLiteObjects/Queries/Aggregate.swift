@@ -9,8 +9,7 @@ public struct Aggregate<Object: MagicObject, Result>: Sendable {
   let node: QueryNode
   /// A closure that converts the stored value, which may be NULL, to the result.
   let result: @Sendable (Value) throws -> Result
-  /// A closure that returns the result if the table doesn't exist yet, so that there is no stored
-  /// value.
+  /// A closure that returns the result if no value is stored, because the table doesn't exist yet.
   let resultForNoRows: @Sendable () throws -> Result
 
   /// Creates an aggregate from SQL.
@@ -29,7 +28,7 @@ public struct Aggregate<Object: MagicObject, Result>: Sendable {
     self.resultForNoRows = resultForNoRows ?? { try result(.null) }
   }
 
-  /// The node of the aggregate, with the collation that orders values of its type.
+  /// The node of the aggregate, with the collation that orders values of type `Result`.
   var orderedNode: QueryNode { node.ordered(as: Result.self) }
 }
 
@@ -85,9 +84,9 @@ extension Aggregate where Result == Int {
 extension Aggregate where Result: Codable & Numeric & SendableMetatype {
   /// Returns an aggregate for the sum of a property. It is zero if there are no values.
   ///
-  /// Fetching throws an error if a sum of integers doesn't fit in 64 bits or in the type of the
-  /// numbers, or if `Decimal` can't hold a sum of decimals exactly. A sum of infinities of both
-  /// signs is NaN.
+  /// Fetching throws `SQLiteError` if a sum of integers doesn't fit in 64 bits or in `Result`, or
+  /// if `Decimal` can't hold a sum of decimals exactly. The sum of positive and negative infinity
+  /// is NaN.
   ///
   /// - Parameter path: A numeric property.
   public static func sum<Column: MagicColumn<Result>>(
@@ -98,9 +97,9 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
 
   /// Returns an aggregate for the sum of an expression. It is zero if there are no values.
   ///
-  /// Fetching throws an error if a sum of integers doesn't fit in 64 bits or in the type of the
-  /// numbers, or if `Decimal` can't hold a sum of decimals exactly. A sum of infinities of both
-  /// signs is NaN.
+  /// Fetching throws `SQLiteError` if a sum of integers doesn't fit in 64 bits or in `Result`, or
+  /// if `Decimal` can't hold a sum of decimals exactly. The sum of positive and negative infinity
+  /// is NaN.
   ///
   /// - Parameter expression: The number that is calculated for each object.
   public static func sum(_ expression: MagicExpression<Object, Result>) -> Aggregate
@@ -114,7 +113,7 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
     }
   }
 
-  /// The result of a sum that isn't a number, for which SQLite returns NULL.
+  /// NaN, the result of a sum for which SQLite returns NULL; zero for types without NaN.
   private static var notANumber: Result {
     guard let type = Result.self as? any FloatingPoint.Type else { return .zero }
     return type.nan as? Result ?? .zero
@@ -155,10 +154,11 @@ extension Aggregate {
   }
 
   /// Returns an aggregate for the median of an expression. For an even number of values, it is the
-  /// average of the two middle values. It is nil if there are no values. The time is O(*n* log
-  /// *n*), and all values of a group are held in memory.
+  /// average of the two middle values. It is nil if there are no values.
   ///
   ///     try magic.fetch(Invoice.all.aggregate(.median(\Invoice.$paid - \Invoice.$date)))
+  ///
+  /// - Complexity: O(*n* log *n*) time. All values of a group are held in memory.
   ///
   /// - Parameter expression: The number that is calculated for each object.
   public static func median<Number: MagicNumber>(
@@ -256,8 +256,9 @@ extension Aggregate where Result == Duration {
   ///
   ///     let length = try magic.fetch(Track.all.aggregate(.sum(\.$length)))
   ///
-  /// - Parameter path: The property. Fetching throws `SQLiteError` if the sum doesn't fit in a
-  ///   `Duration`.
+  /// Fetching throws `SQLiteError` if the sum doesn't fit in a `Duration`.
+  ///
+  /// - Parameter path: A property of type `Duration`.
   public static func sum<Column: MagicColumn<Duration>>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate {

@@ -27,7 +27,8 @@ public struct Assignment<Object: MagicObject>: Sendable {
   ///
   /// - Parameters:
   ///   - path: A property that is stored in a column: a plain value or a to-one relation. An
-  ///     optional asset can be set to nil, but to nothing else.
+  ///     optional asset can only be set to nil: for other values, the update throws
+  ///     ``MagicError/unsuitableType(type:reason:)``.
   ///   - value: The value. The update throws ``MagicError/notSaved(type:)`` if it is an object that
   ///     isn't in the store, and another error if the value can't be stored in a column.
   public static func set<Column: MagicColumn & MagicProperty>(

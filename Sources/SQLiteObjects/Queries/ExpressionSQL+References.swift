@@ -36,8 +36,9 @@ extension ExpressionSQL {
     return true
   }
 
-  /// Returns the parts of a comparison with a property of a referenced object, or nil if the node
-  /// isn't one.
+  /// Returns the parts of a comparison with a property of a referenced object. Returns nil if the
+  /// node isn't one, or if the property is the key, which the column of the reference already
+  /// stores.
   mutating func reference(_ node: QueryNode, _ rows: Rows) throws -> Reference? {
     guard let slots = node.comparedColumn, slots.count > 1,
       case .object(let type) = rows.plan.properties[slots[0]].role.kind

@@ -37,8 +37,8 @@ extension ExpressionSQL {
 
     var key: SQL { SQL(unchecked: path.key) }
     var start: SQL { SQL(unchecked: path.start) }
-    /// The expression of the GROUP BY clause. A unary `+` prevents SQLite from reading the groups
-    /// through an index.
+    /// The expression of the GROUP BY clause. If ``isSortedByStart`` is false, it starts with a
+    /// unary `+`, which prevents SQLite from reading the groups through an index.
     var group: SQL { isSortedByStart ? start : "+\(start)" }
   }
 
@@ -270,18 +270,20 @@ private struct RelatedPath {
   }
 
   var steps: [Step]
-  /// The key of the object at the start of the route, in the surrounding query.
+  /// The key of the object that has the first to-many relation of the route, in the surrounding
+  /// query.
   let key: String
   /// Whether ``key`` is the key of the surrounding row, and not a reference, which many rows may
   /// have in common.
   let startsAtKey: Bool
-  /// The column of the first relation that stores ``key``.
+  /// The column that stores ``key`` in the rows of the first to-many relation.
   let start: String
 
   /// The rows of the related objects at the end of the route.
   var rows: ExpressionSQL.Rows { steps[steps.count - 1].rows }
 
-  /// Returns the FROM clause. Call it after all other parts of the subquery are written.
+  /// Returns the FROM clause. Call it after all other parts of the subquery are written, because it
+  /// joins only the tables whose columns they use.
   func source(_ shape: ExpressionSQL.RelatedShape) -> String {
     // SQLite reads the tables of a CROSS JOIN in the given order.
     let join = shape == .lookUp ? " CROSS JOIN " : " JOIN "

@@ -39,7 +39,8 @@ extension ExpressionSQL {
   ///
   /// A class, because copying a struct would add 10 KiB of machine code.
   final class RowStrategy {
-    /// The terms of the filter, which must all be true.
+    /// The terms of the filter, which must all be true. Empty for a filter that is a single
+    /// comparison, which leaves no choice.
     let terms: [QueryNode]
     /// The indexes of the terms that a database index serves. Terms on the rows themselves come
     /// first, because their rows are the fastest to count.

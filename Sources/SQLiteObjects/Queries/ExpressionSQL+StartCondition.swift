@@ -42,10 +42,12 @@ extension ExpressionSQL {
     rows.narrowing = rowStrategy.narrowing
   }
 
-  /// Writes a query for the keys of the rows that match a filter. It is a `UNION ALL` with a branch
-  /// for each of the first `choiceLimit` terms that an index serves, or a single branch 1 if no
-  /// index serves a term. Branch 0, if reading in another way may be faster, reads all rows, or the
-  /// first rows in the sort order. When the query runs, all branches but one are empty.
+  /// Writes a query for the keys of the rows that match a filter, as a `UNION ALL` of branches.
+  /// When the query runs, it chooses one branch, and all others are empty.
+  ///
+  /// Branches 1, 2 and so on start with the rows that match one of the first `choiceLimit` terms
+  /// that an index serves. If no index serves a term, branch 1 applies the whole filter. Branch 0
+  /// reads all rows, or the first rows in the sort order. It is written only if that may be faster.
   private mutating func writeChoice(
     _ filter: QueryNode, _ plan: ObjectPlan, _ rowStrategy: RowStrategy, to sql: inout SQL
   ) throws {

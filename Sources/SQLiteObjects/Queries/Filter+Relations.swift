@@ -65,8 +65,8 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   }
 
   /// Returns an expression for the sum of a property of the related objects. It is zero if there
-  /// are no values. Fetching throws if a sum of integers doesn't fit in 64 bits, or if `Decimal`
-  /// can't hold a sum of decimals exactly.
+  /// are no values. Fetching throws `SQLiteError` if a sum of integers doesn't fit in 64 bits, or
+  /// if `Decimal` can't hold a sum of decimals exactly.
   ///
   ///     (\Customer.$invoices).sum(\.$total) > 1_000
   ///
@@ -80,8 +80,8 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   }
 
   /// Returns an expression for the sum of an expression over the related objects. It is zero if
-  /// there are no values. Fetching throws if a sum of integers doesn't fit in 64 bits, or if
-  /// `Decimal` can't hold a sum of decimals exactly.
+  /// there are no values. Fetching throws `SQLiteError` if a sum of integers doesn't fit in 64
+  /// bits, or if `Decimal` can't hold a sum of decimals exactly.
   ///
   ///     (\Order.$lines).sum(\.$price * \.$quantity)
   ///

@@ -206,16 +206,17 @@ public struct FilterText<Object: MagicObject>: ExpressibleByStringInterpolation,
       append(expression.node)
     }
 
-    /// Appends a parameter and binds a value to it. The value is stored like a property of its
-    /// type; nil becomes NULL. Fetching throws
-    /// ``MagicError/unstorableValue(type:property:reason:)`` if it can't be stored.
+    /// Appends a parameter and binds a value to it, in the form in which a property of its type is
+    /// stored. Nil becomes NULL. Fetching throws
+    /// ``MagicError/unstorableValue(type:property:reason:)`` if the value can't be stored.
     ///
     /// - Parameter value: The value to bind.
     public mutating func appendInterpolation(_ value: some Codable) { append(QueryNode(value)) }
 
-    /// Appends a list for `IN` and binds its values, as in `\(\Track.$id) IN \(ids)`.
+    /// Appends a parenthesized list and binds its values, as in `\(\Track.$id) IN \(ids)`.
     ///
-    /// - Parameter list: The values. The list may have any length.
+    /// - Parameter list: The values. The list may have any length. Fetching throws
+    ///   ``MagicError/unstorableValue(type:property:reason:)`` if one of them can't be stored.
     public mutating func appendInterpolation<Element: Codable>(_ list: [Element]) {
       var values: [Value] = []
       for element in list {
@@ -227,7 +228,8 @@ public struct FilterText<Object: MagicObject>: ExpressibleByStringInterpolation,
       sql.appendInterpolation(values)
     }
 
-    /// Appends a parameter and binds bytes to it. They are stored like a property of their type.
+    /// Appends a parameter and binds bytes to it, in the form in which a property of type `[UInt8]`
+    /// is stored.
     ///
     /// - Parameter bytes: The bytes to bind.
     public mutating func appendInterpolation(_ bytes: [UInt8]) { append(QueryNode(bytes)) }

@@ -7,7 +7,7 @@ import SQLiteMapping
 ///
 /// The property wrappers of this library conform. Don't add conformances.
 public protocol MagicColumn<Element>: SendableMetatype {
-  /// The type of the property's value.
+  /// The type of the property's value, including the optional if the value may be nil.
   associatedtype Value
   /// The type of the property's value. For an optional property, it is the wrapped type.
   associatedtype Element: Codable
@@ -15,6 +15,7 @@ public protocol MagicColumn<Element>: SendableMetatype {
   var route: _ColumnRoute { get }
   /// Converts a stored value to the property's type.
   ///
+  /// - Parameter stored: The stored value.
   /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit the type.
   static func value(from stored: SQLiteCore.Value) throws -> Value
 }
@@ -41,7 +42,7 @@ extension MagicValue: MagicColumn {
   /// Converts a stored value to the property's type.
   ///
   /// - Parameter stored: The stored value.
-  /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit it.
+  /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit the type.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try ColumnStorage.value(Value.self, of: stored)
   }
@@ -69,7 +70,7 @@ extension PrimaryMagicValue: MagicColumn {
   /// Converts a stored value to the property's type.
   ///
   /// - Parameter stored: The stored value.
-  /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit it.
+  /// - Throws: `SQLiteError` or a decoding error if the value doesn't fit the type.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try ColumnStorage.value(Value.self, of: stored)
   }

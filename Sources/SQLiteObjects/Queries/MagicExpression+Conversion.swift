@@ -38,14 +38,14 @@ extension MagicCalculation where Element: BinaryFloatingPoint & MagicComparable 
     MagicExpression(["CAST(", " AS INTEGER)"], node)
   }
 
-  /// Returns an expression for the `Decimal` with the digits that Swift prints. It is nil if no
-  /// `Decimal` has this value, as for infinities.
+  /// Returns an expression for the `Decimal` with the digits that Swift prints for the number. It
+  /// is nil if `Decimal` can't represent the number, for example infinity.
   public func asDecimal() -> MagicExpression<Object, Decimal> {
     MagicExpression(["magicdata_decimal_of_real(", ")"], node)
   }
 
-  /// Returns an expression for the text that Swift prints: the fewest digits from which the same
-  /// number can be read.
+  /// Returns an expression for the text that Swift prints for the number. It has the fewest digits
+  /// that still identify the number.
   public func asString() -> MagicExpression<Object, String> {
     Element.self == Float.self
       ? MagicExpression(["magicdata_text_of_float(", ")"], node)

@@ -32,15 +32,15 @@ public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
   ///
   /// An interpolated key path becomes its column, also if it accesses a related object. An
   /// interpolated value is bound and never inserted into the text. Fetching throws `SQLiteError` if
-  /// the text isn't a complete expression, and an error if a result doesn't have the form in which
-  /// values of type `Element` are stored.
+  /// the text isn't a complete expression. It throws `SQLiteError` or a decoding error if a result
+  /// doesn't have the form in which values of type `Element` are stored.
   ///
   /// - Parameter sql: The expression.
   public init(sql: FilterText<Object>) {
     node = .sql(sql.pieces, sql.operands)
   }
 
-  /// The node of the expression, with the collation that orders values of its type.
+  /// The node of the expression, with the collation that orders values of type `Element`.
   var orderedNode: QueryNode { node.ordered(as: Element.self) }
 
   /// Creates an expression from fixed pieces of SQL with operands between them.
@@ -85,7 +85,7 @@ extension String: MagicAddable {}
 
 /// A numeric type that queries can calculate with.
 public protocol MagicNumber: MagicAddable, Codable {
-  /// The type of an average: `Decimal` for decimals, with full precision, and `Double` for all
+  /// The type of an average: `Decimal`, with full precision, for decimals, and `Double` for all
   /// other numbers.
   associatedtype Average: Codable & MagicComparable & SendableMetatype = Double
 }
@@ -119,10 +119,11 @@ extension QueryNode {
     return .form(QueryNode.orderPieces, [self])
   }
 
-  /// The SQL before and after a value that applies the collation of its type.
+  /// The SQL before and after a value that applies the collation of decimals.
   static let orderPieces = ["", " COLLATE \(DecimalOrder.collation)"]
 
-  /// Returns whether the stored values of a type need a collation to sort like its values.
+  /// Returns whether values of a type need a collation, because their stored forms don't sort like
+  /// the values.
   static func needsOrder(_ type: Any.Type) -> Bool {
     // Most queries use only these types, for which the casts of the lookup are unnecessary.
     if type == Int.self || type == String.self || type == Double.self || type == Date.self {

@@ -5,8 +5,9 @@ struct NumberFit: Sendable {
   let name: String
   let range: ClosedRange<Int64>
 
-  /// Returns SQL that yields the value, or fails with ``failure`` if the value doesn't fit. This
-  /// message of SQLite names neither the property nor the number.
+  /// Returns SQL that yields the value, or fails with the message ``failure`` if the value doesn't
+  /// fit. SQLite's message names neither the property nor the range, so callers replace it with
+  /// ``error``.
   func checked(_ value: SQL) -> SQL {
     "CASE WHEN \(condition(value)) THEN \(value) ELSE abs(ifnull(length(\(value)), 0) * 0 - \(Int64.max) - 1) END"
   }

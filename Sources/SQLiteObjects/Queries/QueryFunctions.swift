@@ -199,9 +199,9 @@ enum QueryFunctions {
 
 /// An exact sum of decimals that are stored as text.
 private struct DecimalSum {
-  /// The number of added values that were not NULL.
+  /// The number of values in the sum, without those that were NULL.
   private(set) var count = 0
-  /// The sum of the numbers that have at most 18 digits before and after the point, in units of
+  /// The sum of the numbers that have at most 18 digits on each side of the point, in units of
   /// 10^-18.
   private var units: Int128 = 0
   /// The sum of all other numbers, and of the units that were moved here before they would

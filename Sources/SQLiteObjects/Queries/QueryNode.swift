@@ -153,8 +153,8 @@ extension QueryNode {
   }
 
   /// Returns a node for one value if a condition is true, and another value if it isn't. If the
-  /// other value is a choice, its branches are appended, because SQLite's parser allows only some
-  /// 25 nested ones.
+  /// other value is itself a choice, its branches are appended instead of nested, because SQLite's
+  /// parser allows only about 25 nested choices.
   static func choice(
     _ condition: QueryNode, _ value: QueryNode, _ other: QueryNode
   ) -> QueryNode {
@@ -387,8 +387,8 @@ struct QueryForm: Sendable {
     self.combining = combining
   }
 
-  /// Returns whether comparing the result for no rows with a value is true, or nil if only the
-  /// database can determine it.
+  /// Returns whether the result for no rows satisfies a comparison with a value, or nil if only the
+  /// database can determine that.
   func holdsForNoRows(_ comparison: QueryComparison, _ value: Value) -> Bool? {
     switch (resultForNoRows, value) {
     case (nil, _): nil
@@ -474,8 +474,8 @@ enum QueryArithmetic: String, Sendable {
 /// unless another list has already been extended at the same end of the shared content.
 struct QueryNodeList: Sendable {
   private struct Content {
-    /// The nodes that were prepended, in reverse order: the first node of the list is the last
-    /// element.
+    /// The prepended nodes. The node that was prepended last is the last element, so that
+    /// prepending doesn't move the others.
     var front: [QueryNode] = []
     var back: [QueryNode]
   }

@@ -7,16 +7,17 @@ extension AsyncMagical where Element: MagicCollection {
   ///     for try await item in try owner.items.stream() { … }
   ///
   /// One batch at a time is in memory, and with unsaved changes also the keys of all items. Each
-  /// batch is a separate snapshot, so objects that are added or removed during the iteration may or
-  /// may not be included. If the iteration ends early, no further batch is fetched. For a filter or
-  /// another order, use `MagicData.forEach(_:batch:_:)` with a query of the relation.
+  /// batch is read from a separate snapshot, so objects that are added or removed during the
+  /// iteration may or may not be included. If the iteration ends early, no further batch is
+  /// fetched. For a filter or another order, use `MagicData.forEach(_:batch:_:)` with a query of
+  /// the relation.
   ///
   /// - Parameter batch: The maximum number of items to fetch at once.
   /// - Returns: The stream. Its iterator throws the errors of the fetches.
   /// - Throws: ``MagicError/detachedValue(type:)`` if the value was never set and its object never
   ///   saved, ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not
   ///   resolved, ``MagicError/closed`` if the store was closed, or ``MagicError/restored(type:)``
-  ///   if the store's contents were replaced since the object was fetched.
+  ///   if the store's contents have been replaced since the object was fetched.
   public func stream(batch: Int = 500) throws -> AsyncMagicStream<Element> {
     let batch = max(1, batch)
     return switch try known() {
@@ -51,8 +52,8 @@ extension AsyncMagical where Element: MagicCollection {
     }
   }
 
-  /// Returns a batch without items, followed by batches of the given items, whose links were
-  /// already read.
+  /// Returns an empty batch that is followed by batches of the given items. The links of the items
+  /// have already been read, their objects haven't.
   private func rest(
     _ items: ArraySlice<LazyItem>, _ batch: Int, _ objects: RelatedObjects
   ) -> ItemBatch<Element.MagicItem> {

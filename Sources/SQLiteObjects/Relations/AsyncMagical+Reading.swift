@@ -4,10 +4,10 @@ import SQLiteRelations
 extension AsyncMagical {
   /// Returns the value if it was set, or the related objects in the store.
   ///
-  /// - Throws: ``MagicError/detachedValue(type:)`` if there is neither,
-  ///   ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not resolved,
-  ///   ``MagicError/closed`` if the store was released, or ``MagicError/restored(type:)`` if its
-  ///   contents were replaced.
+  /// - Throws: ``MagicError/detachedValue(type:)`` if the value was never set and its object never
+  ///   saved, ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not
+  ///   resolved, ``MagicError/closed`` if the store was released, or ``MagicError/restored(type:)``
+  ///   if the store's contents have been replaced since the object was fetched.
   func known() throws -> Known {
     let state = try folded()
     switch state.content {
@@ -39,8 +39,7 @@ extension AsyncMagical {
   ///   `SQLiteError`.
   public func get() throws -> Element { try value.get() }
 
-  /// Fetches the value. Each call fetches it again, unless the value was set. Suspends the task
-  /// meanwhile.
+  /// Fetches the value, suspending the task. Each call fetches it again, unless the value was set.
   ///
   /// For details, see the blocking ``get()``.
   ///
@@ -334,8 +333,8 @@ extension AsyncMagical where Element: MagicCollection {
     return items
   }
 
-  /// Returns the objects of items, with their keys in a dictionary. Fetches the objects of stored
-  /// links, and skips those that were removed since the links were read.
+  /// Returns the objects of items, each with its key if the collection is a dictionary. Fetches the
+  /// objects of stored links, and skips those that have been removed since the links were read.
   func fetching(
     _ items: ArraySlice<LazyItem>, _ objects: RelatedObjects
   ) throws -> LazyAnswer<[Element.MagicItem]> {

@@ -6,7 +6,8 @@ extension LazySource {
   /// A reference to the related objects of the property.
   ///
   /// Accessing this property throws ``MagicError/closed`` if the store was released, and
-  /// ``MagicError/restored(type:)`` if its contents were replaced.
+  /// ``MagicError/restored(type:)`` if its contents have been replaced since the object was
+  /// fetched.
   var objects: RelatedObjects {
     get throws {
       let store = try content.store
@@ -39,8 +40,8 @@ struct RelatedObjects: Sendable {
   /// A closure that reads links or related objects on a connection.
   typealias Reading = @Sendable (Connection) throws -> ReadResult
 
-  /// Throws ``MagicError/restored(type:)`` if the store's contents were replaced since the object
-  /// was fetched.
+  /// Throws ``MagicError/restored(type:)`` if the store's contents have been replaced since the
+  /// object was fetched.
   func checkIsCurrent() throws {
     guard generation == store.generation else {
       throw MagicError.restored(type: relation.owner.typeName)
@@ -57,8 +58,8 @@ struct RelatedObjects: Sendable {
     return result
   }
 
-  /// Runs a read. The result is empty if the store has no table for the relation yet. Suspends the
-  /// task meanwhile.
+  /// Runs a read, suspending the task. The result is empty if the store has no table for the
+  /// relation yet.
   nonisolated(nonsending) func found(
     isOneStatement: Bool = false, _ read: @escaping Reading
   ) async throws -> ReadResult {
@@ -76,7 +77,7 @@ struct RelatedObjects: Sendable {
     try found(isOneStatement: areOneStatement) { try objects($0) }
   }
 
-  /// Reads all objects. Suspends the task meanwhile.
+  /// Reads all objects, suspending the task.
   nonisolated(nonsending) func objects() async throws -> ReadResult {
     try await found(isOneStatement: areOneStatement) { try objects($0) }
   }
@@ -134,7 +135,7 @@ extension RelatedObjects {
     return ReadResult(links: links, fetched: .graph(loader.graph))
   }
 
-  /// Reads the objects of links that were read before, and skips objects that were removed since.
+  /// Reads the objects of links that were read before. Skips objects that have been removed since.
   func present(_ links: [StoredLink], _ connection: Connection) throws -> ReadResult {
     let present = try relation.keys.present(links.map(\.target), in: connection)
     return try targets(of: links.filter { present.contains($0.target) }, connection)

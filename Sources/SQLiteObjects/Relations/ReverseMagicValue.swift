@@ -137,8 +137,8 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   /// To count objects that match a filter, fetch `sub.parents.where(…).count`.
   ///
   /// - Throws: ``MagicError``, such as ``MagicError/closed`` if the store was closed, or
-  ///   ``MagicError/restored(type:)`` if its contents were replaced since this object was fetched;
-  ///   or `SQLiteError`.
+  ///   ``MagicError/restored(type:)`` if its contents have been replaced since this object was
+  ///   fetched; or `SQLiteError`.
   public func count() throws -> Int {
     guard let owners = try owners() else { return 0 }
     return try owners.found(isOneStatement: true) { try owners.count($0) }.count
@@ -162,8 +162,8 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   /// - Returns: The objects, ordered by row key, which is usually the order in which they were
   ///   first saved. The array is empty if this object was never saved.
   /// - Throws: ``MagicError``, such as ``MagicError/closed`` if the store was closed, or
-  ///   ``MagicError/restored(type:)`` if its contents were replaced since this object was fetched;
-  ///   or `SQLiteError`.
+  ///   ``MagicError/restored(type:)`` if its contents have been replaced since this object was
+  ///   fetched; or `SQLiteError`.
   public func get() throws -> [Owner] {
     guard let owners = try owners() else { return [] }
     return try owners.objects(of: Owner.self, owners.objects())
@@ -183,7 +183,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
 
   /// Returns a reference to the objects in the store, or nil if this object was never saved.
   ///
-  /// - Throws: ``MagicError/restored(type:)`` if the store's contents were replaced since this
+  /// - Throws: ``MagicError/restored(type:)`` if the store's contents have been replaced since this
   ///   object was fetched, or ``MagicError/closed`` if the store was released.
   fileprivate func owners() throws -> RelatedObjects? {
     guard let address = cell.address, let identity = address.storage.lastIdentity else {

@@ -38,6 +38,8 @@ extension Query {
   ///     keys, and so are all groups if you pass no sort keys.
   ///   - limit: The maximum number of groups, or nil for no limit.
   ///   - offset: The number of groups to skip first.
+  /// - Returns: A request for the groups, each with its key and its value. The objects whose
+  ///   property is nil form one group, whose key is nil.
   public func aggregate<Value, Key: MagicColumn>(
     _ aggregate: Aggregate<Object, Value>, by key: KeyPath<Object, Key>,
     having: GroupFilter<Object>? = nil, orderedBy order: [GroupSortKey<Object>] = [],
@@ -55,13 +57,14 @@ extension Query {
   ///
   /// - Parameters:
   ///   - aggregate: The value to compute.
-  ///   - key: The expression to group by. The objects for which it is nil form one group, whose key
-  ///     is nil.
+  ///   - key: The expression to group by.
   ///   - having: A condition on the groups, or nil to include all.
   ///   - order: The sort keys of the groups. Ties are ordered by the stored values of the groups'
   ///     keys, and so are all groups if you pass no sort keys.
   ///   - limit: The maximum number of groups, or nil for no limit.
   ///   - offset: The number of groups to skip first.
+  /// - Returns: A request for the groups, each with its key and its value. The objects for which
+  ///   the expression is nil form one group, whose key is nil.
   public func aggregate<Value, Key: Codable & SendableMetatype>(
     _ aggregate: Aggregate<Object, Value>, by key: MagicExpression<Object, Key>,
     having: GroupFilter<Object>? = nil, orderedBy order: [GroupSortKey<Object>] = [],

@@ -9,14 +9,15 @@ extension Query {
   ///
   /// A page starts after a position, not after a number of objects. With an index on the sort keys,
   /// every page takes the same time. No object is skipped or repeated when other objects are
-  /// inserted or deleted between two fetches. If the sort keys of an object change in between, it
-  /// moves to its new position. Nil is less than all other values.
+  /// inserted or deleted between two fetches. An object whose sort keys change in between moves to
+  /// its new position, so it may be skipped or repeated. Nil sorts before all other values.
   ///
   /// - Parameters:
-  ///   - position: The ``ObjectPage/end`` of the previous page, or nil for the first page.
+  ///   - position: The ``ObjectPage/end`` of the previous page, or nil for the first page. Fetching
+  ///     throws `SQLiteError` with `ResultCode.misuse` if it belongs to a query with other sort
+  ///     keys.
   ///   - limit: The maximum number of objects. Fetching throws `SQLiteError` with
-  ///     `ResultCode.range` if it isn't positive, and with `ResultCode.misuse` if `position`
-  ///     belongs to a query with other sort keys.
+  ///     `ResultCode.range` if it isn't positive.
   public func page(
     after position: PagePosition<Object>? = nil, limit: Int
   ) -> Request<ObjectPage<Object>> {

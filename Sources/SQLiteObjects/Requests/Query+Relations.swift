@@ -48,11 +48,11 @@ extension AsyncReverseMagicSet: QuerySource {
 extension AsyncMagical: QuerySource where Element: MagicCollection {
   /// The query for all objects of the collection. Fetching it throws
   /// ``MagicError/unsavedChanges(type:)`` if the collection has been set or changed since the
-  /// object was fetched.
+  /// object was fetched, and ``MagicError/detachedValue(type:)`` if it has never been set or saved.
   public var all: Query<Element.Target> { Query(from: LazyOrigin(value: self)) }
 }
 
-/// A relation property of an object that was fetched or saved.
+/// The starting point of a query: a relation property of an object that has been fetched or saved.
 private struct RelationOrigin: QueryOrigin {
   private let storage: ObjectStorage?
   private let slot: Int
@@ -70,7 +70,7 @@ private struct RelationOrigin: QueryOrigin {
   }
 }
 
-/// A lazy relation property of an object that was fetched or saved.
+/// The starting point of a query: a lazy collection of an object that has been fetched or saved.
 private struct LazyOrigin<Element: MagicCollection>: QueryOrigin {
   let value: AsyncMagical<Element>
 
