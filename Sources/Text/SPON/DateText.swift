@@ -26,8 +26,8 @@ extension DateText {
 
   /// Returns the date that `text` represents, or nil if it isn't a date.
   ///
-  /// The text contains `T` or a space between date and time, an optional fraction, and an optional
-  /// zone such as `Z`, `+0000` or `+02:00`. Without a zone, the time is UTC. A number is read as
+  /// In ISO 8601 text, `T` or a space separates the date and the time. A fraction and a zone such
+  /// as `Z`, `+0000` or `+02:00` are optional. Without a zone, the time is UTC. A number is read as
   /// seconds since 2001-01-01 00:00:00 UTC.
   static func date(from text: String) -> Date? {
     let bytes = Array(text.utf8)

@@ -62,7 +62,7 @@ extension Span<UInt8> {
   }
 }
 
-/// Returns the bytes `range` of `input` as text, with their escape sequences resolved.
+/// Returns the text of the bytes in `range` of `input`, with its escape sequences resolved.
 func text(_ input: Span<UInt8>, _ range: Range<Int>) -> String {
   guard input.firstIndex(of: Byte.ampersand, in: range) != nil else {
     return unsafe input.extracting(range).withUnsafeBufferPointer {
@@ -93,8 +93,8 @@ extension UInt8 {
 }
 
 extension String {
-  /// Whether at least one byte of the string must be escaped in quoted text. Always checks every
-  /// byte, so that the compiler can check 16 bytes at a time.
+  /// Whether quoted text must contain an escape sequence for at least one byte of the string. The
+  /// loop doesn't stop at the first such byte, so that the compiler can vectorize it.
   fileprivate var hasEscaped: Bool {
     func found(_ bytes: some Sequence<UInt8>) -> Bool {
       var found = false

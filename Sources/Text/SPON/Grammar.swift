@@ -4,13 +4,13 @@ package enum Designator: UInt8, Sendable {
   case bool = 0x25
   /// The mark `!` of an integer of any width.
   case integer = 0x21
-  /// The mark `$` of a text.
+  /// The mark `$` of text.
   case text = 0x24
   /// The mark `^` of a single-precision number.
   case float = 0x5e
   /// The mark `&` of a double-precision number.
   case double = 0x26
-  /// The mark `*` of bytes in base64.
+  /// The mark `*` of data, which is encoded in base64.
   case data = 0x2a
   /// The mark `#` of a date.
   case date = 0x23
@@ -101,8 +101,8 @@ struct KeyText: Hashable {
 
 /// An error that describes where and why a text isn't valid SPON.
 ///
-/// It is also thrown if the text exceeds a limit of the decoder, or if the text is ambiguous
-/// because the first implementation of SPON, which this library replaces, wrote it.
+/// It is also thrown if a text exceeds a limit of the decoder, or if a text of the first
+/// implementation of SPON, which this library replaces, has more than one possible meaning.
 public struct SPONSyntaxError: Error, Hashable, CustomStringConvertible {
   /// The offset of the error, in bytes from the beginning of the text.
   public let offset: Int

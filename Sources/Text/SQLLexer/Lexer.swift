@@ -1,8 +1,9 @@
 /// A lexer that splits text into the same tokens as SQLite's lexer.
 ///
-/// It doesn't use the grammar. For example, WINDOW, OVER and FILTER are always keywords.
+/// It doesn't use the grammar. For example, WINDOW, OVER and FILTER are always keywords, even where
+/// the grammar requires a name.
 package struct Lexer: Sendable {
-  /// The text, followed by four zeros. A zero ends every token.
+  /// The text, followed by four zero bytes. A zero byte ends every token.
   private let padded: [UInt8]
   /// The number of bytes in the text.
   package let count: Int
@@ -306,8 +307,8 @@ extension Lexer {
     return finishNumber(code, end)
   }
 
-  /// Scans a hexadecimal number. A letter after the digits begins the next token. With
-  /// `digitSeparators` (SQLite 3.46 and later), the letter makes the number illegal.
+  /// Scans a hexadecimal number. Without `digitSeparators`, a letter after the digits begins the
+  /// next token. With `digitSeparators` (SQLite 3.46 and later), it makes the number illegal.
   private mutating func scanHexNumber(_ start: Int) -> TokenCode {
     var end = start + 3
     while isHexDigit(padded[end]) || digitSeparators && padded[end] == UInt8(ascii: "_") {

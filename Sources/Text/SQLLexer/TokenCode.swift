@@ -34,7 +34,8 @@ package enum TokenCode: UInt8, Sendable {
 }
 
 extension TokenCode {
-  /// Whether the token is a name, or a keyword that the parser accepts as a name (`%fallback ID`).
+  /// Whether the token is a name, or a keyword that the parser accepts as a name (`%fallback ID` in
+  /// SQLite's grammar).
   @inlinable
   package var isIdentifier: Bool {
     rawValue >= TokenCode.identifier.rawValue && rawValue <= TokenCode.without.rawValue

@@ -18,12 +18,12 @@ public struct SQLSyntaxError: Error, Hashable, Sendable {
     case tooLong
   }
 
-  /// The reason for which SQLite rejects the text.
+  /// The reason why SQLite rejects the text.
   public let kind: Kind
-  /// The message that SQLite reports.
+  /// The message that SQLite reports for the same text.
   public let message: String
   /// The offset of the invalid token or clause, in UTF-8 bytes from the start of the text. If the
-  /// text is incomplete, the offset of its end.
+  /// text is incomplete, this is the offset of its end. If it is too long, 0.
   public let offset: Int
   /// The number of bytes in the invalid token or clause. Zero if the text is incomplete or too
   /// long.

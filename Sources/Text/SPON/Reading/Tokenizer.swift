@@ -1,6 +1,6 @@
-/// A value in a text, with its position and the token that follows it.
+/// A value in a text, with its byte range and its place in the tree of values.
 ///
-/// All tokens of a text are in one array. Each container precedes its content.
+/// All tokens of a text are in one array, in which each container precedes its content.
 package struct Token {
   package enum Kind: UInt8 {
     case scalar, object, array

@@ -8,7 +8,8 @@ package final class EncodedNode {
   }
 
   package enum Part {
-    /// The byte range of a scalar in the text of all scalars.
+    /// The byte range of a scalar in `EncodingState.scalars`, which contains the text of all
+    /// scalars.
     case scalar(Range<Int>)
     case node(EncodedNode)
   }
@@ -16,7 +17,7 @@ package final class EncodedNode {
   package var kind: Kind
   /// The name of an object's type with a leading colon; empty if no name is written.
   package var typeName: [UInt8]
-  /// The keys of an object, one for each part.
+  /// The keys of an object's members, in the same order as `parts`; empty for other kinds.
   package private(set) var keys: [String] = []
   package private(set) var parts: [Part] = []
   /// All keys as a set. Used only for objects with more than 16 members, for which a linear search
@@ -57,7 +58,7 @@ package struct NodeWriter {
   ///
   /// - Parameters:
   ///   - root: The root of the tree.
-  ///   - scalars: The text of all scalars in the tree.
+  ///   - scalars: The text of all scalars, to which the byte ranges in the tree refer.
   ///   - isPretty: Whether each member and each element is on its own line.
   ///   - sortsKeys: Whether members are sorted by the UTF-8 bytes of their keys.
   package static func text(

@@ -4,7 +4,8 @@ final class EncodingState {
   /// The text of all scalars, in the order in which they were encoded.
   var scalars = TextBuffer()
   /// The first error in a function that can't throw, such as one that returns a container; nil if
-  /// there was none. The next encoding function that can throw rethrows it.
+  /// there was none. It is thrown before the next value that isn't a scalar is encoded, or at the
+  /// end of the encoding operation.
   private(set) var failure: (any Error)?
   private var typeNames: [ObjectIdentifier: [UInt8]] = [:]
 
@@ -12,8 +13,9 @@ final class EncodingState {
     self.encoder = encoder
   }
 
-  /// Returns the type name to write in an object, with a leading colon: `:Address`, `:Page(Int)`,
-  /// `:Dictionary`. Returns an empty array if the encoder omits type names.
+  /// Returns the type name to write in an object, with a leading colon and with parentheses instead
+  /// of angle brackets: `:Address`, `:Page(Int)`, `:Dictionary`. Returns an empty array if the
+  /// encoder omits type names.
   func name(of type: Any.Type) -> [UInt8] {
     if encoder.outputFormatting.contains(.withoutTypeNames) { return [] }
     if let name = typeNames[ObjectIdentifier(type)] { return name }

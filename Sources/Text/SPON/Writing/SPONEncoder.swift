@@ -12,7 +12,8 @@ public import Essentials
 /// An encoder is a value: changing a copy doesn't affect the original. You can use it from any
 /// task.
 public struct SPONEncoder: Sendable {
-  /// The options that control the format of the text. By default, the text is compact.
+  /// The options that control the format of the text. By default, the text is on one line and
+  /// contains type names, and members keep the order in which they were encoded.
   public var outputFormatting: OutputFormatting = []
   /// The strategy for encoding dates. The default is `.text`.
   public var dateEncodingStrategy = DateEncodingStrategy.text
@@ -36,9 +37,9 @@ public struct SPONEncoder: Sendable {
   ///
   /// - Parameter value: The value to encode.
   /// - Returns: The text in UTF-8.
-  /// - Throws: `EncodingError` if a strategy rejects a value, a key or a value is encoded twice, or
-  ///   containers are nested too deep; or any error that an `encode(to:)` or the closure of a
-  ///   custom strategy throws.
+  /// - Throws: `EncodingError` if a strategy rejects a value, if the same key or value is encoded
+  ///   twice, or if containers are nested deeper than ``maximumDepth``. Also any error that an
+  ///   `encode(to:)` or the closure of a custom strategy throws.
   /// - Complexity: O(*n*) in the length of the text; O(*n* log *n*) with sorted keys.
   public func encode(_ value: some Encodable) throws -> Data {
     Data(try encodeBytes(value))
@@ -48,9 +49,9 @@ public struct SPONEncoder: Sendable {
   ///
   /// - Parameter value: The value to encode.
   /// - Returns: The text.
-  /// - Throws: `EncodingError` if a strategy rejects a value, a key or a value is encoded twice, or
-  ///   containers are nested too deep; or any error that an `encode(to:)` or the closure of a
-  ///   custom strategy throws.
+  /// - Throws: `EncodingError` if a strategy rejects a value, if the same key or value is encoded
+  ///   twice, or if containers are nested deeper than ``maximumDepth``. Also any error that an
+  ///   `encode(to:)` or the closure of a custom strategy throws.
   /// - Complexity: O(*n*) in the length of the text; O(*n* log *n*) with sorted keys.
   public func encodeText(_ value: some Encodable) throws -> String {
     String(decoding: try encodeBytes(value), as: UTF8.self)
@@ -113,7 +114,7 @@ extension SPONEncoder {
 
   /// The strategies for encoding infinite numbers and NaN.
   public enum NonConformingFloatEncodingStrategy: Sendable {
-    /// Encodes `inf`, `-inf` and `nan` as numbers.
+    /// Encodes infinite numbers and NaN as numbers, written `inf`, `-inf` and `nan`.
     case literal
     /// Throws `EncodingError` for infinite numbers and NaN.
     case `throw`

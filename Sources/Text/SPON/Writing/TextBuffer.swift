@@ -31,8 +31,8 @@ package struct TextBuffer {
     end(designator, isMember, isQuoted: true)
   }
 
-  /// Appends a scalar whose text doesn't need escape sequences. As an element, the text is quoted
-  /// only if it is a date.
+  /// Appends a scalar whose text doesn't need escape sequences. A member is always quoted, and an
+  /// element only if it is a date.
   package mutating func append(plain text: String, _ designator: Designator, isMember: Bool) {
     begin(designator, isMember, isQuoted: designator == .date)
     bytes.append(contentsOf: text.utf8)
@@ -55,7 +55,8 @@ package struct TextBuffer {
     if !isMember { bytes.append(designator.rawValue) }
   }
 
-  /// Appends a key, with quotes only if it needs them.
+  /// Appends a key, in back-quotes if it is empty or contains a byte that an unquoted key can't
+  /// contain.
   package mutating func append(key: String) {
     if !key.isEmpty, key.utf8.allSatisfy(\.isBareKey) {
       bytes.append(contentsOf: key.utf8)

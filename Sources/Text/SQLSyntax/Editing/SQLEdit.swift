@@ -1,4 +1,4 @@
-/// A replacement of some bytes of a text. All other bytes stay unchanged.
+/// A replacement of one range of bytes in a text.
 public struct SQLEdit: Hashable, Sendable {
   /// The UTF-8 offsets of the bytes to replace. If the range is empty, the replacement is inserted
   /// at its offset.
@@ -14,10 +14,13 @@ public struct SQLEdit: Hashable, Sendable {
 
   /// Returns `text` with all edits applied.
   ///
-  /// All ranges refer to the original text. The order of the edits matters only if two of them
-  /// begin at the same offset: insertions must be in the order of the result, and must precede a
-  /// replacement of the bytes that follow.
+  /// All ranges refer to the original text. The order of the edits matters only if some of them
+  /// begin at the same offset: insertions must be in the order in which they appear in the result,
+  /// and must precede a replacement of the bytes at this offset.
   ///
+  /// - Parameters:
+  ///   - edits: The replacements and insertions. Their ranges must not overlap.
+  ///   - text: The text to edit. It isn't changed.
   /// - Returns: The new text, or nil if two edits overlap, an edit is outside of the text, or the
   ///   result isn't valid UTF-8.
   /// - Complexity: O(*n* + *m* log *m*) for *n* bytes and *m* edits.

@@ -11,9 +11,9 @@ import SQLLexer
 /// Every change parses the text again. It throws ``SQLSyntaxError``, and changes nothing, if the
 /// result isn't valid.
 public struct SQLTableText: Sendable {
-  /// The reasons why a table text can't be parsed or changed.
+  /// The reasons, other than syntax errors, why a table can't be read from a text or changed.
   public enum EditError: Error, Hashable, Sendable {
-    /// The text isn't a CREATE TABLE statement with columns.
+    /// The text isn't a CREATE TABLE statement with column definitions.
     case noTable
     /// The table has no column with this name.
     case noColumn(String)
@@ -40,7 +40,7 @@ public struct SQLTableText: Sendable {
   ///   - text: The text of the statement.
   ///   - grammar: The grammar of the SQLite library that reads the text.
   /// - Throws: ``SQLSyntaxError`` if the text isn't valid, or ``EditError/noTable`` if it isn't a
-  ///   CREATE TABLE statement with columns.
+  ///   CREATE TABLE statement with column definitions.
   public init(_ text: String, grammar: SQLGrammar = SQLGrammar()) throws {
     self.text = text
     self.grammar = grammar
@@ -56,20 +56,22 @@ public struct SQLTableText: Sendable {
     return (table, definition)
   }
 
-  /// Applies edits to the text and parses it again.
+  /// Applies edits to the text and parses it again. If this throws, the text is unchanged.
   ///
+  /// - Parameter edits: The edits, with ranges in the current ``text``.
   /// - Throws: ``SQLSyntaxError`` if the result isn't valid, ``EditError/noTable`` if it isn't a
-  ///   CREATE TABLE statement with columns, or ``EditError/noConstraint`` if edits overlap, are
-  ///   outside of the text, or produce invalid UTF-8.
+  ///   CREATE TABLE statement with column definitions, or ``EditError/noConstraint`` if edits
+  ///   overlap, are outside of the text, or produce invalid UTF-8.
   public mutating func apply(_ edits: [SQLEdit]) throws {
     guard let text = SQLEdit.apply(edits, to: text) else { throw EditError.noConstraint }
     (table, definition) = try SQLTableText.read(text, grammar)
     self.text = text
   }
 
-  /// Returns the column with a name. ASCII letters match in either case.
+  /// Returns the definition of the column `name`. ASCII letters match in either case.
   ///
   /// - Parameter name: The name of the column.
+  /// - Returns: The definition, with its source ranges in ``text``.
   /// - Throws: ``EditError/noColumn(_:)`` if the table has no such column.
   public func column(_ name: String) throws -> SQLColumnDefinition {
     guard let column = definition.columns.first(where: { $0.name.matches(name) }) else {
@@ -111,7 +113,8 @@ public struct SQLTableText: Sendable {
     try apply([SQLEdit(try found(constraint).span.range, other.description)])
   }
 
-  /// Removes a table constraint, the blanks before it, and an adjacent comma.
+  /// Removes a table constraint, the blanks before it, and an adjacent comma. Blanks that follow a
+  /// comment stay.
   ///
   /// - Parameter constraint: The constraint to remove.
   /// - Throws: ``EditError/noConstraint`` if the table has no constraint that equals `constraint`;
@@ -148,8 +151,8 @@ public struct SQLTableText: Sendable {
     try apply([SQLEdit(try self.column(name).span.range, column.description)])
   }
 
-  /// Removes a column, the blanks before it, and an adjacent comma. Constraints that use the column
-  /// are not changed.
+  /// Removes a column, the blanks before it, and an adjacent comma. Blanks that follow a comment
+  /// stay. Constraints that use the column are not changed.
   ///
   /// - Parameter name: The name of the column.
   /// - Throws: ``EditError/noColumn(_:)`` if the table has no column `name`;
@@ -175,7 +178,8 @@ public struct SQLTableText: Sendable {
     try apply([SQLEdit(try column(name).name.span.range, other.description)])
   }
 
-  /// Changes the declared type of a column, or removes the type if `type` is nil.
+  /// Changes the declared type of a column. If `type` is nil, removes the old type and everything
+  /// between the name and this type, including comments.
   ///
   /// - Parameters:
   ///   - name: The name of the column.
@@ -222,7 +226,7 @@ public struct SQLTableText: Sendable {
     try apply([SQLEdit(try found(constraint, of: name).span.range, other.description)])
   }
 
-  /// Removes a constraint of a column and the blanks before it.
+  /// Removes a constraint of a column and the blanks before it. Blanks that follow a comment stay.
   ///
   /// - Parameters:
   ///   - constraint: The constraint to remove.
@@ -251,8 +255,8 @@ public struct SQLTableText: Sendable {
   ///
   /// - Parameter names: The names of the columns that come first, in their new order.
   /// - Throws: ``EditError/noColumn(_:)`` if the table has no column with one of the names;
-  ///   ``EditError/repeatedColumn(_:)`` if two names are of the same column; ``SQLSyntaxError`` if
-  ///   the result isn't valid.
+  ///   ``EditError/repeatedColumn(_:)`` if two names refer to the same column; ``SQLSyntaxError``
+  ///   if the result isn't valid.
   public mutating func reorder(_ names: [String]) throws {
     let first = try names.map(column)
     for (index, column) in first.enumerated()
@@ -289,7 +293,8 @@ public struct SQLTableText: Sendable {
     }
   }
 
-  /// Returns the edits that remove `range`, the blanks before it, and the comma after or before it.
+  /// Returns the edits that remove `range`, the blanks before it, and the comma that follows or
+  /// else precedes it.
   private func removal(of range: Range<Int>) -> [SQLEdit] {
     var before: SQLToken?
     var after: SQLToken?

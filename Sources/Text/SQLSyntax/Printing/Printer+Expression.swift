@@ -11,9 +11,10 @@ extension SQLExpression.Node {
     }
   }
 
-  /// The lowest precedence of the prefix operators with operands at the right end of the node. An
-  /// operator after the node would be parsed as part of such an operand if its precedence is
-  /// higher.
+  /// The lowest precedence of the prefix operators at the right end of the node; if there are none,
+  /// a precedence above that of every operator. An operator of a higher precedence after the node
+  /// would become part of the prefix operator's operand: `NOT a` before `= b` is parsed as `NOT (a
+  /// = b)`.
   fileprivate var powerAtRight: UInt8 {
     var least = Power.value
     var node = self
@@ -44,7 +45,8 @@ extension SQLExpression.Node {
     (isClosed || self.power >= power) && powerAtRight >= power
   }
 
-  /// The lowest precedence in the chain of left operands that are written without parentheses.
+  /// The lowest precedence of the node and of the left operands in it that are written without
+  /// parentheses.
   fileprivate var powerAtLeft: UInt8 {
     var least = power
     var node = self
@@ -147,8 +149,8 @@ extension Printer {
     }
   }
 
-  /// Writes the right operand of an operator. A prefix operator needs no parentheses after any
-  /// operator.
+  /// Writes the right operand of an operator with the precedence `power`, in parentheses if
+  /// necessary. A prefix operator never needs them.
   private mutating func rightOperand(_ value: SQLExpression, above power: UInt8) {
     operand(value, isBare: value.node.powerAtLeft > power || value.node.isPrefix)
   }

@@ -5,11 +5,11 @@ import SQLLexer
 ///
 ///     SQLFingerprint("select * from note where id = 17").text   // SELECT * FROM note WHERE id = ?
 ///
-/// Numbers with their signs, strings, blobs, parameters and NULL become `?`, except in IS NULL, NOT
-/// NULL and SET NULL. A list of values after IN becomes one `?`, and several rows of values after
-/// VALUES become one row. Comments and a semicolon at the end are removed. Keywords are in
-/// uppercase, and unquoted names in lowercase. Double-quoted names are unchanged, although SQLite
-/// may read them as strings.
+/// Numbers with their signs, strings, blobs and parameters become `?`. So does NULL, except in IS
+/// NULL, NOT NULL and SET NULL. A list of values after IN becomes one `?`, and several rows of
+/// values after VALUES become one row. Comments are removed, and so are semicolons at the end.
+/// Keywords are in uppercase, and unquoted names in lowercase. Double-quoted names are unchanged,
+/// although SQLite may read them as strings.
 public struct SQLFingerprint: Hashable, Sendable {
   /// The text of the statement in normalized form, with `?` in place of each value.
   public let text: String
@@ -32,7 +32,7 @@ extension SQLFingerprint: CustomStringConvertible {
 }
 
 extension SQLStatement {
-  /// The normalized text of the statement, with `?` in place of each value.
+  /// The fingerprint of the statement: its normalized text, with `?` in place of each value.
   public var fingerprint: SQLFingerprint { SQLFingerprint(printed()) }
 }
 

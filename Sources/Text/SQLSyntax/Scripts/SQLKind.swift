@@ -3,7 +3,8 @@ import SQLLexer
 /// The kind of a statement, determined by its first keywords.
 ///
 /// The kind doesn't determine whether a statement writes. For example, some pragmas write, and
-/// CREATE … IF NOT EXISTS doesn't write if the object exists. Use `sqlite3_stmt_readonly` instead.
+/// CREATE … IF NOT EXISTS doesn't write if the object exists. To find out, call
+/// `sqlite3_stmt_readonly`.
 public enum SQLKind: String, Hashable, Sendable, CaseIterable {
   /// A query: SELECT or VALUES.
   case query

@@ -10,7 +10,8 @@ import SQLLexer
 public struct SQLScript: Sequence, IteratorProtocol, Sendable {
   /// The position and kind of one statement of a script.
   public struct Part: Hashable, Sendable {
-    /// The UTF-8 offsets from the first token of the statement to its end, without the semicolon.
+    /// The UTF-8 offsets from the first token of the statement to its semicolon, or to the end of
+    /// the text if there is no semicolon.
     public let range: Range<Int>
     /// The UTF-8 offset after the semicolon, or the end of the text if there is no semicolon.
     public let end: Int
@@ -117,9 +118,8 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
     }
   }
 
-  /// Advances past the semicolon that ends a trigger. It follows END, and this END follows the
-  /// semicolon of the last statement in the trigger. Returns whether the trigger has such a
-  /// semicolon.
+  /// Advances past the semicolon that ends a trigger: the next one after an END that follows a
+  /// semicolon. Returns whether there is one.
   private mutating func skipTrigger() -> Bool {
     repeat {
       guard tokens.lexer.skipPastSemicolon() else { return false }

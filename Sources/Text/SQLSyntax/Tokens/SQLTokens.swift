@@ -27,7 +27,7 @@ public struct SQLTokens: Sequence, IteratorProtocol, Sendable {
     lexer = Lexer(bytes: bytes, digitSeparators: grammar.digitSeparators)
   }
 
-  /// The bytes of the text.
+  /// The bytes of the text, to which the ranges of the tokens refer.
   public var bytes: ArraySlice<UInt8> { lexer.bytes }
 
   /// The number of bytes in the text.

@@ -1,4 +1,4 @@
-/// A part of a statement that `forEachPart` and `rewrite` pass to their closure.
+/// A part of a statement or expression that `forEachPart` and `rewrite` pass to their closure.
 public enum SQLPart: Hashable, Sendable {
   /// An expression, either a whole one or an operand.
   case expression(SQLExpression)
@@ -28,8 +28,8 @@ extension SQLStatement {
     }
   }
 
-  /// Calls `body` with every part of the statement and replaces the part with the value that `body`
-  /// assigns to it. Nested parts come before the part that contains them.
+  /// Calls `body` with every part of the statement, and replaces each part with the value that
+  /// `body` assigns to it. Nested parts come before the part that contains them.
   ///
   ///     statement.rewrite { part in
   ///       if case .expression(let value) = part, case .parameter = value.node {
@@ -67,7 +67,7 @@ extension SQLExpression {
     }
   }
 
-  /// Calls `body` with every part of the expression and replaces the part with the value that
+  /// Calls `body` with every part of the expression, and replaces each part with the value that
   /// `body` assigns to it. Nested parts come before the part that contains them, and the expression
   /// itself comes last.
   ///
