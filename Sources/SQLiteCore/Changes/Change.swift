@@ -3,8 +3,8 @@ public struct Change: Hashable, Sendable {
   /// The number of rows that the statement inserted, updated or deleted. Rows that were changed by
   /// triggers and foreign key actions don't count. It is 0 for statements that change no rows.
   public let rows: Int
-  /// The rowid of the last row that a statement on the connection has inserted into a table with
-  /// rowids, or 0 if there is none (`sqlite3_last_insert_rowid`).
+  /// The rowid of the row that this or an earlier statement on the connection has inserted last
+  /// into a table with rowids, or 0 if there is no such row (`sqlite3_last_insert_rowid`).
   public let lastInsertedRowID: Int64
 }
 
@@ -29,8 +29,8 @@ protocol RunReconciler: AnyObject {
 struct RecordedRun {
   let recorder: any RunReconciler
   var mark: RecordingMark
-  /// The recorder's count of cuts when `mark` was read. If the recorder has a higher count now, the
-  /// recording was shortened since, and `mark` may be beyond its end.
+  /// The recorder's `cutCount` when `mark` was read. If the recorder's count is higher now, the
+  /// recording has been shortened since, and `mark` may be beyond its end.
   var cutCount: Int
 
   /// Corrects the recording after the statement has failed.

@@ -33,8 +33,8 @@ package struct CommittedChanges: Sendable {
   /// The changed rows in the order of the changes. Empty if no subscriber requested rows or values,
   /// or if ``isIncomplete`` is true. Rows of tables that no subscriber requested may be missing.
   package internal(set) var recorded = RecordedRows.none
-  /// Whether any table may have changed: a CREATE, DROP, ALTER or VACUUM ran, the whole content was
-  /// replaced, or the changes are unknown.
+  /// Whether all tables must be treated as changed: a CREATE, DROP, ALTER or VACUUM ran, the whole
+  /// content was replaced, or the changes are unknown.
   package internal(set) var changesSchema = false
   /// The SQL of the statements that changed the schema, or tried to, in order.
   package internal(set) var schemaChanges: [String] = []
@@ -80,7 +80,8 @@ package struct CommittedChanges: Sendable {
 /// A feed that notifies subscribers of committed transactions. All databases of this process on one
 /// file share a feed.
 final class ChangeFeed: Sendable {
-  /// The highest level of detail that any subscriber needed when this value was read.
+  /// The needs of all subscribers at one point in time: the highest level of detail that any of
+  /// them needed, and the ID of the last subscriber.
   struct Demand: Hashable, Sendable {
     /// The ID of the last subscriber, followed by two bits for the highest level of detail.
     fileprivate let bits: UInt64
@@ -103,7 +104,7 @@ final class ChangeFeed: Sendable {
     let detail: ChangeDetail
     /// The lowercased names of the tables whose rows the subscriber needs; nil for all tables.
     let tables: Set<String>?
-    /// The maximum size, in bytes, of the rows of one transaction that the subscriber can use.
+    /// The size, in bytes, up to which the subscriber can use the rows of a transaction.
     let byteLimit: Int
     let body: @Sendable (CommittedChanges) -> Void
   }
@@ -182,10 +183,11 @@ final class ChangeFeed: Sendable {
     let hasWritten: Bool
   }
 
-  /// The sequence numbers of the commits of all this process's connections to the file.
+  /// The numbering of the commits that this process makes to the file, and the notifications that
+  /// wait for their turn.
   private struct CommitSequence {
     var last: UInt64 = 0
-    /// The sequence number of the first commit that hasn't been published.
+    /// The sequence number of the first commit that has been neither published nor abandoned.
     var next: UInt64 = 1
     /// The notifications that wait for earlier commits, keyed by their commits' sequence numbers;
     /// nil for a commit that failed.
@@ -216,15 +218,16 @@ final class ChangeFeed: Sendable {
   /// Records that a commit has failed, so that later notifications don't wait for it.
   func abandon(_ commitNumber: UInt64) { end(commitNumber, nil) }
 
-  /// Notifies the subscribers of a commit, after all earlier commits have been published.
+  /// Notifies the subscribers of a commit, as soon as all earlier commits have been published or
+  /// abandoned.
   ///
   /// - Parameters:
   ///   - changes: The recorded changes.
   ///   - commitNumber: The sequence number of the commit. If it is nil, the subscribers are
   ///     notified without waiting for earlier commits.
-  ///   - recorded: The demand when the recording began. A subscriber that was added later is
-  ///     notified only that anything may have changed, if it requests values or more detail than
-  ///     `recorded`.
+  ///   - recorded: The demand when the recording began. A subscriber that was added later, and that
+  ///     requests values or more detail than `recorded`, is notified only that anything may have
+  ///     changed.
   ///   - hasWritten: Whether anything may have changed, recorded or not.
   func publish(
     _ changes: CommittedChanges, commitNumber: UInt64? = nil, recorded: Demand, hasWritten: Bool
@@ -265,7 +268,7 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Notifies the subscribers that were added through `database`, which was closed, that anything
+  /// Notifies the subscribers that were added through the closed database `database` that anything
   /// may have changed. Subscribers of other databases on the file aren't notified.
   func publishClosure(of database: AnyObject) {
     let subscribers = state.withLock { $0.subscribers }
@@ -283,12 +286,13 @@ final class ChangeFeed: Sendable {
 /// The position of a connection's last commit among the recorded commits, for a connection without
 /// a recorder.
 ///
-/// A subscriber may be added after a commit but before the commit is published. It must not be
-/// notified of a commit that its first read already included.
+/// A subscriber may be added after a commit but before the commit is published. The position shows
+/// whether the subscriber's first read already included the commit; the subscriber must not be
+/// notified of it again.
 final class UnrecordedCommits {
   private let feed: ChangeFeed
   /// The position of the last commit. It is greater than every number reserved before the commit,
-  /// and may equal that of a later commit.
+  /// and may equal the sequence number of a later commit that is recorded.
   private(set) var commitNumber: UInt64 = 0
 
   init(_ feed: ChangeFeed) { self.feed = feed }

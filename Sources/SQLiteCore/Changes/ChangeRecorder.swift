@@ -45,7 +45,8 @@ import Platform
   private let log = ChangesetBuffer()
   /// The table layouts that the rows in `log` refer to by index.
   private var layouts: [TableLayout] = []
-  /// The index in `layouts` for each table; -1 for a table whose rows no subscriber needs.
+  /// The index in `layouts` for each table; -1 for a table whose rows aren't recorded, because no
+  /// subscriber needs them or the table's columns couldn't be determined.
   private var slots: [String: Int] = [:]
   private let reader: LayoutReader
   /// The name of the last changed table as a C string, with the terminating NUL. It is compared
@@ -73,7 +74,8 @@ import Platform
   /// The position up to which the pre-commit closures have received the recorded rows. If several
   /// writes share a transaction, the closures run once for each of them.
   var prepared = RecordingMark()
-  /// Whether the whole content of the database was replaced.
+  /// Whether the whole content of the database has been replaced since the recording was last
+  /// cleared.
   private var isReplaced = false
 
   init(detail: ChangeDetail, for connection: Connection) {
@@ -94,13 +96,14 @@ import Platform
   }
 
   /// Whether a commit has begun and hasn't been published or rolled back yet. In autocommit mode,
-  /// it has ended.
+  /// that commit has ended.
   var hasCommitted: Bool { commitNumber != nil }
 
-  /// Records the start of a statement that may write.
+  /// Saves the state of the recording before a statement that may write runs, so that the recording
+  /// can be corrected if the statement fails.
   ///
-  /// - Parameter run: The state before the statement's previous run. It is replaced by the current
-  ///   state.
+  /// - Parameter run: The state before the statement's previous run, or nil before its first run.
+  ///   It is replaced by the current state.
   func beginRun(_ run: inout RecordedRun?) {
     guard run?.recorder === self else {
       run = RecordedRun(recorder: self, mark: mark, cutCount: cutCount)
@@ -269,7 +272,7 @@ import Platform
     lastTable = []
   }
 
-  /// Drops everything that was recorded for the open transaction, which was rolled back.
+  /// Drops everything that was recorded for a transaction that has been rolled back.
   func rollBack() {
     rollBack(to: RecordingMark())
     forgetLayouts()
@@ -302,7 +305,7 @@ import Platform
     forgetSlots()
   }
 
-  /// Makes the recorder look up each table again at its next change.
+  /// Makes the recorder look up each table again when a row of the table next changes.
   private func forgetSlots() {
     slots = [:]
     lastTable = []
@@ -361,10 +364,12 @@ import Platform
     return (changes, taken)
   }
 
-  /// Runs `body`, which writes `bytes` into a blob, and returns its result code. The hook, which
-  /// SQLite calls before it tries to write, records the bytes.
+  /// Runs `body`, which writes `bytes` into a blob, and records the bytes. The preupdate hook
+  /// records them while `body` runs, before SQLite tries to write.
   ///
   /// If the write fails, the row recorded for it is dropped, because the blob hasn't changed.
+  ///
+  /// - Returns: The result code of `body`.
   func writing(
     _ bytes: UnsafeRawBufferPointer, at offset: Int, _ body: () -> Int32
   ) -> Int32 {
@@ -500,8 +505,8 @@ import Platform
     }
   }
 
-  /// Reads and appends the stored value of a column that the hook reports as NULL. It may be the
-  /// default of a column that was added after the row was inserted.
+  /// Reads and appends the stored value of a column that the hook reports as NULL. The stored value
+  /// may be the default of a column that was added after the row was inserted.
   @inline(never)
   private func appendStoredValue(
     _ column: Int, of layout: TableLayout, _ rowID: Int64, _ connection: OpaquePointer?
@@ -561,7 +566,8 @@ extension ChangeRecorder {
   static func hasPreupdateHook(_ mayUse: Bool) -> Bool { mayUse && csqlite_has_preupdate() != 0 }
 
   /// Installs the hooks by which SQLite notifies a recorder of changes. Without a recorder, only
-  /// commits are observed. The caller keeps both objects alive.
+  /// commits are observed. The caller must keep `recorder` and `unrecorded` alive, because the
+  /// hooks don't retain them.
   ///
   /// - Parameters:
   ///   - recorder: The recorder, or nil.

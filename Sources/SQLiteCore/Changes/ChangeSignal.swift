@@ -5,8 +5,8 @@ import Synchronization
 package struct ChangeTest: Sendable {
   /// The lowercased name of the table.
   let table: String
-  /// A closure that looks up the columns of the table and returns the test, or nil if every change
-  /// matters.
+  /// A closure that returns the test, or nil if every change matters. It is called on a connection
+  /// on which it can look up the positions of the table's columns.
   let judge: @Sendable (Connection) throws -> (@Sendable (RowChange) -> Bool)?
 
   package init(
@@ -54,8 +54,8 @@ package final class ChangeSignal: Sendable {
   /// unless all changed rows fail ``test``.
   ///
   /// - Parameters:
-  ///   - tables: The lowercased names of the tables. Nil uses the tables passed to
-  ///     ``watch(_:_:version:)``, and all tables until then.
+  ///   - tables: The lowercased names of the tables. If nil, the signal watches the tables passed
+  ///     to ``watch(_:_:version:)``, and all tables until that call.
   ///   - database: The database to observe.
   package func subscribe(to tables: Set<String>? = nil, of database: Database) {
     let made = database.subscribe(

@@ -186,8 +186,8 @@ package struct ChangesetCursor: Sendable {
     }
   }
 
-  /// Stores the locations of values and returns the end of the last one; nil if the bytes are
-  /// damaged, or a value has 256 MB or more.
+  /// Stores the locations of the values that begin at `start` in `places`. Returns the end of the
+  /// last value; nil if the bytes are damaged, or if a value has 256 MB or more.
   private static func places(
     _ places: UnsafeMutableBufferPointer<Field>, _ source: UnsafeBufferPointer<UInt8>,
     from start: Int
@@ -315,7 +315,7 @@ package struct ChangesetCursor: Sendable {
   ///
   /// - Parameters:
   ///   - count: The number of values to read, one for each column of the table.
-  ///   - instead: The values of the row before the change; nil if no column may be unchanged.
+  ///   - instead: The values of the row before the change; nil if every column must have a value.
   /// - Throws: ``SQLiteError`` if the bytes are damaged, or if the value of an unchanged column is
   ///   missing in `instead`.
   mutating func values(_ count: Int, instead: [Value]?) throws(SQLiteError) -> [Value] {

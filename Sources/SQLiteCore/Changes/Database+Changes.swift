@@ -17,7 +17,7 @@ extension Database {
   /// has touched may be reported. Commits of other processes are not reported.
   ///
   /// If an access began before this call and ran statements that write, `body` is notified only
-  /// that any table may differ, even if the statements were rolled back. It gets the same
+  /// that any table may have changed, even if the statements were rolled back. It gets the same
   /// notification when the whole content is replaced, and when this database is closed.
   ///
   /// If libsqlite3 lacks the preupdate hook, values, changes of WITHOUT ROWID tables, and rows
@@ -27,7 +27,7 @@ extension Database {
   ///   - detail: The level of detail. `body` receives more if another subscriber needs more.
   ///   - tables: The lowercased names of the tables whose rows are needed; nil for all tables.
   ///     `body` may also receive rows of other tables.
-  ///   - byteLimit: The maximum size, in bytes, of the rows of one transaction that `body` can use.
+  ///   - byteLimit: The size, in bytes, up to which `body` can use the rows of a transaction.
   ///     If no subscriber needs more, the rows of larger transactions are dropped, and
   ///     ``CommittedChanges/isIncomplete`` is true.
   ///   - body: The closure to call with the changes.
@@ -83,8 +83,9 @@ extension Database {
     shared.replacements.add(body)
   }
 
-  /// Replaces the whole content of this database. Calls the closures that were registered with
-  /// ``aroundReplacement(_:)``. Observers are notified at the end of the access.
+  /// Replaces the whole content of this database by calling `replace`, wrapped in the closures that
+  /// were registered with ``aroundReplacement(_:)``. Observers are notified at the end of the
+  /// access.
   func replaceContent(
     from source: Connection, on target: Connection, _ replace: () throws -> Void
   ) throws {

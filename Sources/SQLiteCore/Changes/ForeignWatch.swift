@@ -61,7 +61,8 @@ final class ForeignWatch: Sendable {
     }
   }
 
-  /// Checks the version once. Returns false if no signal listens any more.
+  /// Checks the version once. Returns false if no signal listens any more, or if the database is
+  /// closed.
   private func checkVersion() async -> Bool {
     guard hasListeners else { return false }
     do {
@@ -77,7 +78,8 @@ final class ForeignWatch: Sendable {
     return true
   }
 
-  /// Whether a signal still listens. If not, the watch is marked as stopped.
+  /// Whether a signal still listens. Reading this property removes released signals, and marks the
+  /// watch as stopped if none is left.
   private var hasListeners: Bool {
     state.withLock { state in
       state.listeners.removeAll { $0.weak.signal == nil }

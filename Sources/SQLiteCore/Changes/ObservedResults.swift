@@ -102,8 +102,8 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
     }
   }
 
-  /// Creates an iterator that starts an independent observation. Its first element is the current
-  /// result.
+  /// Creates an iterator that starts an independent observation. The iterator's first element is
+  /// the current result.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
   /// Reads the result. Retries while others hold locks, while a restore runs, and while the

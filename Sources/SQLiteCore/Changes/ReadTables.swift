@@ -47,8 +47,9 @@ extension Connection {
   }
 
   /// Returns the names of the tables that store the content of the virtual tables that `texts`
-  /// mention. They begin with the name of the virtual table and an underscore. The texts are in
-  /// lower case.
+  /// mention. The name of each begins with the name of its virtual table and an underscore.
+  ///
+  /// - Parameter texts: The lowercased SQL of the statements.
   private func tablesOfModules(in texts: [String]) throws(SQLiteError) -> [String] {
     guard !texts.isEmpty else { return [] }
     let tables = try rows(

@@ -61,7 +61,8 @@ package final class TableLayout: Sendable {
         && asciiLowercased(table) == asciiLowercased(other.table))
   }
 
-  /// Returns the position in `columns` of the column that has the given index in the table.
+  /// Returns the position in `columns` of the column that has the given index in the table; nil if
+  /// that column isn't stored.
   func column(atIndex index: Int32) -> Int? { columns.firstIndex { $0.index == index } }
 
   /// Returns the index that the preupdate hook uses for a column.
@@ -217,7 +218,7 @@ final class LayoutReader {
     return layout
   }
 
-  /// Reads columns of a row with their currently stored values.
+  /// Reads the currently stored values of some columns of a row.
   ///
   /// - Parameters:
   ///   - columns: The positions in the layout's columns.

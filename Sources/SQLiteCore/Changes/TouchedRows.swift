@@ -1,7 +1,7 @@
 /// The rows that a part of a recording touches, each with its state before that part.
 ///
-/// The first old values of a row are correct even if the statement that changed the row was undone,
-/// because nothing else in this part had touched the row before.
+/// The first recorded old values of a row are its values before that part, even if the statement
+/// that changed the row was undone, because nothing else in the part had touched the row before.
 struct TouchedRows {
   /// The identity of a row: its rowid if the table has rowids, and otherwise its primary key. The
   /// rowid is preferred because, unlike a declared key, it is never NULL and never depends on a

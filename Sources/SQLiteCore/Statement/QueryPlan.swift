@@ -110,7 +110,7 @@ public struct QueryPlan: Hashable, Sendable {
 }
 
 extension QueryPlan: CustomStringConvertible {
-  /// A line of SQLite's output for each step, indented by its depth.
+  /// SQLite's text of each step on a line of its own, indented by the depth of the step.
   public var description: String { QueryPlan.lines(of: steps, "").joined(separator: "\n") }
 
   private static func lines(of steps: [Step], _ indentation: String) -> [String] {
@@ -204,7 +204,8 @@ extension Connection {
   ///     for table in plan.scannedTables { print("\(table) is read without a search") }
   ///
   /// - Parameter sql: A single statement. If it writes, the connection must be allowed to write.
-  /// - Throws: ``SQLiteError`` if SQLite can't compile the statement.
+  /// - Throws: ``SQLiteError`` if SQLite can't compile the statement, or if the connection isn't
+  ///   allowed to run it.
   public func explain(_ sql: SQL) throws -> QueryPlan {
     var children: [Int: [(id: Int, detail: String)]] = [:]
     for (id, parent, _, detail) in try rows(

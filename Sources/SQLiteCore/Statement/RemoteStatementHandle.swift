@@ -110,10 +110,16 @@ final class RemoteStatementHandle: StatementHandle {
     return values
   }
 
-  /// Throws an error if `code`, the result of stepping a local statement that holds values, isn't
-  /// `SQLITE_ROW`: ``ResultCode/interrupt`` if the step was interrupted, because the task was
-  /// cancelled or the deadline passed, otherwise ``ResultCode/internalError`` with the message
-  /// `failure`.
+  /// Checks that stepping a local statement, which holds the values to send or a received row, has
+  /// returned `SQLITE_ROW`.
+  ///
+  /// - Parameters:
+  ///   - code: The result code of the step.
+  ///   - failure: The message of the error if the step failed for any reason other than an
+  ///     interruption.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/interrupt`` if the step was interrupted (the task
+  ///   was cancelled, or the deadline has passed), and with ``ResultCode/internalError`` for any
+  ///   other code.
   private static func check(_ code: Int32, _ failure: String) throws(SQLiteError) {
     guard code != SQLITE_ROW else { return }
     throw code == SQLITE_INTERRUPT

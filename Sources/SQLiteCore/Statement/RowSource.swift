@@ -15,8 +15,8 @@ public protocol RowSource {
   ///   - count: The number of columns that the statement must have.
   ///   - read: A closure that reads a row. It increments `column` after each column that it has
   ///     read, so that errors can name the column.
-  /// - Throws: ``SQLiteError`` if the query fails or if the number of columns isn't `count`, and
-  ///   the error of `read`.
+  /// - Throws: ``SQLiteError`` if the query fails, or if it returns a row and the number of columns
+  ///   isn't `count`; also the error of `read`.
   func rows<Row>(
     _ sql: SQL, columns count: Int,
     _ read: (_ row: borrowing Statement, _ column: inout Int) throws(SQLiteError) -> Row
@@ -33,7 +33,7 @@ extension RowSource {
   ///   - sql: A single statement with one column for each type.
   ///   - types: The types of the columns, in order.
   /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read as its type, or if the
-  ///   number of columns differs.
+  ///   query returns a row and the number of columns isn't the number of types.
   @inlinable  // Benchmark `fetch`.
   public func rows<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
@@ -54,8 +54,8 @@ extension Connection: RowSource {
   ///   - count: The number of columns that the statement must have.
   ///   - read: A closure that reads a row. It increments `column` after each column that it has
   ///     read, so that errors can name the column.
-  /// - Throws: ``SQLiteError`` if the query fails or if the number of columns isn't `count`, and
-  ///   the error of `read`.
+  /// - Throws: ``SQLiteError`` if the query fails, or if it returns a row and the number of columns
+  ///   isn't `count`; also the error of `read`.
   @inlinable  // Benchmark `fetch`.
   public func rows<Row>(
     _ sql: SQL, columns count: Int,
@@ -83,8 +83,8 @@ extension Connection: RowSource {
   ///   - count: The number of columns that the statement must have.
   ///   - read: A closure that reads a row. It increments `column` after each column that it has
   ///     read, so that errors can name the column.
-  /// - Throws: ``SQLiteError`` if the query fails or if the number of columns isn't `count`, and
-  ///   the error of `read`.
+  /// - Throws: ``SQLiteError`` if the query fails, or if it returns a row and the number of columns
+  ///   isn't `count`; also the error of `read`.
   @inlinable  // Benchmark `point`.
   public func firstRow<Row>(
     _ sql: SQL, columns count: Int,
@@ -111,7 +111,7 @@ extension Connection: RowSource {
   ///     completion, even after the first row.
   ///   - types: The types of the columns, in order.
   /// - Throws: ``SQLiteError`` if the query fails, if a value can't be read as its type, or if the
-  ///   number of columns differs.
+  ///   query returns a row and the number of columns isn't the number of types.
   @inlinable  // Benchmark `point`.
   public func firstRow<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
@@ -132,8 +132,8 @@ extension Database: RowSource {
   ///   - count: The number of columns that the statement must have.
   ///   - read: A closure that reads a row. It increments `column` after each column that it has
   ///     read, so that errors can name the column.
-  /// - Throws: ``SQLiteError`` if the query fails or if the number of columns isn't `count`, and
-  ///   the error of `read`.
+  /// - Throws: ``SQLiteError`` if the query fails, or if it returns a row and the number of columns
+  ///   isn't `count`; also the error of `read`.
   @inlinable  // Benchmark `fetch`.
   public func rows<Row>(
     _ sql: SQL, columns count: Int,

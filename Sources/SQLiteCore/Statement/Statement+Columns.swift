@@ -5,8 +5,8 @@ extension Statement {
   /// (`sqlite3_column_count`).
   public var columnCount: Int { handle.columnCount }
 
-  /// The names of the columns. Before the first ``step()``, they may be outdated if the schema has
-  /// changed.
+  /// The names of the columns. If the schema has changed since the statement was prepared, they may
+  /// be outdated until the first ``step()``.
   public var columnNames: [String] { handle.columnNames.names }
 
   /// Returns the content of a column as an integer. SQLite converts other types
@@ -32,7 +32,8 @@ extension Statement {
   ///
   /// - Parameter column: The column's index, from 0.
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the stored text or blob is not valid
-  ///   UTF-8.
+  ///   UTF-8, or with ``ResultCode/outOfMemory`` if SQLite lacks the memory to convert a stored
+  ///   text.
   public func text(at column: Int) throws(SQLiteError) -> String {
     let content = self.column(column)
     let text: String? =
@@ -90,7 +91,8 @@ extension Statement {
   /// does not exist.
   ///
   /// - Parameter column: The column's index, from 0.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8, or with
+  ///   ``ResultCode/outOfMemory`` if SQLite lacks the memory to convert it.
   public func value(at column: Int) throws(SQLiteError) -> Value {
     guard let value = self.column(column).value else { throw invalidText(at: column) }
     return value

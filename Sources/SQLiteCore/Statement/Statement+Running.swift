@@ -51,7 +51,7 @@ extension Statement {
     return Row(columns: columns, values: values)
   }
 
-  /// Ends a run that is at a row. A statement that writes runs to completion first.
+  /// Resets a statement that is at a row. A statement that writes runs to completion first.
   @usableFromInline mutating func finish() throws(SQLiteError) {
     if !isReadOnly { while try step() {} }
     try reset()

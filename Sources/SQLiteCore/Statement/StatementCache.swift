@@ -47,7 +47,7 @@ final class StatementCache {
   /// literal's text. Returns nil if there is none.
   ///
   /// The statement may still have bindings of its last use. The caller must bind all parameters
-  /// before it runs.
+  /// before the statement runs.
   func checkOutRecent(_ sql: SQL) -> StatementHandle? {
     let place = literals[sql.literalHash & 63]
     if let handle = place.handle, let texts = handle.literal, sql.hasIdenticalTexts(texts) {

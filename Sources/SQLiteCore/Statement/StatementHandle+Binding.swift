@@ -136,8 +136,9 @@ extension StatementHandle {
     if needsClearing { clearBindings() } else { isStale = true }
   }
 
-  /// Returns the number of the parameter with a name, which includes the prefix; nil if there is
-  /// none.
+  /// Returns the number of a named parameter; nil if no parameter has this name.
+  ///
+  /// - Parameter name: The parameter's name with its prefix, such as `:name`.
   func parameterIndex(_ name: String) -> Int? {
     let index = unsafe sqlite3_bind_parameter_index(pointer, name)
     return index == 0 ? nil : Int(index)

@@ -33,7 +33,7 @@ import CSQLite
   final var isStale = false
   /// Whether the library uses the statement to control its own transactions.
   final var isLibraryStatement = false
-  /// The start of the current run, if its duration is measured.
+  /// The start of the current run; nil if its duration isn't measured.
   final var began: Moment?
   /// Whether the last measured run was so short that the next one may run on a task's thread.
   final var isShort = false
@@ -47,8 +47,8 @@ import CSQLite
   final var recorded: RecordedRun?
   /// The texts of the literal by which the cache finds the statement, or nil.
   final var literal: [String]?
-  /// The count of the cache's uses when the statement was last used. Lower counts are evicted
-  /// first.
+  /// The number of checkouts that the cache had counted when this statement was last checked out.
+  /// The statement with the lowest number is evicted first.
   final var lastUse: UInt64 = 0
 
   /// Whether a whole row is being bound, whose short values are stored in `bindingBuffer`.
@@ -87,8 +87,9 @@ import CSQLite
     unsafe bindingBuffer?.release()
   }
 
-  /// Advances to the next row, and returns SQLite's result code: a row, the end, or an error
-  /// (`sqlite3_step`).
+  /// Advances to the next row (`sqlite3_step`).
+  ///
+  /// - Returns: SQLite's result code: `SQLITE_ROW`, `SQLITE_DONE`, or the code of an error.
   func step() -> Int32 { unsafe sqlite3_step(pointer) }
 
   /// Ends the run (`sqlite3_reset`).

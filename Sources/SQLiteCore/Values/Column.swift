@@ -74,8 +74,8 @@ package final class ColumnNames: Sendable {
 
   package var count: Int { names.count }
 
-  /// Returns the position of the first column with a name. Like SQLite, it ignores the case of
-  /// ASCII letters only.
+  /// Returns the position of the first column with a name, or nil if there is none. Like SQLite, it
+  /// ignores the case of ASCII letters only.
   package func position(of name: String) -> Int? {
     let wanted = asciiLowercased(name)
     guard let position = positions[wanted] else { return nil }

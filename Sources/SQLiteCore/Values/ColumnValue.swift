@@ -1,7 +1,8 @@
 /// A type that can be read from a column of a row.
 ///
-/// A read is exact or throws. Only optionals accept NULL, only text types accept text, and an
-/// integer that does not fit throws an error.
+/// A read is exact or throws. A ``Value`` accepts any content. Of the other types, only optionals
+/// accept NULL, only text types accept text, and an integer type throws if the stored integer does
+/// not fit.
 public protocol ColumnValue {
   /// Creates an instance from a stored value.
   ///

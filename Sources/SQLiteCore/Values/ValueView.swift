@@ -12,7 +12,8 @@ import CSQLite
 @safe struct ValueView {
   private let pointer: OpaquePointer?
 
-  /// Creates a view of a value that stays valid as long as the view is used.
+  /// Creates a view of a value. The caller must ensure that the value stays valid while the view is
+  /// used.
   @unsafe @inline(__always) init(_ pointer: OpaquePointer?) {
     unsafe self.pointer = unsafe pointer
   }
