@@ -6,8 +6,9 @@
 ///     }
 ///
 /// A write gets the author of the task or thread that starts it, even if the write runs on another
-/// thread. A nested write gets the author of the outer write. The author is recorded only if a
-/// trail is recorded. A write with an author never shares a transaction with other writes.
+/// thread. A nested write gets the author of the outer write. Authors are recorded only while a
+/// trail is recorded. A write whose author is recorded never shares a transaction with other
+/// writes.
 public enum ChangeAuthor {
   /// The author of the current task's writes, or nil if the task has no author.
   @TaskLocal public static var current: String?

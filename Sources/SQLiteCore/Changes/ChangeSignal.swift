@@ -5,8 +5,8 @@ import Synchronization
 package struct ChangeTest: Sendable {
   /// The lowercased name of the table.
   let table: String
-  /// A closure that returns the test, or nil if every change matters. It is called on a connection
-  /// on which it can look up the positions of the table's columns.
+  /// A closure that returns the test, or nil if every change matters. It can use the connection to
+  /// look up the table's columns.
   let judge: @Sendable (Connection) throws -> (@Sendable (RowChange) -> Bool)?
 
   package init(

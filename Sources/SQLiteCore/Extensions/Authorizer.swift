@@ -116,7 +116,7 @@ final class Authorizer {
   }
 
   /// Registers an authorizer with SQLite, or removes the current one if `authorizer` is nil
-  /// (`sqlite3_set_authorizer`). The caller keeps the authorizer alive.
+  /// (`sqlite3_set_authorizer`). The caller must keep the authorizer alive.
   static func install(_ authorizer: Authorizer?, on handle: ConnectionHandle) {
     let context = unsafe authorizer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     // SQLite recompiles all statements, so that the authorizer is called for cached ones, too.

@@ -84,7 +84,8 @@ import CSQLite
   ///
   /// - Parameter rowID: The rowid of the other row.
   /// - Throws: ``SQLiteError`` if the row does not exist, or if its column doesn't store a blob or
-  ///   text. After that, the blob can't be used any more.
+  ///   text; the blob can't be used any more then. ``SQLiteError`` with ``ResultCode/misuse`` if
+  ///   the blob is closed.
   public func reopen(rowID: Int64) throws(SQLiteError) {
     try checkOpen()
     try check(unsafe sqlite3_blob_reopen(pointer, rowID))

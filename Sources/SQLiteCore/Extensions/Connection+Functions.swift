@@ -20,8 +20,8 @@ extension Connection {
   ///   - isDeterministic: Whether equal arguments always produce equal results. SQLite may then
   ///     call the function less often, and use it in indexes.
   ///   - isUsableInSchema: Whether views, triggers, CHECK constraints and indexes may use the
-  ///     function. Set this only for a function without side effects that a malicious database file
-  ///     can't misuse.
+  ///     function. Set this only if the function has no side effects and a malicious database file
+  ///     can't misuse it.
   ///   - body: The implementation of the function. It must not use the database that calls it.
   /// - Throws: ``SQLiteError`` if the name is not valid, or if the database belongs to a cluster,
   ///   which doesn't support custom functions.

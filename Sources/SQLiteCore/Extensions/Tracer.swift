@@ -26,7 +26,7 @@ final class Tracer {
   }
 
   /// Registers a tracer with SQLite, or removes the current one if `tracer` is nil
-  /// (`sqlite3_trace_v2`). The caller keeps the tracer alive.
+  /// (`sqlite3_trace_v2`). The caller must keep the tracer alive.
   static func install(_ tracer: Tracer?, on handle: ConnectionHandle) throws(SQLiteError) {
     let context = unsafe tracer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     let mask = tracer == nil ? 0 : UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE)

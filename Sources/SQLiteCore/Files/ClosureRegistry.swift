@@ -23,7 +23,8 @@ final class ClosureRegistry<Body: Sendable>: Sendable {
     state.withLock { $0.bodies }.filter { $0.id > id }.map { ($0.id, $0.body) }
   }
 
-  /// The closures, including only the oldest one for each purpose.
+  /// The closures, in the order of their registration. Of several closures with the same purpose,
+  /// only the oldest is included.
   var bodies: [Body] {
     var purposes: Set<String> = []
     return state.withLock { $0.bodies }.filter { _, purpose, _ in

@@ -14,7 +14,7 @@ extension Database {
   ///   - program: The name of the program's subfolder.
   ///   - options: The options for opening the database.
   /// - Throws: ``SQLiteError`` if a name is not a valid file name, if the user has no home folder,
-  ///   or for any reason for which ``init(path:options:)`` throws.
+  ///   if a folder can't be created, or for any reason for which ``init(path:options:)`` throws.
   public static func inUserDataFolder(
     named name: String, of program: String, options: Options = Options()
   ) throws(SQLiteError) -> Database {
@@ -48,7 +48,8 @@ extension Database {
     #endif
   }
 
-  /// Creates a folder and its missing parent folders, accessible only to the user.
+  /// Creates a folder and its missing parent folders. The new folders are accessible only to the
+  /// user.
   private static func makeFolders(_ path: String) throws(SQLiteError) {
     var made = ""
     for part in path.utf8.split(separator: UInt8(ascii: "/")) {

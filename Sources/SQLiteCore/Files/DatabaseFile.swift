@@ -31,7 +31,8 @@ final class DatabaseFile: Sendable {
   /// server.
   var path: String? { if case .file(let path) = location { path } else { nil } }
 
-  /// Whether several connections can use the database without waiting for each other.
+  /// Whether the database can have reader connections, which read without waiting for the writer
+  /// connection.
   var hasReaders: Bool {
     if server != nil { return options.maximumReaderCount > 0 }
     guard case .file = location, options.maximumReaderCount > 0 else { return false }
@@ -48,8 +49,8 @@ final class DatabaseFile: Sendable {
     }
   }
 
-  /// Creates a location for a path. Creates the file with its permissions if it does not exist and
-  /// the options allow it.
+  /// Creates a location for a path. If the file does not exist and the options allow it, creates
+  /// the file with the permissions from the options.
   init(path: String, options: Database.Options) throws(SQLiteError) {
     guard !path.isEmpty, !containsNUL(path) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL character")
@@ -247,7 +248,8 @@ extension DatabaseFile {
     }
   }
 
-  /// Returns the path without symbolic links, or nil if nothing exists at the path.
+  /// Returns the absolute path without symbolic links, or nil if it can't be determined, for
+  /// example because nothing exists at the path. The reason is then in `errno`.
   private static func resolve(_ path: String) throws(SQLiteError) -> String? {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }

@@ -56,7 +56,8 @@ final class FileWatch: Sendable {
     return (handle, before)
   }
 
-  /// Throws if the database file or its log was removed or replaced. Costs two calls of `stat`.
+  /// Throws if the database file or its log has been removed or replaced. Costs two calls of
+  /// `stat`.
   func check() throws(SQLiteError) {
     let main = FileIdentity(path: path)
     let log = FileIdentity(path: logPath)
@@ -75,7 +76,8 @@ final class FileWatch: Sendable {
     state.withLock { $0.log = log }
   }
 
-  /// Forgets the identity of the log, because no connection writes.
+  /// Forgets the identity of the log, so that the next check accepts the current log. Called while
+  /// no connection writes.
   func forgetLog() { state.withLock { $0.log = nil } }
 
   private var movedError: SQLiteError {

@@ -29,7 +29,8 @@ enum ForkCount {
   /// handler to this one.
   static var current: Int { count.load(ordering: .relaxed) }
 
-  /// Throws if the process was forked after a database was opened.
+  /// Throws if the process has been forked since the counter had the value `atOpening`, which is
+  /// when a database was opened.
   static func check(_ atOpening: Int) throws(SQLiteError) {
     guard current == atOpening else { throw error }
   }

@@ -54,7 +54,8 @@ final class SharedFile: Sendable {
   /// not have the file open meanwhile.
   static let creationLock = Mutex(())
 
-  /// Returns the shared instance for a path, or a new instance for a database without a file.
+  /// Returns the shared instance for a path, or a new instance if `path` is nil, for a database
+  /// without a file.
   static func at(_ path: String?) -> SharedFile {
     guard let path else { return SharedFile(nil) }
     let key = Array(path.utf8)
@@ -128,7 +129,7 @@ final class SharedFile: Sendable {
 }
 
 extension SharedFile {
-  /// The files that connections of this process currently have open.
+  /// The shared states of the files that connections of this process currently have open.
   static var open: [SharedFile] {
     // These references are released outside the lock, because the deinit takes it.
     let all = files.withLock { files in files.known.values.map { $0.file } }

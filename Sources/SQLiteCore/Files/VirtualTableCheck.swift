@@ -38,8 +38,8 @@ struct VirtualTableCheck {
     }
   }
 
-  /// Returns whether an argument of full-text search names no tokenizer, or one of SQLite's with
-  /// valid options.
+  /// Returns whether an argument of a full-text table names no tokenizer, or one of SQLite's
+  /// tokenizers with valid options.
   private static func hasKnownTokenizer(_ argument: [String]) -> Bool {
     guard argument.first == "tokenize" else { return true }
     let values = argument.dropFirst(argument.dropFirst().first == "=" ? 2 : 1)
@@ -54,8 +54,8 @@ struct VirtualTableCheck {
     // Before SQLite 3.47, the tokenizer reads beyond its arguments if an option has no value.
     return tokenizer != "trigram" || words.count % 2 == 0
   }
-  /// Returns the lowercased module of a virtual table and the words of each argument; nil if the
-  /// SQL can't be parsed.
+  /// Returns the lowercased name of a virtual table's module and the words of each argument; nil if
+  /// the SQL can't be parsed.
   ///
   /// - Parameter words: The words after USING.
   private static func module(

@@ -234,7 +234,7 @@ extension Connection {
 
   /// Sets the version number that applications can store in the database (`PRAGMA user_version`).
   ///
-  /// - Parameter version: Any number.
+  /// - Parameter version: The new version number. SQLite and the library don't interpret it.
   /// - Throws: ``SQLiteError`` if the database can't be written.
   public func setUserVersion(_ version: Int32) throws(SQLiteError) {
     _ = try pragma("user_version", "=\(version)")
@@ -252,7 +252,7 @@ extension Connection {
   /// application_id`).
   ///
   /// - Parameter id: Any number.
-  /// - Throws: ``SQLiteError`` if the database can't be written.
+  /// - Parameter id: The new application ID. SQLite and the library don't interpret it.
   public func setApplicationID(_ id: Int32) throws(SQLiteError) {
     _ = try pragma("application_id", "=\(id)")
   }
@@ -308,8 +308,8 @@ extension Connection {
 
   /// Creates a missing index under an unused name.
   ///
-  /// If the index has a collation, and an earlier version of the library created an index on the
-  /// same columns without it, drops that index.
+  /// If the index has a collation, this first drops the index on the same columns without the
+  /// collation that an earlier version of the library may have created.
   package func make(_ index: IndexDefinition, on table: String) throws(SQLiteError) {
     if !index.collations.isEmpty {
       for found in try existingIndexes(of: table) where index.isPreceded(by: found, on: table) {

@@ -150,7 +150,7 @@ public struct TableDefinition: Hashable, Sendable {
 
   /// The table's name.
   public var name: String
-  /// The primary key.
+  /// The kind of primary key, and the names of its columns.
   public var key: Key
   /// The columns, in order, without the additional column of ``Key/autoIncrement(_:)`` or
   /// ``Key/rowID(_:)``.
@@ -328,7 +328,7 @@ public struct SchemaColumn: Hashable, Sendable {
 
   /// The column's name.
   public let name: String
-  /// The declared type, which may be empty.
+  /// The declared type; empty if the column was declared without a type.
   public let declaredType: String
   /// A Boolean value that indicates whether the column rejects NULL.
   public let isNotNull: Bool

@@ -108,8 +108,8 @@ extension TableText {
       return first.isQuoted || !constraints.contains(first.name) ? first.name : nil
     }
 
-    /// The content of the parentheses after FOREIGN KEY in a table constraint, which is the
-    /// column's name if the key has only one column; nil for any other constraint or column.
+    /// The text in the parentheses after FOREIGN KEY; nil if the entry isn't a FOREIGN KEY
+    /// constraint. If the key has only one column, the text is the column's name.
     var foreignKey: String? {
       let index = isWord("constraint", at: 0) ? 2 : 0
       guard isWord("foreign", at: index), isWord("key", at: index + 1),
@@ -118,7 +118,8 @@ extension TableText {
       return tokens[index + 2].name
     }
 
-    /// Returns the index of the last token of a name, which includes parentheses after the name.
+    /// Returns the index of the last token of the name that begins at `index`: the parentheses
+    /// after the name if there are any, and otherwise the name itself.
     func end(ofNameAt index: Int) -> Int {
       let next = index + 1
       let end = tokens.indices.contains(next) && tokens[next].isParenthesis ? next : index

@@ -24,9 +24,10 @@ struct ViewSizes {
 
   private struct Parenthesis {
     let block: Int
-    /// The last name before the parenthesis, or nil. Keywords don't count.
+    /// The last name before the parenthesis; nil if there is none. Keywords don't count.
     let front: String?
-    /// The name of the common table expression whose SELECT is in the parenthesis, or nil.
+    /// The name of the common table expression whose SELECT is in the parenthesis; nil if the
+    /// parenthesis contains anything else.
     let name: String?
   }
 
@@ -48,7 +49,8 @@ struct ViewSizes {
     read(sql)
   }
 
-  /// Returns whether a view expands to more than `limit` bytes of SQL, according to the estimate.
+  /// Returns whether any of the views expands to more than `limit` bytes of SQL, according to the
+  /// estimate.
   func anyExceeds(_ limit: Int) -> Bool {
     var known: [Int: Int] = [:]
     return views.values.joined().contains { size(of: $0, [], 0, &known) > limit }
@@ -61,8 +63,8 @@ struct ViewSizes {
   ///   - index: The index of the block.
   ///   - local: The common table expressions in scope.
   ///   - depth: The nesting depth of the block.
-  ///   - known: The sizes determined so far; 0 for a block in progress. SQLite doesn't copy a block
-  ///     that references itself, or rejects it.
+  ///   - known: The sizes determined so far; 0 for a block in progress. A block that references
+  ///     itself adds nothing, because SQLite either rejects it or doesn't copy it.
   private func size(
     of index: Int, _ local: [Local], _ depth: Int, _ known: inout [Int: Int]
   ) -> Int {

@@ -47,8 +47,8 @@ import CSQLite
   final var recorded: RecordedRun?
   /// The texts of the literal by which the cache finds the statement, or nil.
   final var literal: [String]?
-  /// The number of checkouts that the cache had counted when this statement was last checked out.
-  /// The statement with the lowest number is evicted first.
+  /// The value of the cache's clock, which advances with each use of the cache, when this statement
+  /// was last used. The statement with the lowest value is evicted first.
   final var lastUse: UInt64 = 0
 
   /// Whether a whole row is being bound, whose short values are stored in `bindingBuffer`.
