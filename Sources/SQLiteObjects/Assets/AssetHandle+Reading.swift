@@ -5,7 +5,7 @@ import SQLiteCore
 extension AssetHandle {
   /// Returns the record of the asset's current content, or nil if it has no content.
   ///
-  /// - Throws: ``MagicError/restored(type:)`` if the store's contents were replaced since the
+  /// - Throws: ``MagicError/restored(type:)`` if the store's contents have been replaced since the
   ///   object was fetched or saved, ``AssetError/noAsset(_:)`` if the asset was deleted together
   ///   with its object, or `SQLiteError`.
   func record(in assets: AssetStore, _ connection: Connection) throws -> AssetRecord? {

@@ -1,8 +1,8 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// The triggers that delete an asset when any SQL deletes its object, or stores the id of another
-/// asset or NULL in its column.
+/// The triggers of an asset column. They delete the asset when an SQL statement deletes the
+/// object's row, or replaces the id in the column by NULL or another id.
 struct AssetTriggers {
   private let connection: Connection
 
@@ -16,7 +16,8 @@ struct AssetTriggers {
     "\(PropertyName.name(column, of: table))_\(event)"
   }
 
-  /// Creates the asset triggers of the column `name` of a table, unless they exist.
+  /// Creates the asset triggers of the column `name` of a table, unless they exist. Removes
+  /// triggers with their former names.
   func make(_ name: String, of table: String) throws {
     try removeFormer(name, of: table)
     let column: SQL = "\(identifier: name)"
@@ -35,7 +36,8 @@ struct AssetTriggers {
       """)
   }
 
-  /// Removes the asset triggers of the column `name` of a table, if they exist.
+  /// Removes the asset triggers of the column `name` of a table, if they exist, whether they have
+  /// their current or their former names.
   func remove(_ name: String, of table: String) throws {
     try removeFormer(name, of: table)
     for event in AssetTriggers.events {

@@ -204,13 +204,14 @@ extension MagicAsset {
     try File.open(path: path(of: url))
   }
 
-  /// Returns the value that was read from the content of `record` if a copy of the asset still
-  /// holds it, else nil.
+  /// Returns the value that was read from the content of `record`, or nil if no copy of the asset
+  /// holds that value.
   func known(_ record: AssetRecord) -> Element? {
     holder?.value(of: record)?.value as? Element
   }
 
-  /// Makes a value that was read available to the other copies of the asset, and returns the value.
+  /// Stores a value that was read in the holder that the copies of the asset share, and returns the
+  /// value.
   func keep(_ value: Element, of record: AssetRecord) -> Element {
     holder?.set(_LiveValue(value), of: record)
     return value

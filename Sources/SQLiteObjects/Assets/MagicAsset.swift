@@ -114,6 +114,7 @@ extension MagicAsset: Codable {
   /// Creates an asset by decoding the bytes of its content, for example from JSON. Null is decoded
   /// as an asset without content.
   ///
+  /// - Parameter decoder: The decoder to read from.
   /// - Throws: Any error of the decoder, or of the conversion from bytes.
   public init(from decoder: any Decoder) throws {
     guard let data = try Data?(from: decoder) else {
@@ -126,6 +127,7 @@ extension MagicAsset: Codable {
   /// Encodes the bytes of the content, for example as JSON, or null if there is no content. Reads
   /// the file of a saved asset, blocking the thread.
   ///
+  /// - Parameter encoder: The encoder to write to.
   /// - Throws: `AssetError`, `SQLiteError` or ``MagicError`` if the content can't be read; any
   ///   error of the encoder, or of the conversion of an unsaved value to bytes.
   public func encode(to encoder: any Encoder) throws {
@@ -171,6 +173,7 @@ extension MagicAsset: AssetValue {
 public protocol AssetConvertible {
   /// Creates a value from the bytes of an asset.
   ///
+  /// - Parameter assetData: The content of the asset.
   /// - Throws: An error if the bytes don't represent a value of the type.
   init(assetData: Data) throws
   /// The bytes to store in an asset.
@@ -181,6 +184,8 @@ public protocol AssetConvertible {
 
 extension Data: AssetConvertible {
   /// Creates a value with the bytes of an asset.
+  ///
+  /// - Parameter assetData: The content of the asset.
   public init(assetData: Data) { self = assetData }
   /// The bytes to store in an asset: the value itself.
   public var assetData: Data { self }
@@ -189,6 +194,7 @@ extension Data: AssetConvertible {
 extension String: AssetConvertible {
   /// Creates a string from UTF-8.
   ///
+  /// - Parameter assetData: The content of the asset.
   /// - Throws: `SQLiteError` with `ResultCode.mismatch` if the bytes aren't valid UTF-8.
   public init(assetData: Data) throws {
     guard let text = String(validating: assetData, as: UTF8.self) else {
@@ -203,6 +209,7 @@ extension String: AssetConvertible {
 extension AssetConvertible where Self: Codable {
   /// Creates a value by decoding JSON.
   ///
+  /// - Parameter assetData: The content of the asset, which is JSON.
   /// - Throws: `DecodingError` if the bytes aren't valid JSON or don't contain a value of the type,
   ///   or any error that the type's `init(from:)` throws.
   public init(assetData: Data) throws {

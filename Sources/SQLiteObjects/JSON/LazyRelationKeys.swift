@@ -2,8 +2,8 @@ import SQLiteCore
 import SQLiteRelations
 
 extension RelationKeys {
-  /// Creates the keys of a lazy relation: reads them from its store, blocking the thread, and
-  /// applies the unsaved changes.
+  /// Creates the keys of the objects of a lazy relation. Reads the related objects from the store,
+  /// blocking the thread, and applies the unsaved changes to them.
   init(of source: LazySource, _ state: LazyState) throws {
     let stored = try source.objects.keys()
     guard !state.edits.isEmpty,

@@ -29,13 +29,13 @@ extension MagicData {
   ///
   /// In JSON, a relation consists of the keys of its objects: their primary values, or their
   /// z_index values if the type has no primary value. You can't save an object before its keys are
-  /// resolved. Reading an unresolved property stops the program with a message, but an
-  /// ``AsyncMagical`` throws. A decoder with `CodingUserInfoKey.magicData` resolves the keys
-  /// itself.
+  /// resolved. Reading an unresolved property stops the program with a message. The value of an
+  /// unresolved ``AsyncMagical`` throws ``MagicError/unresolvedRelation(type:property:)`` instead.
+  /// A decoder with `CodingUserInfoKey.magicData` resolves the keys itself.
   ///
   /// - Parameter object: A decoded object. Relations that are already resolved don't change.
-  /// - Throws: ``MagicError/notFound(type:primary:)`` if an object isn't in this store, another
-  ///   ``MagicError``, or `SQLiteError`.
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if the store contains no object with one of
+  ///   the keys, another ``MagicError``, or `SQLiteError`.
   public func resolve<Object: MagicObject>(_ object: Object) throws {
     for relation in try relations(of: object) {
       try relation.set(relation.type, try targets(relation.type, relation.keys))
@@ -65,7 +65,12 @@ extension MagicData {
     }
   }
 
-  /// Returns the value of a relation that is being decoded. Blocks the thread.
+  /// Returns the value of a relation that is being decoded, with the objects that the keys identify
+  /// in this store. Blocks the thread.
+  ///
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if the store contains no object with one of
+  ///   the keys, ``MagicError/missingValue(type:property:)`` if the relation requires an object and
+  ///   there are no keys, another ``MagicError``, or `SQLiteError`.
   package func relation<Relation, Object: MagicObject>(
     _ type: Relation.Type, to target: Object.Type, _ keys: RelationKeys
   ) throws -> _LiveValue {
@@ -140,8 +145,8 @@ extension RelationKeys {
 }
 
 extension MagicProperty {
-  /// Returns a value of the property that references the objects, or nil if the property can't
-  /// reference objects of this type or requires an object and there is none.
+  /// Returns a value of the property that references the objects. Returns nil if the property can't
+  /// reference objects of this type, or if it requires an object and `targets` is empty.
   fileprivate static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> _LiveValue? {

@@ -1,8 +1,10 @@
 import SQLiteCore
 
 extension RelatedObjects {
-  /// Returns the keys with which coders encode the related objects as `target`, and the place of
-  /// each link in the relation as `key`. Blocks the thread.
+  /// Reads the links of the relation, blocking the thread.
+  ///
+  /// - Returns: For each link, the key with which coders encode the related object as `target`, and
+  ///   the place of the link in the relation as `key`.
   func keys() throws -> [(key: Value, target: Value)] {
     try store.read { connection in
       let links = try found(connection) { try self.links($0) }.links

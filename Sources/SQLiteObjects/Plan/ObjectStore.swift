@@ -16,7 +16,8 @@ package protocol ObjectStore: StoreToken {
   func isReady(_ plan: ObjectPlan) -> Bool
   /// Adds the columns, indexes and delete rules that the existing tables of a type lack.
   ///
-  /// - Returns: False if a table doesn't exist yet or can't be changed now.
+  /// - Returns: True if the tables of the type are now complete. False if a table is missing, or if
+  ///   the call is inside a read, which can't change tables.
   func makeReady(_ plan: ObjectPlan) throws -> Bool
   /// Creates or completes the tables of types, as part of the open transaction.
   func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws
@@ -50,9 +51,8 @@ package protocol ObjectStore: StoreToken {
     _ plan: ObjectPlan?, isOneStatement: Bool,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result
-  /// Registers objects that were fetched in an open transaction. If the transaction rolls back,
-  /// the objects that then have no row become new
-  /// objects.
+  /// Registers objects that were fetched in an open transaction. If the transaction rolls back, the
+  /// objects that then have no row become new objects.
   func forgetFetched(_ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection)
 }
 
@@ -82,7 +82,7 @@ extension ObjectStore {
 }
 
 extension StoreContent {
-  /// The store that this value references, even if its contents were replaced since.
+  /// The store that this value references, even if its contents have been replaced since.
   ///
   /// - Throws: ``MagicError/closed`` if the store was released.
   var store: any ObjectStore {

@@ -10,8 +10,8 @@ struct Removal: Sendable {
 
   /// Creates the removal of the objects that are in the store. Skips the others.
   ///
-  /// - Throws: ``MagicError/restored(type:)`` if an object belongs to content of the store that was
-  ///   replaced.
+  /// - Throws: ``MagicError/restored(type:)`` if the content of the store has been replaced since
+  ///   an object was fetched or saved.
   init<Object: MagicObject>(
     of objects: some Sequence<Object>, _ plan: ObjectPlan, in store: any ObjectStore
   ) throws {

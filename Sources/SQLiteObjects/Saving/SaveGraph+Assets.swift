@@ -91,8 +91,8 @@ extension AssetHandle {
       && storage.zIndex(in: content.identity) == zIndex
   }
 
-  /// Returns whether the asset belongs to a store other than `other`. A backup has the same
-  /// identity as the store, but its own asset folder.
+  /// Returns whether the asset belongs to a store other than `other`. Compares the asset folders
+  /// too, because a backup has the same identity as its store.
   func isForeign(to other: any ObjectStore) -> Bool {
     content.identity != other.identity || content.link.assetPath != other.assets.path
   }

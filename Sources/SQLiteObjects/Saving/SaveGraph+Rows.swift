@@ -113,7 +113,13 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Inserts an object that the store doesn't know, or knows only by its primary value.
+  /// Inserts an object that the store doesn't know. If the store contains an object with the same
+  /// values in the properties ``SaveGraph/matching`` or, without such properties, with the same
+  /// primary value, overwrites that object.
+  ///
+  /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if the store contains an object with the
+  ///   same primary value that the save must not overwrite, ``MagicError/conflict(type:zIndex:)``
+  ///   if the object must be unchanged in the store, or another error.
   mutating func insert(_ index: Int) throws {
     isNew[index] = true
     singleCount += 1

@@ -109,7 +109,8 @@ extension SaveGraph.Walk {
     return .kept(handle)
   }
 
-  /// Returns whether a property of a node was set or changed since the object was saved or fetched.
+  /// Returns whether a property of a node has been set or changed since the object was saved or
+  /// fetched.
   func isChanged(_ slot: Int, of index: Int) -> Bool {
     !nodes[index].isClean && values.isChanged(slot, in: nodes[index])
   }
@@ -192,8 +193,8 @@ extension SaveGraph.Walk {
     } ?? nil
   }
 
-  /// Adds an object that was assigned to a property since the fetch to the graph, and returns the
-  /// object as a target.
+  /// Adds an object that has been assigned to a property since the fetch to the graph, and returns
+  /// the object as a target.
   private mutating func target(
     _ target: RelationTarget, _ property: ObjectProperty, of index: Int
   ) throws -> SaveGraph.Target {

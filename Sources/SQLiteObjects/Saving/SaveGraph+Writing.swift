@@ -105,12 +105,13 @@ extension SaveGraph {
 }
 
 extension SaveGraph.Node {
-  /// Returns whether the content of a lazy value is left in the store and released from memory once
-  /// it is saved.
+  /// Returns whether a lazy value, once it is saved, is released from memory and read from the
+  /// store when it is requested again.
   ///
-  /// Content that was assigned would otherwise leak if the object was fetched, or if the content
-  /// references an object of the same cycle. Content that was in the store already may belong to a
-  /// store that was closed and opened again.
+  /// That applies to the values of a fetched object, and to a value that references an object of
+  /// the same cycle: either would leak if it stayed in memory. It also applies to a value that was
+  /// already in this store, because the value may still refer to the store as it was before it was
+  /// closed and opened again.
   fileprivate func leavesInStore(_ state: LazyState, in content: StoreContent) -> Bool {
     if let source = state.source { return source.content.identity == content.identity }
     if storage.fetchedZIndex != nil { return true }
@@ -246,10 +247,12 @@ extension SaveGraph.Transaction {
     nodes[index].isClean ? nodes[index].snapshot.zIndex : saved[index]?.zIndex
   }
 
-  /// Looks up the stored values of other objects that were assigned to properties, before anything
-  /// is written. An assignment means the value before the save, even if the save overwrites it.
+  /// Reads the relations and assets of other objects that were assigned to properties, before
+  /// anything is written. The assigned value is the one from before the save, even if the save
+  /// overwrites the original.
   ///
-  /// - Returns: The properties that were assigned another object's relation. They get their own
+  /// - Returns: The properties that were assigned another object's relation. Each gets its own copy
+  ///   of the relation.
   ///   copies of it.
   private mutating func findCopies() throws -> [(node: Int, slot: Int)] {
     guard deferred.contains(where: \.value.isCopy) else { return [] }
@@ -291,7 +294,7 @@ extension SaveGraph.Transaction {
     return .copied(links)
   }
 
-  /// Returns whether a property was set or changed since the object was saved or fetched.
+  /// Returns whether a property has been set or changed since the object was saved or fetched.
   func isChanged(_ slot: Int, _ index: Int) -> Bool { values.isChanged(slot, in: nodes[index]) }
 
   /// Returns the `Int` primary value of an object, which is its key. Returns nil if the type has

@@ -183,7 +183,8 @@ extension SaveGraph {
     /// A value that was never set, although it is required.
     case missing
 
-    /// Whether the value is a copy of another object's current value in the store.
+    /// Whether the value is a copy of a relation or an asset that another property has in the
+    /// store, and that isn't read yet.
     var isCopy: Bool {
       switch self {
       case .copy, .asset(.stored): true
@@ -211,8 +212,8 @@ extension SaveGraph {
 }
 
 extension SlotCopies {
-  /// Returns whether a property was set, or its lazy value changed, since the object was saved or
-  /// fetched.
+  /// Returns whether a property has been set, or its lazy value changed, since the object was saved
+  /// or fetched.
   @inline(__always) func isChanged(_ slot: Int, in node: SaveGraph.Node) -> Bool {
     change(node.first + slot) > node.snapshot.savedCount
   }

@@ -37,10 +37,12 @@ final class SaveRollback {
     }
   }
 
-  /// Records a lazy value with the state that the save has saved.
+  /// Records a lazy value and the state of it that was saved, so that ``run()`` can mark its
+  /// changes as unsaved again.
   func add(_ lazy: SaveGraph.Lazy) { lazies.append(lazy) }
 
-  /// Restores the previous state of the objects.
+  /// Restores the previous state of the objects, and marks the changes of their lazy values as
+  /// unsaved.
   func run() {
     var states = known.makeIterator()
     for object in objects {

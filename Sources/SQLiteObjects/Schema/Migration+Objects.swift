@@ -98,8 +98,8 @@ extension Migration.Step {
   }
 }
 
-/// Schema changes to the tables of objects, and to the link tables, indexes and triggers that
-/// ``ObjectSchema`` has created for them.
+/// The schema changes that the migration steps make to the tables of objects, and to the link
+/// tables, indexes and triggers that ``ObjectSchema`` has created for them.
 struct ObjectTables {
   private let connection: Connection
 
@@ -264,7 +264,9 @@ struct ObjectTables {
     }
   }
 
-  /// Renames a table or a column, and the indexes and triggers that are named after it.
+  /// Calls `rename`, which renames a table or a column. Then renames the indexes and asset triggers
+  /// that are named after it. Also removes the full-text index, which the first use of the type
+  /// creates again.
   private func renaming(
     _ table: String, to newTable: String, _ column: String? = nil, _ newColumn: String? = nil,
     _ rename: () throws -> Void

@@ -50,7 +50,9 @@ struct ObjectSchema {
     return reached
   }
 
-  /// Creates the tables, or adds what they lack: columns, indexes, delete rules and triggers.
+  /// Creates the tables, or adds what they lack: columns, indexes, delete rules, full-text indexes
+  /// and triggers. Also renames link tables that have the name that older versions of this library
+  /// used.
   func ensure(on connection: Connection) throws {
     for plan in plans { try MetaTable.register(plan.table, of: plan.typeName, connection) }
     for table in tables {

@@ -3,7 +3,7 @@ import SQLiteCore
 extension MagicData {
   /// Closes the store, blocking the thread.
   ///
-  /// Waits for the calls in progress. Calls that are still waiting, all later calls, and loops over
+  /// Waits for the calls in progress. Calls that haven't begun yet, all later calls, and loops over
   /// observations throw ``MagicError/closed``. When the call returns, the database files and the
   /// asset folder are closed and their locks are released. The folder of a temporary or in-memory
   /// store is deleted. Content that an `AssetReader` has opened stays readable.

@@ -105,7 +105,7 @@ extension MagicData {
   ///   - type: The objects' type.
   ///   - filter: The condition that the objects must match, or nil for all objects.
   ///   - order: The sort keys, the most significant first.
-  ///   - limit: The maximum number of objects.
+  ///   - limit: The maximum number of objects, or nil for no maximum.
   ///   - offset: The number of objects to skip first.
   /// - Returns: The objects in the order of the sort keys or, without sort keys, of their z_index.
   /// - Throws: ``MagicError``, for example if a stored value can't be converted to the type of its
@@ -126,7 +126,7 @@ extension MagicData {
   ///   - type: The objects' type.
   ///   - filter: The condition that the objects must match, or nil for all objects.
   ///   - order: The sort keys, the most significant first.
-  ///   - limit: The maximum number of objects.
+  ///   - limit: The maximum number of objects, or nil for no maximum.
   ///   - offset: The number of objects to skip first.
   /// - Returns: The objects in the order of the sort keys or, without sort keys, of their z_index.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
@@ -224,8 +224,11 @@ extension MagicData {
     return FoundRow(plan.shape, found, isConclusive: true)
   }
 
-  /// Fetches an object with its related objects. Returns nil if the lookup of its row was
-  /// conclusive: then the object doesn't exist.
+  /// Fetches an object with its related objects, unless the lookup of its row was conclusive.
+  ///
+  /// The caller calls this method if the lookup found no row.
+  ///
+  /// - Returns: The object, or nil if it doesn't exist.
   @usableFromInline func graphObject<Object: MagicObject>(
     _ type: Object.Type, _ row: FoundRow, ifPresent primary: any MagicPrimaryValue
   ) throws -> Object? {
@@ -233,7 +236,10 @@ extension MagicData {
     return try fetch(primaryRequest(type, primary)).first
   }
 
-  /// Fetches an object like ``graphObject(_:_:ifPresent:)``, but throws if it doesn't exist.
+  /// Fetches an object like ``graphObject(_:_:ifPresent:)``.
+  ///
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if it doesn't exist, and the errors of the
+  ///   fetch.
   @usableFromInline func graphObject<Object: MagicObject>(
     _ type: Object.Type, _ row: FoundRow, _ primary: any MagicPrimaryValue
   ) throws -> Object {
@@ -287,7 +293,10 @@ extension MagicData {
     }
   }
 
-  /// Initializes an object that consists only of cells. Returns false for any other object.
+  /// Initializes memory with the object in the row.
+  ///
+  /// - Returns: False if there is no row or the object may not consist of cells only. The memory
+  ///   then remains uninitialized.
   @usableFromInline @unsafe func initialize(_ memory: UnsafeMutableRawPointer) -> Bool {
     guard let storage, let layout = shape.layout else { return false }
     unsafe layout.initialize(memory, .storage(storage), CellIndex(slot: 0))

@@ -11,7 +11,9 @@ extension MagicData {
   /// Apple platforms, it is a folder in Application Support, named after the bundle identifier or,
   /// without a bundle, after the program.
   ///
-  /// - Throws: `SQLiteError`, `AssetError` or ``MagicError/olderStore(path:tables:)``.
+  /// - Throws: `SQLiteError` or `AssetError` if the database or the asset folder can't be opened,
+  ///   or ``MagicError/olderStore(path:tables:)`` if the database is a store of the first
+  ///   MagicData, the library that this one replaces.
   public convenience init() throws {
     self.init(try StoreParts())
   }
@@ -37,7 +39,9 @@ extension MagicData {
   ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
   ///     Smaller content is stored in a database row. The value applies to content that you save
   ///     from now on.
-  /// - Throws: `SQLiteError`, `AssetError` or ``MagicError/olderStore(path:tables:)``.
+  /// - Throws: `SQLiteError` or `AssetError` if the database or the asset folder can't be opened,
+  ///   or ``MagicError/olderStore(path:tables:)`` if the database is a store of the first
+  ///   MagicData, the library that this one replaces.
   public convenience init(
     path: String, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) throws {
@@ -76,7 +80,9 @@ extension MagicData {
   ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
   ///     Smaller content is stored in a database row. The value applies to content that you save
   ///     from now on.
-  /// - Throws: `SQLiteError`, `AssetError` or ``MagicError/olderStore(path:tables:)``.
+  /// - Throws: `SQLiteError` if `path` isn't a valid file URL, `SQLiteError` or `AssetError` if the
+  ///   database or the asset folder can't be opened, or ``MagicError/olderStore(path:tables:)`` if
+  ///   the database is a store of the first MagicData, the library that this one replaces.
   public convenience init(
     path: URL, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) throws {
@@ -117,6 +123,10 @@ extension MagicData {
   }
 
   /// Opens a database on a server, and the store in it, without blocking the thread.
+  ///
+  /// - Parameters:
+  ///   - open: Opens the database. It is called on another thread, which it may block.
+  ///   - assetFolder: A folder for assets that all clients share, or nil to store assets in rows.
   package convenience init(
     openingServer open: @escaping @Sendable () throws -> Database, assetFolder: String?
   ) async throws {

@@ -9,8 +9,8 @@ extension MagicData {
   /// - Parameter object: The object. You can save it again as a new object.
   /// - Throws: ``MagicError/restricted(type:by:)`` if a non-optional property references the object
   ///   or a delete rule forbids the removal, ``MagicError/notSaved(type:)`` if the object isn't in
-  ///   the store, ``MagicError/restored(type:)`` if the content of the store was replaced since the
-  ///   object was fetched or saved, another ``MagicError``, or `SQLiteError`.
+  ///   the store, ``MagicError/restored(type:)`` if the content of the store has been replaced
+  ///   since the object was fetched or saved, another ``MagicError``, or `SQLiteError`.
   public func remove<Object: MagicObject>(_ object: Object) throws {
     let removal = try removal(of: object)
     try database.reportingClosedStore {
@@ -48,9 +48,9 @@ extension MagicData {
   ///   those that were removed together with an earlier one.
   /// - Returns: The number of objects that were removed.
   /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule or a non-optional property
-  ///   forbids the removal, ``MagicError/restored(type:)`` if the content of the store was replaced
-  ///   since an object was fetched or saved, another ``MagicError``, or `SQLiteError`. Then no
-  ///   object is removed.
+  ///   forbids the removal, ``MagicError/restored(type:)`` if the content of the store has been
+  ///   replaced since an object was fetched or saved, another ``MagicError``, or `SQLiteError`.
+  ///   Then no object is removed.
   @discardableResult
   public func remove<Object: MagicObject>(
     contentsOf objects: some Sequence<Object>
@@ -82,7 +82,7 @@ extension MagicData {
   ///
   ///     let count = try magic.removeAll(Session.where(\.$expires < .now))
   ///
-  /// - Parameter query: The objects, such as `Session.all`.
+  /// - Parameter query: A query for the objects to remove, such as `Session.all`.
   /// - Returns: The number of objects that were removed.
   /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule or a non-optional property
   ///   forbids the removal, another ``MagicError``, or `SQLiteError`. Then no object is removed.
@@ -96,7 +96,7 @@ extension MagicData {
   ///
   /// For details, see the blocking ``removeAll(_:)``.
   ///
-  /// - Parameter query: The objects, such as `Session.all`.
+  /// - Parameter query: A query for the objects to remove, such as `Session.all`.
   /// - Returns: The number of objects that were removed.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
   ///   cancelled.

@@ -87,7 +87,7 @@ extension MagicData {
   /// - Parameter object: The object to insert. An object that was removed counts as new.
   /// - Returns: The object's z_index.
   /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if the object is already in the store, or
-  ///   if the store contains an object with the primary value of a new one; ``MagicError``,
+  ///   if the store contains an object with the primary value of a new one; another ``MagicError``,
   ///   `AssetError` or `SQLiteError`. Then nothing is saved.
   @discardableResult
   public func insert<Object: MagicObject>(_ object: Object) throws -> Int {
@@ -149,8 +149,9 @@ extension MagicData {
   ///   - object: The object to save.
   ///   - isUnchanged: Whether to check for concurrent changes. Pass `false` to save in any case.
   /// - Returns: The object's z_index.
-  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if the row or the links have changed or the
-  ///   object was removed; ``MagicError``, `AssetError` or `SQLiteError`. Then nothing is saved.
+  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if the row or the links have changed, the
+  ///   object was removed, or a new object has the primary value of an existing one; another
+  ///   ``MagicError``, `AssetError` or `SQLiteError`. Then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(_ object: Object, ifUnchanged isUnchanged: Bool) throws
     -> Int
@@ -195,7 +196,7 @@ extension MagicData {
   /// - Returns: The object's z_index.
   /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if no object matches but one has the same
   ///   primary value; ``MagicError/unsuitableType(type:reason:)`` if the properties aren't unique;
-  ///   ``MagicError``, `AssetError` or `SQLiteError`. Then nothing is saved.
+  ///   another ``MagicError``, `AssetError` or `SQLiteError`. Then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(
     _ object: Object, matching properties: [PartialKeyPath<Object>]

@@ -92,9 +92,11 @@ extension MagicData {
   }
 
   /// Adds the columns, indexes and delete rules that the existing tables of a type lack, and then
-  /// creates the missing tables too. If only tables are missing, the first save creates them.
+  /// creates the missing tables too. If only tables are missing, does nothing, because the first
+  /// save creates them.
   ///
-  /// - Returns: False if a table doesn't exist yet or can't be changed now.
+  /// - Returns: True if the tables of the type are now complete. False if a table is missing, or if
+  ///   the call is inside a read, which can't change tables.
   package func makeReady(_ plan: ObjectPlan) throws -> Bool {
     if isReady(plan) { return true }
     // A read can't write. It reads a missing column as the column's default value.
@@ -106,10 +108,10 @@ extension MagicData {
   }
 
   /// Adds the columns, indexes and delete rules that the existing tables of a type lack, and then
-  /// creates the missing tables too. If only tables are missing, the first save creates them.
-  /// Suspends the task meanwhile.
+  /// creates the missing tables too. If only tables are missing, does nothing, because the first
+  /// save creates them. Suspends the task meanwhile.
   ///
-  /// - Returns: False if a table doesn't exist yet or can't be changed now.
+  /// - Returns: True if the tables of the type are now complete. False if a table is missing.
   nonisolated(nonsending) package func makeReady(_ plan: ObjectPlan) async throws -> Bool {
     if isReady(plan) { return true }
     let growth = try await read(nil) { try self.inspect(plan, $0) }

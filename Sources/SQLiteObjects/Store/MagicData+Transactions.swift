@@ -40,7 +40,8 @@ extension MagicData {
   ///
   /// - Parameter body: A closure that calls the store.
   /// - Returns: The result of `body`.
-  /// - Throws: Any error that `body` throws, `SQLiteError` or `CancellationError`.
+  /// - Throws: Any error that `body` throws, ``MagicError/closed``, `SQLiteError` or
+  ///   `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func transaction<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
@@ -107,12 +108,14 @@ extension MagicData {
     }
   }
 
-  /// Runs `body` on one snapshot. Throws if the content of the store is replaced meanwhile, because
-  /// the result may come from the old or from the new content.
+  /// Runs `body` on one snapshot.
   ///
   /// - Parameters:
   ///   - isOneStatement: Whether `body` runs a single SELECT, which needs no transaction.
   ///   - body: The read.
+  /// - Throws: `SQLiteError` if the content of the store is replaced while `body` runs, because
+  ///   `body` may have read old or new content; any error that `body` throws; or
+  ///   ``MagicError/closed``.
   private func onSnapshot(
     isOneStatement: Bool, _ body: (Connection) throws -> Void
   ) throws {
@@ -151,8 +154,11 @@ extension MagicData {
     }
   }
 
-  /// Returns the result of `read`. Throws if the content of the store was replaced since the
-  /// outermost access began, because the snapshot may be older than that.
+  /// Returns the result of `read`.
+  ///
+  /// - Throws: `SQLiteError` if the content of the store has been replaced since the outermost
+  ///   access of the connection began, because the snapshot may then contain the old content; or
+  ///   any error that `read` throws.
   private func checkingGeneration<Result>(
     _ connection: Connection, _ read: (Connection) throws -> Result
   ) throws -> Result {

@@ -134,8 +134,11 @@ private struct BulkUpdate<Object: MagicObject>: Sendable {
     }
   }
 
-  /// Returns an error that names the property that a calculated number doesn't fit, or nil if
-  /// `error` has another cause.
+  /// Searches for the calculated number that made the update fail because it doesn't fit its
+  /// property.
+  ///
+  /// - Returns: The error to throw, which names the property. Nil if the update failed for another
+  ///   reason, or if no such number is found.
   private func rangeError(_ error: any Error, _ connection: Connection) throws -> (any Error)? {
     guard let error = error as? SQLiteError, error.message.contains(NumberFit.failure) else {
       return nil
@@ -146,8 +149,8 @@ private struct BulkUpdate<Object: MagicObject>: Sendable {
     return nil
   }
 
-  /// A calculated number that may not fit its property, with a query that finds a number that
-  /// doesn't fit.
+  /// The check of a calculated number, with a query that returns a row if the number doesn't fit
+  /// its property.
   private struct Check: Sendable {
     let fit: NumberFit
     let search: SQL

@@ -31,7 +31,8 @@ public final class MagicData: ObjectStore {
   package let identity: StoreIdentity
   private let content: ContentGeneration
   /// The number of the store's current content. It changes when the whole content is replaced.
-  /// Objects that were fetched before have a different number, and are therefore outdated.
+  /// Objects that were fetched before then have a different number, so the store rejects them as
+  /// outdated.
   package var generation: Int { content.current }
   package var isRemote: Bool { !database.has(.functions) }
   /// The folder that is deleted when the store is closed or released, or nil if the store has none.
@@ -68,8 +69,11 @@ public final class MagicData: ObjectStore {
     }
   }
 
-  /// Preserves the identity of the store while its whole content is replaced. Objects that were
-  /// fetched before are outdated afterwards.
+  /// Replaces the whole content of the database by calling `replace`, and then writes the UUID of
+  /// this store to it, so that the store keeps its identity. Also clears the cache of known tables.
+  ///
+  /// - Throws: `SQLiteError` with `ResultCode.schema` if a newer version of this library has
+  ///   created `source`, before anything is replaced; or any error that `replace` throws.
   private func keepIdentity(
     _ source: Connection, _ target: Connection, _ replace: () throws -> Void
   ) throws {
