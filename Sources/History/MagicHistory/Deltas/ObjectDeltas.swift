@@ -118,7 +118,8 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     var newLinks: [String: [StoredLink]] = [:]
   }
 
-  /// Returns the changes of objects for the changed rows of one commit.
+  /// Converts the changed rows of one commit into changes of objects. If only links or assets of an
+  /// object changed, reads its other values from the database.
   func deltas(
     _ tables: [TableDeltas], _ connection: Connection
   ) throws -> [Delta<ObjectImage<Object>>] {

@@ -82,8 +82,8 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - patch: A patch that was created from this store.
-  ///   - folder: The path of the folder, which is created if it is missing. Existing files in it
-  ///     are kept, unless they have the name of an asset file but another size.
+  ///   - folder: The path of the folder, which is created if it is missing. Of the existing files
+  ///     in it, only those with the name of a copied file but another size are replaced.
   /// - Throws: `AssetError`, for example `noAsset` or `missingFile` if the store no longer has the
   ///   content; `SQLiteError` if the database can't be read; `MagicError.closed` if the store was
   ///   closed. Nothing is copied in these cases.
@@ -108,8 +108,8 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - patch: A patch that was created from this store.
-  ///   - folder: The path of the folder, which is created if it is missing. Existing files in it
-  ///     are kept, unless they have the name of an asset file but another size.
+  ///   - folder: The path of the folder, which is created if it is missing. Of the existing files
+  ///     in it, only those with the name of a copied file but another size are replaced.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   ///   Nothing is copied in these cases.
   nonisolated(nonsending) public func copyAssets(of patch: Patch, to folder: String) async throws {

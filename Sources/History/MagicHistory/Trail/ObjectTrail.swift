@@ -57,8 +57,8 @@ extension MagicData {
   /// thread.
   ///
   /// Recording lasts as long as the store is open. If several stores in this process keep a trail
-  /// of the same file, each transaction is recorded once, with the limits of one of them. Limits
-  /// apply only to the call that starts the trail.
+  /// of the same file, each transaction is recorded once, with the limits of one of them. If this
+  /// store already has a trail, its limits don't change.
   ///
   /// - Parameters:
   ///   - maximumCount: The maximum number of rows in the trail. Each records one changed row of an
@@ -66,8 +66,9 @@ extension MagicData {
   ///   - maximumAge: The maximum age of an entry. Later commits delete older entries, at most 1,000
   ///     rows per commit. If it is nil, the age is unlimited.
   /// - Returns: The trail.
-  /// - Throws: `SQLiteError`, with `ResultCode.misuse` if this libsqlite3 was built without
-  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`; `MagicError.closed` if the store was closed.
+  /// - Throws: `SQLiteError` if the table of the trail can't be created, or with
+  ///   `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`;
+  ///   `MagicError.closed` if the store was closed.
   @discardableResult
   public func keepTrail(
     maximumCount: Int? = nil, maximumAge: Duration? = nil
@@ -82,8 +83,8 @@ extension MagicData {
   /// Starts to keep a trail of all changes in the store, or returns the existing trail. Suspends
   /// the task meanwhile.
   ///
-  /// Recording lasts as long as the store is open. Limits apply only to the call that starts the
-  /// trail.
+  /// Recording lasts as long as the store is open. If this store already has a trail, its limits
+  /// don't change.
   ///
   /// - Parameters:
   ///   - maximumCount: The maximum number of rows in the trail. Each records one changed row of an
@@ -107,8 +108,9 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - object: An object that is saved in this store.
-  ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
-  ///     object and one for each changed link.
+  ///   - limit: The maximum number of rows of the trail to read. An entry has at most one row for
+  ///     the object and one for each changed link. If the limit is reached, the last entry may be
+  ///     incomplete.
   /// - Returns: One entry for each transaction that changed the object. Transactions that were too
   ///   large to record also have an entry, of the kind `unknown`.
   /// - Throws: `MagicError.notSaved(type:)` if the object isn't saved in this store, or
@@ -126,8 +128,9 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - object: An object that is saved in this store.
-  ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
-  ///     object and one for each changed link.
+  ///   - limit: The maximum number of rows of the trail to read. An entry has at most one row for
+  ///     the object and one for each changed link. If the limit is reached, the last entry may be
+  ///     incomplete.
   /// - Returns: One entry for each transaction that changed the object. Transactions that were too
   ///   large to record also have an entry, of the kind `unknown`.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
@@ -148,8 +151,9 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The type of the object.
   ///   - zIndex: The `z_index` of the object.
-  ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
-  ///     object and one for each changed link.
+  ///   - limit: The maximum number of rows of the trail to read. An entry has at most one row for
+  ///     the object and one for each changed link. If the limit is reached, the last entry may be
+  ///     incomplete.
   /// - Returns: One entry for each transaction that changed the object. Transactions that were too
   ///   large to record also have an entry, of the kind `unknown`.
   /// - Throws: `MagicError` if the type can't be stored, or `MagicError.closed` if the store was
@@ -171,8 +175,9 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The type of the object.
   ///   - zIndex: The `z_index` of the object.
-  ///   - limit: The maximum number of rows of the trail to read. An entry has one row for the
-  ///     object and one for each changed link.
+  ///   - limit: The maximum number of rows of the trail to read. An entry has at most one row for
+  ///     the object and one for each changed link. If the limit is reached, the last entry may be
+  ///     incomplete.
   /// - Returns: One entry for each transaction that changed the object. Transactions that were too
   ///   large to record also have an entry, of the kind `unknown`.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.

@@ -38,7 +38,7 @@ public struct TrailEntry: Hashable, Sendable {
   public let author: String?
   /// The effect of the transaction on the object.
   public internal(set) var kind: Kind
-  /// The changed properties, followed by the changed links. If the object was inserted or removed,
-  /// these are all its properties and links.
+  /// The changed properties and links. If the object was inserted or removed, these are all its
+  /// properties and links. Empty if the kind is ``Kind/unknown``.
   public internal(set) var changes: [Change]
 }

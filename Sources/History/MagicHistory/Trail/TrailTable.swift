@@ -154,8 +154,8 @@ enum TrailTable {
     }
   }
 
-  /// Returns the trail's entries of an object, the most recent first. At most `limit` rows of the
-  /// trail are read.
+  /// Returns the entries of an object in the trail, the most recent first. Reads at most `limit`
+  /// rows of the trail, so the last entry may be incomplete.
   static func entries(
     of owner: Owner, limit: Int, _ connection: Connection
   ) throws -> [TrailEntry] {

@@ -28,7 +28,8 @@ final class HistoryLog: Sendable {
     /// The number of times that the open transaction has changed the steps.
     var openChanges = 0
     var lastNumber: Int64 = 0
-    /// The generation of the database's content that the steps belong to.
+    /// The generation of the database's content to which the steps belong. A restore starts a new
+    /// generation.
     var generation: Int
     /// The name of the group that is being recorded; nil if there is none.
     var group: String?
@@ -228,7 +229,7 @@ func decoded<Content: Decodable>(
   }
 }
 
-/// The table of a history that is stored in the database.
+/// The table `magicdata_history`, which stores the steps of a history in the database.
 enum HistoryTable {
   static func exists(_ connection: Connection) throws -> Bool {
     try connection.firstRow("SELECT 1 FROM main.sqlite_schema WHERE name = 'magicdata_history'")

@@ -113,6 +113,7 @@ extension ObjectHistory {
   ///
   /// - Parameters:
   ///   - name: The name that the group must have, such as ``undoName``. If it is nil, any group is
+  ///     undone.
   ///   - resolve: A closure that decides how to resolve a conflict with a concurrent change. It
   ///     runs inside the transaction and must not use the store. If it is nil, a conflict throws.
   /// - Returns: The name of the undone group, or nil if there is nothing to undo.
@@ -167,6 +168,7 @@ extension ObjectHistory {
   ///     redone.
   ///   - resolve: A closure that decides how to resolve a conflict with a concurrent change. It
   ///     runs inside the transaction and must not use the store. If it is nil, a conflict throws.
+  /// - Returns: The name of the redone group, or nil if there is nothing to redo.
   /// - Throws: `PatchError` if rows of the group were changed after the undo, or a migration has
   ///   dropped its tables or columns; ``HistoryError/unexpectedGroup(expected:next:)`` if the next
   ///   group to redo has another name; ``HistoryError/insideGroup(name:)`` if a group is being
@@ -227,8 +229,8 @@ extension ObjectHistory {
     try log.set([], insteadOf: log.steps(connection), connection)
   }
 
-  /// Undoes or redoes the next step in the open transaction. Returns its name, or nil if there is
-  /// no such step.
+  /// Undoes or redoes the next step as part of the open transaction. Returns the name of the step,
+  /// or nil if there is no such step.
   private func move(
     isUndoing: Bool, _ expected: String?, _ connection: Connection,
     _ resolve: ((PatchConflict) throws -> PatchResolution)?
@@ -267,7 +269,8 @@ extension ObjectHistory {
 // Recording.
 extension ObjectHistory {
   /// Runs `body` in a savepoint of the open transaction and stores its changes as a group. Inside
-  /// another group, the changes become part of that group.
+  /// another group, the changes become part of that group. If `body` returns
+  /// `TransactionOutcome.rollback`, its changes are rolled back and nothing is stored.
   func record<Result>(
     _ name: String, _ connection: Connection, _ body: () throws -> Result
   ) throws -> Result {
@@ -314,10 +317,12 @@ enum HistoryRecording {
   /// `TransactionOutcome.rollback`.
   struct Undone: Error {}
 
-  /// Returns a patch of recorded rows, without those of internal tables and full-text indexes.
+  /// Returns a patch of recorded rows. It omits rows of shadow tables, and of internal tables other
+  /// than `magicdata_asset`.
   ///
-  /// - Throws: `PatchError.Reason.noKey` if a row has no primary key; `PatchError.Reason.notUTF8`
-  ///   if changed text isn't valid UTF-8.
+  /// - Throws: `PatchError` with the reason `noKey` if a row has no primary key, or with the reason
+  ///   `notUTF8` if changed text isn't valid UTF-8; `SQLiteError` if the recorded bytes are
+  ///   damaged.
   static func patch(_ rows: RecordedRows) throws -> Patch { try Patch(changes(rows)) }
 
   static func changes(_ rows: RecordedRows) throws -> [NetRows] {
@@ -353,8 +358,8 @@ enum HistoryRecording {
 }
 
 extension Patch.Table {
-  /// Returns an SQL condition for each row of the patch. The condition selects the row by its
-  /// primary key.
+  /// Returns one SQL condition for each changed row of this table. The condition selects the row by
+  /// its primary key.
   fileprivate func conditions(_ connection: Connection) throws -> [SQL] {
     // A changeset of another program contains no column names.
     let names =
@@ -420,7 +425,8 @@ extension MagicData {
   ///
   /// Otherwise this works like `transaction(_:)`. Inside another `undoable`, the changes become
   /// part of the outer group. Inside a `transaction(_:)`, the group is recorded when that
-  /// transaction commits. No group is recorded if `body` throws or changes nothing.
+  /// transaction commits. No group is recorded if `body` throws, returns
+  /// `TransactionOutcome.rollback` or changes nothing.
   ///
   /// - Parameters:
   ///   - name: The name of the group, for example for a menu item.

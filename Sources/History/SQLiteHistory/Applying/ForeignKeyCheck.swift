@@ -47,8 +47,8 @@ final class ForeignKeyCheck {
   }
 
   /// Returns the child table and the parent table of each foreign key that is violated after a row
-  /// of the patch was applied. `current` contains the values of that row in the database, or nil if
-  /// it doesn't exist.
+  /// of the patch has been applied. `current` contains the values of that row in the database, or
+  /// nil if it doesn't exist.
   func violations(
     of target: PatchTarget, _ row: Patch.Row, currentRow current: [Value]?
   ) throws -> [(String, String)] {

@@ -12,7 +12,8 @@ final class PatchApplication {
   /// The conflicts that make the application fail: violated foreign keys and, if `onConflict` is
   /// nil, all other conflicts.
   private var unresolved: [PatchConflict] = []
-  /// The rows that violated a constraint. They may succeed after other rows have changed.
+  /// The rows that couldn't be applied because of a constraint. They are retried after other rows
+  /// have changed.
   private var stuck: [StuckRow] = []
 
   private struct StuckRow {
@@ -321,7 +322,8 @@ extension PatchApplication {
 
 // Checks at the end.
 extension PatchApplication {
-  /// Records the rows that violate foreign keys as conflicts, at most ten per table.
+  /// Records rows that violate a foreign key as conflicts, at most ten rows per table. If none is
+  /// found, records a conflict without a key for the first table of the patch.
   func recordForeignKeyViolations() throws {
     for target in try connection.existingTables() {
       for row in try connection.rows(

@@ -91,8 +91,8 @@ public enum PatchResolution: Hashable, Sendable {
   case abort
 }
 
-/// The outcome of applying a ``Patch``, including the resolution of each conflict.
-/// ``Patch/rebased(onto:)`` uses it.
+/// The outcome of applying a ``Patch``, including the resolution of each conflict. Pass it to
+/// ``Patch/rebased(onto:)`` to rebase a patch.
 public struct PatchReport: Hashable, Sendable {
   /// A conflict and its resolution.
   public struct Resolved: Hashable, Sendable {

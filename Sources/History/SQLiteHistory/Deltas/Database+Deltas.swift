@@ -98,8 +98,8 @@ struct RecordDeltas<Value: Record>: DeltaSource {
 }
 
 extension Delta where Value: Record {
-  /// Returns the changes of records for the changed rows of a table. A row that can't be decoded
-  /// becomes ``unreadable(_:)``.
+  /// Converts the changed rows of a table into changes of records. A row that can't be decoded
+  /// becomes ``unreadable(_:)``. An update that changes none of the type's properties is omitted.
   fileprivate static func deltas(
     _ table: TableDeltas, on connection: Connection
   ) throws -> [Delta<Value>] {

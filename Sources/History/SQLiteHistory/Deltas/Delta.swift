@@ -21,8 +21,8 @@ public enum Delta<Value> {
   /// next element contains the current records. Without it, start a new sequence with `including:
   /// .current` to get the current state.
   case overflow
-  /// Any row may differ, because the table was altered or dropped, the database was restored, or
-  /// the transaction had already begun when the sequence was created.
+  /// Any row may differ, because the table was altered or dropped, the database was restored, or a
+  /// transaction had already begun when the sequence was created.
   ///
   /// The sequence continues as after ``overflow``.
   case replaced

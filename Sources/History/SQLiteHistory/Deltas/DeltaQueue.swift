@@ -60,8 +60,9 @@ package final class DeltaQueue: Sendable {
     }
   }
 
-  /// Empties the queue, because the reader has read the state of the database as of the commit
-  /// `commitNumber`. Call it while no other connection can commit.
+  /// Empties the queue and ignores commits up to `commitNumber` from now on, because the reader
+  /// reads a state of the database that includes them. Call it while no other connection can
+  /// commit.
   package func begin(after commitNumber: UInt64) {
     state.withLock { state in
       state.commitNumber = commitNumber
@@ -96,7 +97,8 @@ package final class DeltaQueue: Sendable {
 }
 
 extension DeltaQueue.State {
-  /// Replaces all queued commits with one event, which the reader receives next.
+  /// Replaces all queued commits with one event, which the reader receives next. If it hasn't yet
+  /// received an earlier `replaced`, that event stays.
   fileprivate mutating func drop(_ news: DeltaQueue.News) {
     commits = []
     byteCount = 0

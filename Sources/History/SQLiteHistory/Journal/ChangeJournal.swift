@@ -38,7 +38,7 @@ public struct JournalMark: Hashable, Codable, Sendable {
 public final class ChangeJournal: Sendable {
   /// The maximum size of an entry in bytes. A larger transaction gets an entry without its rows.
   private static let largestEntry = 64 << 20
-  /// The upper bound of the running total of the entries' sizes, in bytes. No program writes as
+  /// The upper bound of the running total of the entries' sizes, in bytes. No program writes that
   /// much in its lifetime, so a larger total indicates damage.
   private static let largestTotal: Int64 = 1 << 62
 
@@ -114,7 +114,8 @@ public final class ChangeJournal: Sendable {
     }
   }
 
-  /// Inserts the entry of a transaction and deletes the oldest entries beyond the limit.
+  /// Inserts the entry of a transaction, without its rows if they are too large, and deletes the
+  /// oldest entries beyond the limit. Inserts nothing if a journal omits all changed tables.
   private static func write(
     _ rows: RecordedRows?, limit: Int64, _ connection: Connection
   ) throws {
@@ -158,8 +159,8 @@ public final class ChangeJournal: Sendable {
     case rows([(mark: JournalMark, rows: RecordedRows)])
     /// Entries between the mark and the end were deleted or have no rows.
     case lost(end: JournalMark)
-    /// The mark belongs to other content of the database: a copy was restored since then. The end
-    /// is nil if that copy has no journal.
+    /// The mark belongs to other content of the database, because a copy has been restored since.
+    /// The end is nil if that copy has no journal.
     case replaced(end: JournalMark?)
   }
 
@@ -246,7 +247,7 @@ public final class ChangeJournal: Sendable {
   /// Returns a patch of all changes since a mark, made by any process. Blocks the thread.
   ///
   /// - Parameter mark: The mark that `mark()` returned earlier.
-  /// - Returns: The patch. Nil if entries since the mark were deleted, if a transaction was too
+  /// - Returns: The patch, or nil if entries since the mark were deleted, if a transaction was too
   ///   large for the journal, or if a copy of the database was restored that doesn't contain the
   ///   mark's entry.
   /// - Throws: `SQLiteError` if the journal can't be read. ``PatchError`` if a table was recreated
@@ -259,7 +260,7 @@ public final class ChangeJournal: Sendable {
   /// Returns a patch of all changes since a mark, made by any process. Suspends the task meanwhile.
   ///
   /// - Parameter mark: The mark that `mark()` returned earlier.
-  /// - Returns: The patch. Nil if entries since the mark were deleted, if a transaction was too
+  /// - Returns: The patch, or nil if entries since the mark were deleted, if a transaction was too
   ///   large for the journal, or if a copy of the database was restored that doesn't contain the
   ///   mark's entry.
   /// - Throws: `SQLiteError` if the journal can't be read. ``PatchError`` if a table was recreated

@@ -89,9 +89,10 @@ final class JournalReader: RecordFeed {
 
 /// A signal that wakes the readers of a journal after writes to the file.
 ///
-/// A process that holds a journal rings after each commit (``FileWatcher/wake(_:)``). But it writes
-/// the log slightly earlier, and it may exit in between. A woken reader therefore checks again
-/// after increasing pauses, until ``patience`` has passed since the last ring.
+/// A write to the log rings, but its commit becomes visible slightly later. A process that holds a
+/// journal rings again then (``FileWatcher/wake(_:)``), unless it exits in between. A woken reader
+/// therefore checks again after increasing pauses, until ``patience`` has passed since the last
+/// ring.
 final class JournalBell: Sendable {
   private struct State {
     var count: UInt64 = 0

@@ -153,6 +153,7 @@ extension Patch: Codable {
 
   /// Creates a patch from its encoded form, which includes the column names that ``data`` lacks.
   ///
+  /// - Parameter decoder: The decoder that contains the encoded patch.
   /// - Throws: `DecodingError` if the encoded form is invalid or the column names don't match the
   ///   changeset; `SQLiteError` if the changeset is damaged or is a patchset; any other error that
   ///   `decoder` throws.
@@ -175,6 +176,7 @@ extension Patch: Codable {
 
   /// Encodes the patch as its changeset and the names of its columns.
   ///
+  /// - Parameter encoder: The encoder to write to.
   /// - Throws: Any error that `encoder` throws.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)

@@ -16,7 +16,7 @@ extension Patch {
   /// current row of this copy. If you resolved the conflict with `.replace`, the row is therefore
   /// omitted. If you kept the row of this copy, the rebased patch expects the values of `remote`
   /// and reverts the columns that only `remote` has changed. `sqlite3rebaser_rebase`
-  /// (<https://www.sqlite.org/session/rebaser.html>) doesn't revert them, so its copies would stay
+  /// (<https://www.sqlite.org/session/rebaser.html>) doesn't revert them, so the copies would stay
   /// different. If a constraint kept a row of `remote` out of this copy, the rebased patch reverts
   /// that row in the other copies.
   ///
@@ -33,7 +33,7 @@ extension Patch {
   /// - Throws: ``PatchError`` with ``PatchError/Reason/schema(table:difference:)`` if the columns
   ///   of a table in the report don't match those in this patch.
   /// - Complexity: O(*n* + *m*), where *n* is the number of rows in this patch and *m* is the
-  ///   number of conflicts.
+  ///   number of rows that were in conflict or skipped when the other patch was applied.
   public func rebased(onto report: PatchReport) throws -> Patch {
     var rebased = tables.map { RebasedTable($0) }
     for settled in report.settled {

@@ -12,7 +12,7 @@ extension Patch {
     /// The number of the row's bytes.
     let byteCount: Int
     private let columnCount: Int32
-    /// Whether the row is the inverse of the encoded one.
+    /// Whether the row is the inverse of the change that the bytes encode.
     private let isInverted: Bool
 
     /// Creates a row that shares encoded bytes.
@@ -21,7 +21,7 @@ extension Patch {
     ///   - bytes: The bytes of a changeset.
     ///   - range: The range of the row's bytes, which must be valid.
     ///   - columnCount: The number of columns.
-    ///   - isInverted: Whether the row is the inverse of the encoded one.
+    ///   - isInverted: Whether the row is the inverse of the change that the bytes encode.
     init(_ bytes: [UInt8], _ range: Range<Int>, columnCount: Int, isInverted: Bool = false) {
       self.bytes = bytes
       start = range.lowerBound
@@ -118,11 +118,17 @@ extension Patch {
 extension Patch.Row: Hashable {
   /// Returns a Boolean value that indicates whether two rows have the same kind and values, and are
   /// both direct or both indirect.
+  ///
+  /// - Parameters:
+  ///   - left: A row.
+  ///   - right: Another row.
   public static func == (left: Self, right: Self) -> Bool {
     left.kind == right.kind && left.isIndirect == right.isIndirect && left.values == right.values
   }
 
   /// Hashes the kind, ``isIndirect`` and the values into `hasher`.
+  ///
+  /// - Parameter hasher: The hasher to feed.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(kind)
     hasher.combine(isIndirect)
