@@ -15,12 +15,13 @@ extension MagicData {
   ///   - addresses: The addresses of one or more nodes. The client gets the addresses of the other
   ///     nodes from them.
   ///   - name: The name of the database in the cluster, at most 255 bytes.
-  ///   - assetFolder: The path of a folder for asset files, which all clients must share.
+  ///   - assetFolder: The path of a folder for asset files, which all clients must share; nil to
+  ///     store the content of assets in rows.
   ///   - options: The options for the communication with the cluster.
   /// - Throws: `SQLiteError` if no node leads, with the answer of each node in its message, or for
   ///   the other reasons of `Database.init(cluster:name:options:)`; `AssetError` if the asset
-  ///   folder can't be used; `MagicError.olderStore` if the database contains a store of the older
-  ///   MagicData.
+  ///   folder can't be used; `MagicError.olderStore` if the database contains a store of the first
+  ///   MagicData, the library that this one replaces.
   public convenience init(
     cluster addresses: [String], name: String, assetFolder: String? = nil,
     options: ClusterOptions = ClusterOptions()
@@ -39,7 +40,8 @@ extension MagicData {
   ///   - addresses: The addresses of one or more nodes. The client gets the addresses of the other
   ///     nodes from them.
   ///   - name: The name of the database in the cluster, at most 255 bytes.
-  ///   - assetFolder: The path of a folder for asset files, which all clients must share.
+  ///   - assetFolder: The path of a folder for asset files, which all clients must share; nil to
+  ///     store the content of assets in rows.
   ///   - options: The options for the communication with the cluster.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   public convenience init(

@@ -34,7 +34,8 @@ extension Database {
   /// All requests go to the leader. A write is acknowledged once a majority of the nodes has stored
   /// it. If the leader is lost during an access, its closure runs again on the next leader, unless
   /// the write turns out to be committed. A closure may therefore run more than once, but takes
-  /// effect only once.
+  /// effect only once. If the client can't determine whether a write was committed, the access
+  /// throws `SQLiteError` with `ResultCode.outcomeUnknown`.
   ///
   /// - Parameters:
   ///   - addresses: The addresses of one or more nodes. The client gets the addresses of the other

@@ -73,7 +73,8 @@ package final class Cluster: Sendable {
     options.sendsPlainName ? database : "\(database.utf8.count):\(database)"
   }
 
-  /// The addresses to try, starting with the last leader.
+  /// The addresses to try, without duplicates: first the last known leader, then the other known
+  /// nodes, and finally the addresses that the program specified.
   var candidates: [String] {
     let known = known.withLock { $0 }
     var named: Set<String> = []

@@ -33,8 +33,8 @@ final class LeaderQueries {
   /// Sends a request for the leader's address to a node, unless the node hasn't answered the
   /// previous one yet.
   ///
-  /// If the transport returns only after it has connected, connecting must end within the time for
-  /// the answer.
+  /// If the transport waits for the connection, the time to connect counts toward the time to wait
+  /// for the answer.
   ///
   /// - Throws: `SQLiteError` if the request can't be sent.
   func ask(_ address: String) throws(SQLiteError) {
@@ -61,7 +61,8 @@ final class LeaderQueries {
 
   /// Waits for the next answer of any node.
   ///
-  /// - Returns: The answer and the node's address; nil if none arrives before the deadline.
+  /// - Returns: The answer or the failure, with the node's address; nil if none arrives before the
+  ///   deadline or no answer is outstanding.
   /// - Throws: `SQLiteError` with `ResultCode.interrupt` if the access must end.
   func next(
     before deadline: ContinuousClock.Instant
@@ -120,8 +121,8 @@ final class LeaderQueries {
     return connections.removeValue(forKey: address)
   }
 
-  /// Doubles the time to wait for a node's next answer if the node was silent until `end`. Does
-  /// nothing if the node failed before that.
+  /// Doubles the time to wait for a node's next answer, up to the timeout of one attempt, if the
+  /// node was silent until `end`. Does nothing if the node failed before that.
   private func recordSilence(of address: String, until end: ContinuousClock.Instant) {
     guard ContinuousClock.now >= end else { return }
     patience[address] = min((patience[address] ?? .milliseconds(200)) * 2, options.attemptTimeout)

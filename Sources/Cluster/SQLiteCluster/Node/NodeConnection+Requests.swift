@@ -2,7 +2,8 @@ package import SQLiteCore
 
 /// A server of a dqlite cluster, with its address and role as reported by the leader.
 public struct ClusterNode: Hashable, Sendable {
-  /// The part of a node in storing the data and in electing the leader.
+  /// The tasks of a node in the cluster: whether it stores the data, and whether it can vote in
+  /// elections of the leader.
   public enum Role: UInt64, Sendable {
     /// The node stores the data and can vote.
     case voter = 0
@@ -115,7 +116,8 @@ extension NodeConnection {
     return (rowID, Int64(bitPattern: try reply.word()))
   }
 
-  /// Runs SQL that returns rows, and returns the first message with rows.
+  /// Runs SQL that returns rows, and returns the first message of the answer. Receive the other
+  /// messages with `reply(.rows)`.
   func query(
     _ target: Target, in database: UInt32, _ values: [Value] = []
   ) throws(SQLiteError) -> ReplyReader {

@@ -10,10 +10,10 @@ package final class NodeConnection {
   private var received: [UInt8] = []
   /// The offset of the next message.
   private var start = 0
-  /// A closure that returns the reason why the access must end, or nil.
+  /// A closure that returns the reason why the access must end, or nil to continue.
   var reasonToEnd: () -> String? = { nil }
-  /// A closure that returns the address of another leader, or nil. It is called if an answer that
-  /// should be fast is late.
+  /// A closure that returns the address of another node that has become leader, or nil if none is
+  /// known. It is called while an answer is late.
   var successor: () -> String? = { nil }
   /// Whether the connection is unusable: sending or receiving failed, an answer was invalid or too
   /// large, or the access ended before the answer arrived.
@@ -71,6 +71,7 @@ package final class NodeConnection {
   ///   - request: The request.
   ///   - expected: The expected kind of answer.
   ///   - deadline: The time at which to give up; nil for the timeout of one attempt.
+  /// - Returns: The body of the first message of the answer.
   /// - Throws: `SQLiteError` with the node's failure, or if the connection is lost.
   package func call(
     _ request: Request, _ expected: ReplyKind, before deadline: ContinuousClock.Instant? = nil
@@ -96,8 +97,8 @@ package final class NodeConnection {
     }
   }
 
-  /// Waits for the next message of an answer. Throws if the message reports a failure or isn't of
-  /// the expected kind.
+  /// Waits for the next message of an answer, and returns its body. Throws `SQLiteError` if the
+  /// message reports a failure or isn't of the expected kind, or if the connection is lost.
   func reply(
     _ expected: ReplyKind, before deadline: ContinuousClock.Instant? = nil
   ) throws(SQLiteError) -> ReplyReader {

@@ -4,13 +4,14 @@ import SQLiteCore
 /// A session of a database connection at the leader of the cluster.
 ///
 /// Each write transaction stores a random token. If the answer to its COMMIT is lost, the token
-/// shows whether the transaction was committed. A failure that a node reports isn't sufficient for
-/// that: the node may already have replicated the transaction.
+/// shows whether the transaction was committed. The token is also checked if the node reports an
+/// error other than a violated constraint or a busy database: the node may already have replicated
+/// the transaction.
 final class ClusterSession: RemoteSession {
   private struct Savepoint {
     /// The name of the savepoint in lower case.
     let name: String
-    /// The number of the node's savepoint that marks its start.
+    /// The number of the node's savepoint that marks the start of this savepoint.
     let mark: Int
   }
 
@@ -50,9 +51,11 @@ final class ClusterSession: RemoteSession {
   /// those of group commit. When a savepoint of the program ends, the node's savepoint stays open
   /// until the end of the transaction, or until there are many.
   private var marks = 0
-  /// Whether nothing was written since the node's innermost savepoint was opened.
+  /// Whether nothing has been written since the node's innermost savepoint was opened; false if
+  /// there is none.
   private var isMarked = false
-  /// Whether nothing was written in the program's innermost savepoint.
+  /// Whether nothing has been written in the program's innermost savepoint. False if there is none,
+  /// or if a nested savepoint has been released in it.
   private var isFresh = false
   /// Whether the outermost savepoint began the transaction.
   private var hasBegunBySavepoint = false
@@ -86,7 +89,9 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Creates the table of tokens if it is missing, and deletes old tokens.
+  /// Creates the table of tokens if it is missing, and deletes tokens older than
+  /// `ClusterOptions.tokenAge`. Skips the deletion if another client holds the lock until the busy
+  /// timeout.
   private func prepareTokens() throws(SQLiteError) {
     try waitingForLock { () throws(SQLiteError) in
       guard try node.numbers(TransactionToken.presence, [], in: database) == [0] else { return }
@@ -103,8 +108,8 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Throws if the database has columns that can crash the node when they are read. Only other
-  /// programs create such columns.
+  /// Throws `SQLiteError` if the database has columns that can crash the node when they are read.
+  /// This library creates no such columns, but other programs may have created them.
   private func checkColumnTypes() throws(SQLiteError) {
     let names = ClusterSession.crashingTypes.map { "'\($0)'" }.joined(separator: ", ")
     let found = try node.text(
@@ -156,14 +161,16 @@ final class ClusterSession: RemoteSession {
 
   // MARK: Requests
 
-  /// Sends a request to the node, after the previous answer was received completely.
+  /// Runs `body`, which sends a request to the node. Before that, receives the rest of the previous
+  /// answer and finalizes the statements in `forgotten`.
   ///
   /// - Parameters:
   ///   - sql: The text of the statement, if it may roll back the transaction.
   ///   - isPart: Whether the request belongs to the previous one. If true, the previous answer
   ///     isn't received first, and no statements are finalized.
-  ///   - isWork: Whether the request runs a statement of the program, which may take long.
-  ///   - body: The request.
+  ///   - isWork: Whether the request runs a statement of the program, which may take long. If true,
+  ///     the session doesn't look for another leader while it waits for the answer.
+  ///   - body: A closure that sends the request and receives the answer.
   /// - Throws: `SQLiteError`, after updating the state of the session and the transaction.
   func requesting(
     _ sql: String = "", isPart: Bool = false, isWork: Bool = false,
@@ -229,8 +236,8 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Resets the state of the transaction if the node has rolled it back, which some errors cause
-  /// without a report. Tests this with BEGIN, which fails inside a transaction.
+  /// Resets the state of the transaction if the node has rolled back the transaction, as some
+  /// errors do without reporting it. Tests this with BEGIN, which fails inside a transaction.
   private func checkTransaction() {
     do throws(SQLiteError) {
       _ = try node.execute(.sql("BEGIN"), in: database)
@@ -258,8 +265,9 @@ final class ClusterSession: RemoteSession {
     }
   }
 
-  /// Makes the node's connection load the current schema. The node reads the column names of a
-  /// statement before it starts, and would otherwise use an old schema.
+  /// Makes the node's connection load the current schema, unless it has already loaded the schema
+  /// in the open transaction. Otherwise the node could return column names of an old schema,
+  /// because it reads them before the statement starts.
   func readSchema(isPart: Bool = false) throws(SQLiteError) {
     guard !hasLoadedSchema else { return }
     try requesting(isPart: isPart) { () throws(SQLiteError) in
@@ -269,16 +277,18 @@ final class ClusterSession: RemoteSession {
     hasLoadedSchema = !isAutocommit
   }
 
-  /// Calls ``readSchema(isPart:)`` after a statement has failed. If the schema was already loaded
-  /// or the session is lost, does nothing and returns false. If it returns true, a retry of the
-  /// statement may succeed.
+  /// Loads the current schema at the node after a statement has failed, unless the schema was
+  /// already loaded or the session is lost.
+  ///
+  /// - Returns: Whether the schema was loaded. If true, a retry of the statement may succeed.
   func reloadSchema() throws(SQLiteError) -> Bool {
     guard !isLost, !hasLoadedSchema else { return false }
     try readSchema()
     return true
   }
 
-  /// Schedules a prepared statement to be finalized at the node before the next request.
+  /// Schedules a prepared statement to be finalized at the node before the next request. Does
+  /// nothing if the session is lost.
   func forget(_ statement: UInt32) {
     if !isLost { forgotten.append(statement) }
   }
@@ -310,7 +320,8 @@ final class ClusterSession: RemoteSession {
   /// - Parameters:
   ///   - text: The text of the statement.
   ///   - values: The values of its parameters.
-  ///   - target: Returns the text or the prepared statement to run.
+  ///   - target: Returns the text or the prepared statement to run. It isn't called if the message
+  ///     also opens a savepoint, because that message must contain the text.
   /// - Returns: The rowid of the last inserted row, and the number of changed rows.
   func write(
     _ text: String, _ values: [Value], _ target: () throws(SQLiteError) -> NodeConnection.Target
@@ -336,8 +347,7 @@ final class ClusterSession: RemoteSession {
     isMarked = false
   }
 
-  /// Records that foreign keys may be deferred if the text of a PRAGMA statement contains
-  /// `defer_foreign_keys`.
+  /// Sets ``mayDeferForeignKeys`` if the text of a PRAGMA statement contains `defer_foreign_keys`.
   func recordSetting(_ sql: String) {
     if sql.lowercased().contains("defer_foreign_keys") { mayDeferForeignKeys = true }
   }
@@ -347,7 +357,8 @@ final class ClusterSession: RemoteSession {
     hasLoadedSchema = false
   }
 
-  /// Updates the counts of changed rows, and the rowid of the last inserted row.
+  /// Updates the counts of changed rows and, after an INSERT that inserted rows, the rowid of the
+  /// last inserted row.
   func count(_ change: (rowID: Int64, changes: Int64), isInsert: Bool) {
     changes = change.changes
     totalChanges += max(0, change.changes)
@@ -364,7 +375,7 @@ final class ClusterSession: RemoteSession {
     count((numbers[1], numbers[0]), isInsert: isInsert)
   }
 
-  /// Returns the integers in the first row of a query, or nil if there is no row.
+  /// Returns the integers in the only row of a query, or nil if there is no row.
   private func numbers(_ sql: String, _ values: [Value]) throws(SQLiteError) -> [Int64]? {
     var found: [Int64]?
     try requesting { () throws(SQLiteError) in
@@ -421,7 +432,8 @@ final class ClusterSession: RemoteSession {
 
   private static func name(of mark: Int) -> String { "magicdata_mark_\(mark)" }
 
-  /// Returns the index in `savepoints` of the innermost savepoint with a name.
+  /// Returns the index in `savepoints` of the innermost savepoint with a name. If there is none,
+  /// runs `command` with that name at the node, which reports the error.
   ///
   /// - Throws: The node's error if there is no such savepoint.
   private func index(of name: String, orRun command: String) throws(SQLiteError) -> Int {
@@ -457,7 +469,8 @@ final class ClusterSession: RemoteSession {
     isWriting = mode != .deferred
   }
 
-  /// Rolls back a transaction that has begun although the check of the leader failed.
+  /// Rolls back a transaction that the node began before the check of the leader failed. If that
+  /// fails, the session is lost.
   private func undoBegin() {
     node.reasonToEnd = { nil }
     defer { node.reasonToEnd = reasonToEnd }

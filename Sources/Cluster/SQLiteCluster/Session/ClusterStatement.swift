@@ -124,7 +124,7 @@ final class ClusterStatement: RemoteStatement {
   }
 
   /// Returns what to run at the node: the text for the first run and for a statement that can't
-  /// stay prepared; otherwise the prepared statement.
+  /// stay prepared; otherwise the prepared statement, which the second run prepares.
   private func target() throws(SQLiteError) -> NodeConnection.Target {
     guard hasRun, canStayPrepared else { return .sql(text) }
     if let number { return .statement(number) }
@@ -189,8 +189,8 @@ final class ClusterStatement: RemoteStatement {
 
   /// Receives the remaining messages, so that another request can be sent.
   ///
-  /// - Throws: `SQLiteError`, also if the rows are larger than sixteen messages of the maximum
-  ///   size, because the node might never end.
+  /// - Throws: `SQLiteError` if a message can't be received, or if the remaining rows are larger
+  ///   than sixteen messages of the maximum size, because the node might never stop sending rows.
   func drain() throws(SQLiteError) {
     var room = min(session.cluster.options.maximumMessageSize, .max / 16) * 16
     while isOpen {

@@ -2,12 +2,13 @@ import SQLiteCore
 
 /// A check that a node is the leader, made by asking other voters which leader they follow.
 ///
-/// A leader that was cut off or stopped doesn't notice this until its lease expires. Until then it
-/// answers reads from its last state. A write that was acknowledged elsewhere in the meantime was
-/// accepted by a majority under another leader, in a later term. Any majority that is queried after
-/// that includes a node that has accepted the write. That node names the checked leader only if the
-/// checked leader was elected in a still later term, and then its log contains the write. Reads
-/// that follow the answers therefore include every write that was acknowledged before the check.
+/// A leader that has been cut off or stopped doesn't notice this until its lease expires. Until
+/// then, it answers reads from its last state. A write that was acknowledged elsewhere in the
+/// meantime was accepted by a majority under another leader, in a later term. Any majority that is
+/// queried after that includes a node that has accepted the write. That node names the checked
+/// leader only if the checked leader was elected in a still later term, and then the checked
+/// leader's log contains the write. Reads that follow the answers therefore include every write
+/// that was acknowledged before the check.
 ///
 /// If its list of voters is older than a second, the check requests a new one from the leader.
 final class LeaderCheck {
@@ -15,11 +16,11 @@ final class LeaderCheck {
   private let leader: NodeConnection
   /// The addresses of the other voters. Those that didn't answer last time are at the end.
   private var others: [String]
-  /// The time at which to request the voters again.
+  /// The time at which to request the list of voters again.
   private var renewal = ContinuousClock.now
   private let leaderQueries: LeaderQueries
   /// The time to wait for the first answers before querying the remaining voters: twice the
-  /// duration of the last check, but from 1 to 10 ms.
+  /// duration of the last check, but at least 1 ms and at most 10 ms.
   private var patience = Duration.milliseconds(10)
 
   init(_ cluster: Cluster, of leader: NodeConnection) {

@@ -8,7 +8,8 @@ struct NodeText {
   /// The parameters as written in the text, such as `?2` or `:name`, in the order of their
   /// occurrences.
   private(set) var placeholders: [String] = []
-  /// The highest number of a parameter in the text.
+  /// The highest parameter number in the text; 0 if it has no parameters. `?` and named parameters
+  /// are numbered as in SQLite.
   private(set) var parameterCount = 0
   private var named: Set<String> = []
 
@@ -56,8 +57,8 @@ struct NodeText {
 }
 
 /// The encoding of a list of values as a blob, and the query that decodes it. All values are
-/// preserved exactly, including reals. JSON can't represent blobs, and SQLite 3.40 parses its
-/// numbers inexactly.
+/// preserved exactly, including reals. The encoding isn't JSON, which can't represent blobs and
+/// whose numbers SQLite 3.40 parses inexactly.
 ///
 /// Each value consists of a letter for its type, its size as ten digits, and its bytes. The bytes
 /// of a number are its digits. A real is encoded as an integer and the number of times to double or
@@ -67,8 +68,8 @@ enum ListText {
   /// without rows.
   static let empty = "(SELECT NULL AS value WHERE 0)"
 
-  /// Returns the query that decodes an encoded list into rows and replaces a call of
-  /// `magicdata_list`.
+  /// Returns the query that replaces a call of `magicdata_list`. It decodes an encoded list into
+  /// rows with one column, `value`.
   ///
   /// - Parameter list: The parameter that the list is bound to, such as `?1`. The query contains it
   ///   several times.
@@ -129,8 +130,8 @@ enum ListText {
     return (number < 0 ? "-" : "+") + String(repeating: "0", count: 4 - digits.count) + digits
   }
 
-  /// Returns an integer, and the number of times to double it (or to halve it, if negative) to get
-  /// a finite real.
+  /// Returns the representation of a finite real as an integer to double `times` times, or to halve
+  /// `-times` times if `times` is negative.
   private static func parts(of real: Double) -> (whole: Int64, times: Int) {
     let isNormal = real.exponentBitPattern > 0
     var bits = Int64(real.significandBitPattern) | (isNormal ? 1 << 52 : 0)

@@ -23,8 +23,8 @@ struct TransactionToken {
     is_fence INTEGER NOT NULL, made INTEGER NOT NULL)
     """
   static let presence = "SELECT count(*) FROM sqlite_schema WHERE name = '\(name)'"
-  /// A query for the highest number in the table of tokens, which increases with each write
-  /// transaction.
+  /// A query for the highest number in the table of tokens; 0 if the table is empty. The number
+  /// increases with each write transaction.
   static let count = "SELECT coalesce(max(number), 0) FROM \(name)"
   static let insertion = """
     INSERT INTO \(name) (token, is_fence, made) \
@@ -39,7 +39,8 @@ struct TransactionToken {
     """
   }
   static let query = "SELECT is_fence FROM \(name) WHERE token = ?1"
-  /// The SQL that deletes old tokens. It keeps the newest one, so that no number is assigned twice.
+  /// The SQL that deletes tokens older than the bound number of seconds. It keeps the newest token,
+  /// so that no number is assigned twice.
   static let pruning = """
     DELETE FROM \(name) WHERE made < CAST(strftime('%s', 'now') AS INTEGER) - ?1 \
     AND number < (SELECT max(number) FROM \(name))
@@ -51,8 +52,8 @@ struct TransactionToken {
 }
 
 extension Cluster {
-  /// Determines whether a transaction was committed. If it wasn't, stores its token as a fence, so
-  /// that it can never be committed later.
+  /// Determines whether a transaction was committed. If it wasn't, stores its token as a fence.
+  /// Tokens are unique, so the transaction can't insert its own token and commit later.
   ///
   /// - Throws: `SQLiteError` with ``ResultCode/outcomeUnknown`` if this can't be determined before
   ///   the timeout or a cancellation.

@@ -60,7 +60,8 @@ public protocol ClusterStream: AnyObject {
 }
 
 extension ClusterStream {
-  /// The TCP socket of the stream. The default implementation returns nil.
+  /// The TCP socket of the stream. The default implementation returns nil, for a stream that has no
+  /// socket or acknowledges by itself.
   public var socketDescriptor: Int32? { nil }
 }
 
@@ -189,7 +190,7 @@ private final class SocketStream: ClusterStream {
     private static let streamType = SOCK_STREAM
   #endif
 
-  /// Starts to connect to the next socket address.
+  /// Starts to connect to the next socket address that doesn't fail immediately.
   ///
   /// - Parameter failure: The system error for the previous one. It is thrown if there is no other
   ///   address.
@@ -202,7 +203,8 @@ private final class SocketStream: ClusterStream {
     throw error(systemMessage(failure))
   }
 
-  /// Creates a socket and starts to connect it. Returns 0 or a system error.
+  /// Creates a socket and starts to connect it. Returns 0 if it is connected, and otherwise the
+  /// value of `errno`, which is `EINPROGRESS` while it connects.
   private func begin(_ family: Int32, _ name: [UInt8]) -> Int32 {
     close()
     descriptor = socket(family, SocketStream.streamType, 0)
@@ -254,7 +256,7 @@ private final class SocketStream: ClusterStream {
     return true
   }
 
-  /// Waits for an event, and returns whether it occurred before the deadline.
+  /// Waits for an event or an error, and returns whether one occurred before the deadline.
   private func wait(for events: Int16, before deadline: ContinuousClock.Instant) -> Bool {
     while true {
       let (seconds, attoseconds) = min(deadline - .now, .seconds(1_000)).components

@@ -91,7 +91,8 @@ package struct ReplyReader {
     return (UInt32(truncatingIfNeeded: word), UInt32(truncatingIfNeeded: word >> 32))
   }
 
-  /// Reads a NUL-terminated text and the padding to a whole word. Replaces invalid UTF-8.
+  /// Reads a NUL-terminated text and the padding to a whole word. Replaces invalid UTF-8 with
+  /// U+FFFD.
   mutating func text() throws(SQLiteError) -> String {
     var next = position
     defer { position = next }
@@ -145,7 +146,7 @@ package struct ReplyReader {
 
   /// Binds the values of the next row to the parameters of a statement, starting with parameter 1.
   ///
-  /// - Returns: The start of the row, or the marker in its place.
+  /// - Returns: The start of the row, or the marker in its place. For a marker, nothing is bound.
   mutating func bindRow(
     _ columnCount: Int, to carrier: StatementHandle
   ) throws(SQLiteError) -> RowHead {

@@ -64,6 +64,8 @@ package struct Request {
 
   /// Appends parameter values: their number, their types, and the values. Appends nothing if there
   /// are none.
+  ///
+  /// - Throws: `SQLiteError` if there are more than 255 values or if a text contains a NUL.
   mutating func append(_ values: [Value]) throws(SQLiteError) {
     guard !values.isEmpty else { return }
     guard let count = UInt8(exactly: values.count) else {

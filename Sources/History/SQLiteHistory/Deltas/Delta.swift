@@ -43,7 +43,7 @@ public struct UnreadableRow: Error, Hashable, Sendable, CustomStringConvertible 
   public let old: [SQLiteCore.Value]?
   /// The values of the row after the transaction; nil for a deleted row.
   public let new: [SQLiteCore.Value]?
-  /// The reason why the row can't be decoded. It names the column.
+  /// The reason why the row can't be decoded, with the property and the column of the failure.
   public let reason: String
 
   /// A description with the table and the reason. It contains no values, which may be private.
