@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A request, from any thread, that one access end soon.
+/// A request, which any thread can make, that one access end soon.
 ///
 /// A cancelled task makes the request (``Database/cancelling(_:_:_:)``), and so do `interrupt()`
-/// and `suspend()`. While a statement runs, SQLite's progress handler checks whether a request was
-/// made, and interrupts the statement in this case (``Interruption``).
+/// and `suspend()`. While a statement runs, SQLite's progress handler checks whether the request
+/// has been made, and interrupts the statement in this case (``Interruption``).
 final class Cancellation: Sendable {
   /// The reason why an access must end.
   enum Reason: UInt8 {

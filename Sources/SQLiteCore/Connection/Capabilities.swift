@@ -88,7 +88,7 @@ public struct ConnectionLimit: RawRepresentable, Hashable, Sendable {
   public static let columns = ConnectionLimit(rawValue: SQLITE_LIMIT_COLUMN)
   /// The maximum depth of an expression.
   public static let expressionDepth = ConnectionLimit(rawValue: SQLITE_LIMIT_EXPR_DEPTH)
-  /// The maximum number of parts in a compound SELECT.
+  /// The maximum number of SELECTs that one statement combines with UNION, INTERSECT or EXCEPT.
   public static let compoundSelect = ConnectionLimit(rawValue: SQLITE_LIMIT_COMPOUND_SELECT)
   /// The maximum number of instructions in a compiled statement.
   public static let instructions = ConnectionLimit(rawValue: SQLITE_LIMIT_VDBE_OP)

@@ -42,8 +42,9 @@ extension Connection {
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
   /// - Throws: ``SQLiteError`` if the statement doesn't compile or SQLite can't store a value, with
-  ///   ``ResultCode/range`` if the number of arguments is wrong, or with ``ResultCode/mismatch`` if
-  ///   the argument for an `i?` isn't text.
+  ///   ``ResultCode/range`` if the number of arguments is wrong, with ``ResultCode/mismatch`` if
+  ///   the argument for an `i?` isn't text, or with ``ResultCode/misuse`` if `sql` also contains
+  ///   interpolated values.
   public func statement(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) throws(SQLiteError) -> Statement {
@@ -57,7 +58,7 @@ extension Connection {
   ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
   /// - Throws: ``SQLiteError`` if the statement doesn't compile or SQLite can't store a value, with
   ///   ``ResultCode/range`` if a name doesn't exist or is bound twice, or if a parameter has no
-  ///   value.
+  ///   value, or with ``ResultCode/misuse`` if `sql` also contains interpolated values.
   public func statement(
     _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
   ) throws(SQLiteError) -> Statement {

@@ -1,7 +1,7 @@
 import CSQLite
 
-/// The closures of higher layers that run before each commit. They receive the changed rows, or nil
-/// if the rows weren't recorded completely.
+/// The closures that higher layers register to run before each commit. They receive the changed
+/// rows, or nil if the rows weren't recorded completely.
 typealias CommitBodies = ClosureRegistry<@Sendable (Connection, RecordedRows?) throws -> Void>
 
 /// The closures and objects that SQLite's hooks call. The connection keeps them alive until it is
@@ -16,7 +16,7 @@ struct Hooks {
   /// The object that observes commits if there is no recorder. Set before the connection writes.
   var unrecorded: UnrecordedCommits?
   /// Whether statements may call closures of the program: functions, collations, an authorizer or a
-  /// trace.
+  /// trace callback.
   var hasUserCode = false
   /// Whether a DELETE of all rows must delete them one by one, so that SQLite calls the hooks.
   var keepsRowDeletes = false
@@ -29,8 +29,9 @@ extension Connection {
   /// Turns on `PRAGMA trusted_schema` if the database has an FTS5 table. Returns whether the
   /// database has one.
   ///
-  /// Before 2023, FTS5 wasn't marked as innocuous, so triggers of an untrusted schema couldn't use
-  /// it. Functions that are marked as direct-only stay unavailable to triggers.
+  /// SQLite versions before 2023 don't mark FTS5 as innocuous, so with them, triggers of an
+  /// untrusted schema can't use it. Functions that are marked as direct-only stay unavailable to
+  /// triggers.
   package func trustSearch() throws(SQLiteError) -> Bool {
     let table = try firstRow(
       "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%USING fts5%'"
@@ -61,8 +62,8 @@ extension Connection {
   /// aren't passed to the closure.
   ///
   /// - Parameter decide: The closure, or nil to allow everything. It must not use the database.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` outside the access; with
-  ///   ``ResultCode/authorization`` if the database belongs to a cluster.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` outside the closure that received the
+  ///   connection; with ``ResultCode/authorization`` if the database belongs to a cluster.
   public func setAuthorizer(
     _ decide: (@Sendable (Authorization) -> AuthorizationDecision)?
   ) throws(SQLiteError) {
@@ -83,8 +84,8 @@ extension Connection {
   /// - Parameters:
   ///   - showsValues: Whether the SQL contains the bound values, which may be private.
   ///   - body: Receives the events; nil ends the trace. It must not use the database.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` outside the access; with
-  ///   ``ResultCode/authorization`` if the database belongs to a cluster.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` outside the closure that received the
+  ///   connection; with ``ResultCode/authorization`` if the database belongs to a cluster.
   public func trace(
     showsValues: Bool = false, _ body: (@Sendable (TraceEvent) -> Void)?
   ) throws(SQLiteError) {
@@ -115,8 +116,8 @@ extension Connection {
     try body()
   }
 
-  /// Starts or stops recording changes, depending on the demand of the feed's subscribers. Called
-  /// when an access begins, and when a transaction begins if the demand has changed since.
+  /// Starts or stops recording changes, depending on whether the feed's subscribers need them.
+  /// Called when an access begins, and when a transaction begins if the demand has changed since.
   func updateRecorder() {
     guard let feed = environment.feed, environment.isWriter else { return }
     // A server doesn't report changes. After each write, subscribers are notified that anything may
@@ -189,8 +190,8 @@ extension Connection {
     }
   }
 
-  /// Runs the ``CommitBodies`` inside the transaction that is about to be committed, unless it
-  /// hasn't changed any rows.
+  /// Runs the ``CommitBodies`` inside the transaction that is about to be committed. Does nothing
+  /// if the transaction hasn't changed any rows.
   func runCommitBodies() throws {
     guard !isRemote, !recording.isPreparing, let bodies = environment.commits?.bodies else {
       return
@@ -226,7 +227,7 @@ extension Connection {
     }
   }
 
-  /// Notifies subscribers of the changes that were committed since the last notification.
+  /// Notifies subscribers of the changes that have been committed since the last notification.
   func publishChanges() {
     guard let feed = environment.feed, environment.isWriter,
       hooks.recorder != nil || feed.demand != recording.demand, handle.isAutocommit
@@ -241,7 +242,8 @@ extension Connection {
     recording.hasWritten = false
   }
 
-  /// Records that the database's whole content was replaced, which SQLite doesn't report to hooks.
+  /// Records that the database's whole content has been replaced, which SQLite doesn't report to
+  /// hooks.
   func recordReplacement() {
     recording.hasWritten = true
     hooks.recorder?.recordReplacement()
@@ -254,8 +256,9 @@ extension Connection {
   /// (`SQLITE_DBCONFIG_ENABLE_TRIGGER`, `SQLITE_DBCONFIG_ENABLE_FKEY`), so that no rows change
   /// except those that `body` writes. The caller must check the foreign keys afterwards.
   ///
-  /// - Throws: The error of `body`; ``SQLiteError`` with ``ResultCode/misuse`` outside the access,
-  ///   or with ``ResultCode/authorization`` if the database belongs to a cluster.
+  /// - Throws: The error of `body`; ``SQLiteError`` with ``ResultCode/misuse`` outside the closure
+  ///   that received the connection, or with ``ResultCode/authorization`` if the database belongs
+  ///   to a cluster.
   package func withoutTriggersAndForeignKeys<Result>(_ body: () throws -> Result) throws -> Result {
     try checkAccess()
     return try withoutSettings(

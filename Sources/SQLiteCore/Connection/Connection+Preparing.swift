@@ -27,7 +27,7 @@ extension Connection {
   /// - Parameter sql: A single SQL statement.
   /// - Throws: ``SQLiteError`` if `sql` doesn't compile or SQLite can't store a value; with
   ///   ``ResultCode/misuse`` if `sql` contains no statement or more than one, or outside the
-  ///   access.
+  ///   closure that received the connection.
   public func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
     var statement = Statement(try checkOut(sql), of: self)
@@ -96,8 +96,8 @@ extension Connection {
 
   /// Compiles the first statement of `sql`.
   ///
-  /// - Returns: The statement, or nil if `sql` contains none, and the position of its end in `sql`,
-  ///   in bytes of UTF-8.
+  /// - Returns: The statement, or nil if `sql` contains none, and the position in `sql` at which
+  ///   the statement ends, in bytes of UTF-8.
   func prepare(
     _ sql: String, flags: UInt32
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
@@ -117,7 +117,7 @@ extension Connection {
   ///   - wholeText: The SQL of the new handle, or nil to use only the statement's part of the text.
   ///   - flags: The flags of `sqlite3_prepare_v3`.
   /// - Returns: The statement, or nil if the text contains only blanks and comments, and the
-  ///   position of its end in the text, in bytes.
+  ///   position in the text at which the statement ends, in bytes.
   private func prepare(
     _ start: UnsafePointer<CChar>, count: Int, wholeText: String?, flags: UInt32
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
@@ -170,8 +170,8 @@ extension Connection {
   ///   - count: The size of the text in bytes.
   ///   - session: The session with the server.
   ///   - text: Returns the first `end` bytes of the text.
-  /// - Returns: The statement, or nil if the text contains none, and the position of its end in the
-  ///   text, in bytes.
+  /// - Returns: The statement, or nil if the text contains none, and the position in the text at
+  ///   which the statement ends, in bytes.
   private func prepare(
     _ count: Int, at session: any RemoteSession, _ text: (_ end: Int) -> String
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
@@ -190,10 +190,10 @@ extension Connection {
     }
   }
 
-  /// Reads the schema table, and throws the error of reading it.
+  /// Queries the schema table, only to throw the error if it can't be read.
   ///
   /// If SQLite can't read the file to check for a newer schema, the compilation error says only
-  /// that a table is missing. Reading the table reports the actual error.
+  /// that a table is missing. This query reports the actual error.
   private func readSchema() throws(SQLiteError) {
     let sql = "SELECT 1 FROM main.sqlite_master LIMIT 1"
     var code = SQLITE_OK

@@ -5,8 +5,10 @@ extension Connection {
   ///
   /// - Parameter sql: A single statement. Rows that it returns are discarded.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value. The
-  ///   statement's changes are then undone, unless its conflict clause is `FAIL`.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value; with
+  ///   ``ResultCode/range`` if a parameter has no value, or with ``ResultCode/misuse`` if `sql`
+  ///   contains no statement or more than one. The statement's changes are then undone, unless its
+  ///   conflict clause is `FAIL`.
   @discardableResult
   @inline(never)
   public func executeChange(_ sql: SQL) throws(SQLiteError) -> Change {
@@ -36,9 +38,10 @@ extension Connection {
   ///   - arguments: One value for each parameter, in order; nil is NULL.
   /// - Returns: The number of changed rows and the last inserted rowid.
   /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
-  ///   ``ResultCode/range`` if the number of arguments is wrong, or with ``ResultCode/mismatch`` if
-  ///   the argument for an `i?` isn't text. The statement's changes are then undone, unless its
-  ///   conflict clause is `FAIL`.
+  ///   ``ResultCode/range`` if the number of arguments is wrong, with ``ResultCode/mismatch`` if
+  ///   the argument for an `i?` isn't text, or with ``ResultCode/misuse`` if `sql` also contains
+  ///   interpolated values. The statement's changes are then undone, unless its conflict clause is
+  ///   `FAIL`.
   @discardableResult
   public func executeChange(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
@@ -54,7 +57,8 @@ extension Connection {
   /// - Returns: The number of changed rows and the last inserted rowid.
   /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
   ///   ``ResultCode/range`` if a name doesn't exist or is bound twice, or if a parameter has no
-  ///   value. The statement's changes are then undone, unless its conflict clause is `FAIL`.
+  ///   value, or with ``ResultCode/misuse`` if `sql` also contains interpolated values. The
+  ///   statement's changes are then undone, unless its conflict clause is `FAIL`.
   @discardableResult
   public func executeChange(
     _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
@@ -67,9 +71,10 @@ extension Connection {
   /// is already open.
   ///
   /// - Parameter script: Statements separated by semicolons, without parameters.
-  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property; with
-  ///   ``ResultCode/range`` if a statement has a parameter, or ``ResultCode/misuse`` if the script
-  ///   has interpolated values. All changes are then rolled back.
+  /// - Throws: ``SQLiteError`` if the commit or a statement fails, with the failed statement in its
+  ///   `sql` property; with ``ResultCode/range`` if a statement has a parameter, or
+  ///   ``ResultCode/misuse`` if the script has interpolated values. All changes are then rolled
+  ///   back.
   public func executeMultipleChanges(_ script: SQL) throws {
     if let failure = script.failure { throw failure.with(sql: script.text) }
     guard script.pieces.isEmpty else {
@@ -113,7 +118,9 @@ extension Connection {
   ///     let rows = try connection.executeQuery("SELECT * FROM city WHERE name = \(name)")
   ///
   /// - Parameter sql: A single statement: a query, or a statement with RETURNING.
-  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value; with
+  ///   ``ResultCode/range`` if a parameter has no value, or with ``ResultCode/misuse`` if `sql`
+  ///   contains no statement or more than one.
   /// - Complexity: O(*n*) in the number of rows, in time and memory. ``forEachRow(_:_:)`` needs
   ///   memory for only one row.
   public func executeQuery(_ sql: SQL) throws(SQLiteError) -> [Row] {
@@ -129,8 +136,9 @@ extension Connection {
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
   /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
-  ///   ``ResultCode/range`` if the number of arguments is wrong, or with ``ResultCode/mismatch`` if
-  ///   the argument for an `i?` isn't text.
+  ///   ``ResultCode/range`` if the number of arguments is wrong, with ``ResultCode/mismatch`` if
+  ///   the argument for an `i?` isn't text, or with ``ResultCode/misuse`` if `sql` also contains
+  ///   interpolated values.
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) throws(SQLiteError) -> [Row] {
@@ -144,7 +152,7 @@ extension Connection {
   ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
   /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
   ///   ``ResultCode/range`` if a name doesn't exist or is bound twice, or if a parameter has no
-  ///   value.
+  ///   value, or with ``ResultCode/misuse`` if `sql` also contains interpolated values.
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
   ) throws(SQLiteError) -> [Row] {
@@ -156,7 +164,9 @@ extension Connection {
   ///
   /// - Parameter sql: A single statement. A statement that writes runs to its end; a query stops
   ///   after the first row.
-  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value.
+  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value; with
+  ///   ``ResultCode/range`` if a parameter has no value, or with ``ResultCode/misuse`` if `sql`
+  ///   contains no statement or more than one.
   public func firstRow(_ sql: SQL) throws(SQLiteError) -> Row? {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return nil }
@@ -165,21 +175,22 @@ extension Connection {
     return row
   }
 
-  /// Calls `body` for each row of a query, so that only one row at a time needs memory.
+  /// Calls `body` for each row of a query, without loading all rows into memory.
   ///
   /// - Parameters:
   ///   - sql: A single statement.
   ///   - body: Receives the statement at its current row, whose columns can be read only inside the
   ///     closure. If it throws, the query ends.
   /// - Throws: The error of `body`; ``SQLiteError`` if the statement fails or SQLite can't store a
-  ///   value.
+  ///   value, with ``ResultCode/range`` if a parameter has no value, or with ``ResultCode/misuse``
+  ///   if `sql` contains no statement or more than one.
   public func forEachRow(_ sql: SQL, _ body: (borrowing Statement) throws -> Void) throws {
     var statement = try boundStatement(sql)
     while try statement.step() { try body(statement) }
   }
 
-  /// Runs `body`, which executes `sql`, as a read. Returns false without running `body` if the
-  /// statement writes.
+  /// Runs `body`, which executes `sql`, as a read. If the statement writes, returns false without
+  /// running `body`; otherwise returns true.
   ///
   /// A single SELECT always reads one snapshot, so it needs no BEGIN and COMMIT. Other statements
   /// that don't write, such as pragmas, behave differently in a transaction, so they run in one.

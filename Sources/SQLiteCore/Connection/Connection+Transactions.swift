@@ -21,7 +21,8 @@ public enum TransactionKind: Sendable {
   }
 }
 
-/// The way in which a transaction ends. A closure can return it to choose.
+/// Whether a transaction is committed or rolled back. The closure of a transaction or savepoint can
+/// return an outcome to choose; any other result commits.
 public enum TransactionOutcome: Sendable {
   /// Commits the changes.
   case commit
@@ -73,8 +74,8 @@ func forget<Result>(_ memory: UnsafeMutablePointer<Result>, _ isInitialized: ino
 }
 
 extension Optional {
-  /// Returns the result that a closure stored, or throws ``ResultCode/internalError`` if it is nil,
-  /// because the closure never returned.
+  /// Returns the result that a closure stored. Throws ``ResultCode/internalError`` if it is nil,
+  /// which means that the closure never returned.
   @inlinable func made() throws(SQLiteError) -> Wrapped {
     guard let self else {
       throw SQLiteError(.internalError, "a database access returned no result")
@@ -232,8 +233,8 @@ extension Connection {
     }
   }
 
-  /// Drops the recorded changes and the commit actions that were added since a scope was opened,
-  /// and runs the rollback actions that were added since then.
+  /// Restores the records of changes and actions to the opening of `scope`: drops the changes and
+  /// the commit actions added since then, and runs the rollback actions added since then.
   private func undo(_ scope: TransactionState.Scope) {
     // Without a mark, the recorder was installed inside the scope and has recorded nothing from
     // before it.
@@ -259,8 +260,8 @@ extension Connection {
     rolledBack(to: 0)
   }
 
-  /// Returns whether a statement of the program would commit the open transaction: a COMMIT, an
-  /// END, or the RELEASE of the savepoint with which the transaction began.
+  /// Returns whether a statement of the program would commit the open transaction, as a COMMIT, an
+  /// END, or the RELEASE of the savepoint with which the transaction began does.
   private func mayCommit(_ statement: StatementHandle) -> Bool {
     switch statement.control {
     case .commit, .end: true
@@ -271,8 +272,8 @@ extension Connection {
     }
   }
 
-  /// Runs the actions that wait for a commit if a statement of the program is about to commit. If
-  /// one of them throws, the transaction is rolled back and the statement must not run.
+  /// If a statement of the program is about to commit, runs the actions that precede a commit. If
+  /// one of them throws, rolls back the transaction and throws, and the statement must not run.
   func willControlTransaction(_ statement: StatementHandle) throws(SQLiteError) {
     guard !state.isInsideScope, !handle.isAutocommit, mayCommit(statement) else { return }
     do {
@@ -284,8 +285,8 @@ extension Connection {
     }
   }
 
-  /// Records that a statement of the program has opened or ended a transaction or a savepoint, and
-  /// runs the actions that wait for it.
+  /// Records that a statement of the program has opened or ended a transaction or a savepoint. If
+  /// it committed or rolled back, runs the commit or rollback actions.
   func didControlTransaction(_ statement: StatementHandle) {
     guard !state.isInsideScope else { return }
     if handle.isAutocommit {
@@ -375,12 +376,12 @@ extension Connection {
   /// Whether a transaction or savepoint that the library has begun is open.
   package var isInsideScope: Bool { state.isInsideScope }
 
-  /// Whether the library's innermost open scope is a savepoint inside a transaction, which can
-  /// still roll it back.
+  /// Whether the library's innermost open scope is a savepoint inside a transaction, so that a
+  /// rollback of that transaction also undoes the savepoint's changes.
   package var isInsideOuterTransaction: Bool { state.isInsideOuterTransaction }
 
-  /// Whether a write transaction is open, so that a rollback may undo the content of rows that are
-  /// read now.
+  /// Whether a write transaction is open on this connection, so that a row that is read now may
+  /// contain changes that are rolled back later.
   package var mayUndoReads: Bool {
     environment.isWriter && !handle.isAutocommit && handle.isWriting
   }
@@ -397,7 +398,8 @@ extension Connection {
   }
 }
 
-/// The actions of higher layers that run before a commit, after a commit or after a rollback.
+/// The closures that higher layers register to run before a commit, after a commit or after a
+/// rollback, or to explain a commit that a foreign key prevented.
 final class TransactionActions {
   fileprivate enum Action {
     case beforeCommit((Connection) throws -> Void)
@@ -459,7 +461,7 @@ extension Connection {
   }
 
   /// Runs the actions and the ``CommitBodies`` that precede a commit. Throws their errors, or an
-  /// error if the file was removed or replaced.
+  /// error if the file has been removed or replaced.
   func prepareCommit() throws {
     // Actions can add further actions.
     var index = 0

@@ -20,14 +20,15 @@ public final class Connection {
     var feed: ChangeFeed?
     /// The registry of the types that own the file's tables.
     var claims: TableClaims?
-    /// The counter of the times that the file's whole content was replaced.
+    /// The counter that advances each time the file's whole content is replaced.
     var content: ContentGeneration?
     /// The closures of higher layers that run before each commit.
     var commits: CommitBodies?
-    /// The watch that detects that the file was removed or replaced.
+    /// The watch that detects whether the file has been removed or replaced.
     var watch: FileWatch?
-    /// A closure that describes the accesses of this process to the file except the one with the
-    /// given cancellation. The description becomes part of a busy error's message.
+    /// A closure that describes the accesses of this process that use the file, for the message of
+    /// a busy error. It omits the access with the given cancellation, which is waiting for the
+    /// lock.
     var users: ((Cancellation?) -> String)?
     /// The setups that higher layers run on each writer connection at the beginning of its first
     /// access; nil for a reader.
@@ -37,7 +38,7 @@ public final class Connection {
     var addFunctions: (@Sendable (Connection) throws -> Void)?
     /// Whether this is the writer connection.
     var isWriter = false
-    /// The position of this connection among those that its database has opened, from 1.
+    /// The position of this connection among those that its database has opened, starting with 1.
     var number = 0
     var cacheCapacity = 0
     var busyTimeout = Duration.zero
@@ -45,14 +46,13 @@ public final class Connection {
     var usesPreupdateHook = true
     /// Whether SQL can write to the schema.
     var allowsSchemaDamage = false
-    /// The time that a statement's last run may have taken so that its next run is allowed on a
-    /// task's thread.
+    /// A statement may run on a task's thread only if its last run took less time than this.
     var maximumDurationOnTask = Duration.zero
   }
 
-  /// The state of recording changes for subscribers.
+  /// The state of the recording of changes for the feed's subscribers.
   struct Recording {
-    /// The combined demand of the feed's subscribers with which the changes are recorded.
+    /// The combined demand of the feed's subscribers, which determines what is recorded.
     var demand = ChangeFeed.Demand()
     /// Whether a statement that can write has begun since changes were last published.
     var hasWritten = false
@@ -67,7 +67,7 @@ public final class Connection {
   let cache: StatementCache
   let interruption = Interruption()
   let busyHandler: BusyHandler
-  /// The number of the thread whose access uses the connection, or 0.
+  /// The number of the thread whose access uses the connection, or 0 if no access uses it.
   private let user = Atomic<UInt>(0)
   /// The closures and objects that SQLite calls.
   var hooks = Hooks()
@@ -107,8 +107,8 @@ public final class Connection {
 
   /// Turns an unused writer connection into a reader.
   ///
-  /// - Returns: False if the connection can't become a reader, because it is a reader already,
-  ///   records changes, belongs to a server, or fails to turn on `PRAGMA query_only`.
+  /// - Returns: True on success. False if the connection is a reader already, records changes,
+  ///   belongs to a server, or fails to turn on `PRAGMA query_only`.
   func becomeReader() -> Bool {
     guard environment.isWriter, hooks.recorder == nil, !isRemote,
       let refusal = try? prepare("PRAGMA query_only=1", flags: 0).statement,
@@ -136,8 +136,8 @@ public final class Connection {
     lastSetup = max(lastSetup, setups.lastID)
   }
 
-  /// Adds the SQL functions of higher layers. Returns false if there are none or they were added
-  /// before.
+  /// Adds the SQL functions of higher layers. Returns false if there are none or they have already
+  /// been added.
   func addFunctions() throws(SQLiteError) -> Bool {
     guard !isRemote, let add = environment.addFunctions else { return false }
     environment.addFunctions = nil
@@ -160,8 +160,8 @@ public final class Connection {
     hooks = Hooks()
   }
 
-  /// The generation of the file's content when the outermost access began. It changes when the
-  /// whole content is replaced.
+  /// The generation of the file's content at the beginning of the outermost access. Each
+  /// replacement of the whole content starts a new generation.
   package var contentGeneration: Int { generation }
 
   /// The number of statements that have begun to run, for tests that check costs.
@@ -188,7 +188,7 @@ public final class Connection {
   }
 
   /// Whether the open transaction violates foreign keys, so that its commit would fail. Always
-  /// false at a server.
+  /// false if a server hosts the database.
   package var hasDeferredViolations: Bool { handle.hasDeferredViolations }
 
   /// Returns whether the open transaction violates foreign keys. A server doesn't report
@@ -198,8 +198,8 @@ public final class Connection {
     handle.remote == nil ? hasDeferredViolations : try pragma("foreign_key_check") != nil
   }
 
-  /// The rowid of the last row that was inserted on this connection, or 0 if no row was inserted
-  /// yet (`sqlite3_last_insert_rowid`).
+  /// The rowid of the last row that was inserted on this connection, or 0 if no row has been
+  /// inserted yet (`sqlite3_last_insert_rowid`).
   public var lastInsertedRowID: Int64 { handle.lastInsertedRowID }
 
   /// Sets ``lastInsertedRowID`` to zero, so that you can detect whether the next statement inserts
@@ -227,7 +227,7 @@ public final class Connection {
   ///   - limit: The limit to set.
   ///   - value: The new value, which must not be negative.
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if `value` is negative; with
-  ///   ``ResultCode/misuse`` outside the access.
+  ///   ``ResultCode/misuse`` outside the closure that received the connection.
   public func setLimit(_ limit: ConnectionLimit, to value: Int) throws(SQLiteError) {
     try checkAccess()
     guard value >= 0 else { throw SQLiteError(.range, "a limit must not be negative") }
@@ -270,8 +270,8 @@ public final class Connection {
     }
   }
 
-  /// Throws if this is the writer connection and the database file or its log was removed or
-  /// replaced, so that the writes would be lost.
+  /// Throws if this is the writer connection and the database file or its log has been removed or
+  /// replaced, in which case the writes would be lost.
   func checkFile() throws(SQLiteError) {
     guard environment.isWriter, let watch = environment.watch else { return }
     try watch.check()
@@ -357,7 +357,8 @@ extension Connection: StatementOwner {
     runCount += 1
   }
 
-  /// Begins a timed run. On a task's thread, throws unless the statement's last run was short.
+  /// Records the time at which a run of a program's statement begins. On a task's thread, throws
+  /// unless the statement's last run was short.
   @inline(never)
   private func beginTimedRun(of statement: StatementHandle) throws(SQLiteError) {
     if statement.isLibraryStatement { return }
@@ -366,7 +367,8 @@ extension Connection: StatementOwner {
   }
 
   /// Throws if the statement must not run now: outside its access, after a rollback by SQLite,
-  /// after the deadline, or because the access doesn't permit this kind of statement.
+  /// after the deadline or a cancellation, because the access doesn't permit this kind of
+  /// statement, or because the file has been removed or replaced.
   private func checkMayRun(_ statement: StatementHandle) throws(SQLiteError) {
     guard !statement.isOrphan else { throw statement.orphanError }
     try checkAccess(statement.sql)

@@ -1,7 +1,7 @@
 import CSQLite
 
 /// The owner of a `sqlite3` pointer. Its members are thin wrappers around the C functions for
-/// connections, and use the session instead if a server hosts the database.
+/// connections. If a server hosts the database, they use the server's session instead.
 @safe final class ConnectionHandle {
   let pointer: OpaquePointer
   /// The fork count of this process when the connection was opened.
@@ -74,7 +74,7 @@ import CSQLite
     return unsafe sqlite3_get_autocommit(pointer) != 0
   }
 
-  /// Whether the open transaction is a write transaction (`sqlite3_txn_state`).
+  /// Whether a write transaction is open on the main database (`sqlite3_txn_state`).
   var isWriting: Bool {
     if let remote { return remote.isWriting }
     return unsafe sqlite3_txn_state(pointer, "main") == SQLITE_TXN_WRITE

@@ -30,7 +30,8 @@ final class Interruption {
     return SQLiteError(.interrupt, Cancellation.Reason.length.message)
   }
 
-  /// Returns whether to interrupt the running statement. Called after every 1,000 instructions.
+  /// Returns whether to interrupt the running statement. Called after every 1,000 instructions of
+  /// SQLite's virtual machine.
   fileprivate func mustStop() -> Bool {
     if place == .task {
       progressCount += 1

@@ -28,8 +28,8 @@ struct Moment: Comparable, Sendable {
     self = .now + (instant - .now)
   }
 
-  /// Returns the moment that is `duration` after `moment`. Durations are clamped to a billion
-  /// seconds, so the sum can't overflow.
+  /// Returns the moment that is `duration` after `moment`. Durations are clamped to plus or minus a
+  /// billion seconds, so the sum can't overflow.
   static func + (moment: Moment, duration: Duration) -> Moment {
     let most: Int64 = 1_000_000_000
     let (seconds, attoseconds) = duration.components

@@ -22,7 +22,8 @@ package protocol RemoteServer: AnyObject, Sendable {
   ) throws(SQLiteError) -> any RemoteSession
 }
 
-/// A connection's session with a server. It provides what a local connection gets from SQLite.
+/// A connection's session with a server. It runs the connection's statements at the server, and
+/// reports the state that a local connection reads from SQLite.
 ///
 /// Only the access that holds the connection uses the session, from one thread at a time.
 package protocol RemoteSession: AnyObject {
@@ -60,8 +61,8 @@ package protocol RemoteSession: AnyObject {
 
   /// Compiles the first statement of `sql`.
   ///
-  /// - Returns: The statement, or nil if `sql` contains none, and the position of its end in `sql`,
-  ///   in bytes of UTF-8.
+  /// - Returns: The statement, or nil if `sql` contains none, and the position in `sql` at which
+  ///   the statement ends, in bytes of UTF-8.
   func prepare(_ sql: String) throws(SQLiteError) -> (statement: (any RemoteStatement)?, end: Int)
 
   /// Sets `writable_schema` or `schema_version`, which the program's own statements can't set.
@@ -73,8 +74,8 @@ package protocol RemoteSession: AnyObject {
 
 /// A statement that a server has compiled.
 package protocol RemoteStatement: AnyObject {
-  /// The parameters as written, such as `?`, `?1` or `:name`, in the order of the text. Repeated
-  /// parameters occur several times.
+  /// The parameters in the order in which they occur in the SQL, as written there, such as `?`,
+  /// `?1` or `:name`. A parameter that occurs several times is repeated.
   var placeholders: [String] { get }
   /// The highest number that a parameter of the statement has, or 0 if it has no parameters.
   var parameterCount: Int { get }
@@ -151,8 +152,8 @@ struct SessionLosses {
     return .now < end || count <= 3 && !hasDeadline
   }
 
-  /// Returns the error to throw for an access. If the access has lost at least three sessions, the
-  /// message says so.
+  /// Returns the error to throw for a failed access: `error`, with the number of lost sessions
+  /// added to its message if there were at least three.
   func explained(_ error: any Error) -> any Error {
     guard count >= 3, let error = error as? SQLiteError else { return error }
     return SQLiteError(

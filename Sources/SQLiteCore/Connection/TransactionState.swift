@@ -90,8 +90,8 @@ final class TransactionState {
     return scope.savepoint == nil
   }
 
-  /// Whether the library's innermost open scope is a savepoint inside a transaction, which can
-  /// still roll it back.
+  /// Whether the library's innermost open scope is a savepoint inside a transaction, so that a
+  /// rollback of that transaction also undoes the savepoint's changes.
   var isInsideOuterTransaction: Bool { innermost.map { !$0.isOutermost } ?? false }
 
   /// Whether no scope is open and the program's SQL must not begin one.

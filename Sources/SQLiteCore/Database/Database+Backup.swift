@@ -3,19 +3,19 @@ import Platform
 
 /// The progress of a backup, measured in database pages.
 public struct BackupProgress: Hashable, Sendable {
-  /// The number of pages that are not copied yet.
+  /// The number of pages that have not been copied yet.
   public let remainingPages: Int
   /// The number of pages in the source database.
   public let totalPages: Int
 }
 
 extension Database {
-  /// Replaces the content of another database by a copy of this one (`sqlite3_backup_step`). Blocks
-  /// the thread.
+  /// Replaces the content of another database with a copy of this one (`sqlite3_backup_step`).
+  /// Blocks the thread.
   ///
-  /// The copy is a snapshot. In WAL mode, this database can be read and written meanwhile. The
-  /// destination changes only when the copy is complete. To create a smaller copy in a new file,
-  /// use `vacuum(into:)`.
+  /// The copy is made from one snapshot. In WAL mode, this database can be read and written
+  /// meanwhile, and the copy doesn't contain those writes. The destination changes only when the
+  /// copy is complete. To create a smaller copy in a new file, use `vacuum(into:)`.
   ///
   /// - Parameters:
   ///   - destination: An open database with a different file.
@@ -54,7 +54,7 @@ extension Database {
     }
   }
 
-  /// Replaces the content of another database by a copy of this one, and suspends the task
+  /// Replaces the content of another database with a copy of this one, and suspends the task
   /// meanwhile.
   ///
   /// See the blocking ``backup(to:pagesPerStep:deadline:progress:)`` for details. Cancelling the
@@ -87,7 +87,7 @@ extension Database {
     }
   }
 
-  /// Replaces the content of this database by a copy of another one.
+  /// Replaces the content of this database with a copy of another one.
   ///
   /// - Parameters:
   ///   - source: A connection to the database to copy.
@@ -113,8 +113,9 @@ extension Database {
   /// - Parameter path: The path of the copy. A file that already exists must be empty and have no
   ///   journals next to it.
   /// - Throws: ``SQLiteError``, with ``ResultCode/cannotOpen`` if the file exists and isn't empty,
-  ///   or ``ResultCode/authorization`` if the database belongs to a cluster. After an error, no
-  ///   copy exists.
+  ///   ``ResultCode/misuse`` inside a read, ``ResultCode/error`` inside a transaction, or
+  ///   ``ResultCode/authorization`` if the database belongs to a cluster. After an error, no copy
+  ///   exists.
   public func vacuum(into path: String) throws {
     let (copy, name) = try emptyCopy(at: path)
     try withoutTransaction { try $0.executeChange("VACUUM INTO \(name)") }
@@ -136,8 +137,8 @@ extension Database {
     try copy.publish(replacing: try checkIsFree(path) == .emptyFile)
   }
 
-  /// Creates an empty temporary file, with the permissions of this database, for the copy that
-  /// `path` will name. Returns the file and the absolute path to pass to SQLite.
+  /// Creates an empty temporary file with the permissions of this database. The copy is written to
+  /// it before it is moved to `path`. Returns the file and its absolute path, to pass to SQLite.
   private func emptyCopy(at path: String) throws(SQLiteError) -> (AtomicFile, String) {
     try require(.files)
     let copy = try AtomicFile(path)
@@ -161,8 +162,8 @@ extension Database {
   }
 }
 
-/// A running copy of one database into another (`sqlite3_backup`). Releasing it before its end
-/// rolls back the changes of the destination.
+/// A running copy of one database into another (`sqlite3_backup`). Releasing this object before the
+/// copy is complete rolls back the changes of the destination.
 @safe private final class Backup {
   private let pointer: OpaquePointer
   private let source: Connection
@@ -255,7 +256,8 @@ extension Database {
   ///     array creates an empty database.
   ///   - options: The options of the database and its connection.
   /// - Throws: ``SQLiteError``, with ``ResultCode/error`` if SQLite was built without
-  ///   serialization, or ``ResultCode/notADatabase`` if the bytes are not a database.
+  ///   serialization, or ``ResultCode/notADatabase`` if the bytes are not a database; the error of
+  ///   ``Options/prepareConnection`` as a ``SQLiteError``.
   public static func memory(
     serialized bytes: [UInt8], options: Options = Options()
   ) throws -> Database {
@@ -288,8 +290,8 @@ extension Connection {
     return unsafe copiedBytes(UnsafeRawPointer(start), count: Int(size))
   }
 
-  /// Replaces the content of this in-memory database by `bytes`, the content of a database file. If
-  /// `checksCells` is true, SQLite then checks each page that it reads.
+  /// Replaces the content of this in-memory database with `bytes`, the content of a database file.
+  /// If `checksCells` is true, SQLite then checks each page that it reads.
   fileprivate func deserialize(_ bytes: [UInt8], checksCells: Bool) throws(SQLiteError) {
     let size = Int64(bytes.count)
     guard let copy = unsafe sqlite3_malloc64(UInt64(size)) else { throw SQLiteError(.outOfMemory) }

@@ -26,10 +26,10 @@ extension Database {
     isClosed && (error as? SQLiteError) == .closed
   }
 
-  /// Whether the database was closed.
+  /// Whether the database has been closed.
   package var isClosed: Bool { scheduler.isClosed }
 
-  /// Throws if the database was closed.
+  /// Throws if the database has been closed.
   package func checkOpen() throws(SQLiteError) { if isClosed { throw .closed } }
 
   /// Releases all file locks until you call ``resume()``, for example when an app moves to the

@@ -36,7 +36,7 @@ extension Database {
       /// the last commit.
       case extra
       /// In WAL mode, a power cut may undo the last commits but doesn't damage the database. In
-      /// other journal modes, there is a very small chance that it does.
+      /// other journal modes, there is a very small chance that a power cut damages it.
       case normalLosesLastCommitsOnPowerCut = "normal"
       /// SQLite never waits for the disk. A power cut may damage the database.
       case offMayCorruptOnPowerCut = "off"
@@ -123,9 +123,9 @@ extension Database {
     /// The maximum duration of an access for which no deadline is given, including the time that it
     /// waits, or nil for no maximum.
     public var accessTimeout: Duration?
-    /// The time that a statement's last run may have taken so that
-    /// ``Database/readBriefly(deadline:_:)`` runs it on the calling task's thread, which avoids
-    /// switching threads. With zero, such reads never run on that thread.
+    /// The maximum duration of a statement's last run for ``Database/readBriefly(deadline:_:)`` to
+    /// run the statement on the calling task's thread, which avoids switching threads. With zero,
+    /// such reads never run on that thread.
     public var longestReadOnTask = Duration.microseconds(100)
     /// The configuration of group commit, which merges concurrent writes into one transaction. Only
     /// writes that opt in are merged.

@@ -37,7 +37,8 @@ extension Database {
   /// - Returns: The number of changed rows and the last inserted rowid.
   /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
   ///   ``ResultCode/range`` if the number of arguments is wrong, ``ResultCode/mismatch`` if the
-  ///   argument for an `i?` isn't text, or ``ResultCode/misuse`` inside a read.
+  ///   argument for an `i?` isn't text, or ``ResultCode/misuse`` inside a read or if `sql` also
+  ///   contains interpolated values.
   @discardableResult
   public func executeChange(_ sql: SQL, withArgs arguments: [(any Bindable)?]) throws -> Change {
     try executeChange(sql.withArgs(arguments))
@@ -54,8 +55,9 @@ extension Database {
   ///   - arguments: One value for each parameter, in order; nil is NULL.
   /// - Returns: The number of changed rows and the last inserted rowid.
   /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
-  ///   ``ResultCode/range`` if the number of arguments is wrong, or ``ResultCode/mismatch`` if the
-  ///   argument for an `i?` isn't text; `CancellationError` if the task was cancelled.
+  ///   ``ResultCode/range`` if the number of arguments is wrong, ``ResultCode/mismatch`` if the
+  ///   argument for an `i?` isn't text, or ``ResultCode/misuse`` if `sql` also contains
+  ///   interpolated values; `CancellationError` if the task was cancelled.
   @discardableResult
   public func executeChange(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
@@ -67,9 +69,10 @@ extension Database {
   /// write. Blocks the thread.
   ///
   /// - Parameter script: Statements separated by semicolons, without parameters.
-  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property; with
-  ///   ``ResultCode/range`` if a statement has a parameter, or ``ResultCode/misuse`` if the script
-  ///   has interpolated values or inside a read. All changes are then rolled back.
+  /// - Throws: ``SQLiteError`` if the commit or a statement fails, with the failed statement in its
+  ///   `sql` property; with ``ResultCode/range`` if a statement has a parameter, or
+  ///   ``ResultCode/misuse`` inside a read or if the script has interpolated values. All changes
+  ///   are then rolled back.
   public func executeMultipleChanges(_ script: SQL) throws {
     try write { try $0.executeMultipleChanges(script) }
   }
@@ -77,10 +80,10 @@ extension Database {
   /// Runs several statements atomically, in one transaction. Suspends the task meanwhile.
   ///
   /// - Parameter script: Statements separated by semicolons, without parameters.
-  /// - Throws: ``SQLiteError`` with the failed statement in its `sql` property; with
-  ///   ``ResultCode/range`` if a statement has a parameter, or ``ResultCode/misuse`` if the script
-  ///   has interpolated values; `CancellationError` if the task was cancelled. All changes are then
-  ///   rolled back.
+  /// - Throws: ``SQLiteError`` if the commit or a statement fails, with the failed statement in its
+  ///   `sql` property; with ``ResultCode/range`` if a statement has a parameter, or
+  ///   ``ResultCode/misuse`` if the script has interpolated values; `CancellationError` if the task
+  ///   was cancelled. All changes are then rolled back.
   public func executeMultipleChanges(_ script: SQL) async throws {
     try await write { try $0.executeMultipleChanges(script) }
   }
@@ -124,7 +127,7 @@ extension Database {
   /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
   ///   ``ResultCode/range`` if the number of arguments is wrong, ``ResultCode/mismatch`` if the
   ///   argument for an `i?` isn't text, or ``ResultCode/misuse`` if the statement writes inside a
-  ///   read.
+  ///   read or if `sql` also contains interpolated values.
   public func executeQuery(_ sql: SQL, withArgs arguments: [(any Bindable)?]) throws -> [Row] {
     try executeQuery(sql.withArgs(arguments))
   }
@@ -138,8 +141,9 @@ extension Database {
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
   /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
-  ///   ``ResultCode/range`` if the number of arguments is wrong, or ``ResultCode/mismatch`` if the
-  ///   argument for an `i?` isn't text; `CancellationError` if the task was cancelled.
+  ///   ``ResultCode/range`` if the number of arguments is wrong, ``ResultCode/mismatch`` if the
+  ///   argument for an `i?` isn't text, or ``ResultCode/misuse`` if `sql` also contains
+  ///   interpolated values; `CancellationError` if the task was cancelled.
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) async throws -> [Row] {
@@ -151,8 +155,8 @@ extension Database {
   /// - Parameter code: A primary or extended result code.
   public static func errorMessage(for code: ResultCode) -> String { code.message }
 
-  /// Runs a closure that executes a single SELECT, on a snapshot, and returns its result. The
-  /// access begins no transaction, because a single SELECT reads one snapshot anyway.
+  /// Returns the result of a closure that executes a single SELECT on a snapshot. The access begins
+  /// no transaction, because a single SELECT always reads one snapshot.
   package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try unsafe withResultStorage { memory, isInitialized in
       try select { (connection: Connection) -> Void in
@@ -163,8 +167,8 @@ extension Database {
     }
   }
 
-  /// Runs a closure that executes a single SELECT, and suspends the task meanwhile. The closure may
-  /// run twice, as with ``readBriefly(deadline:_:)``.
+  /// Returns the result of a closure that executes a single SELECT on a snapshot, and suspends the
+  /// task meanwhile. The closure may run twice, as with ``readBriefly(deadline:_:)``.
   package dynamic func select<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
@@ -201,8 +205,9 @@ extension Database {
     if let result { return result }
     return try await write { try body($0) }
   }
-  /// Returns the scope in which a statement that changes the database runs: without a transaction,
-  /// unless higher layers add their own writes to each transaction that changes rows.
+  /// Returns the scope in which a statement that changes the database runs: a write transaction if
+  /// the statement may change rows and higher layers run ``CommitBodies`` in each transaction that
+  /// does; otherwise no transaction.
   private func scope(of sql: SQL) -> Access.Scope {
     guard !shared.commits.isEmpty, let word = SQLScanner.firstWord(sql.text),
       ["insert", "update", "delete", "replace", "with"].contains(word)

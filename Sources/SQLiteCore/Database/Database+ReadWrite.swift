@@ -54,8 +54,8 @@ extension Database {
   /// cooperative threads must not block. `body` therefore runs on the task's thread only if a
   /// connection is free, and if each statement is already compiled and took at most
   /// ``Options/longestReadOnTask`` in its last run. It always runs on a thread of the database if
-  /// the connection has functions, collations, an authorizer or a trace of the program, if the
-  /// database has a custom ``Options/vfs``, or if it belongs to a cluster.
+  /// the database has a custom ``Options/vfs`` or belongs to a cluster, or if the program has added
+  /// functions, collations, an authorizer or a trace to the connection.
   ///
   /// If a statement on the task's thread has to wait for a lock, or executes more than 2,000 SQLite
   /// instructions, it is interrupted, and `body` runs again on a thread of the database. Pages that

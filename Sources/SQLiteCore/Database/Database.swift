@@ -139,8 +139,8 @@ public final class Database: Sendable {
   /// Whether the content outlives this `Database`, so that other processes may use it, too.
   package var mayHaveOthers: Bool { path != nil || server != nil }
 
-  /// Whether opening this `Database` created its database, which is then empty unless something was
-  /// written since.
+  /// Whether opening this `Database` created its database, which is then empty unless something has
+  /// been written to it since.
   package var isNew: Bool { server == nil && (path == nil || file.wasCreated) }
 
   /// The absolute path of the file; nil for an in-memory or temporary database, and for one on a
@@ -190,8 +190,8 @@ public final class Database: Sendable {
     }
   }
 
-  /// Runs `body` on the writer connection before it is closed, if it was used. No access may be
-  /// running.
+  /// Runs `body` on the writer connection before the connection is closed. Does nothing if no
+  /// access has used the connection. Call this only while no access is running.
   func withUsedWriter(_ body: (Connection) throws -> Void) throws {
     guard !hasFreshWriter.load(ordering: .relaxed), !slots[0].isEmpty else { return }
     try slots[0].withConnection(
@@ -272,7 +272,8 @@ public final class Database: Sendable {
   ///   - access: The read to run. If it takes too long, its cancellation has the reason `length`
   ///     afterwards.
   ///   - body: The work to do with the connection.
-  /// - Returns: False if the read didn't complete and must run again, on a thread that can block.
+  /// - Returns: True if the read completed. False if it couldn't begin or took too long, and must
+  ///   run on a thread that can block.
   /// - Throws: The error of `body`; ``SQLiteError`` if the access was rejected or interrupted.
   func runOnTask(
     _ access: Access, _ body: (Connection) throws -> TransactionOutcome
@@ -336,7 +337,7 @@ extension Database {
 }
 
 extension Database {
-  /// Whether this thread is inside an access to the writer connection.
+  /// Whether this thread is inside an access that can write.
   var isInsideWrite: Bool { scheduler.slotOfThisThread() == 0 && !isInsideRead }
 
   /// Whether this thread is inside a read, in which no write can begin.

@@ -31,6 +31,10 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
 
   /// Returns whether `code` is equal to `pattern`, or is an extended code of the primary code
   /// `pattern`.
+  ///
+  /// - Parameters:
+  ///   - pattern: A primary code, to match all of its extended codes, or an extended code.
+  ///   - code: The code to test, such as the one of an error.
   public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {
     pattern == code || pattern == code.primary
   }
@@ -79,7 +83,7 @@ extension ResultCode {
   public static let lockingProtocol = ResultCode(rawValue: SQLITE_PROTOCOL)
   /// The schema changed repeatedly while a statement was being prepared (`SQLITE_SCHEMA`).
   public static let schema = ResultCode(rawValue: SQLITE_SCHEMA)
-  /// A text or a blob is too large (`SQLITE_TOOBIG`).
+  /// A text, a blob, a statement or a schema is too large (`SQLITE_TOOBIG`).
   public static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
   /// A constraint was violated (`SQLITE_CONSTRAINT`).
   public static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
@@ -91,7 +95,8 @@ extension ResultCode {
   /// The authorizer denied the statement, or the database doesn't have the requested
   /// ``Database/Feature`` (`SQLITE_AUTH`).
   public static let authorization = ResultCode(rawValue: SQLITE_AUTH)
-  /// An index or a count is out of range (`SQLITE_RANGE`).
+  /// An index, a limit or the number of values is out of range, or a parameter doesn't exist or has
+  /// no value (`SQLITE_RANGE`).
   public static let range = ResultCode(rawValue: SQLITE_RANGE)
   /// The file is not a database (`SQLITE_NOTADB`).
   public static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
@@ -123,6 +128,6 @@ extension ResultCode {
   public static let cannotOpenDirectory = ResultCode(rawValue: CSQLITE_CANTOPEN_ISDIR)
   /// The path is a symbolic link, which the options don't allow (`SQLITE_CANTOPEN_SYMLINK`).
   public static let cannotOpenSymbolicLink = ResultCode(rawValue: CSQLITE_CANTOPEN_SYMLINK)
-  /// The database file was moved or removed while it was open (`SQLITE_READONLY_DBMOVED`).
+  /// The database file has been moved or removed while it was open (`SQLITE_READONLY_DBMOVED`).
   public static let readOnlyMoved = ResultCode(rawValue: CSQLITE_READONLY_DBMOVED)
 }

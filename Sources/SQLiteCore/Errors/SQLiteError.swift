@@ -53,12 +53,18 @@ public struct SQLiteError: Error, Hashable, Sendable {
   public var offset: Int? { content.offset }
 
   /// Returns whether two errors have the same code, message, SQL and offset.
+  ///
+  /// - Parameters:
+  ///   - left: An error.
+  ///   - right: The error to compare with `left`.
   public static func == (left: SQLiteError, right: SQLiteError) -> Bool {
     left.code == right.code && left.message == right.message && left.sql == right.sql
       && left.offset == right.offset
   }
 
   /// Feeds the code, message, SQL and offset to `hasher`.
+  ///
+  /// - Parameter hasher: The hasher that combines the parts of the error.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(code)
     hasher.combine(message)

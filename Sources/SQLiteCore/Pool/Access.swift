@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A description of one use of a connection: its scope, deadline and cancellation. It also runs the
-/// closure of a `read` or a `write` accordingly.
+/// One use of a connection, with its scope, deadline and cancellation. The method `run(on:_:)` runs
+/// the closure of a `read` or a `write` accordingly.
 @usableFromInline struct Access: Sendable {
   /// The kind of connection that an access needs: one for reading, or the writer connection.
   enum Kind: Sendable {
@@ -45,8 +45,8 @@ import Synchronization
     }
   }
 
-  /// Whether the access begins a transaction, which a ``TransactionOutcome`` that the closure
-  /// returns can end.
+  /// Whether the access begins a transaction. If it does, its closure can return a
+  /// ``TransactionOutcome`` to commit it or roll it back.
   var isTransaction: Bool {
     switch scope {
     case .read, .write: true
@@ -137,7 +137,7 @@ struct Holder: Sendable {
   var thread: UInt = 0
 }
 
-/// The work of an access that may run on another thread than its caller's.
+/// The work of an access that may run on a thread other than its caller's.
 protocol Work: AnyObject, Sendable {
   /// Runs the work on a connection and stores the result for the caller.
   func run(on connection: Connection) throws -> TransactionOutcome
@@ -190,8 +190,7 @@ final class TaskAccess: Sendable {
   private struct State: Sendable {
     var work: (any Work)?
     var successor: GrantedAccess?
-    /// Whether the successor was taken, or there was none to take. No successor can be stored
-    /// afterwards.
+    /// Whether ``takeSuccessor()`` has been called. No successor can be stored afterwards.
     var isOver = false
     /// The continuation of the task, if it is suspended.
     var continuation: CheckedContinuation<Void, any Error>?
@@ -206,10 +205,10 @@ final class TaskAccess: Sendable {
     state = Mutex(State(work: work))
   }
 
-  /// Removes and returns the work, so that the worker's thread releases it before it resumes the
-  /// task, which holds the work, too. Otherwise the worker's thread might be the last to release
-  /// the program's objects, and their deinitializers might wait for the slot that this thread must
-  /// leave.
+  /// Removes and returns the work, so that the worker's thread can release it before resuming the
+  /// task, which also holds a reference to the work. Otherwise the worker's thread might be the
+  /// last to release the program's objects, and their deinitializers might wait for the slot that
+  /// this thread must leave.
   func takeWork() -> (any Work)? {
     state.withLock { state in
       defer { state.work = nil }
@@ -228,8 +227,8 @@ final class TaskAccess: Sendable {
     continuation?.resume(with: outcome)
   }
 
-  /// Stores the continuation of a task that is being suspended, and resumes it when the access
-  /// ends. If the access has already ended, resumes it immediately.
+  /// Stores the continuation of a task that is being suspended, so that ``end(with:)`` resumes it.
+  /// If the access has already ended, resumes it immediately.
   func wake(_ continuation: CheckedContinuation<Void, any Error>) {
     let outcome = state.withLock { state in
       if state.outcome == nil { state.continuation = continuation }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A state with a lock, for which tasks can wait: they suspend until it changes.
+/// A state that is protected by a lock. Tasks can suspend until it changes.
 package final class Awaited<State: Sendable>: Sendable {
   private struct Content {
     var state: State

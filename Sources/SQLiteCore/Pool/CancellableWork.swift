@@ -11,13 +11,13 @@ package final class CancellableWork: Sendable {
 
   package init() {}
 
-  /// Throws `CancellationError` if the task was cancelled.
+  /// Throws `CancellationError` if the task has been cancelled.
   package func check() throws {
     if state.withLock({ $0.isCancelled }) { throw CancellationError() }
   }
 
-  /// Calls `handler` when the task is cancelled. Has no effect if the task was cancelled before
-  /// this call.
+  /// Calls `handler` when the task is cancelled. Has no effect if the task has already been
+  /// cancelled.
   package func onCancel(_ handler: @escaping @Sendable () -> Void) {
     state.withLock { $0.handlers.append(handler) }
   }

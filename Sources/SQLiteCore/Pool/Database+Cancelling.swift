@@ -2,7 +2,7 @@
 // access is removed from its queue. A running statement is stopped by SQLite's progress handler
 // (``Interruption``).
 extension Database {
-  /// Runs `body`, and ends an access if the task is cancelled.
+  /// Runs `body`, and ends `access` if the task is cancelled.
   ///
   /// - Parameters:
   ///   - access: The access to end.

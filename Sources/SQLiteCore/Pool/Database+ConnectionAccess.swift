@@ -112,8 +112,8 @@ extension Database {
     }
   }
 
-  /// Runs a task's access and then its successors. Uses a thread that is just resuming its task, if
-  /// there is one, otherwise a thread of the worker.
+  /// Runs a task's access and then its successors. Uses the thread that is currently resuming the
+  /// task of another access, if there is one, otherwise a thread of the worker.
   func start(_ first: GrantedAccess) {
     // A thread that is resuming its task becomes free sooner than another thread wakes up.
     if exchangeResumed(nil)?.leaveSlot(to: first) == true { return }

@@ -88,8 +88,8 @@ extension Database {
     }
   }
 
-  /// Runs a write now if the writer connection is free and no access waits for it, or if an outer
-  /// access on this thread holds it. Otherwise returns false without running `body`.
+  /// Runs a write now and returns true if the writer connection is free and no access waits for it,
+  /// or if an outer access on this thread holds it. Otherwise returns false without running `body`.
   @usableFromInline dynamic func runInGroupAtOnce(
     deadline: ContinuousClock.Instant?, _ body: (Connection) throws -> TransactionOutcome
   ) throws -> Bool {

@@ -88,7 +88,7 @@ struct GroupCommitRun {
     answers.append((members.removeFirst(), error))
   }
 
-  /// Reports the outcomes to the callers. Call this after the slot was left.
+  /// Reports the outcomes to the callers. Call this after leaving the slot.
   ///
   /// A task can't be resumed while its cancellation handlers run, and these may wait for the slot
   /// or for another member. Blocked threads are therefore woken first, because waking them never
@@ -119,8 +119,8 @@ struct GroupCommitRun {
   /// - Parameters:
   ///   - connection: The writer connection.
   ///   - acceptsMembers: Whether writes that are queued while the transaction runs join it.
-  /// - Returns: The error of the last member, if that member made SQLite roll back the transaction;
-  ///   otherwise nil.
+  /// - Returns: The error of the last member, if there are several and that member made SQLite roll
+  ///   back the transaction; otherwise nil.
   private mutating func runTogether(
     on connection: Connection, acceptsMembers: Bool
   ) -> (any Error)? {
@@ -211,8 +211,8 @@ struct GroupCommitRun {
     wasSuspended = wasSuspended || member.access.cancellation.reason == .suspension
   }
 
-  /// Returns whether another member is queued. If none is, but one is likely to come soon, waits
-  /// for it for a short time.
+  /// Returns whether another member is queued. If none is, but one is likely to arrive soon, first
+  /// waits for it for a short time.
   private func mayAcceptMember(until end: Moment) -> Bool {
     guard members.count < limits.maximumCount, .now < end else { return false }
     return groupCommitStatistics.waits(after: members.count) { scheduler.hasMember }
@@ -309,7 +309,8 @@ final class GroupCommitStatistics: Sendable {
   private let count = Atomic(1)
   private let patience = Atomic(0)
 
-  /// Records the number of writes in a transaction that was just committed.
+  /// Records the number of writes in a transaction that has just been committed, and derives from
+  /// the duration of its commit how long later transactions wait for members.
   ///
   /// - Parameters:
   ///   - count: The number of writes.
@@ -320,7 +321,7 @@ final class GroupCommitStatistics: Sendable {
   }
 
   /// Returns whether another write is queued. If none is and the last transaction had more members,
-  /// waits for one first.
+  /// first waits for one for a short time.
   ///
   /// - Parameters:
   ///   - count: The number of writes in the transaction so far.

@@ -62,7 +62,7 @@ final class Scheduler: Sendable {
     let wake: Wake
   }
 
-  /// The number of the thread whose access uses a slot, or 0.
+  /// The number of the thread whose access uses a slot, or 0 if no access is running there.
   ///
   /// A thread stores its own number when its access begins and resets it when the access ends. It
   /// only ever searches for its own number, so relaxed loads and stores are enough and the
@@ -116,8 +116,8 @@ final class Scheduler: Sendable {
   /// deadlocks, lock it before `state`, never while holding `state`.
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
   /// The queue on which the tasks of rejected accesses are resumed. Resuming a task blocks until
-  /// its cancellation handlers have run. These may wait for other threads, so none of those threads
-  /// may do it.
+  /// its cancellation handlers have run. These may wait for other threads, so only a separate
+  /// thread can resume the task without a deadlock.
   let messenger = DispatchQueue(label: "MagicData.Scheduler.messenger")
 
   /// The cancellation that all nested accesses share. It is never requested, because only the outer
@@ -156,8 +156,8 @@ final class Scheduler: Sendable {
   /// The number of waiting accesses that have a deadline.
   var deadlineCount: Int { state.withLock { $0.waiting.deadlineCount } }
 
-  /// Acquires a slot for an access on this thread. Blocks until a slot is free. Throws if the
-  /// access is rejected, cancelled or late.
+  /// Acquires a slot for an access on this thread, and blocks until one is free. Throws if the
+  /// access is rejected or cancelled, or if its deadline passes.
   func enter(
     _ kind: Access.Kind, cancellation: Cancellation, deadline: Moment?
   ) throws(SQLiteError) -> Grant {
@@ -419,7 +419,7 @@ extension Scheduler {
     }
   }
 
-  /// Removes the accesses whose deadline has passed from the queue, and wakes them with an error.
+  /// Removes from the queue all accesses whose deadlines have passed, and wakes them with an error.
   private func wakeExpired() {
     let (late, mustSetTimer) = state.withLock { state in
       let late = state.waiting.removeExpired(.now)
@@ -476,7 +476,7 @@ extension Scheduler {
   }
 
   /// Accepts new accesses again, as soon as all calls of ``refuse(_:isClosed:whenIdle:)`` are
-  /// complete. Does nothing if the database was closed.
+  /// complete. Does nothing if the database has been closed.
   func allow() {
     state.withLock { state in
       state.isResumed = true

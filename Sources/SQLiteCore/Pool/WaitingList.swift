@@ -7,7 +7,7 @@ struct WaitingList<Element: Sendable>: Sendable {
   private struct Place: Sendable {
     let number: UInt64
     let deadline: Moment?
-    /// The waiting element, or nil after it was removed.
+    /// The waiting element, or nil after its removal.
     var element: Element?
   }
 
@@ -65,7 +65,7 @@ struct WaitingList<Element: Sendable>: Sendable {
     isEmpty(lane) ? nil : take(lanes[lane].start, in: lane)
   }
 
-  /// Removes and returns the element with a number. Returns nil if it was removed before.
+  /// Removes and returns the element with a number. Returns nil if it has already been removed.
   mutating func remove(_ number: UInt64) -> Element? {
     for lane in lanes.indices {
       guard let index = index(of: number, in: lane) else { continue }
@@ -89,7 +89,7 @@ struct WaitingList<Element: Sendable>: Sendable {
   }
 
   /// Returns the index of the place with a number, or nil if it isn't in the lane or its element
-  /// was removed.
+  /// has been removed.
   private func index(of number: UInt64, in lane: Int) -> Int? {
     let places = lanes[lane].places
     var (low, high) = (lanes[lane].start, places.count)

@@ -79,8 +79,9 @@ extension SQL {
     return SQL(String(decoding: result, as: UTF8.self), remaining + values[used...])
   }
 
-  /// Throws if the statement has interpolated values. A statement gets its values either by
-  /// interpolation or from arguments.
+  /// Throws if the SQL has interpolated values, because a statement gets its values either by
+  /// interpolation or from arguments, not both. Also throws the error of an interpolated value that
+  /// can't be bound.
   func checkHasNoValues() throws(SQLiteError) {
     if let failure { throw failure.with(sql: text) }
     guard pieces.isEmpty else {

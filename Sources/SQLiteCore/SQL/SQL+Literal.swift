@@ -34,7 +34,7 @@ extension SQL: ExpressibleByStringInterpolation {
       sql.add(literal)
     }
 
-    /// Appends a parameter and binds a value to it. The type of the value can be an existential.
+    /// Appends a parameter and binds a value to it. The value can also be an `any Bindable`.
     ///
     /// If SQLite can't store the value, the statement throws the value's error instead of running.
     ///

@@ -118,7 +118,7 @@ extension SQL {
     pieces.append(Piece(text: text, isMarked: isMarked, parameter: parameter))
   }
 
-  /// Records the error of a value that can't be bound, and appends a `?` in its place.
+  /// Records the error of a value that can't be bound, and appends a `?` in place of the value.
   @usableFromInline package mutating func refuse(_ error: SQLiteError) {
     append(text: "?")
     failure = failure ?? error
@@ -154,7 +154,7 @@ extension SQL {
 
   /// A hash of the literal, computed from the in-memory representation of its first text and the
   /// number of its values. All evaluations of one literal have the same hash. Different literals
-  /// rarely do.
+  /// rarely have equal hashes.
   var literalHash: Int {
     guard !pieces.isEmpty, let words = words(of: pieces[0].text) else { return 0 }
     return Int(truncatingIfNeeded: (words.0 ^ words.1 &>> 4) &+ UInt64(pieces.count))
@@ -172,8 +172,8 @@ extension SQL {
     pieces.allSatisfy(\.isMarked) ? pieces.map(\.text) + [end] : nil
   }
 
-  /// Returns whether the texts are identical to `texts` in memory, which is the case for each
-  /// evaluation of one literal.
+  /// Returns whether this SQL's texts are the same strings in memory as `texts`, which is the case
+  /// for each evaluation of one literal.
   func hasIdenticalTexts(_ texts: [String]) -> Bool {
     let count = pieces.count
     guard texts.count == count + 1, isSameText(end, texts[count]) else {

@@ -91,8 +91,8 @@ extension SQLScanner {
     case begin, commit, end, rollback, savepoint, release
   }
 
-  /// Returns the first word in lower case, after any semicolons, or nil if the SQL doesn't begin
-  /// with an unquoted word.
+  /// Returns the first word of the SQL in lower case, ignoring leading semicolons, or nil if the
+  /// SQL doesn't begin with an unquoted word.
   static func firstWord(_ sql: String) -> String? {
     var scanner = SQLScanner(sql)
     while let word = scanner.nextWord() {
