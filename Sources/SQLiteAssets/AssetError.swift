@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// An error that an ``AssetStore`` throws, or that it returns for an asset.
+/// An error that an ``AssetStore`` throws, or that a verification or a backup returns for an asset.
 ///
 /// Errors of SQLite are thrown as `SQLiteError`. If a file is missing or damaged, the error
 /// concerns only that asset. All others can still be read.
@@ -32,7 +32,8 @@ public enum AssetError: Error, Hashable, Sendable {
   /// The target folder of a backup isn't empty.
   case folderNotEmpty(path: String)
   /// The row of an asset contains an invalid value, such as a file name outside the folder, or
-  /// content that doesn't match the digest.
+  /// content that doesn't match the digest. The `id` is a string because it may be the invalid
+  /// value.
   case damagedRow(id: String)
   /// The store with this folder was closed.
   case closed(path: String)

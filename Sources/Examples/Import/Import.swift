@@ -56,8 +56,8 @@ struct LineReader {
   }
 }
 
-/// A program that imports a file of comma-separated values into a table. Without a file, generates
-/// one that contains some invalid lines.
+/// A program that imports a file of comma-separated values into a table. If you don't specify a
+/// file, the program generates one that contains some invalid lines.
 @main struct Import {
   static func main() async throws {
     var words = Array(CommandLine.arguments.dropFirst())

@@ -38,7 +38,7 @@ struct UsageError: Error, CustomStringConvertible {
   var description: String
 }
 
-/// A program that keeps notes in a store: `Notes FOLDER COMMAND …`. Without arguments, runs a
+/// A program that keeps notes in a store: `Notes FOLDER COMMAND …`. Without arguments, it runs a
 /// demonstration in a temporary store.
 @main struct Notes {
   static let help = """

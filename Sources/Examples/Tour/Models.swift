@@ -1,7 +1,7 @@
 package import Essentials
 package import MagicData
 
-/// A country of the ISO 3166 standard.
+/// A country in the ISO 3166-1 standard.
 package struct Country: MagicObject {
   /// The two-letter ISO 3166-1 code.
   @PrimaryMagicValue package var code: String
@@ -25,7 +25,7 @@ package struct Zone: MagicObject {
   /// The longitude in degrees, positive in the east.
   @MagicValue package var longitude: Double
   @OptionalMagicValue package var comments: String?
-  /// The countries that use the zone, the one with its most populous city first.
+  /// The countries that use the zone. The country with the zone's most populous city is the first.
   @MagicValue package var countries: [Country]
   /// The compiled TZif file.
   @MagicValue package var file: AsyncMagical<MagicAsset<Data>>

@@ -76,7 +76,7 @@ package struct ZoneFolder: Sendable {
     url = URL(filePath: path, directoryHint: .isDirectory)
   }
 
-  /// Reads the table with that file name.
+  /// Reads the table file with the given name from the folder.
   package func tabFile(_ name: String) throws(ZoneDatabaseError) -> TabFile {
     let file = url.appending(path: name, directoryHint: .notDirectory)
     return TabFile(path: Self.path(of: file), bytes: try Self.bytes(of: file))
@@ -140,7 +140,7 @@ package struct TabFile {
     self.bytes = bytes
   }
 
-  /// Converts the columns of each line to an entry with `read`.
+  /// Returns the entries that `read` creates, each from the columns of one line.
   ///
   /// - Throws: `ZoneDatabaseError.damagedLine` with the line number if a line is invalid or `read`
   ///   throws.

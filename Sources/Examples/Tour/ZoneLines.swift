@@ -5,7 +5,8 @@ package struct ZoneLine: Hashable, Sendable {
   /// The name of the zone, such as `Europe/Berlin`. Also the path of its file in the database's
   /// folder.
   package let name: String
-  /// The country codes, the country with the most populous city first.
+  /// The codes of the countries that use the zone. The country with the zone's most populous city
+  /// is the first.
   package let countries: [String]
   package let coordinates: Coordinates
   package let comments: String?
@@ -32,7 +33,7 @@ package struct ZoneLine: Hashable, Sendable {
     return codes
   }
 
-  /// Throws an error unless the name is a plain relative path that stays below its folder.
+  /// Throws `LineProblem` unless the name is a plain relative path that stays below its folder.
   private static func check(name: String) throws(LineProblem) {
     guard !name.isEmpty else { throw LineProblem("empty zone name") }
     guard name.utf8.allSatisfy(isNameByte) else {

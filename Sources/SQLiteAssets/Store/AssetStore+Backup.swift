@@ -2,14 +2,15 @@ import SQLiteCore
 import SystemFiles
 
 /// The result of a backup: the paths of the copied database and assets, and an error for each asset
-/// that was missing or damaged.
+/// that couldn't be copied intact.
 public struct AssetBackup: Hashable, Sendable {
   /// The path of the copied database file.
   public let database: String
   /// The path of the folder with the copied assets.
   public let assets: String
-  /// One error for each asset that was missing or damaged. The backup contains the rows of these
-  /// assets, and copies of the damaged files.
+  /// One error for each asset with an invalid row, or with a file that is missing, damaged or
+  /// unreadable. Content in rows isn't verified. The backup contains the rows of these assets, and
+  /// copies of the damaged files.
   public internal(set) var faults: [AssetError] = []
 }
 

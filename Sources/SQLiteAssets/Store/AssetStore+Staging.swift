@@ -3,8 +3,10 @@ import Synchronization
 import SystemFiles
 
 extension AssetStore {
-  /// Stages content, to be put into the store later: writes it to a file in the store's folder or,
-  /// if it is smaller than ``minimumFileSize``, keeps it in memory. Blocks the thread.
+  /// Stages content, to be put into the store later. Blocks the thread.
+  ///
+  /// The content is written to a file in the store's folder. If it is smaller than
+  /// ``minimumFileSize``, it stays in memory instead.
   ///
   /// - Parameters:
   ///   - bytes: The content to store.
@@ -20,8 +22,10 @@ extension AssetStore {
       pendingFolder)
   }
 
-  /// Stages content, to be put into the store later: writes it to a file in the store's folder or,
-  /// if it is smaller than ``minimumFileSize``, keeps it in memory. Suspends the task meanwhile.
+  /// Stages content, to be put into the store later. Suspends the task meanwhile.
+  ///
+  /// The content is written to a file in the store's folder. If it is smaller than
+  /// ``minimumFileSize``, it stays in memory instead.
   ///
   /// - Parameters:
   ///   - bytes: The content to store.
@@ -35,9 +39,10 @@ extension AssetStore {
     try await worker.run { try self.stage(bytes, extension: fileExtension) }
   }
 
-  /// Stages the content of a file, to be put into the store later: copies it in constant memory to
-  /// the store's folder or, if it is smaller than ``minimumFileSize``, reads it into memory. Blocks
-  /// the thread.
+  /// Stages a copy of a file, to be put into the store later. Blocks the thread.
+  ///
+  /// The file is copied to the store's folder in constant memory. If it is smaller than
+  /// ``minimumFileSize``, it is read into memory instead.
   ///
   /// The copy is a copy-on-write clone if the file system supports it (`FICLONE` on Linux, with
   /// Btrfs and XFS; `clonefile` on Apple platforms). The file is always read once, to compute the
@@ -55,9 +60,10 @@ extension AssetStore {
     try StagedAsset(copy(ofFile: path, extension: fileExtension, syncing: true), pendingFolder)
   }
 
-  /// Stages the content of a file, to be put into the store later: copies it in constant memory to
-  /// the store's folder or, if it is smaller than ``minimumFileSize``, reads it into memory.
-  /// Suspends the task meanwhile.
+  /// Stages a copy of a file, to be put into the store later. Suspends the task meanwhile.
+  ///
+  /// The file is copied to the store's folder in constant memory. If it is smaller than
+  /// ``minimumFileSize``, it is read into memory instead.
   ///
   /// - Parameters:
   ///   - path: The path of a regular file, or of a symbolic link to one.
@@ -97,9 +103,10 @@ extension AssetStore {
     }
   }
 
-  /// Stages the content of a stream of pieces, to be put into the store later: writes it in
-  /// constant memory to a file in the store's folder or, if it is smaller than ``minimumFileSize``,
-  /// keeps it in memory.
+  /// Stages content that arrives as a stream of pieces, to be put into the store later.
+  ///
+  /// The content is written to a file in the store's folder in constant memory. If it is smaller
+  /// than ``minimumFileSize``, it stays in memory instead.
   ///
   /// - Parameters:
   ///   - pieces: The content in pieces of any size, for example `Data` values.
@@ -118,9 +125,10 @@ extension AssetStore {
     return try await worker.run { try stream.finish() }
   }
 
-  /// Stages the content of a stream of bytes, to be put into the store later: writes it in constant
-  /// memory to a file in the store's folder or, if it is smaller than ``minimumFileSize``, keeps it
-  /// in memory.
+  /// Stages content that arrives as a stream of bytes, to be put into the store later.
+  ///
+  /// The content is written to a file in the store's folder in constant memory. If it is smaller
+  /// than ``minimumFileSize``, it stays in memory instead.
   ///
   /// - Parameters:
   ///   - bytes: The content, for example the `resourceBytes` of a URL on Apple platforms.

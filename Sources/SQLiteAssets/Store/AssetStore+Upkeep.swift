@@ -1,15 +1,17 @@
 import SQLiteCore
 import SystemFiles
 
-/// The progress of a verification or a backup of all assets.
+/// The progress of a verification or a backup.
+///
+/// A verification processes all assets. A backup processes the assets with content in a file.
 public struct AssetProgress: Hashable, Sendable {
-  /// The number of completed assets.
+  /// The number of assets that have been processed, including damaged ones.
   public internal(set) var assets = 0
-  /// The number of all assets when the operation began.
+  /// The number of assets to process, as counted when the operation began.
   public internal(set) var totalAssets = 0
-  /// The number of bytes in the completed assets.
+  /// The size of the processed assets in bytes, according to their rows.
   public internal(set) var bytes = 0
-  /// The number of bytes in all assets when the operation began.
+  /// The size of the assets to process in bytes, according to their rows when the operation began.
   public internal(set) var totalBytes = 0
 }
 

@@ -9,7 +9,7 @@ package enum DateText {
   package static let maximumLength = 320
 
   /// Appends the text of `seconds` to `output`, which must have capacity for ``length(ofSeconds:)``
-  /// bytes.
+  /// bytes. `separator` is the character between the date and the time.
   ///
   /// - Precondition: `seconds` is in ``DateRange``, and is 0 or has a magnitude of at least 1e-280.
   package static func append(
@@ -39,7 +39,8 @@ package enum DateText {
     }
   }
 
-  /// Returns the text of `seconds`, followed by `zone` unless that is nil.
+  /// Returns the text of `seconds`, followed by `zone` unless that is nil. `separator` is the
+  /// character between the date and the time.
   ///
   /// - Precondition: `seconds` is in ``DateRange``, and is 0 or has a magnitude of at least 1e-280.
   package static func text(

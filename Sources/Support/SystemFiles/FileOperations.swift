@@ -145,7 +145,9 @@ package final class Descriptor: Sendable {
   /// Starts writing the content to the disk without waiting, if the system supports it.
   package func beginSync() { operations.beginSync(of: number) }
 
-  /// Flushes the content to the disk, so that it survives a power failure.
+  /// Flushes the content to the disk, so that it survives a power failure. Pass false for
+  /// `emptyingDriveCache` if you sync another file afterwards: on Darwin, the content may stay in
+  /// the drive's cache until then.
   ///
   /// - Throws: `SystemFailure` if `fsync` fails.
   package func sync(emptyingDriveCache: Bool = true) throws(SystemFailure) {

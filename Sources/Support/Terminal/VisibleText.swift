@@ -1,6 +1,6 @@
 extension String {
-  /// The text with each control character, including line ends, replaced by an escape such as
-  /// `\u{1B}`.
+  /// The text with each control character (`isControl`), including line ends, replaced by an escape
+  /// such as `\u{1B}`.
   package var visible: String {
     guard unicodeScalars.contains(where: \.isControl) else { return self }
     var text = ""
@@ -39,7 +39,8 @@ extension StringProtocol {
   /// characters.
   package var terminalWidth: Int { reduce(0) { $0 + $1.terminalWidth } }
 
-  /// Returns the text, truncated to a number of terminal columns. A truncated text ends in `…`.
+  /// Returns the text, truncated to a number of terminal columns. A truncated text ends in `…`,
+  /// which occupies one of them.
   package func cut(to columns: Int) -> String {
     var width = 0
     var end = startIndex
@@ -57,7 +58,7 @@ extension StringProtocol {
 
 extension Character {
   /// The number of terminal columns that the character occupies: 2 for wide East Asian characters
-  /// and emoji, 0 for marks without a base character, otherwise 1.
+  /// and emoji, 0 for a combining mark or format character without a base character, otherwise 1.
   package var terminalWidth: Int {
     guard let first = unicodeScalars.first else { return 0 }
     switch first.properties.generalCategory {

@@ -58,7 +58,7 @@ extension Migration.Step {
   /// `SQLiteError` if they violate a foreign key.
   ///
   /// - Parameters:
-  ///   - constraint: One or more constraints, the way they follow the type in a column definition.
+  ///   - constraint: One or more constraints, written as after the type in a column definition.
   ///   - column: The name of the column.
   ///   - table: The table that contains the column.
   public static func addConstraint(
@@ -110,11 +110,11 @@ extension Migration.Step {
   ///
   ///     .dropConstraint("NOT NULL", of: "name", in: "City")
   ///
-  /// Constraints are compared like in ``dropConstraint(_:in:)``. The migration throws
+  /// Constraints are compared as in ``dropConstraint(_:in:)``. The migration throws
   /// ``RebuildError`` if the column doesn't have one of them.
   ///
   /// - Parameters:
-  ///   - constraint: One or more constraints, the way they follow the type in a column definition.
+  ///   - constraint: One or more constraints, written as after the type in a column definition.
   ///   - column: The name of the column.
   ///   - table: The table that contains the column.
   public static func dropConstraint(

@@ -222,8 +222,8 @@ extension Connection {
       """, as: String.self, String.self, Int.self, Int64?.self)
   }
 
-  /// Returns the name of the index that doesn't match its table according to `finding`, or nil if
-  /// the finding is about something else.
+  /// Returns the name of the index that, according to a message of SQLite's integrity check,
+  /// doesn't match its table. Returns nil if the message is about something else.
   fileprivate static func index(namedIn finding: String) -> String? {
     for words in [
       " missing from index ", "wrong # of entries in index ", "non-unique entry in index ",

@@ -21,7 +21,7 @@ enum ClusterLocation {
   ///   - operands: The number of operands that the command requires in addition to the path. With
   ///     `--cluster`, the path is omitted.
   /// - Throws: `ToolError` if the number of operands is wrong or only one of the two options is
-  ///   present.
+  ///   present; `SQLiteError` if the database can't be opened.
   static func open(_ session: Session, operands: Int) throws -> Database? {
     let values = session.arguments.values
     let isNamed = values["--cluster"] != nil

@@ -70,8 +70,8 @@ struct DatabaseLocation {
 
   /// Opens the assets of a read-only database, or returns nil if the database has no asset tables.
   ///
-  /// - Throws: `ToolError` if a row references an asset file and the folder of the files is
-  ///   missing.
+  /// - Throws: `ToolError` if a row references an asset file but the folder of the files is
+  ///   missing, or if another file has its path; the errors of `AssetStore` and SQLite.
   func assets(of database: Database) throws -> AssetStore? {
     guard try Self.isStore(database), let path = database.path else { return nil }
     let folder = StorePath.assets(of: path)

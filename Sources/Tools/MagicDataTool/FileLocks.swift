@@ -83,8 +83,8 @@ struct FileLocks {
       return "\(digits(major)):\(digits(minor)):\(status.st_ino)"
     }
 
-    /// Returns the purpose of a lock on a byte of the database file or of the log's index (the
-    /// constants in SQLite's `os.h` and `wal.c`).
+    /// Returns the purpose of a lock. It follows from the locked byte of the database file or of
+    /// the index of the write-ahead log (see the constants in SQLite's `os.h` and `wal.c`).
     private static func name(of byte: Int, isWrite: Bool, isIndex: Bool) -> String {
       switch (byte, isIndex) {
       case (120, true): "writes"

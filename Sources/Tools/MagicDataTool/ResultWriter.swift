@@ -16,7 +16,8 @@ struct ResultWriter {
   private let output: Output
   private let names: [String]
   private var text = ""
-  /// The first rows, which determine the column widths. Nil once the widths are known.
+  /// The rows of a table that were added before the column widths were determined from them. Nil
+  /// after that.
   private var firstRows: [[TableCell]]? = []
   private var widths: [Int] = []
   private var isNumeric: [Bool] = []

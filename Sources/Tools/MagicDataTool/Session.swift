@@ -20,8 +20,8 @@ struct Session {
     self.interruption = interruption
   }
 
-  /// Creates a writer for results in the format of `--format`: by default a table on a terminal,
-  /// otherwise CSV.
+  /// Creates a writer for results in the format of `--format`. Without this option, the format is a
+  /// table on a terminal, otherwise CSV. Throws `ToolError` if the format is unknown.
   func results(_ columns: [String]) throws -> ResultWriter {
     var format = output.isTerminal ? ResultWriter.Format.table : .csv
     if let name = arguments.values["--format"] {

@@ -154,7 +154,9 @@ extension Command {
 }
 
 extension Session {
-  /// Returns a text file in the format of `--as`, or of the file extension if `--as` is missing.
+  /// Returns the text file at a path, in the format that `--as` specifies. Without this option, the
+  /// file extension determines the format. Throws `ToolError` if neither is `spon`, `json` or
+  /// `jsonl`.
   fileprivate func textFile(_ path: String) throws -> DataFile {
     let end = path.split(separator: ".").last.map { String($0).lowercased() }
     switch arguments.values["--as"] ?? end {

@@ -3,7 +3,7 @@ public import SQLiteCore
 public import SQLiteMapping
 import Synchronization
 
-/// A store that persists collections of `Codable` values in a database, without any declarations.
+/// A store that persists collections of `Codable` values in a database, without a declared schema.
 ///
 ///     let store = try CodableStore(path: "people.sqlite3")
 ///     try store.insert(item: Person(id: 0, name: "Ricardo", age: 35))
