@@ -1,7 +1,7 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// A query for objects, with its SQL written for one store.
+/// A query for objects, whose SQL has been written for one store.
 struct ObjectQuery: Sendable {
   private let store: any ObjectStore
   let plan: ObjectPlan

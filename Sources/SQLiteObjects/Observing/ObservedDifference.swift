@@ -98,7 +98,7 @@ struct ObservedList: Sendable {
   }
 
   /// Returns, for each element, whether it is part of one longest increasing subsequence of the
-  /// numbers. Nil never is.
+  /// numbers. The subsequence skips nil elements.
   private static func longestIncreasingSubsequence(of numbers: [Int?]) -> [Bool] {
     /// For each length, the index in `numbers` of the last element of the increasing subsequence of
     /// this length whose last element is the least.

@@ -8,7 +8,7 @@ import SQLiteMapping
 /// values differ, the affinity or collation of a column affects the comparison, and only SQLite can
 /// evaluate it.
 struct RowCondition: Sendable {
-  /// The names of the columns that the condition reads.
+  /// The names, in lower case, of the columns that the condition reads.
   private var names: [String] = []
   private var holds: Predicate = { _ in nil }
   /// The table name in lower case.
@@ -20,7 +20,7 @@ struct RowCondition: Sendable {
   /// A closure that returns a value of a row, or nil if it is unknown.
   private typealias Operand = @Sendable (Row) -> Value?
 
-  /// Creates a condition from a filter. Returns nil if the filter can only be evaluated by a query,
+  /// Creates a condition from a filter. The result is nil if only a query can evaluate the filter,
   /// for example because it reads related objects, compares a column whose type has a collation, or
   /// is nested more than 40 levels deep.
   init?(_ filter: QueryNode, on plan: ObjectPlan, in store: any ObjectStore) {

@@ -6,9 +6,9 @@ import SQLiteRelations
 /// For example, `\.$age > 30` becomes `"Person"."age" > ?` with the value 30.
 ///
 /// The operators in `Filter+Comparison.swift` create the ``QueryNode`` that is written here.
-/// `ExpressionSQL+References.swift` writes comparisons with the object that a property references,
-/// as in `\.$owner.$age > 3`. `ExpressionSQL+Related.swift` writes conditions on collections. A
-/// test for nil through a reference is a scalar subquery (``column(_:_:)``).
+/// `ExpressionSQL+References.swift` writes comparisons with properties of referenced objects, as in
+/// `\.$owner.$age > 3`. `ExpressionSQL+Related.swift` writes conditions on collections. A test for
+/// nil through a reference is a scalar subquery (``column(_:_:)``).
 /// `ExpressionSQL+RowStrategy.swift` decides which condition SQLite uses to find the rows.
 ///
 /// All tables of a statement have different names: the tables of subqueries and joins are numbered.
@@ -210,9 +210,9 @@ extension ExpressionSQL {
     sql.append(text: operand.isTruthValue ? ") IS NOT 1" : "), 0)")
   }
 
-  /// Returns the operand of an equality; on a server, which lacks the collations of this library,
-  /// without its collation. The equality yields the same result, because equal values have the same
-  /// stored form.
+  /// Returns the operand of an equality. On a server, which lacks the collations of this library,
+  /// the operand's collation is removed. The equality yields the same result, because equal values
+  /// have the same stored form.
   private func withoutCollation(_ node: QueryNode) -> QueryNode {
     guard store.isRemote, case .librarySQL(let form, let operands, _) = node,
       form.pieces == QueryNode.orderPieces

@@ -193,7 +193,7 @@ public func * <Right: MagicCalculation>(
 }
 
 /// Returns an expression for the quotient of two properties. Integer division truncates. Division
-/// by zero is nil.
+/// by zero yields nil.
 public func / <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
@@ -202,7 +202,7 @@ where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
 }
 
 /// Returns an expression for the quotient of a property and a value. Integer division truncates.
-/// Division by zero is nil.
+/// Division by zero yields nil.
 public func / <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
@@ -210,7 +210,7 @@ public func / <Object: MagicObject, Column: MagicColumn>(
 }
 
 /// Returns an expression for the quotient of a value and a property. Integer division truncates.
-/// Division by zero is nil.
+/// Division by zero yields nil.
 public func / <Object: MagicObject, Column: MagicColumn>(
   left: Column.Element, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
@@ -218,7 +218,7 @@ public func / <Object: MagicObject, Column: MagicColumn>(
 }
 
 /// Returns an expression for the quotient of a property and an expression. Integer division
-/// truncates. Division by zero is nil.
+/// truncates. Division by zero yields nil.
 public func / <Object: MagicObject, Column: MagicColumn, Element: Numeric & MagicComparable>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Element>
 ) -> MagicExpression<Object, Element> where Column.Element == Element {
@@ -226,7 +226,7 @@ public func / <Object: MagicObject, Column: MagicColumn, Element: Numeric & Magi
 }
 
 /// Returns an expression for the quotient of an expression and a property. Integer division
-/// truncates. Division by zero is nil.
+/// truncates. Division by zero yields nil.
 public func / <Object: MagicObject, Column: MagicColumn, Element: Numeric & MagicComparable>(
   left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Element> where Column.Element == Element {
@@ -234,7 +234,7 @@ public func / <Object: MagicObject, Column: MagicColumn, Element: Numeric & Magi
 }
 
 /// Returns an expression for the quotient of two expressions. Integer division truncates. Division
-/// by zero is nil.
+/// by zero yields nil.
 public func / <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Left.Element>
@@ -244,7 +244,7 @@ where
 { calculation(left.node, .quotient, right.node) }
 
 /// Returns an expression for the quotient of an expression and a value. Integer division truncates.
-/// Division by zero is nil.
+/// Division by zero yields nil.
 public func / <Left: MagicCalculation>(
   left: Left, right: Left.Element
 ) -> MagicExpression<Left.Object, Left.Element> where Left.Element: Numeric & MagicComparable {
@@ -252,7 +252,7 @@ public func / <Left: MagicCalculation>(
 }
 
 /// Returns an expression for the quotient of a value and an expression. Integer division truncates.
-/// Division by zero is nil.
+/// Division by zero yields nil.
 public func / <Right: MagicCalculation>(
   left: Right.Element, right: Right
 ) -> MagicExpression<Right.Object, Right.Element> where Right.Element: Numeric & MagicComparable {
@@ -260,7 +260,7 @@ public func / <Right: MagicCalculation>(
 }
 
 /// Returns an expression for the remainder of a property divided by a value. It has the sign of the
-/// dividend. Division by zero is nil.
+/// dividend. Division by zero yields nil.
 public func % <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> MagicExpression<Object, Column.Element> where Column.Element: BinaryInteger & MagicComparable {
@@ -268,7 +268,7 @@ public func % <Object: MagicObject, Column: MagicColumn>(
 }
 
 /// Returns an expression for the remainder of a property divided by another one. It has the sign of
-/// the dividend. Division by zero is nil.
+/// the dividend. Division by zero yields nil.
 public func % <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
@@ -277,7 +277,7 @@ where Left.Element: BinaryInteger & MagicComparable, Left.Element == Right.Eleme
 }
 
 /// Returns an expression for the remainder of an expression divided by a value. It has the sign of
-/// the dividend. Division by zero is nil.
+/// the dividend. Division by zero yields nil.
 public func % <Left: MagicCalculation>(
   left: Left, right: Left.Element
 ) -> MagicExpression<Left.Object, Left.Element>
@@ -286,7 +286,7 @@ where Left.Element: BinaryInteger & MagicComparable {
 }
 
 /// Returns an expression for the remainder of an expression divided by another one. It has the sign
-/// of the dividend. Division by zero is nil.
+/// of the dividend. Division by zero yields nil.
 public func % <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Left.Element>

@@ -4,7 +4,7 @@ import SQLiteCore
 // has the type of the fractional number.
 
 /// Returns an expression for the sum of a fractional property and an integer property. The result
-/// is fractional.
+/// has the type of the fractional operand.
 public func + <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
@@ -13,7 +13,7 @@ where Left.Element: MagicFractional, Right.Element: BinaryInteger {
 }
 
 /// Returns an expression for the sum of an integer property and a fractional property. The result
-/// is fractional.
+/// has the type of the fractional operand.
 public func + <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Right.Element>
@@ -22,7 +22,7 @@ where Left.Element: BinaryInteger, Right.Element: MagicFractional {
 }
 
 /// Returns an expression for the sum of a fractional expression and an integer expression. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func + <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Left.Element>
@@ -31,7 +31,7 @@ where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element:
 }
 
 /// Returns an expression for the sum of an integer expression and a fractional expression. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func + <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Right.Element>
@@ -40,7 +40,7 @@ where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: M
 }
 
 /// Returns an expression for the difference of a fractional property and an integer property. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func - <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
@@ -49,7 +49,7 @@ where Left.Element: MagicFractional, Right.Element: BinaryInteger {
 }
 
 /// Returns an expression for the difference of an integer property and a fractional property. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func - <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Right.Element>
@@ -58,7 +58,7 @@ where Left.Element: BinaryInteger, Right.Element: MagicFractional {
 }
 
 /// Returns an expression for the difference of a fractional expression and an integer expression.
-/// The result is fractional.
+/// The result has the type of the fractional operand.
 public func - <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Left.Element>
@@ -67,7 +67,7 @@ where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element:
 }
 
 /// Returns an expression for the difference of an integer expression and a fractional expression.
-/// The result is fractional.
+/// The result has the type of the fractional operand.
 public func - <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Right.Element>
@@ -76,7 +76,7 @@ where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: M
 }
 
 /// Returns an expression for the product of a fractional property and an integer property. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func * <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
@@ -85,7 +85,7 @@ where Left.Element: MagicFractional, Right.Element: BinaryInteger {
 }
 
 /// Returns an expression for the product of an integer property and a fractional property. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func * <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Right.Element>
@@ -94,7 +94,7 @@ where Left.Element: BinaryInteger, Right.Element: MagicFractional {
 }
 
 /// Returns an expression for the product of a fractional expression and an integer expression. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func * <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Left.Element>
@@ -103,7 +103,7 @@ where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element:
 }
 
 /// Returns an expression for the product of an integer expression and a fractional expression. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func * <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Right.Element>
@@ -112,7 +112,7 @@ where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: M
 }
 
 /// Returns an expression for the quotient of a fractional property and an integer property. The
-/// result is fractional. Division by zero is nil.
+/// result has the type of the fractional operand. Division by zero yields nil.
 public func / <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
@@ -121,7 +121,7 @@ where Left.Element: MagicFractional, Right.Element: BinaryInteger {
 }
 
 /// Returns an expression for the quotient of an integer property and a fractional property. The
-/// result is fractional. Division by zero is nil.
+/// result has the type of the fractional operand. Division by zero yields nil.
 public func / <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Right.Element>
@@ -130,7 +130,7 @@ where Left.Element: BinaryInteger, Right.Element: MagicFractional {
 }
 
 /// Returns an expression for the quotient of a fractional expression and an integer expression. The
-/// result is fractional. Division by zero is nil.
+/// result has the type of the fractional operand. Division by zero yields nil.
 public func / <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Left.Element>
@@ -139,7 +139,7 @@ where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element:
 }
 
 /// Returns an expression for the quotient of an integer expression and a fractional expression. The
-/// result is fractional. Division by zero is nil.
+/// result has the type of the fractional operand. Division by zero yields nil.
 public func / <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Right.Element>
@@ -148,7 +148,7 @@ where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: M
 }
 
 /// Returns an expression for the sum of a fractional property and an integer expression. The result
-/// is fractional.
+/// has the type of the fractional operand.
 public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
@@ -156,7 +156,7 @@ public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & Binar
 }
 
 /// Returns an expression for the sum of a fractional expression and an integer property. The result
-/// is fractional.
+/// has the type of the fractional operand.
 public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
@@ -164,7 +164,7 @@ public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & Magic
 }
 
 /// Returns an expression for the sum of an integer property and a fractional expression. The result
-/// is fractional.
+/// has the type of the fractional operand.
 public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
@@ -172,7 +172,7 @@ public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & Magic
 }
 
 /// Returns an expression for the sum of an integer expression and a fractional property. The result
-/// is fractional.
+/// has the type of the fractional operand.
 public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
@@ -180,7 +180,7 @@ public func + <Object: MagicObject, Column: MagicColumn, Number: Codable & Binar
 }
 
 /// Returns an expression for the difference of a fractional property and an integer expression. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
@@ -188,7 +188,7 @@ public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & Binar
 }
 
 /// Returns an expression for the difference of a fractional expression and an integer property. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
@@ -196,7 +196,7 @@ public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & Magic
 }
 
 /// Returns an expression for the difference of an integer property and a fractional expression. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
@@ -204,7 +204,7 @@ public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & Magic
 }
 
 /// Returns an expression for the difference of an integer expression and a fractional property. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
@@ -212,7 +212,7 @@ public func - <Object: MagicObject, Column: MagicColumn, Number: Codable & Binar
 }
 
 /// Returns an expression for the product of a fractional property and an integer expression. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
@@ -220,7 +220,7 @@ public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & Binar
 }
 
 /// Returns an expression for the product of a fractional expression and an integer property. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
@@ -228,7 +228,7 @@ public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & Magic
 }
 
 /// Returns an expression for the product of an integer property and a fractional expression. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
@@ -236,7 +236,7 @@ public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & Magic
 }
 
 /// Returns an expression for the product of an integer expression and a fractional property. The
-/// result is fractional.
+/// result has the type of the fractional operand.
 public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
@@ -244,7 +244,7 @@ public func * <Object: MagicObject, Column: MagicColumn, Number: Codable & Binar
 }
 
 /// Returns an expression for the quotient of a fractional property and an integer expression. The
-/// result is fractional. Division by zero is nil.
+/// result has the type of the fractional operand. Division by zero yields nil.
 public func / <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {
@@ -252,7 +252,7 @@ public func / <Object: MagicObject, Column: MagicColumn, Number: Codable & Binar
 }
 
 /// Returns an expression for the quotient of a fractional expression and an integer property. The
-/// result is fractional. Division by zero is nil.
+/// result has the type of the fractional operand. Division by zero yields nil.
 public func / <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
@@ -260,7 +260,7 @@ public func / <Object: MagicObject, Column: MagicColumn, Number: Codable & Magic
 }
 
 /// Returns an expression for the quotient of an integer property and a fractional expression. The
-/// result is fractional. Division by zero is nil.
+/// result has the type of the fractional operand. Division by zero yields nil.
 public func / <Object: MagicObject, Column: MagicColumn, Number: Codable & MagicFractional>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Number>
 ) -> MagicExpression<Object, Number> where Column.Element: BinaryInteger {
@@ -268,7 +268,7 @@ public func / <Object: MagicObject, Column: MagicColumn, Number: Codable & Magic
 }
 
 /// Returns an expression for the quotient of an integer expression and a fractional property. The
-/// result is fractional. Division by zero is nil.
+/// result has the type of the fractional operand. Division by zero yields nil.
 public func / <Object: MagicObject, Column: MagicColumn, Number: Codable & BinaryInteger>(
   left: MagicExpression<Object, Number>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicFractional {

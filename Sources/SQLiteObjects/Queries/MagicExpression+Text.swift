@@ -20,7 +20,7 @@ extension MagicCalculation where Element == String {
     MagicExpression(["magicdata_text_uppercased(", ")"], node)
   }
 
-  /// An expression for the number of characters, counted like in Swift: a letter and its combining
+  /// An expression for the number of characters, counted as in Swift: a letter and its combining
   /// accents are one character.
   ///
   ///     magic.objects(of: Track.self, where: (\Track.$name).count > 30)

@@ -9,7 +9,7 @@ import SQLiteMapping
 /// - Integers are calculated in 64 bits, and a result that doesn't fit becomes a real number.
 ///   Integer division truncates, as in Swift. Division by zero is nil.
 /// - A result that isn't a number, such as a difference of infinities, is nil. -0.0 becomes 0.0.
-/// - `Float` and `Decimal` are calculated like in Swift. Fetching throws `SQLiteError` if a result
+/// - `Float` and `Decimal` are calculated as in Swift. Fetching throws `SQLiteError` if a result
 ///   doesn't fit in a `Decimal`.
 public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
   let node: QueryNode

@@ -319,7 +319,8 @@ private struct Percentile {
     }
   }
 
-  /// The percentile, or NULL if no number was added.
+  /// The percentile. It is NULL if no number was added, or if the result isn't a number, such as
+  /// between infinities of both signs.
   ///
   /// - Throws: ``SQLiteError`` if numbers and decimals are mixed.
   var value: Value {

@@ -214,7 +214,8 @@ extension AsyncMagical where Element: MagicCollection {
   ///
   /// - Parameters:
   ///   - page: The page of links at these positions, or nil if it depends on the number of items.
-  ///   - positions: Returns the positions for a number of items.
+  ///   - positions: A closure that returns the positions in a collection with a given number of
+  ///     items.
   private func items(
     _ page: Relation.Page? = nil, at positions: @escaping @Sendable (Int) throws -> Range<Int>
   ) throws -> LazyAnswer<[Element.MagicItem]> {

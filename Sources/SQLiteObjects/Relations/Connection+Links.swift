@@ -32,7 +32,7 @@ extension Connection {
     }
   }
 
-  /// Applies a change to an owner's current links without reading them.
+  /// Applies a change to an owner's current links without reading all of them.
   func write(_ table: LinkTable, of owner: Int64, _ edit: LinkEdit<Int64>) throws {
     switch (edit, table.arrangement) {
     case (.add(let targets, nil), .list): try appendToList(table, of: owner, targets)

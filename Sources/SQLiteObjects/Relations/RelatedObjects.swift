@@ -20,8 +20,8 @@ extension LazySource {
   }
 }
 
-/// A reference to the related objects of one object, which remain in the store. Lazy and reverse
-/// relations use it.
+/// A reference to the related objects of one object. Lazy and reverse relations use it to read the
+/// objects from the store on request.
 struct RelatedObjects: Sendable {
   let store: any ObjectStore
   let relation: ObjectRelation
@@ -30,7 +30,7 @@ struct RelatedObjects: Sendable {
   /// The generation of the store's contents from which the object with the relation was fetched.
   let generation: Int
 
-  /// The number, the links or the objects that a read has returned from one snapshot.
+  /// The result of a read from one snapshot: the number of links, the links, or the objects.
   struct ReadResult: Sendable {
     var count = 0
     var links: [StoredLink] = []
@@ -110,6 +110,9 @@ extension RelatedObjects {
   }
 
   /// Reads a page of links, by default all of them, without their objects.
+  ///
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the relation is a reference and its
+  ///   owner doesn't exist.
   func links(_ connection: Connection, _ page: Relation.Page = .init()) throws -> ReadResult {
     guard relation.table == nil else {
       return ReadResult(links: try relation.keys.links(from: zIndex, page, in: connection))

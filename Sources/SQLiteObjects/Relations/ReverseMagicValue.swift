@@ -55,8 +55,8 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
 
 extension ReverseMagicValue: SingleCellProperty {}
 
-/// The relation that a ``ReverseMagicValue`` reverses, as the slots of the relation property in the
-/// type of its owners.
+/// The relation that a ``ReverseMagicValue`` reverses, as a closure that returns the slots of
+/// the relation property in `Owner`.
 final class ReversePath<Owner: MagicObject>: Sendable {
   private let slots: @Sendable () -> [Int]?
 

@@ -6,9 +6,10 @@ import SQLiteRelations
 ///     let admired = try magic.fetch(toronto.twinnedBy.where(\.$population > 1_000_000).count)
 ///
 /// A query returns each related object once and reads only saved data: it ignores unsaved changes
-/// to the relation. Without sort keys, the objects of an array are in the array's order. All others
-/// are ordered by row key, which is usually the order in which they were first saved. Fetching
-/// throws ``MagicError/notSaved(type:)`` if the object that has the relation isn't in the store.
+/// to the relation. Without sort keys, the objects of an array are in the array's order. The
+/// objects of other relations are ordered by row key, which is usually the order in which they were
+/// first saved. Fetching throws ``MagicError/notSaved(type:)`` if the object that has the relation
+/// isn't in the store.
 public protocol QuerySource<Target> {
   /// The type of the related objects.
   associatedtype Target: MagicObject

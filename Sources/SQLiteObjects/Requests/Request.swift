@@ -39,7 +39,7 @@ public struct Request<Result>: Sendable {
   }
 }
 
-/// A request with its SQL, written for one store.
+/// A request whose SQL has been written for one store.
 struct PreparedRequest<Result>: Sendable {
   let plan: ObjectPlan
   /// Whether a single SELECT reads the result, so that no transaction is needed.
