@@ -62,11 +62,12 @@ extension Document {
     return text.utf8.first == UInt8(ascii: "+") ? nil : Integer(text)
   }
 
-  /// Returns the numeric value of a scalar, or nil if its text isn't a number.
+  /// Returns the value of a scalar as a `Double`, rounded if necessary, or nil if its text isn't a
+  /// number.
   package func double(of token: Int) -> Double? { number(of: token, as: Double.self) }
 
   /// Returns the numeric value of a scalar, or nil if its text isn't a decimal number, infinity or
-  /// NaN. Rejects hexadecimal numbers, which the initializer of `type` accepts.
+  /// NaN. Rejects hexadecimal numbers and other texts that only the initializer of `type` accepts.
   func number<Number: LosslessStringConvertible>(of token: Int, as type: Number.Type) -> Number? {
     let text = text(of: token)
     let words = ["inf", "-inf", "nan", "+infinity", "-infinity"]
@@ -75,7 +76,8 @@ extension Document {
 }
 
 extension String {
-  /// Whether the text is not empty and contains only digits, `+`, `-`, `.`, `e` and `E`.
+  /// Whether the text isn't empty and contains only digits, `+`, `-`, `.`, `e` and `E`. It may
+  /// still not be a number, such as `1e`.
   var isDecimal: Bool {
     !utf8.isEmpty
       && utf8.allSatisfy { (48...57).contains($0) || [43, 45, 46, 69, 101].contains($0) }

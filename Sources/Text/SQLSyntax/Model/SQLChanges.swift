@@ -8,7 +8,8 @@ public enum SQLConflict: String, Hashable, Sendable, CaseIterable {
   case fail = "FAIL"
   /// Skips the row and continues with the next one.
   case ignore = "IGNORE"
-  /// Deletes existing rows that have the same UNIQUE or PRIMARY KEY values as the new row.
+  /// Deletes existing rows that have the same UNIQUE or PRIMARY KEY values as the new row. For NOT
+  /// NULL, uses the default value of the column instead of NULL.
   case replace = "REPLACE"
 }
 
@@ -38,7 +39,7 @@ public struct SQLInsert: Hashable, Sendable {
   public var columns: [SQLName]
   /// The source of the inserted rows: a query or DEFAULT VALUES.
   public var source: Source
-  /// The ON CONFLICT clauses, in order.
+  /// The ON CONFLICT clauses, in the order in which SQLite tries them; empty if there are none.
   public var upserts: [SQLUpsert]
   /// The columns of the RETURNING clause; empty if there is none.
   public var returning: [SQLResultColumn]
@@ -67,13 +68,13 @@ public struct SQLUpsert: Hashable, Sendable {
   public enum Action: Hashable, Sendable {
     /// DO NOTHING, which skips the row.
     case nothing
-    /// `DO UPDATE SET … WHERE …`, which updates the existing row if the condition after WHERE holds
-    /// or is nil.
+    /// `DO UPDATE SET … WHERE …`, which updates the existing row if the condition after WHERE is
+    /// true. Without WHERE, the condition is nil and the row is always updated.
     case update([SQLAssignment], where: SQLExpression?)
   }
 
-  /// The columns of the unique index to which the clause applies. If the array is empty, the clause
-  /// applies to any conflict.
+  /// The columns or expressions of the unique index to which the clause applies. If the array is
+  /// empty, the clause applies to any conflict.
   public var target: [SQLOrderTerm]
   /// The condition of the partial unique index to which the clause applies; nil if the index isn't
   /// partial.
@@ -81,7 +82,8 @@ public struct SQLUpsert: Hashable, Sendable {
   /// The action after DO for a row that conflicts with an existing row.
   public var action: Action
 
-  /// Creates an ON CONFLICT clause for conflicts in the index on `target`, or for any conflict.
+  /// Creates an ON CONFLICT clause for conflicts in the unique index on `target`, or for any
+  /// conflict if `target` is empty.
   public init(
     _ target: [SQLOrderTerm] = [], where targetWhere: SQLExpression? = nil, do action: Action
   ) {

@@ -1,4 +1,4 @@
-/// A CREATE TABLE statement, with the columns of the table or with a query.
+/// A CREATE TABLE statement, which creates a table from column definitions or from a query.
 public struct SQLCreateTable: Hashable, Sendable {
   /// The part of a CREATE TABLE statement that determines the columns.
   public enum Body: Hashable, Sendable {
@@ -30,11 +30,11 @@ public struct SQLCreateTable: Hashable, Sendable {
 
 /// The columns, constraints and options of a table.
 public struct SQLTableDefinition: Hashable, Sendable {
-  /// The columns, in the order of the text. There is at least one.
+  /// The columns, in the order in which they are written. There is at least one.
   public var columns: [SQLColumnDefinition]
   /// The table constraints after the columns.
   public var constraints: [SQLTableConstraint]
-  /// The options after the parentheses, in the order of the text.
+  /// The options after the parentheses, in the order in which they are written.
   public var options: [SQLTableOption]
   /// The range of the parentheses and their content in the source text, without the options.
   public var span: SQLSpan
@@ -56,7 +56,7 @@ public enum SQLTableOption: String, Hashable, Sendable, CaseIterable {
   /// WITHOUT ROWID: the table has no rowid, and its rows are stored in the order of the primary
   /// key.
   case withoutRowID = "WITHOUT ROWID"
-  /// STRICT: columns accept only values of their type.
+  /// STRICT: columns accept only values that have the declared type or convert to it without loss.
   case strict = "STRICT"
 }
 
@@ -66,7 +66,7 @@ public struct SQLColumnDefinition: Hashable, Sendable {
   public var name: SQLName
   /// The type, or nil if none is declared.
   public var type: SQLTypeName?
-  /// The constraints, in the order of the text.
+  /// The constraints, in the order in which they are written.
   public var constraints: [SQLColumnConstraint]
   /// The source range of the column definition.
   public var span: SQLSpan
@@ -89,7 +89,7 @@ public struct SQLColumnConstraint: Hashable, Sendable {
   public enum Kind: Hashable, Sendable {
     /// A name without a constraint, `CONSTRAINT name`, which SQLite accepts and ignores.
     case nameOnly
-    /// NULL, which has no effect.
+    /// NULL, with the action for violations. SQLite ignores both.
     case null(SQLConflict?)
     /// NOT NULL, with the action for violations.
     case notNull(SQLConflict?)
@@ -138,8 +138,7 @@ public struct SQLDefault: Hashable, Sendable {
   /// returns it byte for byte. Its `text` is nil if the value was not parsed or has changed.
   var written = WrittenText()
 
-  /// Creates a default value. When the statement is printed, the value is put in parentheses if
-  /// that is necessary.
+  /// Creates a default value. The printer puts it in parentheses if the grammar requires them.
   public init(_ value: SQLExpression) { self.value = value }
 }
 
@@ -176,7 +175,7 @@ public struct SQLReference: Hashable, Sendable {
   public var table: SQLName
   /// The referenced columns. If the array is empty, the foreign key references the primary key.
   public var columns: [SQLName]
-  /// The clauses after the columns, in the order of the text.
+  /// The ON and MATCH clauses after the columns, in the order in which they are written.
   public var clauses: [Clause]
 
   /// Creates a reference to the columns of a table, or to its primary key.
@@ -187,7 +186,7 @@ public struct SQLReference: Hashable, Sendable {
   }
 }
 
-/// A `DEFERRABLE` or `NOT DEFERRABLE INITIALLY …` clause of a foreign key.
+/// A DEFERRABLE or NOT DEFERRABLE clause of a foreign key, with or without INITIALLY.
 public struct SQLDeferral: Hashable, Sendable {
   /// The time at which a foreign key is checked.
   public enum Initially: String, Hashable, Sendable, CaseIterable {
@@ -197,7 +196,8 @@ public struct SQLDeferral: Hashable, Sendable {
     case immediate = "IMMEDIATE"
   }
 
-  /// A Boolean value that indicates whether the clause begins with NOT.
+  /// A Boolean value that indicates whether the clause begins with NOT. If true, SQLite always
+  /// checks the foreign key at the end of the statement.
   public var isNegated: Bool
   /// The time after INITIALLY; nil if it isn't written, which means IMMEDIATE.
   public var initially: Initially?

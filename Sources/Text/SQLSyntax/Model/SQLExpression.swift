@@ -9,7 +9,7 @@ public struct SQLExpression: Hashable, Sendable {
   /// The range of the expression in the source text.
   public var span: SQLSpan
 
-  /// Creates an expression from a node, usually without a source range.
+  /// Creates an expression from a node. By default, it has no source range.
   public init(_ node: Node, span: SQLSpan = .none) {
     self.node = node
     self.span = span
@@ -40,7 +40,7 @@ public struct SQLExpression: Hashable, Sendable {
     case isNull(SQLExpression)
     /// `value NOTNULL` in one word, or `value NOT NULL`.
     case notNull(SQLExpression, isOneWord: Bool)
-    /// `value COLLATE a COLLATE b`, with the collations in the order of the text.
+    /// `value COLLATE a COLLATE b`, with the collations in the order in which they are written.
     case collate(SQLExpression, [SQLName])
     /// `CAST(value AS type)`. The type can be empty.
     case cast(SQLExpression, SQLTypeName)
@@ -54,8 +54,8 @@ public struct SQLExpression: Hashable, Sendable {
     case subquery(SQLSelect)
     /// `(a, b)`, a row of two or more values.
     case row([SQLExpression])
-    /// `(a)`. The parentheses don't change the value, but they are part of the name of a result
-    /// column.
+    /// `(a)`. The parentheses don't change the value, but SQLite includes them in the name of a
+    /// result column without an alias.
     case parenthesized(SQLExpression)
     /// `RAISE(…)`, which is allowed only in triggers.
     case raise(SQLRaise)
@@ -70,7 +70,8 @@ public enum SQLLiteral: Hashable, Sendable {
   case integer(String)
   /// A floating-point number in its original notation: `1.5`, `.5e3`.
   case real(String)
-  /// A string, without the quotes around it. Doubled quotes in the SQL text are single here.
+  /// A string without the quotes around it. Quotes that are doubled in the SQL text occur only
+  /// once.
   case string(String)
   /// A blob, as the hexadecimal digits between the quotes of `x'53'`.
   case blob(String)
@@ -146,7 +147,8 @@ public enum SQLBinaryOperator: UInt8, Hashable, Sendable, CaseIterable {
   case extractText
 }
 
-/// The operator, pattern and escape of a match such as `value NOT LIKE pattern ESCAPE escape`.
+/// The operator, pattern and escape character of a match such as `value NOT LIKE pattern ESCAPE
+/// escape`.
 public struct SQLLike: Hashable, Sendable {
   /// The operators that match a pattern.
   public enum Operator: String, Hashable, Sendable, CaseIterable {
@@ -238,8 +240,8 @@ public struct SQLFunctionCall: Hashable, Sendable {
   public var arguments: [SQLExpression]?
   /// The terms of ORDER BY after the arguments, which requires SQLite 3.44; empty if there is none.
   public var orderBy: [SQLOrderTerm]
-  /// The expression of `WITHIN GROUP (ORDER BY …)`, which few builds of SQLite support; nil if
-  /// there is none.
+  /// The expression of `WITHIN GROUP (ORDER BY …)`, which requires SQLite 3.47 and a build with
+  /// ENABLE_ORDERED_SET_AGGREGATES; nil if there is none.
   public var withinGroup: SQLExpression?
   /// The condition of `FILTER (WHERE …)`; nil if there is none.
   public var filter: SQLExpression?
@@ -274,7 +276,8 @@ public enum SQLQuantifier: String, Hashable, Sendable, CaseIterable {
 public struct SQLRaise: Hashable, Sendable {
   /// The effects of RAISE.
   public enum Action: String, Hashable, Sendable, CaseIterable {
-    /// Skips the rest of the trigger and the change of the row that fired it, without an error.
+    /// Ends the trigger without an error. The change of the row that fired it is skipped, unless
+    /// SQLite has already made it.
     case ignore = "IGNORE"
     /// Fails with the message and rolls back the transaction.
     case rollback = "ROLLBACK"

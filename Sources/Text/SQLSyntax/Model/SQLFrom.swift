@@ -18,7 +18,7 @@ public struct SQLJoin: Hashable, Sendable {
   public enum Operator: Hashable, Sendable {
     /// A comma, which means the same as JOIN.
     case comma
-    /// JOIN, with the keywords before it in the order of the text.
+    /// JOIN, with the keywords before it in the order in which they are written.
     case join([Word])
   }
 
@@ -195,7 +195,7 @@ public struct SQLFrame: Hashable, Sendable {
   /// The end of the frame after AND; nil if the frame is written without BETWEEN, so that it ends
   /// at the current row.
   public var end: Bound?
-  /// The rows that the EXCLUDE clause removes from the frame, or nil without the clause.
+  /// The rows that the EXCLUDE clause removes from the frame; nil if there is no such clause.
   public var exclusion: Exclusion?
 
   /// Creates a frame. If `end` is nil, the frame ends at the current row.

@@ -22,21 +22,22 @@ public struct SQLName: Hashable, Sendable {
     case single
   }
 
-  /// The name without the quotation marks around it. Doubled marks in the SQL text are single here.
+  /// The name without the quotation marks around it. Marks that are doubled in the SQL text occur
+  /// only once.
   public var text: String
   /// The quotation marks around the name in SQL.
   public var quoting: Quoting
   /// The range of the name in the source text.
   public var span: SQLSpan
 
-  /// Creates a name with a specific quoting.
+  /// Creates a name that is written in SQL with the quotation marks `quoting`.
   public init(_ text: String, quoting: Quoting, span: SQLSpan = .none) {
     self.text = text
     self.quoting = quoting
     self.span = span
   }
 
-  /// Creates a name that is in double quotes if it is a keyword or not a single word.
+  /// Creates a name. It is written in double quotes if it is a keyword or not a single word.
   public init(_ text: String) {
     self.init(text, quoting: SQLName.needsQuotes(text) ? .double : .none)
   }
@@ -53,7 +54,7 @@ public struct SQLName: Hashable, Sendable {
 }
 
 extension SQLName: ExpressibleByStringLiteral {
-  /// Creates a name that is in double quotes if it is a keyword or not a single word.
+  /// Creates a name. It is written in double quotes if it is a keyword or not a single word.
   public init(stringLiteral text: String) { self.init(text) }
 }
 
@@ -78,8 +79,8 @@ public struct SQLQualifiedName: Hashable, Sendable {
 }
 
 extension SQLQualifiedName: ExpressibleByStringLiteral {
-  /// Creates a name without a schema. It is in double quotes if it is a keyword or not a single
-  /// word.
+  /// Creates a name without a schema. It is written in double quotes if it is a keyword or not a
+  /// single word.
   public init(stringLiteral text: String) { self.init(SQLName(text)) }
 }
 

@@ -6,8 +6,8 @@ public struct SQLCreateVirtualTable: Hashable, Sendable {
   public var name: SQLQualifiedName
   /// The module that implements the table, such as `fts5`.
   public var module: SQLName
-  /// The texts between the commas, as SQLite passes them to the module; nil if there are no
-  /// parentheses.
+  /// The arguments of the module: the texts between the commas, as SQLite passes them to the
+  /// module; nil if there are no parentheses.
   public var arguments: [String]?
 
   /// Creates a CREATE VIRTUAL TABLE statement for a table that `module` implements.
@@ -22,7 +22,7 @@ public struct SQLCreateVirtualTable: Hashable, Sendable {
   }
 }
 
-/// A CREATE INDEX statement, for a unique or other index on a table.
+/// A CREATE INDEX statement, which creates an index, optionally a unique one, on a table.
 public struct SQLCreateIndex: Hashable, Sendable {
   /// A Boolean value that indicates whether the statement contains UNIQUE.
   public var isUnique: Bool
@@ -30,14 +30,14 @@ public struct SQLCreateIndex: Hashable, Sendable {
   public var ifNotExists: Bool
   /// The name of the index to create, with its schema if one is written.
   public var name: SQLQualifiedName
-  /// The table to index.
+  /// The name of the table to index.
   public var table: SQLName
   /// The columns and expressions to index.
   public var columns: [SQLOrderTerm]
   /// The condition of a partial index; nil if the index includes all rows.
   public var `where`: SQLExpression?
 
-  /// Creates a CREATE INDEX statement for columns of a table.
+  /// Creates a CREATE INDEX statement for columns or expressions of a table.
   public init(
     isUnique: Bool = false, ifNotExists: Bool = false, _ name: SQLQualifiedName,
     on table: SQLName, _ columns: [SQLOrderTerm], where: SQLExpression? = nil
@@ -77,7 +77,8 @@ public struct SQLCreateView: Hashable, Sendable {
   }
 }
 
-/// A CREATE TRIGGER statement, with the statements that run if rows change.
+/// A CREATE TRIGGER statement, which defines statements that run when rows of a table or view
+/// change.
 public struct SQLCreateTrigger: Hashable, Sendable {
   /// The time at which a trigger runs, relative to the change that fires it.
   public enum Time: String, Hashable, Sendable, CaseIterable {
@@ -119,7 +120,7 @@ public struct SQLCreateTrigger: Hashable, Sendable {
   /// The SELECT, INSERT, UPDATE and DELETE statements between BEGIN and END.
   public var body: [SQLStatement]
 
-  /// Creates a CREATE TRIGGER statement that runs `body` for each change of a table or view.
+  /// Creates a CREATE TRIGGER statement. The trigger runs `body` for each row that `event` affects.
   public init(
     isTemporary: Bool = false, ifNotExists: Bool = false, _ name: SQLQualifiedName,
     _ time: Time? = nil, _ event: Event, on table: SQLQualifiedName, forEachRow: Bool = false,
@@ -150,11 +151,12 @@ public struct SQLAlterTable: Hashable, Sendable {
     /// Drops a column: `DROP COLUMN name`.
     case dropColumn(SQLName)
     /// Adds a CHECK constraint: `ADD CONSTRAINT name CHECK (…)`, or `ADD CHECK (…)` if the name is
-    /// nil. Requires SQLite 3.53.
+    /// nil. The action of its ON CONFLICT clause is nil if it isn't written. Requires SQLite 3.53.
     case addCheck(name: SQLName?, SQLExpression, SQLConflict?)
     /// Drops a constraint: `DROP CONSTRAINT name`. Requires SQLite 3.53.
     case dropConstraint(SQLName)
-    /// Adds NOT NULL to a column: `ALTER COLUMN name SET NOT NULL`. Requires SQLite 3.53.
+    /// Adds NOT NULL to a column: `ALTER COLUMN name SET NOT NULL`. The action of its ON CONFLICT
+    /// clause is nil if it isn't written. Requires SQLite 3.53.
     case setNotNull(SQLName, SQLConflict?)
     /// Removes NOT NULL from a column: `ALTER COLUMN name DROP NOT NULL`. Requires SQLite 3.53.
     case dropNotNull(SQLName)

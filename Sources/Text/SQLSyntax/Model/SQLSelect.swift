@@ -98,7 +98,7 @@ public struct SQLSelectCore: Hashable, Sendable {
 public struct SQLResultColumn: Hashable, Sendable {
   /// The kinds of result columns.
   public enum Kind: Hashable, Sendable {
-    /// `*`, all columns of all tables.
+    /// `*`, all columns of all tables in the FROM clause.
     case all
     /// `table.*`, all columns of one table.
     case allOf(SQLName)
@@ -110,7 +110,7 @@ public struct SQLResultColumn: Hashable, Sendable {
   public var kind: Kind {
     didSet { written.text = nil }
   }
-  /// The name of the column after AS, which can be written without AS; nil if there is none.
+  /// The alias of the column, written with or without AS; nil if there is none.
   public var alias: SQLName?
   /// The range of the result column in the source text.
   public var span = SQLSpan.none
@@ -132,7 +132,7 @@ public struct SQLResultColumn: Hashable, Sendable {
 public struct SQLWith: Hashable, Sendable {
   /// A Boolean value that indicates whether the clause contains RECURSIVE.
   public var isRecursive: Bool
-  /// The common table expressions, in order.
+  /// The common table expressions, in the order in which they are written.
   public var tables: [SQLCommonTable]
 
   /// Creates a WITH clause from common table expressions.

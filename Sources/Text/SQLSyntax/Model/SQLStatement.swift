@@ -3,8 +3,8 @@
 ///     let statement = try SQLStatement(parsing: "SELECT title FROM note WHERE id = ?")
 ///     if case .select(let query) = statement { print(query.printed()) }
 ///
-/// Each kind of statement has its own structure. It contains the whole statement, except for
-/// comments, blanks and keywords without a meaning, such as TRANSACTION in `BEGIN TRANSACTION`.
+/// Each case contains one kind of statement with all its clauses, but without comments, blanks and
+/// optional keywords such as TRANSACTION in `BEGIN TRANSACTION`.
 public indirect enum SQLStatement: Hashable, Sendable {
   /// A query: SELECT or VALUES.
   case select(SQLSelect)
@@ -14,15 +14,16 @@ public indirect enum SQLStatement: Hashable, Sendable {
   case update(SQLUpdate)
   /// A DELETE statement, which removes rows from a table.
   case delete(SQLDelete)
-  /// A CREATE TABLE statement, with the columns of the table or with a query.
+  /// A CREATE TABLE statement, which creates a table from column definitions or from a query.
   case createTable(SQLCreateTable)
   /// A CREATE VIRTUAL TABLE statement, for a table that a module such as `fts5` implements.
   case createVirtualTable(SQLCreateVirtualTable)
-  /// A CREATE INDEX statement, for a unique or other index on a table.
+  /// A CREATE INDEX statement, which creates an index, optionally a unique one, on a table.
   case createIndex(SQLCreateIndex)
   /// A CREATE VIEW statement, which stores a query under a name.
   case createView(SQLCreateView)
-  /// A CREATE TRIGGER statement, with the statements that run if rows change.
+  /// A CREATE TRIGGER statement, which defines statements that run when rows of a table or view
+  /// change.
   case createTrigger(SQLCreateTrigger)
   /// An ALTER TABLE statement, which renames a table or changes its columns or constraints.
   case alterTable(SQLAlterTable)

@@ -24,7 +24,7 @@ struct PendingOperator {
   var row: [SQLExpression] = []
 }
 
-/// The precedences of the operators.
+/// The precedences of the operators. An operator with a higher precedence binds more tightly.
 enum Power {
   static let or: UInt8 = 1
   static let and: UInt8 = 2
@@ -397,8 +397,8 @@ extension Parser {
     }
   }
 
-  /// Removes the top operator from the stack, and returns the expression of this operator with its
-  /// right operand.
+  /// Removes `pendingOperator`, which is the top of the stack, and returns its expression with
+  /// `right` as the right operand.
   private mutating func combine(
     _ pendingOperator: PendingOperator, _ right: SQLExpression
   ) throws(ParsingFailure) -> SQLExpression {

@@ -166,8 +166,8 @@ extension Parser {
       .case(SQLCase(base, branches: branches, otherwise: otherwise)), span: span(from: start))
   }
 
-  /// Parses an expression in a grammar rule that is `levels` deeper than the current one. If the
-  /// expression is taller than `height`, its height becomes the new `height`.
+  /// Parses a nested expression in a grammar rule that is `levels` deeper than the current one.
+  /// Increases `height` to the height of the expression if that is greater.
   private mutating func parsePart(
     _ levels: Int, _ height: inout Int
   ) throws(ParsingFailure) -> SQLExpression {

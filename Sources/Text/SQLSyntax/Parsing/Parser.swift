@@ -11,9 +11,9 @@ struct ParsingFailure: Error {}
 struct Parser {
   var tokens: SQLTokens
   let grammar: SQLGrammar
-  /// The current token, which isn't consumed yet.
+  /// The current token, which the parser has read but not yet consumed.
   var token = SQLToken(.endOfText, 0, 0)
-  /// The offset after the last consumed token.
+  /// The UTF-8 offset after the last consumed token.
   var previousEnd = 0
   var error: SQLSyntaxError?
   /// An error in a complete clause, which is thrown when the current token is consumed; nil if
@@ -69,8 +69,8 @@ struct Parser {
     try read(after: last)
   }
 
-  /// Reads the next token that is neither blank nor a comment. `last` is the code of the token
-  /// before it.
+  /// Reads the next token that is neither blank nor a comment and makes it the current token.
+  /// `last` is the code of the previous one. Throws if the token is illegal.
   mutating func read(after last: SQLToken.Code) throws(ParsingFailure) {
     repeat { token = tokens.token() } while token.code == .blank || token.code == .comment
     if token.code.rawValue <= SQLToken.Code.illegal.rawValue {
@@ -192,8 +192,8 @@ struct Parser {
     pending = SQLSyntaxError(kind, message, offset: range.lowerBound, length: range.count)
   }
 
-  /// Increases the nesting depth by `levels`, and throws if it exceeds the limit. The caller must
-  /// decrease it after the rule.
+  /// Increases `level` by `levels`, and throws if the parser stack would then exceed its limit.
+  /// After the rule, the caller must decrease `level` again.
   @inline(__always)
   mutating func enter(_ levels: Int) throws(ParsingFailure) {
     level += levels

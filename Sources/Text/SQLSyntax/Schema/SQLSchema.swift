@@ -10,8 +10,8 @@
 /// CONFLICT clauses, collations of columns, and conditions of indexes. Use ``changes(to:)`` to
 /// compare two schemas.
 public struct SQLSchema: Hashable, Sendable {
-  /// An object with a text that isn't a CREATE statement or can't be parsed, because a newer SQLite
-  /// created the object or the schema is damaged.
+  /// An object with a text that isn't a CREATE statement or can't be parsed, for example because a
+  /// newer version of SQLite created the object or the schema is damaged.
   public struct Unread: Hashable, Sendable {
     /// The name of the object in `sqlite_schema`.
     public let name: String
@@ -38,7 +38,8 @@ public struct SQLSchema: Hashable, Sendable {
   /// Creates an empty schema.
   public init() {}
 
-  /// Creates a model of a schema from the rows of `sqlite_schema`.
+  /// Creates a model of a schema from the rows of `sqlite_schema`. Objects with texts that can't be
+  /// parsed are in ``unread``.
   ///
   /// - Parameters:
   ///   - objects: The name and text of each row of `sqlite_schema` that has a text. Objects with
@@ -64,22 +65,23 @@ public struct SQLSchema: Hashable, Sendable {
     }
   }
 
-  /// Returns the columns and constraints of a table, or nil if there is no table `name` with a
-  /// definition. ASCII letters match in either case.
+  /// Returns the columns, constraints and options of a table. ASCII letters match in either case.
   ///
   /// - Parameter name: The name of the table.
+  /// - Returns: The definition, or nil if there is no table `name` or its text is CREATE TABLE …
+  ///   AS.
   public func table(_ name: String) -> SQLTableDefinition? {
     tables.first { $0.name.name.matches(name) }?.definition
   }
 
-  /// Returns the indexes that CREATE INDEX created on a table.
+  /// Returns the indexes that CREATE INDEX created on a table. ASCII letters match in either case.
   ///
   /// - Parameter table: The name of the table.
   public func indexes(on table: String) -> [SQLCreateIndex] {
     indexes.filter { $0.table.matches(table) }
   }
 
-  /// Returns the triggers of a table or view.
+  /// Returns the triggers of a table or view. ASCII letters match in either case.
   ///
   /// - Parameter table: The name of the table or view.
   public func triggers(on table: String) -> [SQLCreateTrigger] {
@@ -144,7 +146,7 @@ extension SQLTableDefinition {
   public var isWithoutRowID: Bool { options.contains(.withoutRowID) }
 
   /// A Boolean value that indicates whether the table is STRICT, so that columns accept only values
-  /// of their type.
+  /// that have the declared type or convert to it without loss.
   public var isStrict: Bool { options.contains(.strict) }
 }
 

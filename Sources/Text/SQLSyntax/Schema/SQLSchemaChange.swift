@@ -2,9 +2,9 @@
 public struct SQLSchemaChange: Hashable, Sendable {
   /// The kinds of steps in the conversion of a schema.
   public enum Kind: Hashable, Sendable {
-    /// Creates a table, index, view or trigger.
+    /// Creates a table, virtual table, index, view or trigger.
     case create
-    /// Drops a table, index, view or trigger.
+    /// Drops a table, virtual table, index, view or trigger.
     case drop
     /// Adds a column after the existing ones.
     case addColumn(String)
@@ -29,7 +29,7 @@ public struct SQLSchemaChange: Hashable, Sendable {
   /// The statement that performs the step; nil if ALTER TABLE before SQLite 3.53 can't perform it,
   /// so that the table must be rebuilt (<https://www.sqlite.org/lang_altertable.html#otheralter>).
   public let statement: SQLStatement?
-  /// A description of the step as a sentence.
+  /// The step as an English clause, such as `table note is dropped`.
   public let description: String
 }
 
@@ -41,12 +41,12 @@ extension SQLSchema {
   ///
   ///     for change in stored.changes(to: wanted) { print(change) }
   ///
-  /// There are no steps if the schemas differ only in the order of their objects, in blanks and
-  /// comments, and in the quotation marks and the case of names and keywords. A changed index,
-  /// view, trigger or virtual table is dropped and created again. So is a renamed object, because a
-  /// rename can't be detected. Objects in ``unread`` are ignored.
+  /// A changed index, view, trigger or virtual table is dropped and created again. So is a renamed
+  /// object, because a rename can't be detected. Objects in ``unread`` are ignored.
   ///
-  /// - Parameter other: The schema to convert this one into.
+  /// - Parameter other: The schema into which to convert this one.
+  /// - Returns: The steps. There are none if the schemas differ only in the order of their objects,
+  ///   or in blanks, comments, quotation marks and the case of names and keywords.
   /// - Complexity: O(*n*) in the size of both schemas, plus O(*t*²) in the number of tables and
   ///   O(*c*²) in the columns and constraints of each table.
   public func changes(to other: SQLSchema) -> [SQLSchemaChange] {
