@@ -189,8 +189,8 @@ final class ChangeFeed: Sendable {
     var last: UInt64 = 0
     /// The sequence number of the first commit that has been neither published nor abandoned.
     var next: UInt64 = 1
-    /// The notifications that wait for earlier commits, keyed by their commits' sequence numbers;
-    /// nil for a commit that failed.
+    /// The notifications that wait for earlier commits, keyed by the sequence numbers of their
+    /// commits. The value is nil if the commit has failed, or if the number was only reserved.
     var waiting: [UInt64: CommitNotification?] = [:]
   }
 
@@ -215,7 +215,8 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Records that a commit has failed, so that later notifications don't wait for it.
+  /// Records that the commit with a sequence number has failed or that the number was only
+  /// reserved, so that later notifications don't wait for it.
   func abandon(_ commitNumber: UInt64) { end(commitNumber, nil) }
 
   /// Notifies the subscribers of a commit, as soon as all earlier commits have been published or

@@ -120,9 +120,9 @@ import Platform
   }
 
   /// Corrects the recording after a writing statement has failed. Removes the rows that were
-  /// recorded since the statement began or, if the recording was shortened since then, since the
-  /// innermost savepoint began. For each of them, records the difference between its first old
-  /// values and the stored values instead.
+  /// recorded since the statement began. If the recording has been shortened since then, removes
+  /// the rows that were recorded since the innermost savepoint began. For each removed row, records
+  /// the difference between its first old values and the stored values instead.
   ///
   /// SQLite opens no savepoint while a writing statement is running. Therefore, everything that a
   /// failed statement can undo was recorded after the innermost savepoint.

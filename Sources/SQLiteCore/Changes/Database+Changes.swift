@@ -11,10 +11,11 @@ extension Database {
   ///
   /// `body` is called for transactions that commit after this call, in the order of their commits.
   /// It runs on the committing thread, after the changes are durable and before the access ends.
-  /// `body` must be fast, must not use the database, and must not resume a task: pass the changes
-  /// on instead. Changes that were rolled back are not reported, including those of savepoints and
-  /// failed statements. One exception: if rows aren't recorded, the tables that a failed statement
-  /// has touched may be reported. Commits of other processes are not reported.
+  /// `body` must be fast, must not use the database, and must not resume a task. To do more, store
+  /// the changes, and process them on another thread. Changes that were rolled back are not
+  /// reported, including those of savepoints and failed statements. One exception: if rows aren't
+  /// recorded, the tables that a failed statement has touched may be reported. Commits of other
+  /// processes are not reported.
   ///
   /// If an access began before this call and ran statements that write, `body` is notified only
   /// that any table may have changed, even if the statements were rolled back. It gets the same

@@ -116,7 +116,8 @@ extension Database {
     weak var watch: ForeignWatch?
   }
 
-  /// The watch that all signals of this database share; nil if no one else can change its content.
+  /// The watch that all signals of this database share; nil if nothing else can change the content
+  /// of the database.
   var foreignWatch: ForeignWatch? {
     guard mayHaveOthers else { return nil }
     return heldWatch.withLock { known in

@@ -106,8 +106,8 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
   /// the current result.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// Reads the result. Retries while others hold locks, while a restore runs, and while the
-  /// database is suspended.
+  /// Reads the result. Retries while other connections hold locks, while a restore runs, and while
+  /// the database is suspended.
   nonisolated(nonsending) private func reading(_ observation: Observation) async throws -> Reading {
     while true {
       do {

@@ -66,7 +66,9 @@ final class UserCallback {
   }
 }
 
-/// The object that SQLite's authorizer callback uses. The connection keeps it alive.
+/// The rules that permit the actions of a connection's statements: the user's closure, and the
+/// library's own. SQLite's authorizer callback doesn't retain this object, so the connection keeps
+/// it alive.
 final class Authorizer {
   private let decide: ((Authorization) -> AuthorizationDecision)?
   private let callback: UserCallback

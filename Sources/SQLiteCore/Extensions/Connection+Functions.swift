@@ -23,8 +23,9 @@ extension Connection {
   ///     function. Set this only if the function has no side effects and a malicious database file
   ///     can't misuse it.
   ///   - body: The implementation of the function. It must not use the database that calls it.
-  /// - Throws: ``SQLiteError`` if the name is not valid, or if the database belongs to a cluster,
-  ///   which doesn't support custom functions.
+  /// - Throws: ``SQLiteError`` if the name is not valid, if a statement is running and the function
+  ///   already exists, or if the database belongs to a cluster, which doesn't support custom
+  ///   functions.
   public func addFunction<each Argument: ColumnValue, Result: Bindable>(
     _ name: String, isDeterministic: Bool = false, isUsableInSchema: Bool = false,
     _ body: @escaping @Sendable (repeat each Argument) throws -> Result
@@ -48,8 +49,9 @@ extension Connection {
   ///   - isUsableInSchema: Whether views, triggers, CHECK constraints and indexes may use the
   ///     function.
   ///   - body: The implementation of the function. It must not use the database that calls it.
-  /// - Throws: ``SQLiteError`` if the name is not valid, or if the database belongs to a cluster,
-  ///   which doesn't support custom functions.
+  /// - Throws: ``SQLiteError`` if the name is not valid, if a statement is running and the function
+  ///   already exists, or if the database belongs to a cluster, which doesn't support custom
+  ///   functions.
   public func addVariadicFunction(
     _ name: String, isDeterministic: Bool = false, isUsableInSchema: Bool = false,
     _ body: @escaping @Sendable ([Value]) throws -> Value
@@ -72,8 +74,9 @@ extension Connection {
   ///   - initial: Returns the state of a group before its first row.
   ///   - step: Adds a row to the state.
   ///   - result: Returns the function's value for a state.
-  /// - Throws: ``SQLiteError`` if the name is not valid, or if the database belongs to a cluster,
-  ///   which doesn't support custom functions.
+  /// - Throws: ``SQLiteError`` if the name is not valid, if a statement is running and the function
+  ///   already exists, or if the database belongs to a cluster, which doesn't support custom
+  ///   functions.
   public func addAggregate<State, each Argument: ColumnValue, Result: Bindable>(
     _ name: String, isUsableInSchema: Bool = false,
     initial: @escaping @Sendable () -> State,
@@ -96,8 +99,9 @@ extension Connection {
   ///   - remove: Removes the oldest row from the state, when it leaves the window.
   ///   - result: Returns the function's value for a state. In a window, SQLite calls it for each
   ///     row.
-  /// - Throws: ``SQLiteError`` if the name is not valid, or if the database belongs to a cluster,
-  ///   which doesn't support custom functions.
+  /// - Throws: ``SQLiteError`` if the name is not valid, if a statement is running and the function
+  ///   already exists, or if the database belongs to a cluster, which doesn't support custom
+  ///   functions.
   public func addWindowFunction<State, each Argument: ColumnValue, Result: Bindable>(
     _ name: String, isUsableInSchema: Bool = false,
     initial: @escaping @Sendable () -> State,

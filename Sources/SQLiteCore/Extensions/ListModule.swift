@@ -8,7 +8,7 @@ import CSQLite
 /// `sqlite3_bind_pointer`, which SQL text can't forge.
 enum ListModule {
   /// The pointer type for both `sqlite3_bind_pointer` and `sqlite3_value_pointer`. SQLite stores
-  /// the address of the text.
+  /// the address of the text, so the text must be static.
   static var pointerType: UnsafePointer<CChar> {
     unsafe UnsafeRawPointer(StaticString("magicdata_list").utf8Start)
       .assumingMemoryBound(to: CChar.self)

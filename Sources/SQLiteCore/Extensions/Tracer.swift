@@ -9,7 +9,8 @@ public enum TraceEvent: Hashable, Sendable {
   case ended(sql: String, duration: Duration)
 }
 
-/// The object that SQLite's trace callback uses. The connection keeps it alive.
+/// The closure that receives the trace events of a connection. SQLite's trace callback doesn't
+/// retain this object, so the connection keeps it alive.
 final class Tracer {
   let showsValues: Bool
   private let body: (TraceEvent) -> Void

@@ -2,7 +2,8 @@ package import SystemFiles
 import Platform
 
 /// A file that appears at its path only when it is complete, and that never replaces a database in
-/// use.
+/// use. The content is prepared at ``contentPath``, and ``publish(replacing:)`` moves it to
+/// ``path``.
 package final class AtomicFile {
   /// The path at which the complete file appears.
   package let path: String
@@ -24,7 +25,9 @@ package final class AtomicFile {
     }
   }
 
-  /// Creates the file for the content and opens it for writing.
+  /// Creates the file at ``contentPath`` and opens it for writing.
+  ///
+  /// - Throws: ``SQLiteError`` if the file can't be created.
   package func makeFile() throws(SQLiteError) -> Descriptor {
     try naming(path, "cannot be created") { () throws(SystemFailure) in try pending.makeFile() }
   }
@@ -51,7 +54,14 @@ package func checkIsPath(_ path: String) throws(SQLiteError) {
   }
 }
 
-/// Runs a file system call. If it fails, throws an error with the path of the file.
+/// Runs a file system call and returns its result.
+///
+/// - Parameters:
+///   - path: The path of the file, for the error message.
+///   - problem: The text for the error message that follows “the file”, such as “cannot be
+///     created”.
+///   - call: The call to run.
+/// - Throws: ``SQLiteError`` with ``ResultCode/cannotOpen`` if the call fails.
 package func naming<Result>(
   _ path: String, _ problem: String, _ call: () throws(SystemFailure) -> Result
 ) throws(SQLiteError) -> Result {

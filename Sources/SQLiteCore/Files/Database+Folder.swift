@@ -66,7 +66,8 @@ extension Database {
   }
 }
 
-/// Returns the path in an environment variable; nil if it is not set.
+/// Returns the path in an environment variable; nil if the variable is not set. Throws if the path
+/// isn't valid UTF-8.
 package func environmentPath(_ variable: String) throws(SQLiteError) -> String? {
   guard let value = unsafe getenv(variable) else { return nil }
   return try unsafe exactPath(value)

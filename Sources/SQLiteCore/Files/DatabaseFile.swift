@@ -5,7 +5,8 @@ import Synchronization
 import Platform
 import SystemFiles
 
-/// The location of a database, and the options with which its connections are opened.
+/// The location and the options of a database. This class creates the file, and opens and
+/// configures the connections.
 final class DatabaseFile: Sendable {
   enum Location: Hashable, Sendable {
     /// A file at an absolute path. No folder in the path is a symbolic link.

@@ -68,7 +68,8 @@ final class FileWatch: Sendable {
     guard isSame else { throw movedError }
   }
 
-  /// Accepts the current log as the right one, unless it is required but missing.
+  /// Makes later checks expect the log that exists now. Does nothing if a log is required but
+  /// missing.
   func acceptLog(isRequired: () -> Bool) {
     let log = FileIdentity(path: logPath)
     guard state.withLock({ $0.log != nil && $0.log != log }) else { return }

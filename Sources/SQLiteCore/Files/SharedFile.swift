@@ -51,7 +51,8 @@ final class SharedFile: Sendable {
   // replaced file must not be opened while another database has the original open.
   private static let files = Mutex(Files())
   /// A lock that is held while a database file is created and its descriptor is closed. SQLite must
-  /// not have the file open meanwhile.
+  /// not have the file open meanwhile, because closing a descriptor removes all locks that the
+  /// process has on the file.
   static let creationLock = Mutex(())
 
   /// Returns the shared instance for a path, or a new instance if `path` is nil, for a database

@@ -50,7 +50,7 @@ extension Connection {
   /// Drops a table with its rows, indexes and triggers.
   ///
   /// If foreign keys are enforced, rows that reference the table's rows are treated as if each
-  /// referenced row was deleted, see ``DeleteRule``.
+  /// referenced row were deleted, see ``DeleteRule``.
   ///
   /// - Parameters:
   ///   - name: The name of the table.
@@ -251,8 +251,8 @@ extension Connection {
   /// Sets the application ID, by which programs recognize the type of a database file (`PRAGMA
   /// application_id`).
   ///
-  /// - Parameter id: Any number.
   /// - Parameter id: The new application ID. SQLite and the library don't interpret it.
+  /// - Throws: ``SQLiteError`` if the database can't be written.
   public func setApplicationID(_ id: Int32) throws(SQLiteError) {
     _ = try pragma("application_id", "=\(id)")
   }

@@ -36,7 +36,7 @@ final class TableClaims: Sendable {
     }
   }
 
-  /// Removes all claims, because no database has the file open any more.
+  /// Removes all claims. Called when all databases that have claimed tables of the file are closed.
   func clear() {
     owners.withLock { $0 = [:] }
   }

@@ -16,8 +16,8 @@ public struct QueryPlan: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
       /// SCAN or SEARCH: SQLite reads the rows of a table, a view or a query.
       case read(Reading)
-      /// USE TEMP B-TREE: SQLite collects and sorts rows. The value is the clause that requires it:
-      /// ORDER BY, GROUP BY or DISTINCT.
+      /// USE TEMP B-TREE: SQLite collects and sorts rows. The value is the clause that requires it,
+      /// such as ORDER BY, GROUP BY or DISTINCT.
       case sort(String)
       /// CO-ROUTINE, MATERIALIZE or a SUBQUERY: SQLite runs a query inside the statement.
       case subquery
@@ -56,7 +56,7 @@ public struct QueryPlan: Hashable, Sendable {
       case virtual(String)
     }
 
-    /// The name of the table, view or subquery in the statement, which is its alias if it has one.
+    /// The alias of the table, view or subquery in the statement, or its name if it has no alias.
     public let table: String
     /// A Boolean value that indicates whether SQLite searches for rows with an index (SEARCH)
     /// instead of reading all rows (SCAN).

@@ -98,7 +98,8 @@ extension Statement {
     return value
   }
 
-  /// Returns the content of a column as a Swift type, without a lossy conversion.
+  /// Returns the content of a column as a Swift type, without a lossy conversion. A column that
+  /// does not exist is read as NULL.
   ///
   /// - Parameters:
   ///   - column: The column's index, from 0.

@@ -44,8 +44,8 @@ public struct Statement: ~Copyable {
   ///
   /// - Returns: True if the statement is at a row, false if it has ended.
   /// - Throws: ``SQLiteError`` if the statement fails, if it has parameters but no values are
-  ///   bound, if the access's deadline has passed, if its task was cancelled, or if SQLite has
-  ///   rolled back the enclosing transaction.
+  ///   bound, if the deadline of the access has passed, if the task of the access was cancelled, or
+  ///   if SQLite has rolled back the enclosing transaction.
   public mutating func step() throws(SQLiteError) -> Bool {
     if !handle.isRunning { try connection.beginRun(of: handle) }
     let code = handle.step()

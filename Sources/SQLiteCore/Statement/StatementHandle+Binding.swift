@@ -191,7 +191,7 @@ extension StatementHandle {
   }
 
   /// Copies bytes into the buffer and returns the address of the copy; nil if there are more than
-  /// ``longest``, or if the buffer is full.
+  /// ``longest`` bytes, or if the buffer is full.
   @inline(__always) mutating func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
     let from = unsafe count
     let next = from + bytes.count

@@ -45,7 +45,8 @@ import CSQLite
   /// The state of the recording before the current run, if the statement may write and a recorder
   /// exists.
   final var recorded: RecordedRun?
-  /// The texts of the literal by which the cache finds the statement, or nil.
+  /// The texts of the literal by which the cache recognizes the statement; nil until the cache
+  /// first finds the statement for a literal.
   final var literal: [String]?
   /// The value of the cache's clock, which advances with each use of the cache, when this statement
   /// was last used. The statement with the lowest value is evicted first.
@@ -205,18 +206,19 @@ extension StatementHandle {
   /// valid UTF-8.
   package func text(at index: Int32) -> String? { column(index).text }
 
-  /// Calls `body` with the bytes of a column that stores a blob or, if `isText` is true, the UTF-8
-  /// bytes of one that stores a text. Doesn't call it if the column has another storage class.
+  /// Calls `body` with the bytes of a blob or, if `isText` is true, with the UTF-8 bytes of a text.
+  /// If the column has another storage class, doesn't call `body`.
   ///
-  /// It is not generic, because generic code would cost as much as copying a short blob.
+  /// This function isn't generic, because generic code would cost as much as copying a short blob.
   package func withBytes(at index: Int32, ofText isText: Bool, _ body: (RawSpan) -> Void) {
     let column = column(index)
     guard column.type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else { return }
     unsafe body(column.bytes(ofText: isText).bytes)
   }
 
-  /// Returns the bytes of a blob; nil if the column has another storage class. They are valid until
-  /// the statement steps, is reset or is finalized, or until SQLite converts the column's value.
+  /// Returns the bytes of a blob; nil if the column has another storage class. The bytes are valid
+  /// until the statement steps, is reset or is finalized, or until SQLite converts the column's
+  /// value.
   @unsafe package func blob(at index: Int32) -> UnsafeRawBufferPointer? {
     let column = column(index)
     return column.type == SQLITE_BLOB ? unsafe column.bytes(ofText: false) : nil

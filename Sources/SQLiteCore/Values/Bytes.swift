@@ -134,7 +134,7 @@ private func isText(_ text: String, of bytes: UnsafeBufferPointer<UInt8>) -> Boo
   }
 }
 
-/// The address of empty texts and blobs. A null pointer would mean NULL.
+/// A non-null address for empty texts and blobs. SQLite would treat a null pointer as NULL.
 var emptyBytes: UnsafeRawPointer { unsafe UnsafeRawPointer(StaticString("").utf8Start) }
 
 /// Returns `text` with the letters A to Z in lower case. SQLite compares identifiers in this form.
