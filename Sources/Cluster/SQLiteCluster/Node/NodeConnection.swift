@@ -266,7 +266,7 @@ package final class NodeConnection {
 }
 
 extension SQLiteError {
-  /// Whether the queried node is no longer the leader, or can't be reached.
+  /// Whether the error says that the queried node is no longer the leader, or can't be reached.
   package var isLeaderLoss: Bool { code == .notLeader || code == .leadershipLost }
 }
 

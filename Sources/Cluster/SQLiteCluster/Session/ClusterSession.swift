@@ -49,7 +49,7 @@ final class ClusterSession: RemoteSession {
   /// The first statement that writes in a savepoint of the program also opens the next savepoint at
   /// the node, in the same message. Most savepoints contain only one such statement, for example
   /// those of group commit. When a savepoint of the program ends, the node's savepoint stays open
-  /// until the end of the transaction, or until there are many.
+  /// until the end of the transaction, or until 64 such savepoints are open.
   private var marks = 0
   /// Whether nothing has been written since the node's innermost savepoint was opened; false if
   /// there is none.

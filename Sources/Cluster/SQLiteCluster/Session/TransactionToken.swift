@@ -1,8 +1,8 @@
 import ExactText
 public import SQLiteCore
 
-/// The random identifier of a write transaction. The transaction stores it, so that any client can
-/// determine whether it was committed.
+/// The random identifier of a write transaction. The transaction stores it in the database, so
+/// that any client can determine whether the transaction was committed.
 struct TransactionToken {
   private let bytes: [UInt8]
 

@@ -37,7 +37,8 @@ public protocol ClusterStream: AnyObject {
   /// It is nil if the stream has no socket or acknowledges by itself.
   var socketDescriptor: Int32? { get }
 
-  /// Sends all bytes.
+  /// Sends all bytes to the node. A stream that isn't connected yet may store the bytes, and send
+  /// them once it is connected.
   ///
   /// - Parameters:
   ///   - bytes: The bytes to send.

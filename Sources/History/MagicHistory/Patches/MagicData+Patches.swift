@@ -24,14 +24,15 @@ extension MagicData {
   /// writers wait meanwhile, unless the file system supports copy-on-write clones.
   ///
   /// - Parameters:
-  ///   - folder: The path of a folder for asset files, which is created if it is missing. If it is
-  ///     nil, no files are copied.
+  ///   - folder: The path of a folder for asset files. If the folder is missing, it is created for
+  ///     the first file. If the path is nil, no files are copied.
   ///   - body: A closure that calls the store.
   /// - Returns: The patch. It is empty if `body` returns `TransactionOutcome.rollback`.
   /// - Throws: Any error of `body`; `PatchError` if a changed row can't be in a patch; `AssetError`
   ///   if a file can't be copied; `SQLiteError`, for example with `ResultCode.misuse` if this
   ///   libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`; `MagicError.closed` if the
-  ///   store was closed. Nothing is saved or copied in these cases.
+  ///   store was closed. Nothing is saved in these cases. Files that were copied before a failing
+  ///   commit stay in the folder.
   public func patch<Result>(
     assetsTo folder: String? = nil, _ body: () throws -> Result
   ) throws -> Patch {
@@ -47,12 +48,13 @@ extension MagicData {
   /// blocking calls, as in `transaction(_:)`.
   ///
   /// - Parameters:
-  ///   - folder: The path of a folder for asset files, which is created if it is missing. If it is
-  ///     nil, no files are copied.
+  ///   - folder: The path of a folder for asset files. If the folder is missing, it is created for
+  ///     the first file. If the path is nil, no files are copied.
   ///   - body: A closure that calls the store.
   /// - Returns: The patch. It is empty if `body` returns `TransactionOutcome.rollback`.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
-  ///   Nothing is saved or copied in these cases.
+  ///   Nothing is saved in these cases. Files that were copied before a failing commit stay in the
+  ///   folder.
   nonisolated(nonsending) public func patch<Result: Sendable>(
     assetsTo folder: String? = nil, _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Patch {
@@ -135,8 +137,8 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - patch: The patch to apply.
-  ///   - folder: The path of the folder to which `patch(assetsTo:_:)` copied the files, or nil if
-  ///     there are no files.
+  ///   - folder: The path of the folder to which `patch(assetsTo:_:)` or `copyAssets(of:to:)`
+  ///     copied the files, or nil if there are no files.
   ///   - isIdempotent: Whether to skip rows that already have the values of the patch instead of
   ///     treating them as conflicts.
   ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the store.
@@ -170,8 +172,8 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - patch: The patch to apply.
-  ///   - folder: The path of the folder to which `patch(assetsTo:_:)` copied the files, or nil if
-  ///     there are no files.
+  ///   - folder: The path of the folder to which `patch(assetsTo:_:)` or `copyAssets(of:to:)`
+  ///     copied the files, or nil if there are no files.
   ///   - isIdempotent: Whether to skip rows that already have the values of the patch instead of
   ///     treating them as conflicts.
   ///   - onConflict: A closure that decides how to resolve a conflict. It must not use the store.

@@ -217,8 +217,8 @@ extension Patch {
 
 /// Decodes JSON from an internal table of this library.
 ///
-/// - Throws: `SQLiteError` with `ResultCode.corrupt` if the JSON is invalid. Its message names
-///   `part`.
+/// - Throws: `SQLiteError` with `ResultCode.corrupt` if the JSON is invalid. Its message starts
+///   with `part`.
 func decoded<Content: Decodable>(
   _ type: Content.Type, from data: Data, _ part: String
 ) throws(SQLiteError) -> Content {

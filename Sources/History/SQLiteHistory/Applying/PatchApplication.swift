@@ -128,9 +128,9 @@ extension PatchApplication {
   /// Applies stuck rows that need each other's unique values.
   ///
   /// Each updated row first gets temporary values and then its final ones. Other columns of the row
-  /// are never written. Triggers and foreign key actions run for both updates. If a row still
-  /// fails, the others are retried without it. The number of rounds is limited: if many rows depend
-  /// on a failing one, each round finds only the next of them.
+  /// are never written. Triggers and foreign key actions, if enabled, run for both updates. If a
+  /// row still fails, the others are retried without it. The number of rounds is limited: if many
+  /// rows depend on a failing one, each round finds only the next of them.
   private func exchange() throws {
     var places = Array(stuck.indices)
     for _ in 0..<8 where places.contains(where: { stuck[$0].row.kind == .update }) {

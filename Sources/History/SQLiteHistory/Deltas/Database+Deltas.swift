@@ -25,8 +25,8 @@ extension Database {
   /// that use the same file, but not those of other processes (see ``ChangeJournal``). An element
   /// contains each changed row once. Changes that were rolled back, and rows that were inserted and
   /// deleted again, are not reported. If the primary key of a row changes, the element contains a
-  /// deletion and an insertion. An update of columns that the type doesn't read is not reported,
-  /// nor are changes of attached databases, temporary tables and views.
+  /// deletion and an insertion. An update that changes only columns that the type doesn't read is
+  /// not reported, nor are changes of attached databases, temporary tables and views.
   ///
   /// The sequence includes all transactions that commit after this call, even if the loop starts
   /// later. Writers never wait for the loop. If more than `limit` bytes of changes are pending,

@@ -3,7 +3,8 @@ public import SQLiteCore
 public import SQLiteMapping
 import Synchronization
 
-/// A position in a ``ChangeJournal``. Store it to query later which changes have followed.
+/// A position in a ``ChangeJournal``. Store it, and pass it to `patch(since:)` later to get the
+/// changes that have been made since.
 public struct JournalMark: Hashable, Codable, Sendable {
   /// The number of the last entry before the position.
   let number: Int64

@@ -5,7 +5,8 @@ import Synchronization
 /// A reader that returns the entries of a journal one by one, for a single loop.
 final class JournalReader: RecordFeed {
   private struct State {
-    /// The mark of the last returned entry; nil if the start is not known yet.
+    /// The mark of the last returned entry, or of the journal's end when reading began. Nil if that
+    /// end couldn't be read yet.
     var mark: JournalMark?
     /// The generation of the database's content that the mark belongs to.
     var generation: Int

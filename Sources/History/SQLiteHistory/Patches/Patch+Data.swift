@@ -2,8 +2,8 @@ public import Essentials
 public import SQLiteCore
 
 extension Patch {
-  /// Creates a patch from a changeset in the format of SQLite's session extension
-  /// (`sqlite3session_changeset`), which ``data`` returns as well.
+  /// Creates a patch from a changeset: from ``data`` of another patch, or from the output of
+  /// SQLite's session extension (`sqlite3session_changeset`). The patch contains no column names.
   ///
   /// You can pass data from an untrusted source. The initializer validates every byte, and a
   /// damaged size never causes a large allocation.

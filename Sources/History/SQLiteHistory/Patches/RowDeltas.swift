@@ -20,7 +20,7 @@ package struct TableDeltas: Sendable {
 
 extension RecordedRows {
   /// Returns the net changes with decoded values; see ``netRows(where:)``. Text that isn't valid
-  /// UTF-8 becomes a blob.
+  /// UTF-8 becomes a blob. Tables without net changes are omitted.
   ///
   /// - Parameter isWanted: Returns whether to include the rows of a table.
   /// - Throws: `SQLiteError` if the bytes are damaged.
