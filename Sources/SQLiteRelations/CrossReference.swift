@@ -10,8 +10,8 @@ public import SQLiteMapping
 ///
 /// Each pair of records is linked at most once. The first write creates the link table, with an
 /// index for each direction. When a record is deleted, foreign keys delete its links. While a
-/// database file is open in this process, the table belongs to these two types. Using it for
-/// another type or for other links throws.
+/// database file is open in this process, the link table belongs to these two types. Using it as
+/// the table of a type, or writing other links to it, throws.
 public struct CrossReference<Left: Record, Right: Record>: Sendable {
   /// The name of the link table.
   public let name: String
@@ -113,10 +113,14 @@ extension Connection {
   ///   - others: The records to link it to.
   ///   - reference: The relation between the two types of records.
   /// - Returns: The given records, in order, with the keys that the database assigned.
-  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `left` has no
-  ///   primary key; `SchemaError` if a table cannot be adapted to its type without losing data, or
-  ///   if rows of a record type are equal in properties that it declares as unique; an error from
-  ///   the `encode(to:)` of a record. Nothing changes in these cases.
+  /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.misuse` if `left` has no
+  ///   primary key, if a primary key consists of several columns, or if the link table belongs to a
+  ///   type or other links, with `ResultCode.notFound` if the table of `Left` or `Right` doesn't
+  ///   exist, or with `ResultCode.readOnly` if `Right` is a read-only type; `SchemaError` if a
+  ///   table cannot be adapted to its type without losing data, or if rows of a record type are
+  ///   equal in properties that it declares as unique; `RowDecodingError` if a written record
+  ///   cannot be decoded; an error from the `encode(to:)` of a record. Nothing changes in these
+  ///   cases.
   @discardableResult
   public func setLinks<Left: Record, Right: Record>(
     of left: Left, to others: some Sequence<Right>, through reference: CrossReference<Left, Right>
@@ -151,10 +155,11 @@ extension Connection {
   ///   - right: A stored record on the right.
   ///   - reference: The relation between the two types of records.
   ///   - values: The values of additional columns of the link table, by column name.
-  /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if a record has no
-  ///   primary key or one with several columns; `SchemaError` if the link table cannot be adapted
-  ///   without losing data, or if rows of a record type are equal in properties that it declares as
-  ///   unique; an error from the `encode(to:)` of a record.
+  /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.misuse` if a record has no
+  ///   primary key or one with several columns, or if the link table belongs to a type or other
+  ///   links, or with `ResultCode.notFound` if the table of a record doesn't exist; `SchemaError`
+  ///   if the link table cannot be adapted without losing data, or if rows of a record type are
+  ///   equal in properties that it declares as unique; an error from the `encode(to:)` of a record.
   public func link<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>,
     values: [String: any Bindable] = [:]
@@ -171,8 +176,9 @@ extension Connection {
   ///   - reference: The relation between the two types of records.
   /// - Returns: Whether they were linked.
   /// - Throws: `SQLiteError` if a statement fails, or with `ResultCode.misuse` if a record has no
-  ///   primary key or one with several columns; `SchemaError` if rows of a record type are equal in
-  ///   properties that it declares as unique; an error from the `encode(to:)` of a record.
+  ///   primary key or one with several columns, or if the link table belongs to a type or other
+  ///   links; `SchemaError` if rows of a record type are equal in properties that it declares as
+  ///   unique; an error from the `encode(to:)` of a record.
   @discardableResult
   public func unlink<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>
@@ -249,8 +255,8 @@ extension Connection {
       reference: .init(table: type.tableName, column: key, onDelete: .cascade))
   }
 
-  /// Runs `body`. If it fails with an ``SQLiteError`` because the link table doesn't exist yet,
-  /// returns `nothing`.
+  /// Runs `body`. If it throws an ``SQLiteError`` and the link table doesn't exist, returns
+  /// `nothing` instead.
   func reading<Left: Record, Right: Record, Result>(
     _ reference: CrossReference<Left, Right>, without nothing: @autoclosure () -> Result,
     _ body: (CrossReferenceState) throws -> Result

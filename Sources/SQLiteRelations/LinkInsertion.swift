@@ -23,9 +23,12 @@ package final class LinkInsertion {
   /// Inserts the links of an owner.
   ///
   /// - Parameters:
-  ///   - targets: The keys of the targets. For a list, they are in its order.
+  ///   - targets: The keys of the targets. For a list, they are in its order. For a set, duplicates
+  ///     are ignored.
   ///   - keys: The keys of a dictionary, without duplicates. Unused for a list or a set.
   ///   - owner: The key of the owner.
+  /// - Throws: ``SQLiteError`` if a statement fails, for example because a list or a dictionary of
+  ///   the owner already has links.
   package func insert(
     _ targets: ArraySlice<Int64>, keys: ArraySlice<Value>, of owner: Int64
   ) throws(SQLiteError) {

@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// A stored value, and the type of its column.
+/// A value in its stored form, with the type of its column and whether the column is optional.
 struct StoredForm {
   var type: ColumnType
   var isOptional = false

@@ -165,7 +165,8 @@ final class EncodedRow {
   @inline(__always)
   func mark(_ parameter: Int32) { bound[parameter] = true }
 
-  /// Returns a copy of an error whose message begins with the name of the parameter's property.
+  /// Returns a copy of an error, with a message that begins with the name of the parameter's
+  /// property.
   @inline(never)
   func named(_ error: SQLiteError, _ parameter: Int32) -> SQLiteError {
     SQLiteError(

@@ -143,8 +143,8 @@ package import SQLiteCore
 
   /// Returns a decoder of the row's only column.
   ///
-  /// - Parameter wanted: The kind of value that is decoded, for the error if the row has more
-  ///   columns.
+  /// - Parameter wanted: The kind of value that is decoded, for the error if the row doesn't have
+  ///   exactly one column.
   fileprivate func only(_ wanted: String) throws -> ColumnDecoder {
     try withRow { try $0.onlyColumn(for: wanted) }
   }

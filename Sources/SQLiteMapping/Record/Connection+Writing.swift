@@ -238,8 +238,12 @@ extension Connection {
     }
   }
 
-  /// Creates the table of a plan, or adds the columns and indexes that it lacks. Also creates the
-  /// missing tables that it references.
+  /// Creates the table of a plan, or adapts it: adds missing columns and indexes, changes its
+  /// delete rules, and rebuilds an outdated full-text index. Also creates the missing tables that
+  /// it references.
+  ///
+  /// - Throws: ``SchemaError`` if a table cannot be adapted without losing data, or ``SQLiteError``
+  ///   if a statement fails.
   func ensureTable(of plan: RecordPlan, _ need: RecordPlan.Fitness = .everything) throws {
     let ensured = try savepoint {
       var ensured = [(plan, try ensureOneTable(of: plan, need))]

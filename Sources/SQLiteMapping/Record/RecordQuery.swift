@@ -65,8 +65,8 @@ extension RecordQuery {
   ///
   /// - Parameters:
   ///   - sql: A single statement. If it changes rows, such as `INSERT … RETURNING`, fetch it on a
-  ///     connection that can write. It always runs to its end, even if you fetch only its first
-  ///     row.
+  ///     connection that can write. Such a statement always runs to its end, even if you fetch only
+  ///     the first row.
   ///   - type: The type of the rows.
   ///   - strategies: The forms in which values are stored. If nil, the query uses the strategies of
   ///     `type` if it is a ``Record``, otherwise the default strategies.

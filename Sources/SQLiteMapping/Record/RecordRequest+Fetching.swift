@@ -8,9 +8,9 @@ extension Connection {
   /// - Parameter query: The query for the rows.
   /// - Returns: The rows, decoded as `Row`. Empty if none matches, or if the query is for a record
   ///   type whose table doesn't exist yet.
-  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
-  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
-  ///   unique.
+  /// - Throws: `SQLiteError` if a statement fails, or if the query is for a ``Record/isReadOnly``
+  ///   type without a table; ``RowDecodingError`` if a row cannot be decoded as the type;
+  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique.
   @inlinable  // Benchmark `fetch`.
   public func fetch<Row>(_ query: RecordQuery<Row>) throws -> [Row] {
     var rows: [Row] = []
@@ -26,9 +26,9 @@ extension Connection {
   ///
   /// - Parameter request: A request, which you get from a ``RecordQuery``.
   /// - Returns: The result that the request describes, such as a number of rows.
-  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
-  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
-  ///   unique.
+  /// - Throws: `SQLiteError` if a statement fails, or if the query is for a ``Record/isReadOnly``
+  ///   type without a table; ``RowDecodingError`` if a row cannot be decoded as the type;
+  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique.
   public func fetch<Result>(_ request: RecordRequest<Result>) throws -> Result {
     var print: [Value]?
     return try request.read(self, &print)
@@ -41,9 +41,10 @@ extension Connection {
   /// - Parameters:
   ///   - query: The query for the rows.
   ///   - body: Receives each row. If it throws, the fetch ends and rethrows the error.
-  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
-  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
-  ///   unique; an error from `body`.
+  /// - Throws: `SQLiteError` if a statement fails, or if the query is for a ``Record/isReadOnly``
+  ///   type without a table; ``RowDecodingError`` if a row cannot be decoded as the type;
+  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique; an error
+  ///   from `body`.
   @inlinable  // Benchmark `fetch`.
   public func forEach<Row>(_ query: RecordQuery<Row>, _ body: (Row) throws -> Void) throws {
     try forEachRow(query.parts) {
@@ -61,9 +62,9 @@ extension Database {
   /// - Parameter query: The query for the rows.
   /// - Returns: The rows, decoded as `Row`. Empty if none matches, or if the query is for a record
   ///   type whose table doesn't exist yet.
-  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
-  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
-  ///   unique.
+  /// - Throws: `SQLiteError` if a statement fails, or if the query is for a ``Record/isReadOnly``
+  ///   type without a table; ``RowDecodingError`` if a row cannot be decoded as the type;
+  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique.
   public func fetch<Row>(_ query: RecordQuery<Row>) throws -> [Row] { try fetch(query.objects) }
 
   /// Fetches the rows of a query. Suspends the task meanwhile.
@@ -83,9 +84,9 @@ extension Database {
   ///
   /// - Parameter request: A request, which you get from a ``RecordQuery``.
   /// - Returns: The result that the request describes, such as a number of rows.
-  /// - Throws: `SQLiteError` if a statement fails; ``RowDecodingError`` if a row cannot be decoded
-  ///   as the type; ``SchemaError`` if rows are equal in properties that the type declares as
-  ///   unique.
+  /// - Throws: `SQLiteError` if a statement fails, or if the query is for a ``Record/isReadOnly``
+  ///   type without a table; ``RowDecodingError`` if a row cannot be decoded as the type;
+  ///   ``SchemaError`` if rows are equal in properties that the type declares as unique.
   public func fetch<Result>(_ request: RecordRequest<Result>) throws -> Result {
     try read { try $0.fetch(request) }
   }

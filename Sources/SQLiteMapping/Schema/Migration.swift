@@ -202,12 +202,12 @@ extension Database {
   /// - Parameter migrations: All migrations of the program, the oldest first.
   /// - Returns: The names of the migrations that this call has run. If another call runs a
   ///   migration first, it is not included.
-  /// - Throws: `SQLiteError` with `ResultCode.schema` if a migration has run that `migrations` does
-  ///   not contain, if the order of the migrations has changed, or if a newer version of the
-  ///   library has written the database; `SQLiteError` with `ResultCode.misuse` if names are empty
-  ///   or not unique; `SQLiteError` with `ResultCode.foreignKeyConstraint` if a migration leaves
-  ///   references to missing rows; an error of a step. The failed migration is rolled back. Earlier
-  ///   migrations remain.
+  /// - Throws: `SQLiteError` if a statement fails, with `ResultCode.schema` if a migration has run
+  ///   that `migrations` does not contain, if the order of the migrations has changed, or if a
+  ///   newer version of the library has written the database, with `ResultCode.misuse` if names are
+  ///   empty or not unique, or with `ResultCode.foreignKeyConstraint` if a migration leaves
+  ///   references to missing rows; any other error that a step throws. The failed migration is
+  ///   rolled back. Earlier migrations remain.
   @discardableResult
   public func migrate(_ migrations: [Migration]) throws -> [String] {
     var made: [String] = []

@@ -59,9 +59,9 @@ package struct SearchTable: Sendable {
     return hasAll ? nil : fault("has a missing or outdated trigger")
   }
 
-  /// Returns the difference between the index and what the type requires, or nil if there is none.
-  /// The content is compared word by word if the connection can write. Otherwise only the rowids
-  /// are compared.
+  /// Returns the difference between the index and what the type requires, or nil if there is none,
+  /// or if the type's table doesn't exist. The content is compared word by word if the connection
+  /// can write. Otherwise only the rowids are compared.
   ///
   /// - Complexity: O(*n*) for *n* rows.
   package func difference(_ connection: Connection) throws -> SchemaDifference? {
@@ -111,6 +111,9 @@ package struct SearchTable: Sendable {
   }
 
   /// Builds the index, unless it already exists with the right columns and triggers.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if another table or view has the name of
+  ///   the index, or ``SQLiteError`` if SQLite lacks FTS5 or a statement fails.
   package func ensure(_ connection: Connection) throws {
     guard let fault = try fault(connection) else { return }
     guard fault.isResolvedByWriting else { throw SQLiteError(.misuse, fault.description) }

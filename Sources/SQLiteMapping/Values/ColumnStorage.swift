@@ -6,8 +6,8 @@ package import SQLiteCore
 package struct ColumnStorage: Sendable {
   /// The type of the column.
   package let columnType: ColumnType
-  /// The collation that sorts the stored values in the order of the original values. Nil if
-  /// SQLite's default order does, or if no collation can.
+  /// The collation that sorts the stored values in the order of the original values. Nil if SQLite
+  /// sorts them in this order without a collation, or if no collation can.
   package let collation: String?
   /// Whether the type is an optional. Its nil is stored as NULL.
   package let isOptional: Bool
@@ -39,7 +39,8 @@ package struct ColumnStorage: Sendable {
   }
 
   /// Returns the collation that sorts the stored values of a type in the order of the original
-  /// values, or nil if SQLite's default order does, or if no collation can.
+  /// values. The result is nil if SQLite sorts them in this order without a collation, or if no
+  /// collation can.
   ///
   /// An enumeration with raw values has the collation of its raw type.
   package static func collation(

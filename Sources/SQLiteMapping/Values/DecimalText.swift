@@ -4,8 +4,9 @@ package import SQLiteCore
 /// The conversion between `Decimal` and TEXT in plain decimal notation, such as `-12.5`. It is
 /// exact.
 ///
-/// Equal decimals have the same text, so `=` finds them. The collation ``DecimalOrder`` sorts the
-/// texts numerically. SQLite's arithmetic converts the text to an inexact REAL.
+/// Equal decimals have the same text, so SQL can compare them with `=`. The collation
+/// ``DecimalOrder`` sorts the texts numerically. SQLite's arithmetic converts the text to an
+/// inexact REAL.
 package enum DecimalText {
   /// Returns the stored form of `decimal`.
   ///

@@ -11,8 +11,8 @@ protocol ScalarValue: Bindable, ColumnValue, SendableMetatype {
   /// Returns the type of a column that stores values of this type.
   static func columnType(_ forms: ScalarForms) -> ColumnType
 
-  /// Returns the collation that sorts the stored values in the order of the original values, or nil
-  /// if SQLite's default order does, or if no collation can.
+  /// Returns the collation that sorts the stored values in the order of the original values. The
+  /// result is nil if SQLite sorts them in this order without a collation, or if no collation can.
   static func collation(_ forms: ScalarForms) -> String?
 
   /// Returns the stored form of the value.
@@ -61,8 +61,8 @@ protocol ScalarValue: Bindable, ColumnValue, SendableMetatype {
   ) throws(SQLiteError) -> Bool
 }
 
-/// The types that callers read and bind with inlined code for speed, and one case for all other
-/// types.
+/// The kinds of scalar types. Types that callers read or bind with inlined code for speed have
+/// their own kinds.
 package enum ScalarKind: UInt8, Sendable {
   /// `String`, as TEXT.
   case text
