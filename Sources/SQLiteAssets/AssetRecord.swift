@@ -13,7 +13,7 @@ public struct AssetRecord: Hashable, Sendable {
   /// The SHA-256 digest of the content.
   public let sha256: AssetDigest
   /// The name of the file with the content, which changes when the content is replaced. If the
-  /// content is in the row, no such file exists, and only the extension has a meaning.
+  /// content is in the row, no such file exists, and only the extension of the name is used.
   package let file: AssetFileName
   /// A Boolean value that indicates whether the content is stored in the row instead of a file.
   public let isInRow: Bool

@@ -1,7 +1,7 @@
 /// A chart of the number of zones in each band of 15 degrees of latitude, from north to south.
 package struct LatitudeChart {
-  /// The bands from the northernmost to the southernmost one with zones, each with its southern
-  /// edge in degrees and its number of zones.
+  /// The bands from north to south, each with its southern edge in degrees and its number of zones.
+  /// The first and the last band contain zones, but bands between them may be empty.
   package private(set) var bands: [(south: Int, count: Int)] = []
 
   private static let height = 15

@@ -164,8 +164,9 @@ struct Example {
   let zone: String
   let country: String
 
-  /// Selects the zone Europe/Zurich, or else the first zone, and the country Canada, or else the
-  /// first country of that zone. Returns nil if there is no such zone or country.
+  /// Selects the zone Europe/Zurich and the country Canada. If the database lacks that zone,
+  /// selects the first zone. If no zone belongs to Canada, selects the first country of the
+  /// selected zone. Returns nil if there is no zone or no country to select.
   init?(_ database: ZoneDatabase) {
     let zones = database.zones
     guard let zone = zones.first(where: { $0.name == "Europe/Zurich" }) ?? zones.first,

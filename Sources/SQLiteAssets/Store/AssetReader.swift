@@ -44,7 +44,7 @@ public struct AssetReader: Sendable {
   ///   - count: The number of bytes to read.
   ///   - offset: The offset of the first byte.
   /// - Returns: The bytes. There are fewer than `count` only at the end of the content, and none if
-  ///   `offset` is negative or not less than the size.
+  ///   `count` isn't positive, or if `offset` is negative or not less than the size.
   /// - Throws: ``AssetError`` if the file can't be read.
   public func read(_ count: Int, at offset: Int) throws(AssetError) -> [UInt8] {
     guard count > 0, offset >= 0, offset < record.size else { return [] }
@@ -62,7 +62,7 @@ public struct AssetReader: Sendable {
   ///   - count: The number of bytes to read.
   ///   - offset: The offset of the first byte.
   /// - Returns: The bytes. There are fewer than `count` only at the end of the content, and none if
-  ///   `offset` is negative or not less than the size.
+  ///   `count` isn't positive, or if `offset` is negative or not less than the size.
   /// - Throws: ``AssetError`` if the file can't be read; `CancellationError` if the task was
   ///   cancelled.
   nonisolated(nonsending) public func read(_ count: Int, at offset: Int) async throws -> [UInt8] {

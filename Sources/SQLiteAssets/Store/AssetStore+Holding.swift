@@ -1,8 +1,8 @@
 package import SQLiteCore
 import SystemFiles
 
-/// A holder of asset files, such as an undo step. It may restore deleted asset rows, and the files
-/// of these rows aren't removed until its holds end.
+/// A holder of asset files, such as an undo step that may restore deleted asset rows. The files of
+/// these rows aren't removed until the holder releases them.
 package struct AssetHolder: Sendable {
   /// The name of the pending folder whose removal ends the holds; empty for holds that persist.
   let session: String

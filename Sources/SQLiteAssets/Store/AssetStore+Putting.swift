@@ -11,7 +11,8 @@ extension AssetStore {
   ///     own transaction.
   /// - Returns: The record of the new asset.
   /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
-  ///   `SQLiteError` if the row can't be inserted. Nothing is stored then.
+  ///   `SQLiteError` if the row can't be inserted, or if the open transaction was begun with SQL.
+  ///   Nothing is stored then.
   /// - Complexity: O(*n*), where *n* is the number of bytes. All files of a transaction are synced
   ///   together, before the commit.
   @discardableResult
@@ -69,7 +70,8 @@ extension AssetStore {
   ///     own transaction.
   /// - Returns: The record of the new asset.
   /// - Throws: ``AssetError`` if the extension is invalid or the file can't be copied;
-  ///   `SQLiteError` if the row can't be inserted. Nothing is stored then.
+  ///   `SQLiteError` if the row can't be inserted, or if the open transaction was begun with SQL.
+  ///   Nothing is stored then.
   @discardableResult
   public func put(
     contentsOf path: String, extension fileExtension: String? = nil, in connection: Connection
@@ -119,7 +121,8 @@ extension AssetStore {
   ///     own transaction.
   /// - Returns: The record of the new asset.
   /// - Throws: ``AssetError`` if the extension is invalid or the content can't be copied;
-  ///   `SQLiteError` if the row can't be inserted. You can put the staged content again then.
+  ///   `SQLiteError` if the row can't be inserted, or if the open transaction was begun with SQL.
+  ///   You can put the staged content again then.
   @discardableResult
   public func put(
     _ staged: StagedAsset, extension fileExtension: String? = nil, in connection: Connection
@@ -138,7 +141,8 @@ extension AssetStore {
   ///     own transaction.
   /// - Returns: The record of the new asset, which has its own copy of the content.
   /// - Throws: ``AssetError`` if the other content is damaged or can't be copied, or the extension
-  ///   is invalid; `SQLiteError` if the row can't be inserted. Nothing is stored then.
+  ///   is invalid; `SQLiteError` if the row can't be inserted, or if the open transaction was begun
+  ///   with SQL. Nothing is stored then.
   @discardableResult
   public func put(
     copyOf reader: AssetReader, extension fileExtension: String? = nil, in connection: Connection

@@ -16,7 +16,8 @@ extension AssetStore {
   /// - Returns: The new record of the asset.
   /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
   ///   the new content can't be read or written or the extension is invalid; `SQLiteError` if the
-  ///   row can't be updated. The asset is unchanged then.
+  ///   row can't be updated, or if the open transaction was begun with SQL. The asset is unchanged
+  ///   then.
   @discardableResult
   public func replace(
     _ id: AssetID, with bytes: some Sequence<UInt8>, extension fileExtension: String? = nil,
@@ -34,15 +35,16 @@ extension AssetStore {
   /// - Parameters:
   ///   - id: The id of the asset.
   ///   - staged: The new content. It is copied if it was already put, or was staged by another
-  ///     store.
-  ///   - fileExtension: The new file name extension, `""` for none. If it is nil, the staged
+  ///   - fileExtension: The new file name extension; `""` for none. If it is nil, the extension of
+  ///     the staged content is used or, if that has none, the current one.
   ///     content's extension is used, or else the current one.
   ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
   ///     own transaction.
   /// - Returns: The new record of the asset.
   /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
   ///   the new content can't be read or written or the extension is invalid; `SQLiteError` if the
-  ///   row can't be updated. The asset is unchanged then.
+  ///   row can't be updated, or if the open transaction was begun with SQL. The asset is unchanged
+  ///   then.
   @discardableResult
   public func replace(
     _ id: AssetID, with staged: StagedAsset, extension fileExtension: String? = nil,
@@ -70,7 +72,8 @@ extension AssetStore {
   /// - Returns: The new record of the asset.
   /// - Throws: ``AssetError/noAsset(_:)`` if there is no such asset; other ``AssetError`` cases if
   ///   the new content can't be read or written or the extension is invalid; `SQLiteError` if the
-  ///   row can't be updated. The asset is unchanged then.
+  ///   row can't be updated, or if the open transaction was begun with SQL. The asset is unchanged
+  ///   then.
   @discardableResult
   public func replace(
     _ id: AssetID, withCopyOf reader: AssetReader, extension fileExtension: String? = nil,

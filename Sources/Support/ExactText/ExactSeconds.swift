@@ -3,8 +3,8 @@ package enum ExactSeconds {
   /// Appends the fraction digits of `seconds`, counted from the next lower whole second.
   ///
   /// Of the shortest fractions that ``nearest(_:fraction:)`` converts back to `seconds`, it appends
-  /// the closest one. Different numbers never have the same digits, so the texts sort like the
-  /// numbers.
+  /// the closest one. Different numbers never have the same digits, so the texts sort in the order
+  /// of the numbers.
   ///
   /// - Precondition: `seconds` isn't a whole number, and its magnitude is less than 2^52.
   package static func appendFraction(of seconds: Double, to text: inout OutputSpan<UInt8>) {

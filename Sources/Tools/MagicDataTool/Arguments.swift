@@ -4,11 +4,11 @@ import Terminal
 struct Arguments {
   /// The options without a value, such as `--write`.
   private(set) var flags: Set<String> = []
-  /// The values of the options that take one, by option name, such as `--format`.
+  /// The values of the options that require one, keyed by the option, such as `--format`.
   private(set) var values: [String: String] = [:]
   /// The arguments that aren't options, in order.
   private(set) var operands: [String] = []
-  /// The values of the SQL parameters, by parameter name.
+  /// The values of the SQL parameters, keyed by the name of the parameter.
   private(set) var parameters: [String: String] = [:]
 
   /// Parses the arguments that follow the name of `command`.

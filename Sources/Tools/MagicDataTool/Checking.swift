@@ -212,8 +212,9 @@ extension Connection {
     return findings == ["ok"] ? [] : findings
   }
 
-  /// Returns the violated foreign keys, each with its table, the referenced table, the number of
-  /// violating rows and the smallest rowid among them, or nil for a table WITHOUT ROWID.
+  /// Returns the violated foreign keys. Each element contains the table, the referenced table, the
+  /// number of violating rows, and the smallest rowid among them. The rowid is nil for a table
+  /// WITHOUT ROWID.
   fileprivate func brokenReferences() throws -> [(String, String, Int, Int64?)] {
     try rows(
       """

@@ -6,7 +6,7 @@ import Terminal
 /// A writer that formats rows as a table for people, or as CSV or JSON lines for programs.
 ///
 /// CSV follows RFC 4180, except that lines end in a line feed. NULL is an empty field, an empty
-/// text is `""`, and a blob is `x'…'`. JSON values are encoded like in a dump.
+/// text is `""`, and a blob is `x'…'`. JSON values are encoded as in a dump.
 struct ResultWriter {
   enum Format: String {
     case table, csv, json

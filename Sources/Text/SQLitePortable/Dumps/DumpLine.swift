@@ -65,7 +65,8 @@ struct DumpLineError: Error, CustomStringConvertible {
 
 /// The named fields of a line that isn't a row.
 ///
-/// The SPON and the JSON format both write such a line as an object of a kind, with these fields.
+/// Both the SPON and the JSON format write such a line as an object that contains its kind and
+/// these fields.
 struct DumpFields {
   enum Field {
     case value(Value)

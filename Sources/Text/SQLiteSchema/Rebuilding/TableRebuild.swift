@@ -2,11 +2,11 @@ import SQLSyntax
 import SQLiteCore
 import SQLiteMapping
 
-/// A table that is rebuilt from its edited text within the open transaction, with the steps of
-/// SQLite's manual (<https://www.sqlite.org/lang_altertable.html#otheralter>).
+/// The rebuild of a table from its edited SQL text, within the open transaction. It follows the
+/// steps in SQLite's manual (<https://www.sqlite.org/lang_altertable.html#otheralter>).
 ///
-/// Every byte of the text that no edit changes stays the same. Indexes and triggers are created
-/// again from their own texts.
+/// Every byte of the SQL text that no edit changes stays the same. Indexes and triggers are created
+/// again from their own SQL texts.
 struct TableRebuild {
   let connection: Connection
   /// The name of the table, as stored in `sqlite_schema`.
