@@ -8,7 +8,7 @@ import Platform
 /// statement's thread. The wait ends when the lock is free, at the timeout, or when the access must
 /// end.
 final class BusyHandler {
-  /// The maximum time to wait.
+  /// The maximum time to wait for a lock.
   var timeout: Duration
   private let interruption: Interruption
   /// The time at which the last wait began; nil before the first one.

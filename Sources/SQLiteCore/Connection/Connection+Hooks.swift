@@ -44,8 +44,8 @@ extension Connection {
   /// Turns on `PRAGMA trusted_schema` if SQLite has just rejected a trigger because it uses a
   /// virtual table, and the database has an FTS5 table. Returns whether it was turned on.
   ///
-  /// This can't be decided when the connection is opened, because any connection, also in another
-  /// process, may create the table and the trigger later.
+  /// This can't be decided when the connection is opened, because any connection, including one of
+  /// another process, may create the table and the trigger later.
   func trustSchemaForTrigger() throws(SQLiteError) -> Bool {
     guard hooks.mayTrustSearch, handle.says("unsafe use of virtual table"), try trustSearch()
     else { return false }
@@ -162,8 +162,8 @@ extension Connection {
   /// Runs `body` in a transaction, or in a savepoint if a transaction is already open, and records
   /// all rows that `body` changes in the main database, regardless of the subscribers.
   ///
-  /// If a statement that deletes all rows of a table was already in use before the call, those rows
-  /// may be missing.
+  /// If a statement that deletes all rows of a table was already in use before the call, the rows
+  /// that it deletes may be missing from the result.
   ///
   /// - Parameter body: The work to do in the transaction.
   /// - Returns: The result of `body`, and the changed rows without those that were rolled back.

@@ -179,8 +179,8 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - sql: A single statement.
-  ///   - body: Receives the statement at its current row, whose columns can be read only inside the
-  ///     closure. If it throws, the query ends.
+  ///   - body: Receives the statement, positioned at a row. Read the row's columns only inside the
+  ///     closure. If the closure throws, the query ends.
   /// - Throws: The error of `body`; ``SQLiteError`` if the statement fails or SQLite can't store a
   ///   value, with ``ResultCode/range`` if a parameter has no value, or with ``ResultCode/misuse``
   ///   if `sql` contains no statement or more than one.

@@ -203,7 +203,7 @@ extension Connection {
     if !state.isInsideScope, handle.isAutocommit { committed() }
   }
 
-  /// Rolls back the changes of the innermost scope and closes it.
+  /// Rolls back the changes of the innermost scope and closes the scope.
   private func rollBack(_ scope: TransactionState.Scope) throws {
     // SQLite itself may have rolled back the whole transaction.
     let isUndone = state.isEnded || handle.isAutocommit
@@ -252,7 +252,8 @@ extension Connection {
     discardActions()
   }
 
-  /// Drops all waiting commit actions and runs all rollback actions.
+  /// Clears the state after a rollback of the whole transaction: forgets its savepoints, drops the
+  /// waiting commit actions and runs the rollback actions.
   func discardActions() {
     // Before the actions, because they can read the database.
     state.clearEnded()

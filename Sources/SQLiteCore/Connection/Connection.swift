@@ -44,7 +44,8 @@ public final class Connection {
     var busyTimeout = Duration.zero
     /// Whether the change recorder uses the preupdate hook.
     var usesPreupdateHook = true
-    /// Whether SQL can write to the schema.
+    /// Whether SQL can write to the schema and to shadow tables, and use pragmas that can damage
+    /// the file.
     var allowsSchemaDamage = false
     /// A statement may run on a task's thread only if its last run took less time than this.
     var maximumDurationOnTask = Duration.zero
@@ -58,7 +59,8 @@ public final class Connection {
     var hasWritten = false
     /// Whether closures of the ``CommitBodies`` are running.
     var isPreparing = false
-    /// The author of the running write, or nil if nothing records authors.
+    /// The author of the running write, or nil if no write is running, its task has no author, or
+    /// nothing records authors.
     var author: String?
   }
 
@@ -69,7 +71,7 @@ public final class Connection {
   let busyHandler: BusyHandler
   /// The number of the thread whose access uses the connection, or 0 if no access uses it.
   private let user = Atomic<UInt>(0)
-  /// The closures and objects that SQLite calls.
+  /// The closures and objects that SQLite's hooks call.
   var hooks = Hooks()
   /// The open transactions and savepoints.
   let state = TransactionState()
@@ -234,7 +236,8 @@ public final class Connection {
     _ = handle.limit(limit.rawValue, Int32(clamping: value))
   }
 
-  /// Begins an access on this thread.
+  /// Assigns the connection to an access on this thread, and starts or stops the recording of
+  /// changes.
   func beginAccess() {
     recording.hasWritten = false
     updateRecorder()

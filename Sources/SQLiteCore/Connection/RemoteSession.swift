@@ -40,7 +40,7 @@ package protocol RemoteSession: AnyObject {
   var changes: Int64 { get }
   /// The number of rows that were changed since the session began.
   var totalChanges: Int64 { get }
-  /// Whether the session was lost. The connection can then only be closed.
+  /// Whether the session has been lost. The connection can then only be closed.
   var isLost: Bool { get }
   /// The number of write transactions that this session has committed.
   var commitCount: Int { get }
@@ -79,7 +79,7 @@ package protocol RemoteStatement: AnyObject {
   var placeholders: [String] { get }
   /// The highest number that a parameter of the statement has, or 0 if it has no parameters.
   var parameterCount: Int { get }
-  /// Whether the statement doesn't write.
+  /// Whether running the statement can't change the database.
   var isReadOnly: Bool { get }
   /// The names of the columns. Empty until the statement has run.
   var columnNames: [String] { get }

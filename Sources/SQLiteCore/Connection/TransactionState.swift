@@ -19,9 +19,9 @@ final class TransactionState {
   /// A transaction or savepoint that the library has begun, or a savepoint that the program's SQL
   /// has opened.
   final class Scope {
-    /// The library's scope around this one, or nil for the outermost one.
+    /// The library's scope that contains this one; nil for the outermost scope.
     let outer: Scope?
-    /// The number of scopes around this one.
+    /// The number of the library's scopes that contain this one.
     let depth: Int
     /// The name of the savepoint, or nil for a transaction.
     let savepoint: String?
@@ -127,7 +127,8 @@ final class TransactionState {
 
   /// Allows the program's SQL to begin and end transactions, until ``leaveBare()``.
   ///
-  /// - Returns: False if this is already allowed, a scope is open, or the connection is broken.
+  /// - Returns: True if the permission was granted. False if the program's SQL already has it, a
+  ///   scope is open, or the connection is broken.
   func enterBare() -> Bool {
     guard isClosed else { return false }
     phase = .bare

@@ -41,8 +41,8 @@ extension Connection {
   /// Whether a server hosts the database.
   package var isRemote: Bool { handle.remote != nil }
 
-  /// The number of values that a statement can certainly bind: the limit of the server, or for a
-  /// local database 999, the lowest default of SQLite's versions.
+  /// The number of values that a statement can bind by default: the server's limit or, for a local
+  /// database, 999, which is the lowest default of all SQLite versions.
   package var maximumParameterCount: Int { handle.remote?.maximumParameterCount ?? 999 }
 
   func require(_ feature: Database.Feature) throws(SQLiteError) {

@@ -37,7 +37,7 @@ public final class Database: Sendable {
   private let readsOnTasks = Atomic<Int>(0)
   let isStatisticsScheduled = Atomic(false)
   private let closing = Mutex(())
-  /// The number of the thread that is closing the connections, or 0.
+  /// The number of the thread that is closing the connections, or 0 if none is.
   private let closingThread = Atomic<UInt>(0)
 
   /// Opens a database file. By default, it is created if it doesn't exist.

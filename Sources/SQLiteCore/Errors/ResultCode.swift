@@ -128,6 +128,6 @@ extension ResultCode {
   public static let cannotOpenDirectory = ResultCode(rawValue: CSQLITE_CANTOPEN_ISDIR)
   /// The path is a symbolic link, which the options don't allow (`SQLITE_CANTOPEN_SYMLINK`).
   public static let cannotOpenSymbolicLink = ResultCode(rawValue: CSQLITE_CANTOPEN_SYMLINK)
-  /// The database file has been moved or removed while it was open (`SQLITE_READONLY_DBMOVED`).
+  /// The database file was moved or removed while it was open (`SQLITE_READONLY_DBMOVED`).
   public static let readOnlyMoved = ResultCode(rawValue: CSQLITE_READONLY_DBMOVED)
 }

@@ -12,7 +12,7 @@ import Synchronization
   @usableFromInline enum Scope: Sendable {
     /// A read transaction, on one snapshot.
     case read
-    /// A single query, which begins a transaction itself if it needs one.
+    /// A single query. The access's closure begins a transaction itself if the query needs one.
     case query
     /// A write transaction.
     case write(TransactionKind)
@@ -25,7 +25,8 @@ import Synchronization
   enum Place {
     /// Any thread. The statements aren't timed.
     case anywhere
-    /// A thread that can block. The statements are timed.
+    /// A thread that can block. The statements are timed, to decide whether they may run on a
+    /// task's thread next time.
     case worker
     /// The cooperative thread of the calling task, which must not block.
     case task
@@ -34,7 +35,8 @@ import Synchronization
   let scope: Scope
   let deadline: Moment?
   var cancellation = Cancellation()
-  /// The author to record for the changes of the access, or nil if nothing records authors.
+  /// The author to record for the changes of the access, or nil if the task has no author or
+  /// nothing records authors.
   var author: String?
   var place = Place.anywhere
 
@@ -139,7 +141,8 @@ struct Holder: Sendable {
 
 /// The work of an access that may run on a thread other than its caller's.
 protocol Work: AnyObject, Sendable {
-  /// Runs the work on a connection and stores the result for the caller.
+  /// Runs the work on a connection and stores the result for the caller. Returns whether to commit
+  /// or roll back the transaction.
   func run(on connection: Connection) throws -> TransactionOutcome
 }
 

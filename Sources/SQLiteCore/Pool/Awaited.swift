@@ -17,7 +17,7 @@ package final class Awaited<State: Sendable>: Sendable {
     content = Mutex(Content(state: state))
   }
 
-  /// Accesses the state without waking the waiting tasks.
+  /// Reads or changes the state under the lock, without waking the waiting tasks.
   package func withLock<Result>(
     _ body: (inout State) throws -> sending Result
   ) rethrows -> sending Result {

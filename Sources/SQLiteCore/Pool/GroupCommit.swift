@@ -48,7 +48,7 @@ struct GroupCommitRun {
   private let slot: Int
   private let limits: GroupCommit
   private let groupCommitStatistics: GroupCommitStatistics
-  /// The members without an outcome, in order.
+  /// The members without an outcome, in the order in which they run.
   private var members: [GroupCommitMember]
   /// The members with an outcome: an error, or nil on success.
   private var answers: [(member: GroupCommitMember, error: (any Error)?)] = []
@@ -349,7 +349,8 @@ struct GroupCommitMember: Sendable {
   let isTask: Bool
   /// The work. It may run several times; only the last result is used.
   let work: any Work
-  /// A closure that reports the outcome to the caller. It is called once.
+  /// A closure that reports the outcome to the caller: an error, or nil on success. It is called
+  /// once.
   let finish: @Sendable ((any Error)?) -> Void
 
   /// Whether the deadline has passed or the write was cancelled, so that another run would fail,

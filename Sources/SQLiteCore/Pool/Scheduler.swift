@@ -489,7 +489,7 @@ extension Scheduler {
     for holder in holders { holder?.cancellation.request(reason) }
   }
 
-  /// Converts a deadline to Dispatch's clock.
+  /// Returns a deadline as a time of Dispatch's clock.
   static func time(of deadline: Moment) -> DispatchTime {
     .now() + .nanoseconds(deadline.nanosecondsLeft)
   }

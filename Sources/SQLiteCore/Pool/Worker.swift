@@ -24,7 +24,7 @@ package final class Worker: Sendable {
     self.capacity = capacity
   }
 
-  /// Runs `body` on a thread that runs nothing else until it returns.
+  /// Starts `body` on a thread that runs nothing else until `body` returns. Doesn't wait for it.
   package func start(_ body: @escaping @Sendable () -> Void) {
     let queue =
       idle.withLock { $0.popLast() }
