@@ -2,7 +2,7 @@ import SQLiteCore
 import SQLiteMapping
 
 /// The triggers of an asset column. They delete the asset when an SQL statement deletes the
-/// object's row, or replaces the id in the column by NULL or another id.
+/// object's row, or replaces the id in the column with NULL or another id.
 struct AssetTriggers {
   private let connection: Connection
 

@@ -12,8 +12,9 @@ extension MagicAsset {
   /// the content has been replaced since.
   ///
   /// - Returns: The content, or nil if there is none.
-  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError``, or any error that the conversion
-  ///   of the bytes to `Element` throws.
+  /// - Throws: `AssetError`, such as `AssetError.missingFile(_:path:)`, `SQLiteError` or
+  ///   ``MagicError`` if the content can't be read, or any error that the conversion of the bytes
+  ///   to `Element` throws.
   public func get() throws -> Element? {
     switch state {
     case .value(let live): return live.value as? Element
@@ -50,8 +51,9 @@ extension MagicAsset {
   /// their digest.
   ///
   /// - Returns: The bytes, or nil if there is no content.
-  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError``, or any error that the conversion of an
-  ///   unsaved value to bytes throws.
+  /// - Throws: `AssetError`, such as `AssetError.damagedFile(_:path:)`, `SQLiteError` or
+  ///   ``MagicError`` if the content can't be read, or any error that the conversion of an unsaved
+  ///   value to bytes throws.
   public func data() throws -> Data? {
     switch state {
     case .empty: return nil
@@ -86,7 +88,7 @@ extension MagicAsset {
   ///
   /// - Returns: A reader, or nil if the asset isn't saved yet or has no content.
   /// - Throws: `AssetError`, such as `AssetError.missingFile(_:path:)`, `SQLiteError` or
-  ///   ``MagicError``.
+  ///   ``MagicError`` if the content can't be opened.
   public func open() throws -> AssetReader? {
     guard case .stored(let handle) = state else { return nil }
     return try handle.open()
@@ -126,7 +128,8 @@ extension MagicAsset {
   ///
   /// Don't write to the file. The path changes when the content is replaced.
   ///
-  /// - Throws: `AssetError`, `SQLiteError` or ``MagicError``.
+  /// - Throws: `AssetError`, such as `AssetError.missingFile(_:path:)`, `SQLiteError` or
+  ///   ``MagicError`` if the content can't be opened.
   public var path: String? {
     get throws { try open()?.path }
   }
@@ -140,7 +143,8 @@ extension MagicAsset {
 
   /// The extension of the file name, or nil if it has none. Reading it doesn't read the file.
   ///
-  /// - Throws: `AssetError`, `SQLiteError` or ``MagicError``.
+  /// - Throws: `AssetError.noAsset(_:)` if the asset was deleted together with its object,
+  ///   `SQLiteError`, or ``MagicError``, such as ``MagicError/closed``.
   public var pathExtension: String? {
     get throws {
       if let newExtension { return newExtension.isEmpty ? nil : newExtension }
@@ -153,11 +157,12 @@ extension MagicAsset {
     }
   }
 
-  /// The size of the content in bytes, or 0 if there is no content. For a saved asset, reading it
-  /// doesn't read the file.
+  /// The size of the content in bytes, or 0 if there is no content. For a saved asset, this
+  /// property is read from the database, not from the file.
   ///
-  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError``, or an error of the conversion of an
-  ///   unsaved value to bytes.
+  /// - Throws: `AssetError`, such as `AssetError.noAsset(_:)` if the asset was deleted together
+  ///   with its object, `SQLiteError`, ``MagicError``, or an error of the conversion of an unsaved
+  ///   value to bytes.
   public var size: Int {
     get throws {
       switch state {
@@ -171,11 +176,12 @@ extension MagicAsset {
     }
   }
 
-  /// The SHA-256 digest of the content, or nil if there is no content. For a saved asset, reading
-  /// it doesn't read the file.
+  /// The SHA-256 digest of the content, or nil if there is no content. For a saved asset, this
+  /// property is read from the database, not calculated from the file.
   ///
-  /// - Throws: `AssetError`, `SQLiteError`, ``MagicError``, or an error of the conversion of an
-  ///   unsaved value to bytes.
+  /// - Throws: `AssetError`, such as `AssetError.noAsset(_:)` if the asset was deleted together
+  ///   with its object, `SQLiteError`, ``MagicError``, or an error of the conversion of an unsaved
+  ///   value to bytes.
   public var sha256: AssetDigest? {
     get throws {
       switch state {

@@ -231,8 +231,9 @@ extension Array: AssetConvertible where Element: Codable {}
 extension Set: AssetConvertible where Element: Codable {}
 extension Dictionary: AssetConvertible where Key: Codable, Value: Codable {}
 
-/// A `Codable` type with values that can be the content of an asset, which are stored as JSON.
+/// A `Codable` type with values that can be the content of an asset. The asset contains a value as
+/// JSON.
 ///
-/// It has no requirements of its own: conform to it instead of to `Codable` and
+/// The protocol has no requirements of its own. Conform to it instead of to both `Codable` and
 /// ``AssetConvertible``.
 public protocol MagicalCodable: Codable, AssetConvertible {}

@@ -20,8 +20,8 @@ extension CodingUserInfoKey {
 }
 
 extension MagicData {
-  /// Replaces the keys in the relations of a decoded object by the objects in this store, blocking
-  /// the thread.
+  /// Replaces the keys in the relations of a decoded object with the objects in this store,
+  /// blocking the thread.
   ///
   ///     let person = try JSONDecoder().decode(Person.self, from: json)
   ///     try magic.resolve(person)
@@ -42,8 +42,8 @@ extension MagicData {
     }
   }
 
-  /// Replaces the keys in the relations of a decoded object by the objects in this store. Suspends
-  /// the task meanwhile.
+  /// Replaces the keys in the relations of a decoded object with the objects in this store.
+  /// Suspends the task meanwhile.
   ///
   /// For details, see the blocking ``resolve(_:)``.
   ///

@@ -42,7 +42,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
 
   private let box: Box
 
-  /// Creates a value that is already known, and that is saved with its object.
+  /// Creates a lazy value from a value in memory, which is saved with its object.
   ///
   /// - Parameter value: The value.
   public init(value: Element) {
@@ -66,8 +66,9 @@ public struct AsyncMagical<Element: Codable>: Sendable {
 
   /// Sets the value, which is saved with the object.
   ///
-  /// If the collection was saved before, or fetched by `get()`, the save writes only the
-  /// difference. Otherwise the value replaces what the store contains.
+  /// If the value is a collection that was saved before or fetched by `get()`, the save writes only
+  /// what you have added, removed or moved since. Otherwise the value replaces what the store
+  /// contains.
   ///
   /// - Parameter value: The new value.
   public func set(_ value: Element) {
@@ -90,7 +91,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   }
 
   /// Records the links of the collection that a fetch has returned, so that the next save can write
-  /// the difference.
+  /// only the difference from them.
   ///
   /// - Parameters:
   ///   - links: The links in the store.
@@ -250,7 +251,8 @@ extension AsyncMagical {
     change(.add(objects.map { _LiveValue($0) }, at: nil))
   }
 
-  /// Sets the object for a key of the dictionary at the next save, or removes the key.
+  /// At the next save, sets the object for a key of the dictionary, or removes the key if the
+  /// object is nil.
   ///
   ///     try shop.roles.set(ada, forKey: "till")
   ///

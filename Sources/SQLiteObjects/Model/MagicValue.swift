@@ -7,8 +7,9 @@ public import SQLiteCore
 /// The type can be any `Codable` type. Values that SQLite can't store directly are stored as JSON
 /// text. An object, or a collection of objects, is a relation.
 ///
-/// You can set the value later, but before you save the object. Reading the property before that
-/// stops the program with a message. In a ``Filter``, `$name` is the column.
+/// You can set the value after you create the object, but must set it before you save the object.
+/// Reading a property without a value stops the program with a message. In a ``Filter``, `$name` is
+/// the column.
 @propertyWrapper
 @dynamicMemberLookup
 public struct MagicValue<Value: Codable>: MagicProperty {
@@ -85,9 +86,9 @@ extension MagicValue {
 
   /// Creates a property by decoding its value from external data, such as JSON.
   ///
-  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them by the
-  /// objects. If the decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`, the
-  /// decoder does that itself.
+  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them with
+  /// the objects. If the decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`,
+  /// the decoder does that itself.
   ///
   /// - Parameter decoder: The decoder to read from.
   /// - Throws: Any error of the decoder. If the decoder resolves a relation,

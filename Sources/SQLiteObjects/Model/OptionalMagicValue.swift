@@ -87,9 +87,9 @@ extension OptionalMagicValue {
 
   /// Creates a property by decoding its value from external data, such as JSON. Null becomes nil.
   ///
-  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them by the
-  /// objects. If the decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`, the
-  /// decoder does that itself.
+  /// A relation is decoded as the keys of its objects. `MagicData.resolve(_:)` replaces them with
+  /// the objects. If the decoder's `userInfo` contains a store for `CodingUserInfoKey.magicData`,
+  /// the decoder does that itself.
   ///
   /// - Parameter decoder: The decoder to read from.
   /// - Throws: Any error of the decoder. If the decoder resolves a relation,

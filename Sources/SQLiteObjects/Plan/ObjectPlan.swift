@@ -33,7 +33,8 @@ package final class ObjectPlan: Sendable {
   package let rows: TablePlan
   /// The full-text index of the searched properties, or nil if there are none.
   let search: SearchTable?
-  /// The SQL of the statements that insert, update, delete and look up objects by key.
+  /// The SQL of the statements that insert objects, and that update, delete or look up an object by
+  /// its key.
   let texts: RowTexts
   /// The start of a query for the key and the columns of objects: everything before `WHERE`.
   let selection: SQL

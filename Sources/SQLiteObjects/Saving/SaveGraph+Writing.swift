@@ -64,8 +64,8 @@ extension SaveGraph {
     }
   }
 
-  /// Marks the lazy values of an object as saved, and replaces those that needn't stay in memory by
-  /// references to the store.
+  /// Marks the lazy values of an object as saved, and replaces those that needn't stay in memory
+  /// with references to the store.
   private func settleLazies(
     _ node: Node, _ saved: inout Saved, in content: StoreContent, _ undo: SaveRollback?
   ) {

@@ -35,7 +35,8 @@ extension Migration.Step {
   /// Removes a property of a type of objects, with its values, its links and the files of its
   /// assets.
   ///
-  /// Related objects aren't removed. SQLite doesn't allow you to remove the primary value.
+  /// Related objects aren't removed. The migration throws for the primary value, because SQLite
+  /// can't drop the column of a key.
   ///
   /// - Parameters:
   ///   - property: The name of the property.

@@ -30,8 +30,9 @@ public enum MagicError: Error, Hashable, Sendable {
   /// The type has no full-text search. Declare the searched properties with the trait
   /// `PropertyTrait.searched(_:_:)`.
   case notSearched(type: String)
-  /// Two types of objects or records use the same table of an open database, or the table already
-  /// has another purpose. `types` contains a name or a description of both users of the table.
+  /// Two types of objects or records use the same table of an open database, or a type uses a table
+  /// that has another purpose. `types` contains two texts, one for each user of the table: the name
+  /// of the type, or a description of the purpose.
   case conflictingTypes(table: String, types: [String])
   /// The relation was decoded as keys that weren't resolved to objects. Call
   /// `MagicData.resolve(_:)` first.

@@ -101,8 +101,8 @@ extension ObjectStorage {
       former = (former ?? []) + [(slot, exchange(form, slot))]
     }
 
-    /// Replaces the ids of assets, which differ between stores, by those in `known`. Skips assets
-    /// with a change number greater than `count`.
+    /// Replaces the ids of assets, which differ between stores, with those in `known`. Skips assets
+    /// that have been set since the change number `count`.
     func assignAssetIDs(
       _ known: SlotCopies, _ shape: ObjectShape, since count: Int,
       _ former: inout [(slot: Int, form: _CellValue.Form)]?

@@ -72,8 +72,9 @@ extension MagicData {
   ///
   ///     try magic.forEach(Track.all.values(\.$name, \.$album.$title)) { name, title in print(name, title ?? "") }
   ///
-  /// All rows come from one snapshot. For requests created by `values` and `aggregate`, memory use
-  /// is constant. Other results are fetched as a whole.
+  /// All rows are read from one snapshot, so changes that are saved meanwhile don't affect them.
+  /// For requests created by `values` and `aggregate`, only one row at a time is in memory. Other
+  /// results are fetched as a whole.
   ///
   /// - Parameters:
   ///   - request: A request for values.
@@ -117,8 +118,9 @@ extension MagicData {
   ///
   ///     try magic.forEach(Track.where(\.$length > 300)) { track in print(track.name) }
   ///
-  /// All objects come from one snapshot. Their keys are read first and stay in memory. The objects
-  /// are loaded one batch at a time.
+  /// All objects are read from one snapshot, so changes that are saved meanwhile don't affect them.
+  /// The keys of all objects are read first and stay in memory. The objects are loaded one batch at
+  /// a time.
   ///
   /// - Parameters:
   ///   - query: The query for the objects.

@@ -13,15 +13,16 @@ extension MagicData {
   /// row.
   ///
   /// **Collections of objects.** Only additions and removals since the last save or fetch are
-  /// written, so concurrent ones survive. In an array, new elements follow those that others have
-  /// inserted concurrently at the same position. An element that one side moves and the other
-  /// removes is removed. If both sides move an element, the later save determines its position. In
-  /// a dictionary, each key is merged separately, and the later save determines its value. Fetch
+  /// written, so concurrent ones survive. In an array, new elements follow those that concurrent
+  /// saves have inserted at the same position. If one save moves an element and another removes it,
+  /// the element is removed. If two saves move an element, the later one determines its position.
+  /// In a dictionary, each key is merged separately, and the later save determines its value. Fetch
   /// the object again to see concurrent changes. A collection of plain values is a single value in
   /// one column, so the later save replaces it.
   ///
-  /// **Assets and lazy relations.** One that you assign from another property has the value from
-  /// before the save, so you can swap two of them.
+  /// **Assets and lazy relations.** If you assign an asset or a lazy relation from another
+  /// property, the save uses the value that the other property had in the store before, so you can
+  /// swap two of them.
   ///
   /// You can't change the `Int` primary value of an object that is in the store. You can change a
   /// `String` or `UUID` primary value.
@@ -53,7 +54,7 @@ extension MagicData {
 
   /// Saves objects and everything that they reference in one transaction, blocking the thread.
   ///
-  /// Each object is saved as by `update(_:)` with that object.
+  /// Each object is saved as by `update(_:)-(Object)`.
   ///
   /// - Parameter objects: The objects to save.
   /// - Returns: The z_index values of the objects, in the same order.

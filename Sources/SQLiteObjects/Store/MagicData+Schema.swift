@@ -11,7 +11,8 @@ extension MagicData {
   /// - Returns: The differences in tables, columns, column types, NOT NULL constraints, keys,
   ///   indexes and delete rules. The array is empty if the tables match.
   ///   `SchemaDifference.isResolvedByWriting` indicates whether the next save removes a difference.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if a type can't be stored, another
+  ///   ``MagicError``, or `SQLiteError`.
   public func check<Object: MagicObject>(of type: Object.Type) throws -> [SchemaDifference] {
     let plan = try plan(type)
     return try readOnce { try self.differences(plan, $0) }

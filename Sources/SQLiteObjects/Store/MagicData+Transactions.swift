@@ -9,9 +9,9 @@ extension MagicData {
   ///       try magic.update(account)
   ///     }
   ///
-  /// No other write can interleave, and others see either all changes or none. In `body`, use the
-  /// blocking calls of this store: they run on the same thread and take part in the transaction. A
-  /// nested `transaction` can roll back on its own.
+  /// No other write can interleave, and other readers see either all changes or none. In `body`,
+  /// use the blocking calls of this store: they run on the same thread and take part in the
+  /// transaction. A nested `transaction` can roll back without rolling back the outer one.
   ///
   /// If `body` throws or returns `TransactionOutcome.rollback`, the transaction is rolled back.
   /// Objects then have the same status as before: new objects are new again and lose the keys that
