@@ -73,8 +73,8 @@ extension MagicData {
   ///     try magic.forEach(Track.all.values(\.$name, \.$album.$title)) { name, title in print(name, title ?? "") }
   ///
   /// All rows are read from one snapshot, so changes that are saved meanwhile don't affect them.
-  /// For requests created by `values` and `aggregate`, only one row at a time is in memory. Other
-  /// results are fetched as a whole.
+  /// For requests created by `values` and `aggregate`, memory use doesn't depend on the number of
+  /// rows. Other results are fetched as a whole.
   ///
   /// - Parameters:
   ///   - request: A request for values.
