@@ -12,7 +12,7 @@ package struct RowChange: Sendable {
   /// The table's layout when the row changed. It has no columns if values weren't requested.
   package let layout: TableLayout
   package let kind: Kind
-  /// Whether a trigger or a foreign key made the change (`sqlite3_preupdate_depth`).
+  /// Whether a trigger or a foreign key action made the change (`sqlite3_preupdate_depth`).
   package let isIndirect: Bool
   /// The rowid before the change; for an insert, the new rowid. Meaningless for a WITHOUT ROWID
   /// table, whose key is among the values.

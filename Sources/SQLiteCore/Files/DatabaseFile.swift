@@ -20,8 +20,8 @@ final class DatabaseFile: Sendable {
   let options: Database.Options
   /// Whether this instance has created the file.
   let wasCreated: Bool
-  /// The watch that detects that the file is removed or replaced; nil for an immutable file, for a
-  /// database without a file, and with a custom VFS, which may not use the file system.
+  /// The watch that detects that the file has been removed or replaced; nil for an immutable file,
+  /// for a database without a file, and with a custom VFS, which may not use the file system.
   let watch: FileWatch?
   /// The server that stores the database; nil for a local database.
   let server: (any RemoteServer)?

@@ -38,7 +38,8 @@ import CSQLite
   /// The text, or nil if the value has another storage class or is not valid UTF-8.
   @inline(__always) var text: String? { type == SQLITE_TEXT ? convertedText : nil }
 
-  /// The value as text, or nil if it is not valid UTF-8. SQLite converts a number in place.
+  /// The value as text; nil if it is not valid UTF-8, or if memory is exhausted. SQLite converts a
+  /// number in place.
   @inline(__always) var convertedText: String? {
     // Read the text before its size, because reading the text may convert the value.
     guard let start = unsafe sqlite3_value_text(pointer) else { return nil }
@@ -61,8 +62,8 @@ import CSQLite
     return unsafe UnsafeRawBufferPointer(start: start, count: count)
   }
 
-  /// The UTF-8 bytes of a text without a terminating NUL. To add a NUL, SQLite would copy a text
-  /// that is part of a row.
+  /// The UTF-8 bytes of a text without a terminating NUL. Reading them doesn't copy a text that is
+  /// part of a row, as SQLite would to add a NUL.
   @unsafe @inline(__always) var textBytesInPlace: UnsafeRawBufferPointer {
     // Reading the size converts UTF-16 to UTF-8. Reading the blob after that changes nothing.
     let count = unsafe Int(sqlite3_value_bytes(pointer))
