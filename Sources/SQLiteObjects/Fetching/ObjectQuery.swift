@@ -13,8 +13,8 @@ struct ObjectQuery: Sendable {
   private var joins = SQL(unchecked: "")
   private var limit: Int?
   private var offset = 0
-  /// The query's filter if it depends only on the row of the object; otherwise nil. It becomes
-  /// ``PreparedRequest/filter``.
+  /// The query's filter if the result depends only on the rows that match it; otherwise nil. It
+  /// becomes ``PreparedRequest/filter``.
   private(set) var rowFilter: QueryNode?
 
   init(_ store: any ObjectStore, _ query: QueryParts) throws {

@@ -22,8 +22,8 @@ struct QueryParts: Sendable {
     filter = .isIn(.column(plan.primary.map { [$0] } ?? []), keys)
   }
 
-  /// Returns the filter if the result depends only on the rows of the query's own type that match
-  /// the filter; otherwise nil.
+  /// Returns the query's filter if the result depends only on the rows of its own type that match
+  /// the filter. Returns nil if it also depends on other rows, or if the query has no filter.
   func rowFilter(_ plan: ObjectPlan) -> QueryNode? {
     guard let filter, origin == nil, !plan.needsContext,
       order.allSatisfy({ $0.node.readsOwnRowOnly })

@@ -6,8 +6,8 @@ struct ValueQuery: Sendable {
   let plan: ObjectPlan
   private let sql: SQL
 
-  /// The query's filter if it depends only on the row of the object; otherwise nil. It becomes
-  /// ``PreparedRequest/filter``.
+  /// The query's filter if the result depends only on the rows that match it; otherwise nil. It
+  /// becomes ``PreparedRequest/filter``.
   let rowFilter: QueryNode?
 
   /// Creates a query and writes its SQL for a store.

@@ -12,7 +12,8 @@ public struct Assignment<Object: MagicObject>: Sendable {
   /// The column of the property to set, or a failure if the key path doesn't reference one.
   let target: QueryNode
   let value: QueryNode
-  /// The range of the property's integer type, if the value is calculated; otherwise nil.
+  /// The range of the property's type, if it is an integer type and the value is calculated;
+  /// otherwise nil.
   let range: ClosedRange<Int64>?
 
   private init<Column: MagicColumn>(

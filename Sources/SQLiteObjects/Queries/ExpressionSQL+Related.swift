@@ -46,9 +46,10 @@ extension ExpressionSQL {
   ///
   /// A materialized set reads the related rows through an index on the condition, or all of them in
   /// table order. Lookups read them in random order, and take quadratic time if one row is visited
-  /// repeatedly, such as a hub that half of all references reach. So lookups are chosen only if
-  /// each row is visited at most once, and if the condition is evaluated for few rows, or the index
-  /// on the start of the relation contains everything that is read.
+  /// repeatedly, such as a hub that half of all references reach. So lookups are chosen in only two
+  /// cases: the query is evaluated for at most one row; or each row is visited at most once, and
+  /// the query is evaluated for few rows or the index on the start of the relation contains
+  /// everything that is read.
   private func shape(_ query: RelatedQuery, _ path: RelatedPath, _ rows: Rows) -> RelatedShape {
     let isVisitedOnce = rows.isVisitedOnce && path.startsAtKey
     guard isVisitedOnce || rows.narrowing == .one else { return .materialized }

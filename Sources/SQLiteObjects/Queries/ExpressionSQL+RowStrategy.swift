@@ -249,8 +249,8 @@ extension QueryNode {
     if case .all(let list) = self { list.conditions } else { [self] }
   }
 
-  /// The slots on the path of the column that the condition compares for equality with a value, or
-  /// with several values. Empty for the key of the row; nil for all other conditions.
+  /// The slots on the path of the column that the condition compares for equality with one or
+  /// several values other than NULL. Empty for the key of the row; nil for all other conditions.
   var equalityColumn: [Int]? {
     switch self {
     case .comparing(.column(let slots), .equal, .value(let value), _):
@@ -305,7 +305,8 @@ extension QueryNode {
   /// recursive, because a sum is a tree of up to ``greatestDepth`` levels, and their stack frames
   /// would overflow a small stack.
   ///
-  /// - Parameter isFound: Tests one node. It returns nil to test the children of the node as well.
+  /// - Parameter isFound: A closure that returns true if the search has found its node, false to
+  ///   skip the children of the node, and nil to test them as well.
   private func containsPart(_ isFound: (QueryNode) -> Bool?) -> Bool {
     if let isFound = isFound(self) { return isFound }
     var open = parts
@@ -319,6 +320,6 @@ extension QueryNode {
     return false
   }
 
-  /// Whether the condition compares the key of the row with a value.
+  /// Whether the condition compares the key of the row for equality with one or several values.
   var comparesKey: Bool { equalityColumn == [] }
 }

@@ -9,8 +9,8 @@ extension AsyncMagical where Element: MagicCollection {
   /// One batch at a time is in memory, and with unsaved changes also the keys of all items. Each
   /// batch is read from a separate snapshot, so objects that are added or removed during the
   /// iteration may or may not be included. If the iteration ends early, no further batch is
-  /// fetched. For a filter or another order, use `MagicData.forEach(_:batch:_:)` with a query of
-  /// the relation.
+  /// fetched. If the value was set, the stream returns its items without fetching. For a filter or
+  /// another order, use `MagicData.forEach(_:batch:_:)` with a query of the relation.
   ///
   /// - Parameter batch: The maximum number of items to fetch at once.
   /// - Returns: The stream. Its iterator throws the errors of the fetches.

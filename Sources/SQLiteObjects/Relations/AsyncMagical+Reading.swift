@@ -31,8 +31,7 @@ extension AsyncMagical {
 
   /// Fetches the value, blocking the thread. Each call fetches it again, unless the value was set.
   ///
-  /// A collection includes unsaved changes.
-  ///
+  /// - Returns: The related object or the collection. A collection includes unsaved changes.
   /// - Throws: ``MagicError``, such as ``MagicError/missingTarget(type:zIndex:)`` if the object or
   ///   a related object was removed, ``MagicError/detachedValue(type:)`` if the value was never set
   ///   and its object never saved, or ``MagicError/closed`` if the store was closed; or
@@ -43,8 +42,8 @@ extension AsyncMagical {
   ///
   /// For details, see the blocking ``get()``.
   ///
-  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
-  ///   cancelled.
+  /// - Returns: The related object or the collection. A collection includes unsaved changes.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending) public func get() async throws -> Element { try await value.get() }
 
   private var value: LazyAnswer<Element> {
