@@ -4,8 +4,8 @@ struct ListComparison {
   /// new element.
   private(set) var indexes: [Int?]
 
-  /// Creates the comparison of two lists. It matches their common prefix and suffix, and the
-  /// longest increasing subsequence of the elements between them.
+  /// Creates the comparison of two lists. It matches their common prefix and suffix, and a longest
+  /// subsequence that the elements between them have in common.
   ///
   /// The number of elements that stay is maximal, unless elements are repeated so often that the
   /// number of pairs of equal elements is more than a few times the number of elements.

@@ -348,8 +348,8 @@ extension Relation {
   /// Returns SQL for the start column of the connecting rows, whose table has the alias `name`.
   package func start(as name: String) -> String { "\(name).\(start)" }
 
-  /// Returns an SQL condition that selects one of several connecting rows with the same start and
-  /// end, or nil if each row counts. `name` is the alias of their table.
+  /// Returns an SQL condition that is true for only the first of several connecting rows with the
+  /// same start and end, or nil if each row counts. `name` is the alias of their table.
   package func isFirst(as name: String) -> String? {
     distinguishingColumn.map { distinguishingColumn in
       let same = "\(name)_.\(start) = \(name).\(start) AND \(name)_.\(end) = \(name).\(end)"

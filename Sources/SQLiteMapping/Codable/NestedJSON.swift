@@ -219,7 +219,8 @@ private struct TreeUnkeyedContainer: NestingUnkeyedEncoding {
 }
 
 extension SQLiteError {
-  /// The error of a container or an encoder that is used after its value was encoded.
+  /// The error that a container or an encoder throws if it is used after its value has been
+  /// encoded.
   static var expiredEncoder: SQLiteError {
     SQLiteError(.misuse, "an encoder was used after its value was encoded")
   }

@@ -28,7 +28,7 @@ import SQLiteCore
   }
 
   /// Returns the index of the column for a one-byte key, or a negative number if no such column
-  /// exists or it wasn't looked up yet.
+  /// exists or the key has not been looked up yet.
   @unsafe @inline(__always)
   fileprivate func column(ofByte key: Key) -> Int32 {
     unsafe bytes.unsafelyUnwrapped[Int(unsafeBitCast(key, to: UInt8.self))]
@@ -132,8 +132,8 @@ import SQLiteCore
     unsafe self.container = Unmanaged.passUnretained(container)
   }
 
-  /// Returns the index of the column for a key, or a negative number if no such column exists, it
-  /// wasn't looked up yet, or the row has ended.
+  /// Returns the index of the column for a key, or a negative number if no such column exists, the
+  /// key has not been looked up yet, or the row has ended.
   @inline(__always)
   private func column(_ key: Key) -> Int32 {
     guard permission.isValid else { return -1 }
@@ -142,8 +142,8 @@ import SQLiteCore
   }
 
   /// Reads a scalar from a column that contains a value of its type in the usual storage class.
-  /// Returns nil if the column contains anything else, doesn't exist or wasn't looked up yet, or if
-  /// the row has ended.
+  /// Returns nil if the column contains anything else or doesn't exist, if the key has not been
+  /// looked up yet, or if the row has ended.
   @inline(__always)
   private func usual<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) -> Scalar? {
     let column = column(key)
@@ -227,7 +227,8 @@ extension BorrowedDecodingContainer {
     return try unsafe container._withUnsafeGuaranteedRef { try $0.row.value(type, at: column) }
   }
 
-  /// Reads a property whose column doesn't exist or wasn't looked up yet, with the full container.
+  /// Reads a property with the full container, because its column doesn't exist or has not been
+  /// looked up yet.
   private dynamic func decodeUncached<Result: Decodable>(_ type: Result.Type, _ key: Key) throws
     -> Result
   {

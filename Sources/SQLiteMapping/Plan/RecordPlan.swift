@@ -19,14 +19,14 @@ final class RecordPlan {
 
   /// The degree to which the table fits the type, as last determined on this connection.
   var ensured = Fitness.none
-  /// The schema version in which the table and its triggers were found to fit, or nil if the type
-  /// needs no triggers. It is compared before each write, because another connection may drop
-  /// triggers, and a write without them doesn't fail.
+  /// The schema version in which the table and its triggers were last found to fit, or nil if the
+  /// type needs no triggers. Each write compares it with the current version, because another
+  /// connection may drop the triggers, and a write without them doesn't fail.
   private(set) var ensuredSchema: Value?
   /// The number of the parameter for the first key column. It is the same in all writes.
   private(set) var keyParameter: Int32 = 1
-  /// The SQL and the binder of each kind of write that was used. There are few kinds, so a linear
-  /// search is faster than hashing.
+  /// The SQL and the binder of each kind of write that has been used. There are few kinds, so a
+  /// linear search is faster than hashing.
   private var writes: [(write: RecordWrite, text: String, binder: RowBinder?)] = []
   private var reader: RowReader?
   private var keyBinder: RowBinder?
@@ -77,7 +77,7 @@ final class RecordPlan {
   var name: String { table.name }
   var keys: [String] { table.keys }
   var strategies: MappingStrategies { table.strategies }
-  /// Whether the properties are unknown, because no value was seen yet.
+  /// Whether the properties are unknown, because no value has been seen yet.
   var hasUnknownProperties: Bool { table.properties.isEmpty }
 
   /// Whether a value without a key gets a generated key.
@@ -174,8 +174,8 @@ final class RecordPlan {
     return table.definition()
   }
 
-  /// The unique indexes that the traits declare. Unlike the columns, they are known before a value
-  /// was seen.
+  /// The unique indexes that the traits declare. Unlike the columns, they are known before the
+  /// first value.
   var uniqueIndexes: [IndexDefinition] {
     type.traits.compactMap { trait in
       guard case .unique = trait.kind else { return nil }

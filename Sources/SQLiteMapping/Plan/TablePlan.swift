@@ -3,12 +3,13 @@ package import SQLiteCore
 /// The table of a record or object type: its key, its columns, its indexes, and all SQL of the
 /// type.
 ///
-/// The properties of a record type are known only after a value was seen, so ``properties`` may be
+/// The properties of a record type are known only after the first value, so ``properties`` may be
 /// empty at first. SQL that needs only the table and its key is available from the start.
 package struct TablePlan: Sendable {
   /// The source of the keys of rows.
   package enum Key: Hashable, Sendable {
-    /// The caller assigns the values of one or several columns.
+    /// The database generates no keys. The caller, or for new UUIDs the library, provides the
+    /// values of these columns.
     case given([String])
     /// SQLite auto-increments the rowid and never reuses a number. The associated value is the name
     /// of the key's property, or of a column that belongs to no property.
@@ -30,7 +31,7 @@ package struct TablePlan: Sendable {
     package let name: String
     /// The column, or nil for a property that is stored in another table, or not at all.
     package var column: ColumnDefinition?
-    /// Whether the property references other rows.
+    /// Whether the property is a relation to other rows.
     package let isRelation: Bool
     /// The delete rule that a trait declares, which applies when the referenced row is deleted. Nil
     /// without such a trait.

@@ -5,9 +5,9 @@ extension Connection {
   ///
   ///     for difference in try connection.check(of: City.self) { print(difference) }
   ///
-  /// A `Codable` type cannot list its properties. They are known if a value was already written on
-  /// this connection. Otherwise they come from the type's ``Record/prototype``, from a made-up
-  /// value, or from the first row of the table.
+  /// A `Codable` type cannot list its properties. If this connection has already written a value of
+  /// the type, the properties are those of its values. Otherwise they come from the type's
+  /// ``Record/prototype``, from a made-up value, or from the first row of the table.
   ///
   /// - Parameter type: The type of the records.
   /// - Returns: The differences. Empty if the table matches the type.
@@ -31,7 +31,8 @@ extension Connection {
     return try differences(from: plan.definition()) + [search].compactMap(\.self)
   }
 
-  /// Returns the differences between an existing table and a definition.
+  /// Returns the differences between a table in the database and its definition. If the table is
+  /// missing, this is the only difference.
   package func differences(from table: TableDefinition) throws -> [SchemaDifference] {
     let existing = try columns(of: table.name)
     guard !existing.isEmpty else {

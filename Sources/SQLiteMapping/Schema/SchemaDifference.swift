@@ -28,15 +28,15 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     case missingIndex
     /// A foreign key has another delete rule than the type declares. The next write changes it.
     case deleteRule
-    /// The full-text index is missing, or has other columns than the type declares or outdated
-    /// triggers. The next write rebuilds it.
+    /// The full-text index is missing, has outdated triggers, or has other columns than the type
+    /// declares. The next write rebuilds it.
     case searchIndex
     /// Another table or view has the name of the full-text index. Rename or drop it yourself,
     /// because no write does.
     case searchName
-    /// The full-text index does not match the rows, because rows were changed without its triggers,
-    /// or the index itself was changed. To rebuild the index of the table `Note`, run `INSERT INTO
-    /// Note_search (Note_search) VALUES ('rebuild')`.
+    /// The full-text index does not match the rows, because rows have been changed without running
+    /// its triggers, or the index itself has been changed. To rebuild the index of the table
+    /// `Note`, run `INSERT INTO Note_search (Note_search) VALUES ('rebuild')`.
     case searchContent
   }
 

@@ -23,7 +23,7 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
 /// The columns and indexes that an existing table lacks compared to its definition, and the delete
 /// rules that differ.
 package struct TableGrowth {
-  /// Whether the table is missing. The other properties are then empty.
+  /// Whether the table is missing. In this case, the other properties are empty.
   package var isMissing = false
   /// The columns that the table lacks.
   package var columns: [ColumnDefinition] = []
@@ -32,7 +32,7 @@ package struct TableGrowth {
   /// The columns whose foreign keys have another delete rule than in the definition.
   package var deleteRules: [ColumnDefinition] = []
 
-  /// Whether the table exists and lacks nothing.
+  /// Whether the table exists, lacks nothing, and has the delete rules of its definition.
   package var isEmpty: Bool {
     !isMissing && columns.isEmpty && indexes.isEmpty && deleteRules.isEmpty
   }
@@ -61,8 +61,9 @@ extension Connection {
   ///
   /// - Parameter table: The table that the type requires.
   /// - Throws: ``SchemaError`` if the table has rows and a missing column is neither optional nor
-  ///   has a default, or if rows are equal in columns that must be unique. Nothing changes in these
-  ///   cases.
+  ///   has a default, if rows are equal in columns that must be unique, or if a delete rule cannot
+  ///   be changed because the table's SQL cannot be parsed; ``SQLiteError`` if a statement fails.
+  ///   Nothing changes in these cases.
   package func ensure(_ table: TableDefinition) throws {
     try savepoint {
       let growth = try growth(of: table)

@@ -1,8 +1,12 @@
 package import SQLiteCore
 
 extension Connection {
-  /// Fetches the records whose searched properties match a pattern, for
+  /// Fetches the records with searched properties that match a pattern, for
   /// ``RecordQuery/search(_:marks:)``.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the query has an order or was created
+  ///   from SQL, or if the type declares no searched property; the errors of ``Search`` and of
+  ///   decoding a row.
   func search<Found: Record>(
     _ type: Found.Type, _ query: RecordQueryParts, _ pattern: SearchPattern, _ marks: SearchMarks,
     _ print: inout [Value]?
