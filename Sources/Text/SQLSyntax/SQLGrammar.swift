@@ -33,7 +33,8 @@ public struct SQLGrammar: Hashable, Sendable {
   /// SQLITE_DBCONFIG_ENABLE_COMMENTS can turn them off. The parser doesn't use this property and
   /// always accepts comments.
   public var comments = true
-  /// The largest number that a numbered parameter such as `?5` can have. The default is SQLite's.
+  /// The largest number that a numbered parameter such as `?5` can have. By default, it is 32,766,
+  /// as in SQLite.
   public var maximumParameterNumber = 32_766
   /// A Boolean value that indicates whether the parser accepts COLLATE, ASC and DESC in column
   /// lists, which SQLite allows only when it reads a stored schema.

@@ -6,8 +6,9 @@ public import Essentials
 ///
 /// It reads everything that ``SPONEncoder`` writes, if both have matching strategies. It also reads
 /// text of the first implementation of SPON, which this library replaces, if the text has only one
-/// possible meaning. Any other text throws ``SPONSyntaxError`` or `DecodingError`, with an offset
-/// and a reason. No input traps, and parsing takes linear time.
+/// possible meaning. Any other text throws ``SPONSyntaxError`` or `DecodingError`, with a reason
+/// and, unless a member or element is missing, the offset in the text. No input traps, and parsing
+/// takes linear time.
 ///
 /// You can read a number as any type that represents it exactly: an integer as a `Double` and vice
 /// versa, but not 2.5 as an `Int`, or 300 as an `Int8`.

@@ -37,7 +37,8 @@ struct Tokenizer {
   /// wrote; nil if there is none.
   var legacy: (offset: Int, what: StaticString)?
   /// The offset of the first escape sequence that the first implementation didn't write; nil if
-  /// there is none.
+  /// there is none. A text that also contains a `legacy` construct is ambiguous and causes an
+  /// error.
   var escape: Int?
   private var open = -1
   private var depth = 0

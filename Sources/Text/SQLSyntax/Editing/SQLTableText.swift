@@ -91,7 +91,7 @@ public struct SQLTableText: Sendable {
     try apply([SQLEdit(table.name.name.span.range, name.description)])
   }
 
-  /// Adds a table constraint after the existing ones.
+  /// Adds a table constraint after the existing ones, or after the columns if there are none.
   ///
   /// - Parameter constraint: The constraint to add.
   /// - Throws: ``SQLSyntaxError`` if the result isn't valid.

@@ -1,15 +1,15 @@
 /// The action that SQLite takes if a row violates a constraint.
 public enum SQLConflict: String, Hashable, Sendable, CaseIterable {
-  /// Fails and rolls back the transaction.
+  /// The statement fails, and the transaction is rolled back.
   case rollback = "ROLLBACK"
-  /// Fails and undoes the changes of the statement. This is the default.
+  /// The statement fails, and its changes are undone. This is the default.
   case abort = "ABORT"
-  /// Fails, but keeps the changes that the statement has already made.
+  /// The statement fails, but the changes that it has already made remain.
   case fail = "FAIL"
-  /// Skips the row and continues with the next one.
+  /// The statement skips the row and continues with the next one.
   case ignore = "IGNORE"
-  /// Deletes existing rows that have the same UNIQUE or PRIMARY KEY values as the new row. For NOT
-  /// NULL, uses the default value of the column instead of NULL.
+  /// The statement deletes existing rows that have the same UNIQUE or PRIMARY KEY values as the new
+  /// row. For NOT NULL, it uses the default value of the column instead of NULL.
   case replace = "REPLACE"
 }
 

@@ -279,11 +279,11 @@ public struct SQLRaise: Hashable, Sendable {
     /// Ends the trigger without an error. The change of the row that fired it is skipped, unless
     /// SQLite has already made it.
     case ignore = "IGNORE"
-    /// Fails with the message and rolls back the transaction.
+    /// The statement fails with the message, and the transaction is rolled back.
     case rollback = "ROLLBACK"
-    /// Fails with the message and undoes the changes of the statement.
+    /// The statement fails with the message, and its changes are undone.
     case abort = "ABORT"
-    /// Fails with the message, but keeps the changes that the statement has already made.
+    /// The statement fails with the message, but the changes that it has already made remain.
     case fail = "FAIL"
   }
 

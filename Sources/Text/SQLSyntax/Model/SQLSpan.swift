@@ -6,7 +6,7 @@ public struct SQLSpan: Hashable, Sendable {
   private(set) var start: UInt32
   private var end: UInt32
 
-  /// Creates the span of a range of UTF-8 offsets.
+  /// Creates the span of a range of UTF-8 offsets. Offsets above `UInt32.max` become `UInt32.max`.
   public init(_ range: Range<Int>) {
     start = UInt32(clamping: range.lowerBound)
     end = UInt32(clamping: range.upperBound)

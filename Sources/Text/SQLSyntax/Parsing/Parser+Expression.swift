@@ -8,13 +8,14 @@ struct PendingOperator {
 
   var kind: Kind
   /// The precedence of the operator. A following operator of the same or a lower precedence
-  /// completes this one. Zero means that only its closing token completes it.
+  /// completes this one. Zero means that no operator completes this one, but only a closing
+  /// parenthesis or, for the low bound of BETWEEN, AND.
   var power: UInt8
   var operation: UInt8 = 0
   var isNegated = false
   /// The UTF-8 offset at which the expression of the operator begins.
   var start: UInt32
-  /// The height of the expression trees of the operands that are already parsed.
+  /// The height of the tallest expression tree among the operands that are already parsed.
   var height: Int32 = 0
   /// The left operand of the operator; nil for a prefix operator or a parenthesis.
   var value: SQLExpression?

@@ -17,7 +17,8 @@ struct Parser {
   var previousEnd = 0
   var error: SQLSyntaxError?
   /// An error in a complete clause, which is thrown when the current token is consumed; nil if
-  /// there is none. If that token is a syntax error, SQLite reports the syntax error instead.
+  /// there is none. If the grammar doesn't allow the current token, a syntax error is thrown
+  /// instead, as in SQLite.
   var pending: SQLSyntaxError?
   /// The nesting depth of the grammar rule that is being parsed, measured in entries on the stack
   /// of SQLite's parser.
@@ -176,10 +177,10 @@ struct Parser {
     if let pending { try fail(pending) }
   }
 
-  /// Records an error in a complete clause. The parser throws the error after it has read the next
-  /// token, or throws a syntax error instead if that token is invalid.
+  /// Records an error in a complete clause. The parser throws it when it consumes the current
+  /// token, or throws a syntax error instead if the grammar doesn't allow this token.
   ///
-  /// If two such errors occur before one token, the later one is thrown, as in SQLite.
+  /// If two such errors occur before the same token, the later one is thrown, as in SQLite.
   ///
   /// - Parameters:
   ///   - message: The message of the error.

@@ -2,7 +2,8 @@
 public struct SQLParsedStatement: Hashable, Sendable {
   /// The statement, or nil if the rest of the text contains only blanks, comments and semicolons.
   public var statement: SQLStatement?
-  /// The source range from the first to the last token of the statement, without the semicolon.
+  /// The source range from the first to the last token of the statement, without the semicolon;
+  /// empty if there is no statement.
   public var span: SQLSpan
   /// The UTF-8 offset after the semicolon, which is where the tail of `sqlite3_prepare_v2` begins.
   /// Without a semicolon, the offset of the end of the text.

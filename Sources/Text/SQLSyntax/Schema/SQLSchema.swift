@@ -119,8 +119,8 @@ extension SQLTableDefinition {
     return []
   }
 
-  /// The foreign keys: the names of their columns, and the tables and columns that they reference.
-  /// Those of the column constraints come first.
+  /// The foreign keys, each with the names of its columns and its REFERENCES clause. Those of the
+  /// column constraints come first.
   public var references: [(columns: [String], reference: SQLReference)] {
     let own = columns.flatMap { column in
       column.constraints.compactMap { constraint in

@@ -39,8 +39,8 @@ public enum SQLKind: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Creates the kind of the first statement in `sql` from its keywords. The statement isn't
-  /// parsed.
+  /// Creates the kind of the first statement in `sql` from its keywords, without parsing the
+  /// statement. If there is no statement, the kind is ``unknown``.
   ///
   /// - Parameter sql: The SQL text.
   /// - Complexity: O(*n*) in the length of the text.

@@ -21,7 +21,8 @@ public struct SQLTokens: Sequence, IteratorProtocol, Sendable {
   /// Creates the sequence of tokens in bytes, which don't have to be valid UTF-8.
   ///
   /// - Parameters:
-  ///   - bytes: The SQL text in UTF-8. A NUL ends it.
+  ///   - bytes: The SQL text in UTF-8. SQLite ignores a NUL and everything after it, so these bytes
+  ///     are one token of the kind ``SQLToken/Kind/unread``.
   ///   - grammar: The grammar of the linked SQLite library.
   public init(bytes: [UInt8], grammar: SQLGrammar = SQLGrammar()) {
     lexer = Lexer(bytes: bytes, digitSeparators: grammar.digitSeparators)

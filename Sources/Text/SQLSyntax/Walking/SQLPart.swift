@@ -13,7 +13,7 @@ extension SQLStatement {
   /// Calls `body` with every part of the statement. Nested parts come before the part that contains
   /// them.
   ///
-  ///     try statement.forEachPart { part in
+  ///     statement.forEachPart { part in
   ///       if case .table(let name) = part { print(name) }
   ///     }
   ///
