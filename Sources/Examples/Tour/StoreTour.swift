@@ -30,7 +30,8 @@ package struct StoreTour {
 
   /// Counts the zones south of a latitude in three ways with SQL.
   ///
-  /// - Returns: The number of zones according to an INSERT, an untyped query and a typed query.
+  /// - Returns: The three counts, in this order: the rows that an INSERT added, the result of an
+  ///   untyped query, and the result of a typed query.
   package func count(southOf latitude: Double) throws -> [Int] {
     let database = magic.database
     try database.executeChange(

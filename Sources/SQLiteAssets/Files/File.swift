@@ -2,7 +2,8 @@ package import SystemFiles
 import Platform
 import SQLiteCore
 
-/// A regular file, open for reading, or for appending if it was just created.
+/// A regular file. If ``Folder/makeFile(_:)`` has created it, it is open for writing, otherwise for
+/// reading.
 ///
 /// Reads specify their offset, so several readers can share one file.
 package final class File: Sendable {

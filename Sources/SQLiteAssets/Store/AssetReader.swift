@@ -149,7 +149,8 @@ struct PieceReader: Sendable {
     self.size = max(1, size)
   }
 
-  /// Returns the next piece, or nil at the end of intact content.
+  /// Returns the next piece, or nil at the end of intact content. Throws the error of
+  /// ``AssetReader/damage`` if the content is damaged.
   mutating func next() throws(AssetError) -> [UInt8]? {
     guard offset < reader.record.size else {
       guard hash.finalize() == reader.record.sha256 else { throw reader.damage }

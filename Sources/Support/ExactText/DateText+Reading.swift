@@ -5,7 +5,7 @@ package struct DateTextError: Error {
 }
 
 extension DateText {
-  /// A syntax of dates.
+  /// A syntax of date texts that ``seconds(from:as:)`` can parse.
   package enum Grammar {
     /// The date formats of SQLite's date functions: a date, optionally followed by a time with
     /// minutes, seconds or fractions of seconds, and then optionally by a zone (`Z`, `+HH:MM` or

@@ -54,7 +54,8 @@ public struct JSONCoder: NestedCoder {
   private let encoder: JSONEncoder
   private let decoder: JSONDecoder
 
-  /// Creates a coder from an encoder and a decoder. Don't change them afterwards.
+  /// Creates a coder from an encoder and a decoder. Don't change them afterwards, because the coder
+  /// may use them on any thread.
   ///
   /// - Parameters:
   ///   - encoder: The encoder that writes the values.

@@ -10,10 +10,10 @@ import Synchronization
 ///     let adults: [Person] = try store.read { $0.age >= 18 }
 ///
 /// You can store any type that is `Codable` and `Equatable`. The items of a type are in a table
-/// that is named after the type, or in a table that you name, in the order in which you inserted
-/// them. A table can contain several equal items. Only `==` determines which items are equal. An
-/// index finds the items of a `Hashable` type. For other types, each item is compared, because an
-/// `id` doesn't determine equality.
+/// that is named after the type, or in one that you name. A table returns its items in the order in
+/// which you inserted them, and can contain several equal items. Only `==` determines which items
+/// are equal. An index finds the items of a `Hashable` type. For other types, each item is
+/// compared, because an `id` doesn't determine equality.
 ///
 /// Every call is atomic: if it throws, the store is unchanged. You can call it from any thread or
 /// task. Each method has a blocking form and an `await` form, which can also throw

@@ -10,8 +10,8 @@ public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
   /// There is no file to save to or to load from, because neither the call nor the initializer
   /// specified one.
   case noFile
-  /// Some values in a table can't be decoded as items. They remain in the table. The values of the
-  /// case are the table, their number, and the first of them.
+  /// Some values in a table can't be decoded as items. They remain in the table. `table` is its
+  /// name, `count` the number of these values, and `first` describes the first of them.
   case undecodable(table: String, count: Int, first: UndecodableItem)
 
   /// A message that describes the error.

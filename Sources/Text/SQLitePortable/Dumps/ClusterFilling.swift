@@ -163,7 +163,9 @@ struct ClusterFilling {
     }
   }
 
-  /// Runs a part of the copy in a transaction that also records the new position.
+  /// Runs a part of the copy in a transaction that also records the new position. Throws
+  /// `SQLiteError` if the recorded position isn't `from`, because another program is also restoring
+  /// the database.
   private func change(
     from: Position, to: Position, _ body: (Connection) throws -> Void
   ) throws {

@@ -5,7 +5,8 @@ public struct RebuildError: Error, Hashable, Sendable, CustomStringConvertible {
   public let table: String
   /// The reasons why the table can't be changed, one phrase each.
   public let obstacles: [String]
-  /// The rowids of the rows that prevent the change, at most ten. Empty for a table WITHOUT ROWID.
+  /// The rowids of the rows that prevent the change, at most ten. Empty if rows aren't the reason,
+  /// or if the table is WITHOUT ROWID.
   public let rowIDs: [Int64]
 
   init(_ table: String, _ obstacles: [String], rowIDs: [Int64] = []) {

@@ -40,7 +40,8 @@ struct TableRebuild {
   }
 
   /// Creates the rebuild of a table from the table's SQL text in the schema. Throws
-  /// ``RebuildError`` if there is no such table.
+  /// ``RebuildError`` if there is no such table, it is virtual, a temporary table or view has the
+  /// same name, or the SQL text can't be parsed.
   init(_ table: String, _ connection: Connection) throws {
     self.connection = connection
     let found = try connection.firstRow(
