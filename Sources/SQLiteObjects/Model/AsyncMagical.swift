@@ -10,7 +10,7 @@ import Synchronization
 ///     let photo = try await person.photo.get()
 ///
 /// Use it for assets, objects and collections of objects. Copies share the value. If you neither
-/// set nor change the value, saving the object doesn't touch it.
+/// set nor change the value, saving the object leaves it unchanged in the store.
 ///
 /// You can change a collection without fetching it:
 ///

@@ -52,7 +52,7 @@ final class PropertyCollector: Encoder {
   ///   - object: The object.
   ///   - cell: The cell of the first property.
   ///   - count: The number of cells.
-  /// - Returns: The number of wrappers that now forward.
+  /// - Returns: The number of wrappers that forward to the storage from now on.
   static func bind<Object: MagicObject>(
     _ object: Object, to cell: _MagicCell, count: Int
   ) throws -> Int {

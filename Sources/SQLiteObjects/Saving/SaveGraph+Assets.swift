@@ -2,8 +2,8 @@ import SQLiteAssets
 import SQLiteCore
 
 extension SaveGraph {
-  /// Returns the graph with staged copies of the user's files and of assets from other stores. This
-  /// blocks the thread, and happens before the transaction begins.
+  /// Returns a copy of the graph in which staged copies replace the user's files and the assets
+  /// from other stores. Copies files, so call it before the transaction begins. Blocks the thread.
   func stagingAssets(for store: any ObjectStore) throws -> SaveGraph {
     guard !isPlain, plans.contains(where: \.hasAssets) else { return self }
     var graph = self

@@ -95,8 +95,8 @@ extension SaveGraph {
     /// Whether the object is in the store and unchanged. It isn't written, and ``SaveGraph/values``
     /// doesn't contain it.
     var isClean = false
-    /// The index of the object among the new objects of its type without their own key, or nil if
-    /// it isn't one of them.
+    /// The index of the object among the new objects of its type that have no key of their own, or
+    /// nil if it isn't one of them.
     var ordinal: Int?
     /// The range of the object's values in ``SaveGraph/deferred``.
     var deferred = 0..<0
@@ -126,7 +126,7 @@ extension SaveGraph {
   struct Kind: Sendable {
     let plan: ObjectPlan
     let id: ObjectIdentifier
-    /// The number of new objects without their own key.
+    /// The number of new objects of the type that have no key of their own.
     var newCount = 0
     /// The greatest key that a new object already has, or nil if none has a key.
     var greatestOwnKey: Int64?

@@ -3,8 +3,8 @@
 /// It references the objects weakly, because objects that the program has released needn't be
 /// restored.
 ///
-/// Proof that it may cross threads: the save fills it, and the transaction calls ``run()`` once on
-/// the same thread.
+/// Proof that a rollback handler may capture it: the save fills it, and the transaction calls
+/// ``run()`` once, on the same thread.
 final class SaveRollback {
   private struct Object {
     weak var storage: ObjectStorage?

@@ -13,8 +13,8 @@ package final class AssetCache: Sendable {
   final class Holder: Sendable {
     private let read = Mutex<(record: AssetRecord, value: _LiveValue)?>(nil)
 
-    /// Returns the value that was loaded from `record`, or nil if none was. New content has another
-    /// record.
+    /// Returns the value that was loaded from `record`, or nil if the holder contains no value or
+    /// one of another record. Content that replaces other content has a new record.
     func value(of record: AssetRecord) -> _LiveValue? {
       read.withLock { $0?.record == record ? $0?.value : nil }
     }
@@ -35,8 +35,7 @@ package final class AssetCache: Sendable {
 
   private let state = Mutex(State())
 
-  /// The holder that `MagicAsset` values currently share, or a new one if none of them exists any
-  /// more.
+  /// The holder that the existing `MagicAsset` values share, or a new one if no such value exists.
   var holder: Holder {
     state.withLock { state in
       if let holder = state.holder { return holder }

@@ -2,7 +2,8 @@
 struct CellIndex: Sendable, Hashable {
   private let bits: UInt64
 
-  /// The maximum number of properties of a type, and of types in a fetch.
+  /// The maximum number of properties of a type, and the maximum number of types in a fetch: an
+  /// index of either has 12 bits.
   static let limit = 1 << 12
 
   private init(bits: UInt64) {

@@ -110,7 +110,8 @@ final class FetchedTable: Sendable {
   /// the query.
   let found: ArraySlice<Int64>
   let links: [Int: FetchedLinks]
-  /// For each property, the index of the table of its target type, or -1 if there is none.
+  /// For each property, the index of the table of its target type, or -1 if the property isn't a
+  /// relation or the fetch hasn't loaded the target type.
   let targets: [Int]
 
   init(_ rows: FetchedRows, start: Int, _ indexes: [ObjectIdentifier: Int]) {

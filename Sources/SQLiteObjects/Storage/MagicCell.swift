@@ -62,8 +62,8 @@ public struct _MagicCell: Sendable {
 
   /// Caches a value that was created from the stored form. This isn't a change of the property.
   ///
-  /// - Returns: The cached value. If several tasks call this method at the same time, it is the
-  ///   first one's.
+  /// - Returns: The cached value. If several tasks call this method at the same time, all of them
+  ///   receive the value of the first call.
   package func cache(_ live: _LiveValue) -> _LiveValue {
     if case .box(let box) = owner { return box.cache(live) }
     return storage?.cache(live, at: index.slot) ?? live

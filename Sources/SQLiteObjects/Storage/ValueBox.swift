@@ -57,8 +57,8 @@ final class ValueBox: Sendable {
     }
   }
 
-  /// Sets the value if there is none yet. If several tasks call this method at the same time, the
-  /// first one sets it.
+  /// Sets the value if there is none yet. If several tasks call this method at the same time, only
+  /// the first call sets it.
   func setFirst(_ form: _CellValue.Form) {
     state.withLock { state in
       if case .own(.unset) = state { state = .own(form) }
@@ -68,8 +68,8 @@ final class ValueBox: Sendable {
   /// Caches a value in the object's storage. Without a storage, does nothing, because the box
   /// already holds the value that was set.
   ///
-  /// - Returns: The cached value. If several tasks call this method at the same time, it is the
-  ///   first one's.
+  /// - Returns: The cached value. If several tasks call this method at the same time, all of them
+  ///   receive the value of the first call.
   func cache(_ live: _LiveValue) -> _LiveValue { bound?.cache(live) ?? live }
 
   var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? { bound?.address }

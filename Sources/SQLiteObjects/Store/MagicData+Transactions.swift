@@ -60,9 +60,9 @@ extension MagicData {
   ///       (try magic.objects(of: Team.self), try magic.count(of: Player.self))
   ///     }
   ///
-  /// `body` doesn't see changes that others save concurrently, and doesn't delay them. In `body`,
-  /// use the blocking calls of this store: they run on the same thread. Calls that save or remove
-  /// throw. Inside a `transaction(_:)`, `body` sees the changes of the transaction so far.
+  /// `body` doesn't see changes that are saved concurrently, and doesn't delay these saves. In
+  /// `body`, use the blocking calls of this store: they run on the same thread. Calls that save or
+  /// remove throw. Inside a `transaction(_:)`, `body` sees the changes of the transaction so far.
   ///
   /// - Parameter body: A closure that calls the store.
   /// - Returns: The result of `body`.
