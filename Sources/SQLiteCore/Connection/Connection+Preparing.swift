@@ -1,7 +1,7 @@
 import CSQLite
 
-/// SQL with several statements, in a form from which SQLite compiles one after the other without
-/// copying the text.
+/// A script of several SQL statements, stored so that SQLite can compile them one after the other
+/// without copying the text.
 struct Script {
   /// The script as NUL-terminated UTF-8. Without the NUL, SQLite would copy the rest of the text
   /// for each statement.

@@ -47,7 +47,7 @@ public final class Connection {
     /// Whether SQL can write to the schema and to shadow tables, and use pragmas that can damage
     /// the file.
     var allowsSchemaDamage = false
-    /// A statement may run on a task's thread only if its last run took less time than this.
+    /// The maximum duration of a statement's last run for the statement to run on a task's thread.
     var maximumDurationOnTask = Duration.zero
   }
 
@@ -169,8 +169,8 @@ public final class Connection {
   /// The number of statements that have begun to run, for tests that check costs.
   package var statementCount: Int { runCount }
 
-  /// The objects that higher layers have attached to the connection, each under a type of that
-  /// layer as the key.
+  /// The objects that higher layers have attached to the connection. The key of each object is a
+  /// type of the layer.
   package var attachments: [ObjectIdentifier: AnyObject] {
     get { kept.all }
     set { kept.all = newValue }

@@ -44,8 +44,8 @@ package protocol RemoteSession: AnyObject {
   var isLost: Bool { get }
   /// The number of write transactions that this session has committed.
   var commitCount: Int { get }
-  /// Whether the access can run again on another session. Requires that the session was lost, and
-  /// that its open transaction has certainly not been committed.
+  /// Whether the access can run again on another session: this session has been lost, and its open
+  /// transaction has certainly not been committed.
   var mayRunAgain: Bool { get }
   /// The statement that was running when the server ended the session, or nil. The statement may
   /// have caused the loss.

@@ -56,8 +56,8 @@ final class TransactionState {
     case open(insideBare: Bool)
     /// SQLite has rolled back the transaction because of this error. Its scopes are still open.
     case ended(SQLiteError, insideBare: Bool)
-    /// A ROLLBACK has failed, or a server's session was lost, with this error. The connection can
-    /// only be closed.
+    /// A ROLLBACK has failed, or a server's session has been lost, with this error. The connection
+    /// can only be closed.
     case broken(SQLiteError)
   }
 
@@ -168,8 +168,8 @@ final class TransactionState {
     if !isEnded, !isBroken { phase = .ended(error, insideBare: isInsideBare) }
   }
 
-  /// Records that a ROLLBACK has failed or that a server's session was lost, so that the
-  /// transaction's changes may not have been undone.
+  /// Records that a ROLLBACK has failed or that a server's session has been lost. In both cases,
+  /// the transaction's changes may not have been undone.
   func `break`(by error: SQLiteError) {
     let message = "the transaction could not be rolled back, so the connection is closed"
     phase = .broken(SQLiteError(error.code, "\(message): \(error.message)", sql: error.sql))

@@ -66,13 +66,14 @@ extension Database {
     public var recursiveTriggers = true
     /// The maximum time to wait for a lock that another connection or process holds.
     public var busyTimeout = Duration.seconds(5)
-    /// The maximum number of reader connections, in addition to the writer. Applies to WAL mode
-    /// only: in other modes, and in memory, reads and writes share one connection.
+    /// The maximum number of reader connections, in addition to the writer. With zero, in memory,
+    /// and in journal modes other than WAL unless ``mode`` is `readOnly`, reads and writes share
+    /// one connection.
     public var maximumReaderCount = 4
     /// The maximum number of prepared statements that each connection caches.
     public var statementCacheCapacity = 128
-    /// The size in bytes to which the journal is truncated after a checkpoint or transaction
-    /// (`PRAGMA journal_size_limit`).
+    /// The size in bytes to which SQLite truncates a larger journal after a checkpoint or
+    /// transaction (`PRAGMA journal_size_limit`).
     public var journalSizeLimit = 64 << 20
     /// The maximum size of each connection's page cache in KiB, or nil for SQLite's default
     /// (`PRAGMA cache_size`).
@@ -91,8 +92,8 @@ extension Database {
     /// generated columns can use functions and virtual tables that SQLite doesn't consider harmless
     /// (`PRAGMA trusted_schema`).
     public var trustedSchema = false
-    /// A Boolean value that indicates whether text in double quotes that doesn't name a column is a
-    /// string, as in old versions of SQLite.
+    /// A Boolean value that indicates whether SQLite treats a name in double quotes as a string
+    /// literal if no column has that name (`SQLITE_DBCONFIG_DQS_DML`, `SQLITE_DBCONFIG_DQS_DDL`).
     public var doubleQuotedStrings = false
     /// A Boolean value that indicates whether SQL can write to the schema and to shadow tables, and
     /// use pragmas that can damage the file (the opposite of `SQLITE_DBCONFIG_DEFENSIVE`).

@@ -163,7 +163,7 @@ extension Database {
   /// other `Database` values for the same file, aren't considered.
   ///
   /// - Parameter body: The work, which runs on a worker's thread.
-  /// - Returns: False if no read is running now. In this case, `body` is never called.
+  /// - Returns: True if a read is running now. If false, `body` is never called.
   package func afterCurrentReads(_ body: @escaping @Sendable (Connection) -> Void) -> Bool {
     scheduler.afterCurrentReads { [weak self] in
       guard let self else { return }

@@ -261,7 +261,7 @@ struct GroupCommitRun {
   }
 
   /// Applies an access's deadline and cancellation to the following statements. If `access` is nil,
-  /// nothing interrupts them.
+  /// only `interrupt()` and `suspend()` can interrupt them.
   private func begin(_ access: Access?, on connection: Connection) {
     let cancellation = access?.cancellation ?? Cancellation()
     connection.interruption.deadline = access?.deadline

@@ -205,7 +205,8 @@ extension SQL {
 }
 
 extension String {
-  /// Returns whether the bytes at `cursor` begin with this text, and advances `cursor` past it.
+  /// Returns whether the bytes at `cursor` begin with this text. If they do, advances `cursor` to
+  /// the byte after the text.
   @unsafe @inline(__always) fileprivate func occurs(
     at cursor: inout UnsafePointer<UInt8>, before end: UnsafePointer<UInt8>
   ) -> Bool {
