@@ -388,7 +388,8 @@ extension Relation.Page {
 public struct StoredLink: Hashable, Sendable {
   /// The key of the row that owns the link.
   public let owner: Int64
-  /// The key in a dictionary, the position in a list, or NULL in a set.
+  /// The key in a dictionary, the position in a list, or NULL in a set. Positions order the links
+  /// of a list, but are not indexes, because they have gaps.
   public let place: Value
   /// The key of the row that the link references.
   public let target: Int64

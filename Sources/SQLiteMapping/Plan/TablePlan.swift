@@ -93,8 +93,8 @@ package struct TablePlan: Sendable {
   /// - Parameters:
   ///   - properties: The properties in order.
   ///   - traits: The traits of the type.
-  ///   - makeError: Creates the error for a trait that the type cannot have. The reason is in
-  ///     English and calls the type “it”.
+  ///   - makeError: Creates the error for a trait that the type cannot have, from a reason in
+  ///     English that refers to the type as “it”.
   /// - Throws: An error that `makeError` creates, or ``SQLiteError`` if a default cannot be stored.
   package mutating func setProperties(
     _ properties: [Property], _ traits: [PropertyTrait], makeError: (_ reason: String) -> any Error

@@ -59,8 +59,8 @@ extension Connection {
   }
 
   /// Calls `body` with each record that has one of the primary keys, and with its key as stored in
-  /// the row. Reading this key is ten times cheaper than encoding the record to get it (benchmark
-  /// `relations`).
+  /// the row. Reading the key from the row is ten times cheaper than encoding the record to get it
+  /// (benchmark `relations`).
   package func forEachObject<Object: Record>(
     of type: Object.Type, withKeys keys: [Value], _ body: (_ key: Value, Object) throws -> Void
   ) throws {

@@ -4,8 +4,8 @@ import Essentials
 
 /// The table that stores this library's metadata: `magicdata_meta(key, value)`.
 ///
-/// It contains the version of its layout, the UUID of the store, the names of tables with the types
-/// that they belong to, and the names of the migrations that have run.
+/// It contains the version of its layout, the UUID of the store, the type to which each table
+/// belongs, and the names of the migrations that have run.
 package enum MetaTable {
   /// The version of the layout that this version of the library writes.
   package static let formatVersion: Int64 = 1

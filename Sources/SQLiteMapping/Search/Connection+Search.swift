@@ -173,9 +173,9 @@ package struct SearchQuery: Sendable {
 
 /// A match of a full-text search: a value with its rank and its marked texts.
 public struct SearchResult<Value> {
-  /// The value that was found.
+  /// The record or object that matches the pattern.
   public let value: Value
-  /// The rank of the match by FTS5's `bm25`. Lower is better.
+  /// The rank of the match, computed by FTS5's `bm25`. A lower number is a better match.
   public let rank: Double
   /// An excerpt from the searched property that matches best, with markers around the matching
   /// words. It has at most ``SearchMarks/snippetLength`` words.
@@ -209,7 +209,8 @@ public struct SearchMarks: Hashable, Sendable {
   /// - Parameters:
   ///   - start: The text before a matching word.
   ///   - end: The text after a matching word.
-  ///   - snippetLength: The maximum number of words in a snippet, from 1 to 64.
+  ///   - snippetLength: The maximum number of words in a snippet, from 1 to 64. Numbers outside of
+  ///     this range are clamped.
   public init(start: String = "[", end: String = "]", snippetLength: Int = 16) {
     self.start = start
     self.end = end

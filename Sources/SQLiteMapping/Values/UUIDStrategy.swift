@@ -5,8 +5,8 @@ package import SQLiteCore
 public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
   /// TEXT of 36 uppercase characters, like `uuidString`. Lowercase text can be read, too.
   ///
-  /// SQLite compares text byte by byte. If another program wrote a key in lowercase, you can read
-  /// the row, but a comparison with the UUID doesn't find it.
+  /// SQLite compares text byte by byte. If another program has written a key in lowercase, you can
+  /// read the row, but a comparison with the UUID doesn't find it.
   case text
   /// A BLOB of the 16 bytes, in the order in which `uuidString` writes them.
   case blob
