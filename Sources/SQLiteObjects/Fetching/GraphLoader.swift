@@ -32,7 +32,8 @@ final class GraphLoader {
   /// - Parameters:
   ///   - plan: The plan of the objects' type.
   ///   - source: The SQL after `FROM`.
-  ///   - isWhole: Whether the query selects all objects of the type.
+  ///   - isWhole: Whether the query selects all objects of the type. Their links are then read
+  ///     without a list of owners.
   /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if a related object doesn't exist, or
   ///   ``MagicError/unreadableValue(type:property:zIndex:reason:)`` if a key doesn't fit the key
   ///   type of its dictionary.
@@ -103,7 +104,8 @@ final class GraphLoader {
     }
   }
 
-  /// Reads rows into the graph, and returns the z_index of each, in the order of the query.
+  /// Reads rows into the graph, and returns the z_index of each, in the order of the query. Rows
+  /// that the graph already contains aren't added again.
   private func read(
     _ plan: ObjectPlan, _ index: Int, _ present: PresentColumns, from source: SQL
   ) throws -> [Int64] {

@@ -5,8 +5,10 @@ extension QueryParts {
   ///
   /// The first query selects the objects with the same sort keys as the position and a greater row
   /// key. The second one selects the objects that share all sort keys but the last with the
-  /// position, and follow it in the last one. Each further query shares one sort key fewer. If the
-  /// sort keys have an index, each query reads one range of it, so all pages take the same time.
+  /// position, and follow it in the last one. Each further query shares one sort key fewer. For a
+  /// sort key in descending order that may be nil, another query selects the objects with nil,
+  /// which follow all others. If the sort keys have an index, each query reads one range of it, so
+  /// all pages take the same time.
   ///
   /// - Parameters:
   ///   - start: The position, with a value for each sort key of this query.

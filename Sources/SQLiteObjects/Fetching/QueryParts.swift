@@ -80,7 +80,8 @@ struct Groups: Sendable {
 protocol QueryOrigin: Sendable {
   /// Returns the relation whose related objects are queried, and the key of its owner.
   ///
-  /// - Throws: ``MagicError/notSaved(type:)`` if the object isn't in the store.
+  /// - Throws: ``MagicError/notSaved(type:)`` if the object isn't in the store, or the error of a
+  ///   lazy relation that can't be queried, such as ``MagicError/unsavedChanges(type:)``.
   func relation(in store: any ObjectStore) throws -> (ObjectRelation, owner: Int64)
 }
 

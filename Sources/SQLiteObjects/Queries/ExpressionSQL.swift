@@ -271,9 +271,9 @@ extension ExpressionSQL {
     sql.append(text: ")")
   }
 
-  /// Combines the equalities of each column into one `IN` list if there are more than 16
-  /// conditions. SQLite's compiler takes time that is quadratic in the number of comparisons:
-  /// seconds for 20,000.
+  /// Combines the equalities of a column with values, joined by `OR`, into one `IN` list for each
+  /// column if there are more than 16 conditions. SQLite's compiler takes time that is quadratic in
+  /// the number of comparisons: seconds for 20,000.
   private mutating func grouped(_ conditions: [QueryNode], _ rows: Rows) throws -> [QueryNode] {
     guard conditions.count > 16 else { return conditions }
     var indexes: [[Int]: Int] = [:]

@@ -110,7 +110,7 @@ extension AsyncMagical where Element: MagicCollection {
   ///   or `SQLiteError`.
   public func count() throws -> Int { try number().get() }
 
-  /// Returns the number of objects without fetching them. Suspends the task meanwhile.
+  /// Returns the number of objects without fetching them, suspending the task.
   ///
   /// For details, see the blocking ``count()``.
   ///
@@ -155,7 +155,7 @@ extension AsyncMagical where Element: MagicCollection {
     try part(limit, offset).get()
   }
 
-  /// Fetches objects at a range of positions. Suspends the task meanwhile.
+  /// Fetches objects at a range of positions, suspending the task.
   ///
   /// For details, see the blocking ``objects(limit:offset:)``.
   ///
@@ -187,8 +187,7 @@ extension AsyncMagical where Element: MagicCollection {
   ///   or `SQLiteError`.
   public func randomValue() throws -> Element.MagicItem? { try random(nil).get() }
 
-  /// Fetches a random object of the collection without fetching the others. Suspends the task
-  /// meanwhile.
+  /// Fetches a random object of the collection without fetching the others, suspending the task.
   ///
   /// - Returns: The object, or a pair of a key and an object if the collection is a dictionary; nil
   ///   if the collection is empty.
@@ -261,8 +260,8 @@ where Element: MagicCollection & RandomAccessCollection, Element.Index == Int {
     try random(range).get()
   }
 
-  /// Fetches a random object from a range of positions without fetching the others. Suspends the
-  /// task meanwhile.
+  /// Fetches a random object from a range of positions without fetching the others, suspending the
+  /// task.
   ///
   /// - Parameter range: The positions, starting at 0.
   /// - Returns: The object at a random position in the range, or nil if the range is empty.
@@ -290,8 +289,8 @@ extension AsyncMagical {
     try object(forKey: key).get()
   }
 
-  /// Fetches the object for a key of the dictionary without fetching the others. Suspends the task
-  /// meanwhile.
+  /// Fetches the object for a key of the dictionary without fetching the others, suspending the
+  /// task.
   ///
   /// - Parameter key: The key.
   /// - Returns: The object, or nil if the dictionary doesn't contain the key.

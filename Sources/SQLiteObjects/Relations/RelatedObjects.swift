@@ -204,7 +204,7 @@ enum LazyAnswer<Result> {
     }
   }
 
-  /// Returns the result. Suspends the task until the store has read the data.
+  /// Returns the result, suspending the task until the store has read the data.
   nonisolated(nonsending) func get() async throws -> Result {
     var answer = self
     while true {

@@ -144,7 +144,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     return try owners.found(isOneStatement: true) { try owners.count($0) }.count
   }
 
-  /// Returns the number of objects without fetching them. Suspends the task meanwhile.
+  /// Returns the number of objects without fetching them, suspending the task.
   ///
   /// For details, see the blocking ``count()``.
   ///
@@ -169,7 +169,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     return try owners.objects(of: Owner.self, owners.objects())
   }
 
-  /// Fetches the objects. Suspends the task meanwhile.
+  /// Fetches the objects, suspending the task.
   ///
   /// For details, see the blocking ``get()``.
   ///
