@@ -10,7 +10,9 @@ import ExactText
 /// A keyed container that implements all overloads of `decodeIfPresent` with one function. The
 /// standard library's implementations would decode a property without a column as nil.
 protocol OptionalKeyedDecoding: KeyedDecodingContainerProtocol {
-  /// Decodes the value of a key, or returns nil if its column contains NULL.
+  /// Decodes the value of a key. Returns nil if the property's column contains NULL, or if all
+  /// columns of a nested value do. Throws if no column exists, unless the row allows missing
+  /// columns (``DecodedRow/allowsMissingColumns``).
   func decodeOptional<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result?
 }
 

@@ -17,8 +17,8 @@ protocol ColumnRows: AnyObject {
 final class ColumnDecoder: Decoder, SingleValueDecodingContainer {
   private let value: Value
   private let strategies: MappingStrategies
-  /// The location of the value: its statement's rows, the number of its row, and its column. Nil if
-  /// the value doesn't come from a row.
+  /// The location of the value: the rows of its statement, the number of its row, and the index of
+  /// its column. Nil if the value doesn't come from a row.
   private let place: (rows: any ColumnRows, number: Int, column: Int32)?
 
   init(_ value: Value, _ strategies: MappingStrategies) {

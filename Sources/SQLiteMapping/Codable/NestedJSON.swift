@@ -169,7 +169,7 @@ struct TreeEncoder: Encoder {
     self.codingPath = codingPath
   }
 
-  /// Creates an encoder that throws `error` when the first value is encoded.
+  /// Creates an encoder that throws `error` when a value is encoded.
   init(throwing error: any Error) { self.init(NestedNode(throwing: error), []) }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {

@@ -109,8 +109,8 @@ import SQLiteCore
   }
 }
 
-/// The container that a type's `init(from:)` receives if each of its coding keys is one byte. It
-/// consists of three words and owns nothing.
+/// The container that a type's `init(from:)` receives if each of the type's coding keys is one
+/// byte. It consists of three words and owns nothing.
 ///
 /// The standard library copies its container for every decoded value. Copying an owned reference
 /// would count it, which costs as much as reading the value.
