@@ -44,7 +44,7 @@ public struct SQLInsert: Hashable, Sendable {
   /// The columns of the RETURNING clause; empty if there is none.
   public var returning: [SQLResultColumn]
 
-  /// Creates an INSERT statement from its clauses.
+  /// Creates an INSERT statement from its clauses, or a REPLACE statement if `isReplace` is true.
   public init(
     with: SQLWith? = nil, isReplace: Bool = false, or conflict: SQLConflict? = nil,
     into table: SQLQualifiedName, as alias: SQLName? = nil, columns: [SQLName] = [],
@@ -102,14 +102,15 @@ public struct SQLAssignment: Hashable, Sendable {
   /// The value, or the row of values, to assign.
   public var value: SQLExpression
 
-  /// Creates the assignment `column = value`.
+  /// Creates the assignment `column = value`, without parentheses around the column.
   public init(_ column: SQLName, _ value: SQLExpression) {
     columns = [column]
     isParenthesized = false
     self.value = value
   }
 
-  /// Creates the assignment `(columns) = value`, whose value is a row.
+  /// Creates the assignment `(columns) = value`. The value must be a row or query with as many
+  /// values as there are columns.
   public init(_ columns: [SQLName], _ value: SQLExpression) {
     self.columns = columns
     isParenthesized = true
@@ -138,7 +139,8 @@ public struct SQLUpdate: Hashable, Sendable {
   /// The LIMIT clause; nil if there is none.
   public var limit: SQLLimit?
 
-  /// Creates an UPDATE statement from its clauses.
+  /// Creates an UPDATE statement from its clauses. If `where` and `limit` are nil, it updates all
+  /// rows.
   public init(
     with: SQLWith? = nil, or conflict: SQLConflict? = nil, _ table: SQLTableReference,
     set assignments: [SQLAssignment], from: SQLFrom? = nil, where: SQLExpression? = nil,
@@ -171,7 +173,8 @@ public struct SQLDelete: Hashable, Sendable {
   /// The LIMIT clause; nil if there is none.
   public var limit: SQLLimit?
 
-  /// Creates a DELETE statement from its clauses.
+  /// Creates a DELETE statement from its clauses. If `where` and `limit` are nil, it deletes all
+  /// rows.
   public init(
     with: SQLWith? = nil, from table: SQLTableReference, where: SQLExpression? = nil,
     returning: [SQLResultColumn] = [], orderBy: [SQLOrderTerm] = [], limit: SQLLimit? = nil

@@ -17,7 +17,7 @@ public struct SQLCreateTable: Hashable, Sendable {
   /// The columns, constraints and options, or the query that determines the columns.
   public var body: Body
 
-  /// Creates a CREATE TABLE statement for the table `name`.
+  /// Creates a CREATE TABLE statement for the table `name`, with columns or a query as its body.
   public init(
     isTemporary: Bool = false, ifNotExists: Bool = false, _ name: SQLQualifiedName, _ body: Body
   ) {
@@ -120,7 +120,7 @@ public struct SQLColumnConstraint: Hashable, Sendable {
   /// The source range of the constraint, including its name.
   public var span: SQLSpan
 
-  /// Creates a column constraint, optionally with a name.
+  /// Creates a column constraint, which begins with `CONSTRAINT name` unless `name` is nil.
   public init(name: SQLName? = nil, _ kind: Kind, span: SQLSpan = .none) {
     self.name = name
     self.kind = kind
@@ -178,7 +178,7 @@ public struct SQLReference: Hashable, Sendable {
   /// The ON and MATCH clauses after the columns, in the order in which they are written.
   public var clauses: [Clause]
 
-  /// Creates a reference to the columns of a table, or to its primary key.
+  /// Creates a reference to columns of a table, or to its primary key if `columns` is empty.
   public init(_ table: SQLName, columns: [SQLName] = [], _ clauses: [Clause] = []) {
     self.table = table
     self.columns = columns
@@ -202,7 +202,7 @@ public struct SQLDeferral: Hashable, Sendable {
   /// The time after INITIALLY; nil if it isn't written, which means IMMEDIATE.
   public var initially: Initially?
 
-  /// Creates a DEFERRABLE or NOT DEFERRABLE clause.
+  /// Creates a DEFERRABLE clause, or a NOT DEFERRABLE clause if `isNegated` is true.
   public init(isNegated: Bool = false, initially: Initially? = nil) {
     self.isNegated = isNegated
     self.initially = initially
@@ -233,7 +233,7 @@ public struct SQLTableConstraint: Hashable, Sendable {
   /// The source range of the constraint, including its name.
   public var span: SQLSpan
 
-  /// Creates a table constraint, optionally with a name.
+  /// Creates a table constraint, which begins with `CONSTRAINT name` unless `name` is nil.
   public init(name: SQLName? = nil, _ kind: Kind, span: SQLSpan = .none) {
     self.name = name
     self.kind = kind

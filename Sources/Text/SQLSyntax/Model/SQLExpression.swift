@@ -205,7 +205,7 @@ public struct SQLCase: Hashable, Sendable {
   /// The result after ELSE; nil if there is no ELSE, so that the result is NULL.
   public var otherwise: SQLExpression?
 
-  /// Creates a CASE expression from its branches.
+  /// Creates a CASE expression from its branches. At least one branch is required.
   public init(
     _ base: SQLExpression? = nil, branches: [Branch], otherwise: SQLExpression? = nil
   ) {

@@ -57,7 +57,7 @@ public struct SQLJoin: Hashable, Sendable {
   /// The ON or USING clause; nil if there is none.
   public var constraint: Constraint?
 
-  /// Creates a join with a table. The default operator is JOIN.
+  /// Creates a join of `source` with the preceding tables. The default operator is JOIN.
   public init(
     _ operator: Operator = .join([]), _ source: SQLTableSource, _ constraint: Constraint? = nil
   ) {
@@ -96,7 +96,7 @@ public struct SQLTableReference: Hashable, Sendable {
   /// The index hint after the table; nil if there is none.
   public var indexing: Indexing?
 
-  /// Creates a reference to the table `name`.
+  /// Creates a reference to the table or view `name`, optionally with an alias and an index hint.
   public init(_ name: SQLQualifiedName, as alias: SQLName? = nil, indexing: Indexing? = nil) {
     self.name = name
     self.alias = alias
@@ -119,7 +119,7 @@ public struct SQLNamedWindow: Hashable, Sendable {
   /// The window definition in the parentheses after AS.
   public var window: SQLWindow
 
-  /// Creates a window definition with a name.
+  /// Creates the window definition `name AS (window)` for a WINDOW clause.
   public init(_ name: SQLName, _ window: SQLWindow) {
     self.name = name
     self.window = window
@@ -138,7 +138,7 @@ public struct SQLWindow: Hashable, Sendable {
   /// its default frame.
   public var frame: SQLFrame?
 
-  /// Creates a window from its clauses.
+  /// Creates a window from its clauses. Without clauses, the window consists of all rows.
   public init(
     base: SQLName? = nil, partitionBy: [SQLExpression] = [], orderBy: [SQLOrderTerm] = [],
     frame: SQLFrame? = nil

@@ -65,7 +65,7 @@ public struct SQLQualifiedName: Hashable, Sendable {
   /// The name without the schema.
   public var name: SQLName
 
-  /// Creates a name, optionally in a schema.
+  /// Creates the qualified name `schema.name`, or a name without a schema if `schema` is nil.
   public init(schema: SQLName? = nil, _ name: SQLName) {
     self.schema = schema
     self.name = name
@@ -93,7 +93,7 @@ public struct SQLTypeName: Hashable, Sendable {
   /// The range of the type in the source text.
   public var span: SQLSpan
 
-  /// Creates a type from its text, such as `VARCHAR(10)`.
+  /// Creates a type from its exact source text, such as `VARCHAR(10)`.
   public init(_ text: String, span: SQLSpan = .none) {
     self.text = text
     self.span = span

@@ -37,7 +37,8 @@ public struct SQLCreateIndex: Hashable, Sendable {
   /// The condition of a partial index; nil if the index includes all rows.
   public var `where`: SQLExpression?
 
-  /// Creates a CREATE INDEX statement for columns or expressions of a table.
+  /// Creates a CREATE INDEX statement for columns or expressions of a table. Without `where`, the
+  /// index includes all rows.
   public init(
     isUnique: Bool = false, ifNotExists: Bool = false, _ name: SQLQualifiedName,
     on table: SQLName, _ columns: [SQLOrderTerm], where: SQLExpression? = nil
@@ -64,7 +65,7 @@ public struct SQLCreateView: Hashable, Sendable {
   /// The query that produces the rows of the view.
   public var select: SQLSelect
 
-  /// Creates a CREATE VIEW statement for the rows of a query.
+  /// Creates a CREATE VIEW statement for a view with the rows of a query.
   public init(
     isTemporary: Bool = false, ifNotExists: Bool = false, _ name: SQLQualifiedName,
     columns: [SQLName] = [], as select: SQLSelect

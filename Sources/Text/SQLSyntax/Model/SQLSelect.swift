@@ -13,7 +13,7 @@ public struct SQLSelect: Hashable, Sendable {
   /// The range of the query in the source text.
   public var span: SQLSpan
 
-  /// Creates a query from its clauses.
+  /// Creates a query from its clauses. Only `body` is required.
   public init(
     with: SQLWith? = nil, _ body: SQLSelectBody, compounds: [SQLCompound] = [],
     orderBy: [SQLOrderTerm] = [], limit: SQLLimit? = nil, span: SQLSpan = .none
@@ -78,7 +78,7 @@ public struct SQLSelectCore: Hashable, Sendable {
   /// The windows that the WINDOW clause defines; empty if there is none.
   public var windows: [SQLNamedWindow]
 
-  /// Creates a SELECT clause from its parts.
+  /// Creates a SELECT clause from its parts. Only the result columns are required.
   public init(
     quantifier: SQLQuantifier? = nil, _ columns: [SQLResultColumn], from: SQLFrom? = nil,
     where: SQLExpression? = nil, groupBy: [SQLExpression] = [], having: SQLExpression? = nil,
@@ -118,7 +118,7 @@ public struct SQLResultColumn: Hashable, Sendable {
   /// the name of the column.
   var written = WrittenText()
 
-  /// Creates the result column `expression AS alias`.
+  /// Creates the result column `expression AS alias`, or `expression` if `alias` is nil.
   public init(_ expression: SQLExpression, as alias: SQLName? = nil) {
     kind = .expression(expression)
     self.alias = alias
@@ -135,7 +135,8 @@ public struct SQLWith: Hashable, Sendable {
   /// The common table expressions, in the order in which they are written.
   public var tables: [SQLCommonTable]
 
-  /// Creates a WITH clause from common table expressions.
+  /// Creates a WITH clause from common table expressions, or WITH RECURSIVE if `isRecursive` is
+  /// true.
   public init(isRecursive: Bool = false, _ tables: [SQLCommonTable]) {
     self.isRecursive = isRecursive
     self.tables = tables
@@ -191,7 +192,8 @@ public struct SQLOrderTerm: Hashable, Sendable {
   /// as the smallest value.
   public var nulls: Nulls?
 
-  /// Creates a term that sorts by an expression.
+  /// Creates a term that sorts by an expression. By default, the order is ascending and NULL comes
+  /// first.
   public init(_ expression: SQLExpression, _ direction: Direction? = nil, nulls: Nulls? = nil) {
     self.expression = expression
     self.direction = direction

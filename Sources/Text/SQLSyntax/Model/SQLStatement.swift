@@ -88,7 +88,7 @@ public struct SQLPragma: Hashable, Sendable {
   /// A Boolean value that indicates whether the value is in parentheses.
   public var isCall: Bool
 
-  /// Creates a PRAGMA statement that reads or sets a pragma.
+  /// Creates a PRAGMA statement. The value follows `=`, or is in parentheses if `isCall` is true.
   public init(_ name: SQLQualifiedName, _ value: Value? = nil, isCall: Bool = false) {
     self.name = name
     self.value = value
@@ -117,7 +117,7 @@ public struct SQLDrop: Hashable, Sendable {
   /// The name of the object to drop, with its schema if one is written.
   public var name: SQLQualifiedName
 
-  /// Creates a DROP statement for a table, index, view or trigger.
+  /// Creates a DROP statement for the table, index, view or trigger `name`.
   public init(_ target: Target, ifExists: Bool = false, _ name: SQLQualifiedName) {
     self.target = target
     self.ifExists = ifExists
