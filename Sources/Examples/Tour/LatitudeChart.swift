@@ -25,7 +25,7 @@ package struct LatitudeChart {
 
   /// Returns the chart with a bar for each band. Bars are drawn in eighths of a column.
   ///
-  /// - Parameter columns: The width of the terminal.
+  /// - Parameter columns: The width of the terminal in columns. The chart uses at most about 100.
   package func bars(columns: Int) -> String {
     let most = max(bands.map(\.count).max() ?? 0, 1)
     // The width that labels and numbers leave.

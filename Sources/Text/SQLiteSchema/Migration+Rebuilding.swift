@@ -180,9 +180,10 @@ extension Migration.Step {
   /// Drops a column, together with the constraints, foreign key and indexes that use only this
   /// column.
   ///
-  /// `dropColumn(_:in:)` rejects a column with any of these. This step throws ``RebuildError`` if
-  /// anything else uses the column: the primary key, a CHECK or an index with other columns, a
-  /// foreign key of another table, a view or a trigger.
+  /// `dropColumn(_:in:)` can't drop a column that is unique, or that an index or a foreign key
+  /// uses. This step can. It throws ``RebuildError`` if anything else uses the column: the primary
+  /// key, a CHECK or an index with other columns, a foreign key of another table, a view or a
+  /// trigger.
   ///
   /// - Parameters:
   ///   - column: The name of the column.

@@ -66,8 +66,8 @@ extension Database {
   ///   - file: A file that `dump(to:progress:)` wrote, or a database file.
   ///   - deadline: The time by which the restore must be complete; nil for no limit. The deadline
   ///     also ends a statement that a malicious file runs.
-  ///   - progress: A closure that is called every thousand rows or, if `file` is a SQLite database,
-  ///     after each part of its pages. If it throws, the restore ends.
+  ///   - progress: A closure that is called at least every thousand rows or, if the pages of a
+  ///     SQLite database are copied, after each part of them. If it throws, the restore ends.
   /// - Throws: ``DumpError`` if the file isn't a valid dump or doesn't fit the database,
   ///   `SQLiteError` if the file can't be read before the deadline or the database can't be
   ///   written, or any error that `progress` throws.
@@ -91,8 +91,8 @@ extension Database {
   ///   - file: A file that `dump(to:progress:)` wrote, or a database file.
   ///   - deadline: The time by which the restore must be complete; nil for no limit. The deadline
   ///     also ends a statement that a malicious file runs.
-  ///   - progress: A closure that is called every thousand rows or, if `file` is a SQLite database,
-  ///     after each part of its pages. If it throws, the restore ends.
+  ///   - progress: A closure that is called at least every thousand rows or, if the pages of a
+  ///     SQLite database are copied, after each part of them. If it throws, the restore ends.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func restore(
     from file: DataFile, deadline: ContinuousClock.Instant? = nil,
@@ -169,8 +169,8 @@ extension DataFile {
   ///     is overwritten in one transaction.
   ///   - deadline: The time by which a text file must be read; nil for no limit. It is ignored if
   ///     this file is a SQLite database.
-  ///   - progress: A closure that is called every thousand rows or, if both files are SQLite
-  ///     databases, after each part of the pages. If it throws, the copy ends.
+  ///   - progress: A closure that is called at least every thousand rows or, if the pages of a
+  ///     SQLite database are copied, after each part of them. If it throws, the copy ends.
   /// - Throws: The errors of `SQLiteCore.Database.dump(to:progress:)` and
   ///   `SQLiteCore.Database.restore(from:deadline:progress:)`.
   public func copy(
@@ -193,8 +193,8 @@ extension DataFile {
   ///     is overwritten in one transaction.
   ///   - deadline: The time by which a text file must be read; nil for no limit. It is ignored if
   ///     this file is a SQLite database.
-  ///   - progress: A closure that is called every thousand rows or, if both files are SQLite
-  ///     databases, after each part of the pages. If it throws, the copy ends.
+  ///   - progress: A closure that is called at least every thousand rows or, if the pages of a
+  ///     SQLite database are copied, after each part of them. If it throws, the copy ends.
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func copy(
     to target: DataFile, deadline: ContinuousClock.Instant? = nil,
