@@ -3,7 +3,7 @@ public struct Change: Hashable, Sendable {
   /// The number of rows that the statement inserted, updated or deleted. Rows that were changed by
   /// triggers and foreign key actions don't count. It is 0 for statements that change no rows.
   public let rows: Int
-  /// The rowid of the row that this or an earlier statement on the connection has inserted last
+  /// The rowid of the last row that this or an earlier statement on the connection has inserted
   /// into a table with rowids, or 0 if there is no such row (`sqlite3_last_insert_rowid`).
   public let lastInsertedRowID: Int64
 }

@@ -284,8 +284,8 @@ import Platform
     commitNumber = nil
   }
 
-  /// Starts to record all changes with their values. Returns the previous level of detail for
-  /// ``endCapture(_:)``.
+  /// Begins a capture, during which the rows of all tables are recorded with their values. Returns
+  /// the previous level of detail for ``endCapture(_:)``.
   func beginCapture() -> ChangeDetail {
     defer {
       detail = .values
@@ -297,7 +297,8 @@ import Platform
     return detail
   }
 
-  /// Ends a capture and restores `before`, the level of detail that ``beginCapture()`` returned.
+  /// Ends a capture. Restores `before`, the level of detail that ``beginCapture()`` returned, so
+  /// that only the rows that subscribers need are recorded again.
   func endCapture(_ before: ChangeDetail) {
     detail = before
     captureCount -= 1

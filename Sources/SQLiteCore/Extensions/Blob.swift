@@ -83,9 +83,9 @@ import CSQLite
   /// Moves to the same column of another row (`sqlite3_blob_reopen`).
   ///
   /// - Parameter rowID: The rowid of the other row.
-  /// - Throws: ``SQLiteError`` if the row does not exist, or if its column doesn't store a blob or
-  ///   text; the blob can't be used any more then. ``SQLiteError`` with ``ResultCode/misuse`` if
-  ///   the blob is closed.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the blob is closed, or another
+  ///   ``SQLiteError`` if the row does not exist or its column doesn't store a blob or text. After
+  ///   the latter, the blob can't be used any more.
   public func reopen(rowID: Int64) throws(SQLiteError) {
     try checkOpen()
     try check(unsafe sqlite3_blob_reopen(pointer, rowID))

@@ -92,8 +92,8 @@ private func connect(
   return SQLITE_OK
 }
 
-/// Tells SQLite how a plan gets the list: from an equality constraint on the hidden column. A plan
-/// without the constraint reads no rows, so it gets a high cost.
+/// Plans a query (`xBestIndex`). The list comes from an equality constraint on the hidden column. A
+/// plan without this constraint returns no rows, so it gets a high cost.
 private func bestIndex(
   table: UnsafeMutablePointer<sqlite3_vtab>?, info: UnsafeMutablePointer<sqlite3_index_info>?
 ) -> Int32 {

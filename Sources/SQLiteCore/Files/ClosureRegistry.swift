@@ -66,6 +66,6 @@ package final class Registration: Sendable {
 
   deinit { end() }
 
-  /// Ends the registration now.
+  /// Removes the closure now, even if the registration is still retained.
   package func cancel() { end() }
 }

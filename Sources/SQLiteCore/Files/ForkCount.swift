@@ -29,8 +29,8 @@ enum ForkCount {
   /// handler to this one.
   static var current: Int { count.load(ordering: .relaxed) }
 
-  /// Throws if the process has been forked since the counter had the value `atOpening`, which is
-  /// when a database was opened.
+  /// Throws if the process has been forked since a database was opened. `atOpening` is the value of
+  /// the counter at that time.
   static func check(_ atOpening: Int) throws(SQLiteError) {
     guard current == atOpening else { throw error }
   }

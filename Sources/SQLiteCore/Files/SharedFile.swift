@@ -55,8 +55,8 @@ final class SharedFile: Sendable {
   /// process has on the file.
   static let creationLock = Mutex(())
 
-  /// Returns the shared instance for a path, or a new instance if `path` is nil, for a database
-  /// without a file.
+  /// Returns the instance that all databases at a path share. If `path` is nil, because the
+  /// database has no file, returns a new instance.
   static func at(_ path: String?) -> SharedFile {
     guard let path else { return SharedFile(nil) }
     let key = Array(path.utf8)

@@ -308,8 +308,8 @@ extension Connection {
 
   /// Creates a missing index under an unused name.
   ///
-  /// If the index has a collation, this first drops the index on the same columns without the
-  /// collation that an earlier version of the library may have created.
+  /// An earlier version of the library may have created the index without its collations. This
+  /// first drops that older index.
   package func make(_ index: IndexDefinition, on table: String) throws(SQLiteError) {
     if !index.collations.isEmpty {
       for found in try existingIndexes(of: table) where index.isPreceded(by: found, on: table) {

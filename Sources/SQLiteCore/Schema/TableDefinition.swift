@@ -150,7 +150,7 @@ public struct TableDefinition: Hashable, Sendable {
 
   /// The table's name.
   public var name: String
-  /// The kind of primary key, and the names of its columns.
+  /// The primary key: its kind and, unless it is ``Key/declared``, the names of its columns.
   public var key: Key
   /// The columns, in order, without the additional column of ``Key/autoIncrement(_:)`` or
   /// ``Key/rowID(_:)``.

@@ -82,20 +82,24 @@ extension Statement: Sendable {}
 
 /// The interface of a connection that its statements use.
 protocol StatementOwner: AnyObject {
-  /// The number of rows changed since the connection was opened.
+  /// The number of rows inserted, updated or deleted on the connection since it was opened,
+  /// including those changed by triggers and foreign key actions.
   var totalChanges: Int64 { get }
 
-  /// Prepares for the first step of a run, or throws if the statement must not run now.
+  /// Records the start of a run before its first step. Throws if the statement must not run now, or
+  /// if it has parameters but no values are bound.
   func beginRun(of statement: StatementHandle) throws(SQLiteError)
 
   /// Turns on `PRAGMA trusted_schema` if SQLite has just rejected a trigger that uses full-text
   /// search. Returns whether it did.
   func trustSchemaForTrigger() throws(SQLiteError) -> Bool
 
-  /// Ends a failed run and returns its error.
+  /// Resets a statement whose run has failed with the result code `code`, and returns the error to
+  /// throw.
   func failRun(of statement: StatementHandle, _ code: Int32) -> SQLiteError
 
-  /// Updates the connection's state after a statement has begun or ended a transaction.
+  /// Updates the connection's state after a statement has begun or ended a transaction or a
+  /// savepoint.
   func didControlTransaction(_ statement: StatementHandle)
 
   /// Returns a statement to the cache after its last use.

@@ -93,7 +93,7 @@ import CSQLite
   /// - Returns: SQLite's result code: `SQLITE_ROW`, `SQLITE_DONE`, or the code of an error.
   func step() -> Int32 { unsafe sqlite3_step(pointer) }
 
-  /// Ends the run (`sqlite3_reset`).
+  /// Ends the run, so that values can be bound and the statement can run again (`sqlite3_reset`).
   ///
   /// - Returns: `SQLITE_OK`, or the error of the last step. If the run was between two rows outside
   ///   a transaction, its changes are committed now. If the commit fails, SQLite undoes them, and
