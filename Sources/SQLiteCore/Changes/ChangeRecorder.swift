@@ -297,8 +297,8 @@ import Platform
     return detail
   }
 
-  /// Ends a capture. Restores `before`, the level of detail that ``beginCapture()`` returned, so
-  /// that only the rows that subscribers need are recorded again.
+  /// Ends a capture and restores `before`, the level of detail that ``beginCapture()`` returned.
+  /// After the last running capture, only the rows that subscribers need are recorded again.
   func endCapture(_ before: ChangeDetail) {
     detail = before
     captureCount -= 1
