@@ -42,9 +42,12 @@ package struct Request {
     append(UInt64(second) << 32 | UInt64(first))
   }
 
-  /// Appends a text and a terminating NUL.
+  /// Appends a text and a terminating NUL, padded to a whole word.
   ///
-  /// - Throws: `SQLiteError` if the text contains a NUL, which would end it.
+  /// - Parameters:
+  ///   - text: The text to append.
+  ///   - purpose: A description of the text for the error message, such as "a database's name".
+  /// - Throws: `SQLiteError` if the text contains a NUL, at which the node would end the text.
   package mutating func append(_ text: String, named purpose: String) throws(SQLiteError) {
     guard !text.utf8.contains(0) else {
       throw SQLiteError(

@@ -126,14 +126,14 @@ extension MagicData {
   /// Applies a patch and the files of its assets in one transaction. Blocks the thread.
   ///
   /// Only the rows of the patch change. Triggers and delete rules don't run, because the patch
-  /// already contains their effects. Full-text indexes are updated. Rows that were changed in this
-  /// store since the patch was created are conflicts. Rows of internal tables, such as those of the
-  /// other store's history, are skipped.
+  /// already contains their effects. Full-text indexes are updated. Rows with other values than the
+  /// patch expects are conflicts. Rows of internal tables, such as those of the other store's
+  /// history, are skipped.
   ///
-  /// Each asset that the patch adds needs a file, either in the store or in `folder`. Its size and
-  /// digest are verified. Files are copied before the transaction begins, and become part of it:
-  /// after a crash, either all rows and files exist or none of them. Other files in the folder are
-  /// ignored.
+  /// Each added or replaced asset needs its content: in the patch if a row stores it, and otherwise
+  /// as a file in the store or in `folder`. The size and digest of files are verified. Files are
+  /// copied before the transaction begins, and become part of it: after a crash, either all rows
+  /// and files exist or none of them. Other files in the folder are ignored.
   ///
   /// - Parameters:
   ///   - patch: The patch to apply.
@@ -146,8 +146,8 @@ extension MagicData {
   /// - Returns: A report with the number of applied rows, the number of skipped rows, and the
   ///   resolved conflicts.
   /// - Throws: `PatchError` if the patch doesn't match the schema or has unresolved conflicts;
-  ///   `AssetError.missingFile` or `damagedFile` if a file is missing or has other content;
-  ///   `AssetError.damagedRow` if an asset row of the patch is invalid; `SQLiteError` if a
+  ///   `AssetError`, for example `missingFile` or `damagedFile` if a file is missing or has other
+  ///   content, or `damagedRow` if an asset row of the patch is invalid; `SQLiteError` if a
   ///   statement fails, or with `ResultCode.misuse` if `onConflict` returns a resolution that isn't
   ///   allowed for the conflict; any error that `onConflict` throws; `MagicError.closed` if the
   ///   store was closed. Nothing is changed in these cases.

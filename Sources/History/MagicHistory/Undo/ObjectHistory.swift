@@ -313,7 +313,7 @@ extension ObjectHistory {
 
 /// The functions that choose which changed rows a history records, and that apply recorded changes.
 enum HistoryRecording {
-  /// The error that rolls back the recording of a group whose closure returned
+  /// The error that rolls back the changes of a group because its closure returned
   /// `TransactionOutcome.rollback`.
   struct Undone: Error {}
 

@@ -34,8 +34,8 @@ extension Database {
   ///     interrupted.
   ///   - body: A closure that receives the connection, which is valid only inside the closure.
   /// - Returns: The patch. It is empty if `body` returns `TransactionOutcome.rollback`.
-  /// - Throws: The errors of the blocking ``patch(deadline:_:)``, and `CancellationError` if the
-  ///   task was cancelled. The transaction is rolled back in these cases.
+  /// - Throws: The errors of the blocking form, and `CancellationError` if the task was cancelled.
+  ///   The transaction is rolled back in these cases.
   public func patch<Result>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result

@@ -18,7 +18,7 @@ final class ForeignKeyCheck {
     /// The indexes of the columns that other rows reference.
     fileprivate var incoming: Set<Int> = []
 
-    /// Returns whether writing a row of a patch may violate a foreign key.
+    /// Returns whether applying a row of a patch may violate a foreign key.
     func mayViolateForeignKey(by row: Patch.Row) -> Bool {
       switch row.kind {
       case .insert: !own.isEmpty

@@ -134,7 +134,8 @@ final class PatchTarget {
   /// Applies a row of the patch if the row in the database has the expected values. Compares and
   /// binds the encoded values without decoding them.
   ///
-  /// - Returns: Whether the row had the expected values. If false, nothing has changed.
+  /// - Returns: Whether the row had the expected values or, for an insert, didn't exist. If false,
+  ///   nothing has changed.
   func applyIfExpected(_ row: Patch.Row) throws -> Bool {
     var (fields, setColumns) = (RowFields(), [Int]())
     swap(&fields, &self.fields)

@@ -50,7 +50,7 @@ public struct UnreadableRow: Error, Hashable, Sendable, CustomStringConvertible 
   public var description: String { "a changed row of “\(table)” cannot be read: \(reason)" }
 }
 
-/// The start of a sequence of changes: with or without the current records.
+/// The start of a sequence of changes, which determines whether the current records come first.
 public enum DeltaStart: Hashable, Sendable {
   /// The sequence contains only changes.
   case changes

@@ -2,7 +2,7 @@ package import SQLiteCore
 import Synchronization
 
 /// A queue of the commits that a reader hasn't read yet. Writers never wait for the reader: if the
-/// queue exceeds its limit, its commits are dropped.
+/// queue exceeds its limit, its commits are dropped, and the reader receives `overflow` instead.
 package final class DeltaQueue: Sendable {
   package enum News: Sendable {
     case commit(CommittedChanges)

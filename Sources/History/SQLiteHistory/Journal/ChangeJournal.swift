@@ -72,10 +72,11 @@ public final class ChangeJournal: Sendable {
     try end(connection)?.mark ?? setUp(connection)
   }
 
-  /// Returns the mark of the last entry in the connection's snapshot, and the total size of all
-  /// entries up to it.
+  /// Returns the mark of the last entry in the connection's snapshot, and the running total of the
+  /// sizes of all entries up to it, including those that have been deleted.
   ///
-  /// - Returns: Nil if the table doesn't exist or its content is invalid.
+  /// - Returns: The mark and the total, or nil if the table doesn't exist or its content is
+  ///   invalid.
   private static func end(_ connection: Connection) throws -> (mark: JournalMark, total: Int64)? {
     let last: (Value, Value, Value)?
     do {
@@ -248,9 +249,9 @@ public final class ChangeJournal: Sendable {
   /// Returns a patch of all changes since a mark, made by any process. Blocks the thread.
   ///
   /// - Parameter mark: The mark that `mark()` returned earlier.
-  /// - Returns: The patch, or nil if entries since the mark were deleted, if a transaction was too
-  ///   large for the journal, or if a copy of the database was restored that doesn't contain the
-  ///   mark's entry.
+  /// - Returns: The patch, or nil if entries since the mark have been deleted, if a transaction was
+  ///   too large for the journal, or if a copy of the database has been restored that doesn't
+  ///   contain the mark's entry.
   /// - Throws: `SQLiteError` if the journal can't be read. ``PatchError`` if a table was recreated
   ///   with other columns since the mark, or if a changed row has no primary key or contains text
   ///   that isn't valid UTF-8.
@@ -261,9 +262,9 @@ public final class ChangeJournal: Sendable {
   /// Returns a patch of all changes since a mark, made by any process. Suspends the task meanwhile.
   ///
   /// - Parameter mark: The mark that `mark()` returned earlier.
-  /// - Returns: The patch, or nil if entries since the mark were deleted, if a transaction was too
-  ///   large for the journal, or if a copy of the database was restored that doesn't contain the
-  ///   mark's entry.
+  /// - Returns: The patch, or nil if entries since the mark have been deleted, if a transaction was
+  ///   too large for the journal, or if a copy of the database has been restored that doesn't
+  ///   contain the mark's entry.
   /// - Throws: `SQLiteError` if the journal can't be read. ``PatchError`` if a table was recreated
   ///   with other columns since the mark, or if a changed row has no primary key or contains text
   ///   that isn't valid UTF-8. `CancellationError` if the task was cancelled.
