@@ -7,8 +7,9 @@ extension Database {
   ///
   /// - Parameter sql: A single statement. Rows that it returns are discarded.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
-  ///   ``ResultCode/misuse`` inside a read.
+  /// - Throws: ``SQLiteError`` if the statement fails, SQLite can't store a value, or the access
+  ///   can't begin or is interrupted; with ``ResultCode/range`` if a parameter has no value, or
+  ///   ``ResultCode/misuse`` inside a read or if `sql` doesn't contain exactly one statement.
   @discardableResult
   public func executeChange(_ sql: SQL) throws -> Change {
     try result(of: scope(of: sql), deadline: nil) { try $0.executeChange(sql) }
@@ -19,8 +20,10 @@ extension Database {
   ///
   /// - Parameter sql: A single statement. Rows that it returns are discarded.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value;
-  ///   `CancellationError` if the task was cancelled.
+  /// - Throws: ``SQLiteError`` if the statement fails, SQLite can't store a value, or the access
+  ///   can't begin or is interrupted; with ``ResultCode/range`` if a parameter has no value, or
+  ///   ``ResultCode/misuse`` if `sql` doesn't contain exactly one statement; `CancellationError` if
+  ///   the task was cancelled.
   @discardableResult
   public func executeChange(_ sql: SQL) async throws -> Change {
     try await perform(scope(of: sql), deadline: nil) { try $0.executeChange(sql) }
@@ -35,10 +38,10 @@ extension Database {
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
-  ///   ``ResultCode/range`` if the number of arguments is wrong, ``ResultCode/mismatch`` if the
-  ///   argument for an `i?` isn't text, or ``ResultCode/misuse`` inside a read or if `sql` also
-  ///   contains interpolated values.
+  /// - Throws: ``SQLiteError`` if the statement fails, SQLite can't store a value, or the access
+  ///   can't begin or is interrupted; with ``ResultCode/range`` if the number of arguments is
+  ///   wrong, ``ResultCode/mismatch`` if the argument for an `i?` isn't text, or
+  ///   ``ResultCode/misuse`` inside a read or if `sql` also contains interpolated values.
   @discardableResult
   public func executeChange(_ sql: SQL, withArgs arguments: [(any Bindable)?]) throws -> Change {
     try executeChange(sql.withArgs(arguments))
@@ -54,10 +57,11 @@ extension Database {
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
   /// - Returns: The number of changed rows and the last inserted rowid.
-  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
-  ///   ``ResultCode/range`` if the number of arguments is wrong, ``ResultCode/mismatch`` if the
-  ///   argument for an `i?` isn't text, or ``ResultCode/misuse`` if `sql` also contains
-  ///   interpolated values; `CancellationError` if the task was cancelled.
+  /// - Throws: ``SQLiteError`` if the statement fails, SQLite can't store a value, or the access
+  ///   can't begin or is interrupted; with ``ResultCode/range`` if the number of arguments is
+  ///   wrong, ``ResultCode/mismatch`` if the argument for an `i?` isn't text, or
+  ///   ``ResultCode/misuse`` if `sql` also contains interpolated values; `CancellationError` if the
+  ///   task was cancelled.
   @discardableResult
   public func executeChange(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
@@ -69,10 +73,10 @@ extension Database {
   /// write. Blocks the thread.
   ///
   /// - Parameter script: Statements separated by semicolons, without parameters.
-  /// - Throws: ``SQLiteError`` if the commit or a statement fails, with the failed statement in its
-  ///   `sql` property; with ``ResultCode/range`` if a statement has a parameter, or
-  ///   ``ResultCode/misuse`` inside a read or if the script has interpolated values. All changes
-  ///   are then rolled back.
+  /// - Throws: ``SQLiteError`` if the access can't begin or is interrupted, or if the commit or a
+  ///   statement fails, with the failed statement in its `sql` property; with ``ResultCode/range``
+  ///   if a statement has a parameter, or ``ResultCode/misuse`` inside a read or if the script has
+  ///   interpolated values. All changes are then rolled back.
   public func executeMultipleChanges(_ script: SQL) throws {
     try write { try $0.executeMultipleChanges(script) }
   }
@@ -80,10 +84,10 @@ extension Database {
   /// Runs several statements atomically, in one transaction. Suspends the task meanwhile.
   ///
   /// - Parameter script: Statements separated by semicolons, without parameters.
-  /// - Throws: ``SQLiteError`` if the commit or a statement fails, with the failed statement in its
-  ///   `sql` property; with ``ResultCode/range`` if a statement has a parameter, or
-  ///   ``ResultCode/misuse`` if the script has interpolated values; `CancellationError` if the task
-  ///   was cancelled. All changes are then rolled back.
+  /// - Throws: ``SQLiteError`` if the access can't begin or is interrupted, or if the commit or a
+  ///   statement fails, with the failed statement in its `sql` property; with ``ResultCode/range``
+  ///   if a statement has a parameter, or ``ResultCode/misuse`` if the script has interpolated
+  ///   values; `CancellationError` if the task was cancelled. All changes are then rolled back.
   public func executeMultipleChanges(_ script: SQL) async throws {
     try await write { try $0.executeMultipleChanges(script) }
   }
@@ -96,8 +100,10 @@ extension Database {
   /// a transaction.
   ///
   /// - Parameter sql: A single statement.
-  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
-  ///   ``ResultCode/misuse`` if it writes inside a read.
+  /// - Throws: ``SQLiteError`` if the statement fails, SQLite can't store a value, or the access
+  ///   can't begin or is interrupted; with ``ResultCode/range`` if a parameter has no value, or
+  ///   ``ResultCode/misuse`` if the statement writes inside a read or if `sql` doesn't contain
+  ///   exactly one statement.
   public func executeQuery(_ sql: SQL) throws -> [Row] {
     var rows: [Row] = []
     try query(sql) { rows = try $0.executeQuery(sql) }
@@ -110,8 +116,10 @@ extension Database {
   /// a transaction.
   ///
   /// - Parameter sql: A single statement.
-  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value;
-  ///   `CancellationError` if the task was cancelled.
+  /// - Throws: ``SQLiteError`` if the statement fails, SQLite can't store a value, or the access
+  ///   can't begin or is interrupted; with ``ResultCode/range`` if a parameter has no value, or
+  ///   ``ResultCode/misuse`` if `sql` doesn't contain exactly one statement; `CancellationError` if
+  ///   the task was cancelled.
   public func executeQuery(_ sql: SQL) async throws -> [Row] {
     try await query(sql) { try $0.executeQuery(sql) }
   }
@@ -124,10 +132,11 @@ extension Database {
   /// - Parameters:
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
-  ///   ``ResultCode/range`` if the number of arguments is wrong, ``ResultCode/mismatch`` if the
-  ///   argument for an `i?` isn't text, or ``ResultCode/misuse`` if the statement writes inside a
-  ///   read or if `sql` also contains interpolated values.
+  /// - Throws: ``SQLiteError`` if the statement fails, SQLite can't store a value, or the access
+  ///   can't begin or is interrupted; with ``ResultCode/range`` if the number of arguments is
+  ///   wrong, ``ResultCode/mismatch`` if the argument for an `i?` isn't text, or
+  ///   ``ResultCode/misuse`` if the statement writes inside a read or if `sql` also contains
+  ///   interpolated values.
   public func executeQuery(_ sql: SQL, withArgs arguments: [(any Bindable)?]) throws -> [Row] {
     try executeQuery(sql.withArgs(arguments))
   }
@@ -140,10 +149,11 @@ extension Database {
   /// - Parameters:
   ///   - sql: A single statement without interpolated values.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Throws: ``SQLiteError`` if the statement fails or SQLite can't store a value, with
-  ///   ``ResultCode/range`` if the number of arguments is wrong, ``ResultCode/mismatch`` if the
-  ///   argument for an `i?` isn't text, or ``ResultCode/misuse`` if `sql` also contains
-  ///   interpolated values; `CancellationError` if the task was cancelled.
+  /// - Throws: ``SQLiteError`` if the statement fails, SQLite can't store a value, or the access
+  ///   can't begin or is interrupted; with ``ResultCode/range`` if the number of arguments is
+  ///   wrong, ``ResultCode/mismatch`` if the argument for an `i?` isn't text, or
+  ///   ``ResultCode/misuse`` if `sql` also contains interpolated values; `CancellationError` if the
+  ///   task was cancelled.
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) async throws -> [Row] {
