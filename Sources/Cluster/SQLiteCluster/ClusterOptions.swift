@@ -1,6 +1,7 @@
 public import SQLiteCore
 
-/// The options for a client's communication with a cluster.
+/// The options of a client of a cluster: the consistency of reads, timeouts, limits, the transport,
+/// and the options of the database.
 public struct ClusterOptions: Sendable {
   /// The consistency of reads: which writes of other clients a read is guaranteed to include.
   public enum Reads: Sendable {

@@ -191,7 +191,7 @@ package final class Cluster: Sendable {
     known.withLock { $0.done[preparation] = now }
   }
 
-  /// Records the address of the leader.
+  /// Records the address of the leader, which later searches for the leader try first.
   func note(leader: String) {
     known.withLock { $0.leader = leader }
   }

@@ -86,7 +86,7 @@ extension NodeConnection {
     return nodes
   }
 
-  /// Prepares a statement and returns the node's number for it.
+  /// Prepares a statement at the node and returns the node's number for it.
   func prepare(_ sql: String, in database: UInt32) throws(SQLiteError) -> UInt32 {
     var request = Request(.prepare)
     request.append(UInt64(database))
@@ -96,7 +96,7 @@ extension NodeConnection {
     return statement
   }
 
-  /// Finalizes a prepared statement.
+  /// Finalizes a prepared statement at the node.
   func finalize(_ statement: UInt32, in database: UInt32) throws(SQLiteError) {
     var request = Request(.finalize)
     request.append(database, statement)

@@ -8,7 +8,7 @@ package final class NodeConnection {
   private let limits: ClusterOptions
   /// The received bytes. Messages share this array instead of copying their bytes.
   private var received: [UInt8] = []
-  /// The offset of the next message.
+  /// The offset in `received` of the next message.
   private var start = 0
   /// A closure that returns the reason why the access must end, or nil to continue.
   var reasonToEnd: () -> String? = { nil }

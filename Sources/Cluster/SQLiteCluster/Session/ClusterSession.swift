@@ -39,7 +39,7 @@ final class ClusterSession: RemoteSession {
   private let check: LeaderCheck
   /// The statement whose rows haven't all been received yet; nil if there is none.
   var streaming: ClusterStatement?
-  /// Whether the open transaction has written.
+  /// Whether the open transaction has run a statement that writes.
   private var hasWritten = false
   private(set) var mayDeferForeignKeys = false
   /// The open savepoints of the program, from the outermost to the innermost.

@@ -26,7 +26,7 @@ final class ClusterStatement: RemoteStatement {
     case rollbackTo(String)
   }
 
-  /// The text that is sent to the node.
+  /// The SQL text that is sent to the node. A query replaces each call of `magicdata_list`.
   let text: String
   let role: Role
   let placeholders: [String]
@@ -46,7 +46,7 @@ final class ClusterStatement: RemoteStatement {
   /// The received messages with rows that follow those of the current message.
   private var messages: [ReplyReader] = []
   private var columnCount = 0
-  /// Whether the node still has to send messages of the current answer.
+  /// Whether messages of the current answer haven't been received yet.
   private var isOpen = false
 
   init(

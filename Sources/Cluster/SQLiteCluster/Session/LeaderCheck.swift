@@ -103,7 +103,7 @@ final class LeaderCheck {
     }
   }
 
-  /// Moves a node to the end of the query order.
+  /// Moves a voter to the end of `others`, so that later checks query it last.
   private func moveToEnd(_ address: String) {
     guard let index = others.firstIndex(of: address) else { return }
     others.append(others.remove(at: index))

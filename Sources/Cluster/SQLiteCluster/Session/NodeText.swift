@@ -124,7 +124,7 @@ enum ListText {
     bytes += content
   }
 
-  /// Returns a number as a sign and four digits.
+  /// Returns a number from -9,999 to 9,999 as a sign and four digits.
   private static func fiveDigits(_ number: Int) -> String {
     let digits = String(number.magnitude)
     return (number < 0 ? "-" : "+") + String(repeating: "0", count: 4 - digits.count) + digits

@@ -37,7 +37,7 @@ package struct ReplyReader {
     end = range.upperBound
   }
 
-  /// The number of remaining bytes.
+  /// The number of bytes of the body that haven't been read yet.
   var count: Int { end - position }
 
   /// The last byte of the message; nil if no bytes remain.

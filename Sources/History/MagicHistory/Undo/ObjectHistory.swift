@@ -50,7 +50,7 @@ public final class ObjectHistory: Sendable {
     var byteCount = 64 << 20
   }
 
-  /// The location where the history is stored.
+  /// The location where the history is stored, as chosen in `MagicData.history(limit:keeping:)`.
   public let keeping: HistoryKeeping
 
   init(_ store: MagicData, limit: Int, keeping: HistoryKeeping) throws {

@@ -115,7 +115,7 @@ public struct PatchReport: Hashable, Sendable {
   struct Settled: Hashable, Sendable {
     let table: String
     let keyPositions: [UInt8]
-    /// The names of the columns in the database.
+    /// The names of the columns in the database, in the order of the values in `row`.
     let columns: [String]
     let row: Patch.Row
     /// The values in the database before the conflict was resolved; nil if the row didn't exist.

@@ -123,7 +123,7 @@ final class PatchTarget {
     try delete.statement.run()
   }
 
-  /// Sets the columns at the given indexes in the row with a key.
+  /// Sets columns of the row with a key. `values` contains the index and the new value of each.
   func update(_ values: [(column: Int, value: Value)], _ key: [Value]) throws {
     guard !values.isEmpty else { return }
     let update = try updateStatement(setting: values.map(\.column))

@@ -52,7 +52,7 @@ public struct UnreadableRow: Error, Hashable, Sendable, CustomStringConvertible 
 
 /// The start of a sequence of changes, which determines whether the current records come first.
 public enum DeltaStart: Hashable, Sendable {
-  /// The sequence contains only changes.
+  /// The sequence contains only the changes after its creation, not the current records.
   case changes
   /// The sequence starts with all current records, followed by the changes since then. No change is
   /// missed or delivered twice.

@@ -27,7 +27,7 @@ final class JournalReader: RecordFeed {
     state = Mutex(State(mark: mark, generation: generation))
   }
 
-  /// The size in bytes at which a batch of entries ends.
+  /// The total size in bytes at which the reader stops adding entries to a batch.
   private static let batch = 4 << 20
 
   func next() async throws -> DeltaQueue.News? {
@@ -72,7 +72,7 @@ final class JournalReader: RecordFeed {
     }
   }
 
-  /// Discards the unread entries and continues at a mark.
+  /// Discards the entries that haven't been returned yet, and continues after a mark.
   private func begin(at mark: JournalMark, _ generation: Int) {
     state.withLock { $0 = State(mark: mark, generation: generation) }
   }

@@ -93,7 +93,7 @@ extension Patch {
       if isInverted { fields.invert(isUpdate: code == Kind.update.rawValue) }
     }
 
-    /// Appends the row to a changeset.
+    /// Appends the encoded row to the bytes of a changeset.
     func append(to changeset: inout [UInt8]) {
       guard isInverted else {
         changeset += bytes[start..<start + byteCount]

@@ -43,7 +43,7 @@ public struct Patch: Hashable, Sendable {
     /// The names of the columns, or nil if the patch was created from a changeset, which contains
     /// no names.
     public internal(set) var columns: [String]?
-    /// The changed rows.
+    /// The changes of the rows of this table.
     public internal(set) var rows: [Row]
 
     package init(name: String, keyPositions: [UInt8], columns: [String]?, rows: [Row]) {
