@@ -109,8 +109,8 @@ public struct SQLAssignment: Hashable, Sendable {
     self.value = value
   }
 
-  /// Creates the assignment `(columns) = value`. The value must be a row or query with as many
-  /// values as there are columns.
+  /// Creates the assignment `(columns) = value`. For several columns, the value must be a row or a
+  /// query with the same number of columns.
   public init(_ columns: [SQLName], _ value: SQLExpression) {
     self.columns = columns
     isParenthesized = true
@@ -139,8 +139,8 @@ public struct SQLUpdate: Hashable, Sendable {
   /// The LIMIT clause; nil if there is none.
   public var limit: SQLLimit?
 
-  /// Creates an UPDATE statement from its clauses. If `where` and `limit` are nil, it updates all
-  /// rows.
+  /// Creates an UPDATE statement from its clauses. If `from`, `where` and `limit` are nil, it
+  /// updates all rows.
   public init(
     with: SQLWith? = nil, or conflict: SQLConflict? = nil, _ table: SQLTableReference,
     set assignments: [SQLAssignment], from: SQLFrom? = nil, where: SQLExpression? = nil,

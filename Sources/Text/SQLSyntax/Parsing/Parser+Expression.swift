@@ -340,7 +340,8 @@ extension Parser {
 
   // MARK: Parentheses and the end of an expression
 
-  /// Closes the parenthesis on the stack. Returns false if there is none.
+  /// Consumes a closing parenthesis, and completes the expression or row in it. Returns false, and
+  /// consumes nothing, if the opening parenthesis isn't part of this expression.
   @inline(never)
   private mutating func closeParenthesis(
     _ operand: inout SQLExpression, _ base: Int
@@ -361,8 +362,8 @@ extension Parser {
     return true
   }
 
-  /// Parses a comma in parentheses, which separates the values of a row. Returns false if there are
-  /// no parentheses.
+  /// Parses a comma in parentheses, which separates the values of a row. Returns false if the comma
+  /// isn't in parentheses of this expression.
   @inline(never)
   private mutating func pushRow(
     _ operand: inout SQLExpression, _ base: Int

@@ -56,8 +56,8 @@ extension Parser {
     }
   }
 
-  /// Parses up to three keywords before JOIN. The grammar accepts any names after the first
-  /// keyword.
+  /// Parses up to three words before JOIN. SQLite's grammar accepts any names after the first word.
+  /// If the words aren't a valid combination, records an error.
   @inline(never)
   private mutating func parseJoinWords() throws(ParsingFailure) -> SQLJoin.Operator {
     let start = start

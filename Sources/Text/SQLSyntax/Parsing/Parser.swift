@@ -4,7 +4,8 @@ import SQLLexer
 /// than returning.
 struct ParsingFailure: Error {}
 
-/// A recursive descent parser with one method for each rule of SQLite's grammar.
+/// A parser for SQLite's grammar, by recursive descent for statements and clauses, and with an
+/// operator stack for expressions.
 ///
 /// It checks each token before consuming it. An error therefore names the first token that can't
 /// continue the statement, which is also where SQLite's own parser stops.
@@ -25,7 +26,8 @@ struct Parser {
   var level = 0
   /// The height of the last parsed expression, that is, the number of levels of its tree.
   var height = 0
-  /// The height of the tallest expression tree in the current query.
+  /// The height of the tallest expression tree in the current query, which becomes the height of
+  /// the query itself.
   var tallest = 0
   /// The operators and parentheses with a right operand that isn't parsed yet.
   var stack: [PendingOperator] = []
@@ -218,8 +220,8 @@ struct Parser {
 }
 
 extension SQLTokens {
-  /// Returns the code of the next token that is neither blank nor a comment, or `.endOfText` if
-  /// there is none.
+  /// Advances past the next token that is neither blank nor a comment, and returns its code, or
+  /// `.endOfText` if there is none.
   mutating func nextCode() -> SQLToken.Code {
     nextSignificant()?.code ?? .endOfText
   }
