@@ -68,9 +68,9 @@ struct ObservedList: Sendable {
 
   /// Returns the difference between two lists without duplicates.
   ///
-  /// The elements that don't move form a longest increasing subsequence, which is found by binary
-  /// search. The standard library's `difference(from:)` takes time and memory quadratic in the
-  /// number of changes.
+  /// The elements that don't move are those of a longest increasing subsequence of the old
+  /// positions, in the new order. Binary search finds it. The standard library's
+  /// `difference(from:)` takes time and memory quadratic in the number of changes.
   ///
   /// - Complexity: O(*n* log *n*).
   static func difference(from old: [Int], to new: [Int]) -> CollectionDifference<Int> {

@@ -226,7 +226,7 @@ extension QueryForm {
   }
 
   /// Returns the aggregate for the sum of values of a type. It is zero for no rows, fails if
-  /// integers overflow 64 bits, and is exact for decimals.
+  /// integers overflow 64 bits, and is exact for decimals and durations.
   static func sum(of type: Any.Type) -> QueryForm {
     if type == Decimal.self || type == Duration.self { return decimalSum }
     if type == Double.self { return realSum }

@@ -369,8 +369,8 @@ struct QueryForm: Sendable {
   let mayBeNull: Bool
   /// Whether the result is always 0, 1 or NULL.
   let isTruthValue: Bool
-  /// The result for no rows, if the SQL is an aggregate and this result is NULL or zero; otherwise
-  /// nil.
+  /// The result for no rows, if the SQL is an aggregate and this result is NULL or the number zero.
+  /// Nil for all other SQL, and for sums of decimals, whose zero is a text.
   let resultForNoRows: Value?
   /// The SQL of the aggregate that combines the results for parts of the rows into the result for
   /// all rows. Nil if the partial results don't determine the total one.
@@ -537,7 +537,8 @@ struct QueryNodeList: Sendable {
 
   /// Returns the concatenation with another list.
   ///
-  /// - Complexity: O(*n*) in the length of the shorter list.
+  /// - Complexity: O(*n*) in the length of the shorter list. If the longer list can't share its
+  ///   memory with the result, O(*n*) in the length of both.
   func joined(_ other: QueryNodeList) -> QueryNodeList {
     count >= other.count
       ? appending(other.conditions, other.innerDepth)

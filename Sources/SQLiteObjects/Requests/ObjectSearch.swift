@@ -73,7 +73,8 @@ extension Filter {
   ///
   /// To also get the rank and the matching text of each object, use ``Query/search(_:marks:)``.
   /// Fetching throws ``MagicError/notSearched(type:)`` if the type doesn't declare
-  /// `PropertyTrait.searched(_:_:)`, and `SQLiteError` if the table has no full-text index.
+  /// `PropertyTrait.searched(_:_:)`. It throws `SQLiteError` if the table has no full-text index,
+  /// or if the pattern is nested too deeply.
   ///
   /// - Parameter pattern: The pattern. An empty pattern matches nothing.
   public static func matching(_ pattern: SearchPattern) -> Filter {

@@ -90,7 +90,7 @@ extension Query {
   ///   - limit: The maximum number of groups, or nil for no limit.
   ///   - offset: The number of groups to skip first.
   /// - Returns: A request for the groups, each with its key and its value. Multiple keys or values
-  ///   form a tuple.
+  ///   form a tuple. A key is nil for the objects whose property is nil.
   public func aggregate<each Value, each Key: MagicColumn>(
     _ aggregates: repeat Aggregate<Object, each Value>, by keys: repeat KeyPath<Object, each Key>,
     having: GroupFilter<Object>? = nil, orderedBy order: [GroupSortKey<Object>] = [],

@@ -18,8 +18,9 @@ extension Query {
   ///   - marks: The marks around matching words in `SearchResult.snippet` and
   ///     `SearchResult.highlights`.
   /// - Returns: A request. Fetching it throws ``MagicError/notSearched(type:)`` if the type
-  ///   declares no searched property. It throws `SQLiteError` if the query has sort keys, or if the
-  ///   full-text index is missing, which a read-only store can't create.
+  ///   declares no searched property. It throws `SQLiteError` if the query has sort keys, if the
+  ///   pattern is nested too deeply, or if the full-text index is missing, which a read-only store
+  ///   can't create.
   public func search(
     _ pattern: SearchPattern, marks: SearchMarks = SearchMarks()
   ) -> Request<[SearchResult<Object>]> {

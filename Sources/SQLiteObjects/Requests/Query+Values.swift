@@ -102,7 +102,8 @@ extension Query {
 }
 
 extension ObjectPlan {
-  /// Returns the names of columns: the property names on the path of each, joined by dots.
+  /// Returns the names under which the values of columns are decoded: the property names on the
+  /// path of each column, joined by dots.
   fileprivate func names(of nodes: [QueryNode], in store: any ObjectStore) throws -> [String] {
     try nodes.map { node in
       guard case .column(let slots) = node else { return "" }
