@@ -11,7 +11,7 @@ public enum AssetError: Error, Hashable, Sendable {
   /// The path of a file is occupied by a symbolic link, a folder, a FIFO or a device.
   case notRegularFile(path: String)
   /// A path is empty or contains a NUL, a file name contains a slash, or a URL isn't a file URL.
-  /// The value is that text.
+  /// The value is the path, the name or the URL.
   case invalidPath(String)
   /// The file to copy belongs to a database that is open in this process. Copy such a database with
   /// a backup.

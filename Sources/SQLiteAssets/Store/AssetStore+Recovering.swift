@@ -51,8 +51,8 @@ extension AssetStore {
     Set(try names.filter { try isKnown($0, in: connection) })
   }
 
-  /// Decides in the open transaction whether commits take effect that failed or were interrupted by
-  /// the end of their process.
+  /// Determines whether commits take effect that SQLite reported as failed, or that the end of
+  /// their process interrupted. Writes in the open transaction to do so.
   ///
   /// The frames of such a commit may be complete in the WAL, but invisible while any connection
   /// keeps the WAL index alive. The next connection after that finds the frames and treats them as

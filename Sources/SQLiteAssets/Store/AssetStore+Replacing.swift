@@ -35,9 +35,9 @@ extension AssetStore {
   /// - Parameters:
   ///   - id: The id of the asset.
   ///   - staged: The new content. It is copied if it was already put, or was staged by another
+  ///     store.
   ///   - fileExtension: The new file name extension; `""` for none. If it is nil, the extension of
   ///     the staged content is used or, if that has none, the current one.
-  ///     content's extension is used, or else the current one.
   ///   - connection: A connection inside `write`. Inside `withoutTransaction`, the call runs in its
   ///     own transaction.
   /// - Returns: The new record of the asset.

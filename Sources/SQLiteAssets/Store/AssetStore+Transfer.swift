@@ -20,7 +20,7 @@ extension AssetStore {
   ///   - path: The path of the folder, which is created if it is missing. Its parent folder must
   ///     exist.
   ///   - connection: A connection inside `read` or `write`.
-  /// - Throws: ``AssetError`` if a row is invalid, or a file is missing, damaged or can't be
+  /// - Throws: ``AssetError`` if a row is invalid, or if a file is missing, is damaged or can't be
   ///   copied; `SQLiteError` if the rows can't be read.
   package func copyFiles(
     of ids: [AssetID], to path: String, in connection: Connection
