@@ -17,7 +17,7 @@ extension _MagicCell {
   }
 
   /// Returns the value of the property if its type isn't one that SQLite stores directly. Returns
-  /// nil if no value was set.
+  /// nil if no value was set, or if NULL is stored for a property that isn't an asset.
   @usableFromInline func converted<Value: Codable>(_ type: Value.Type) -> Value? {
     switch form {
     case .unset: nil
@@ -64,7 +64,7 @@ extension _MagicCell {
   }
 
   /// Returns the object, the collection of objects or the lazy value of a fetched object's
-  /// relation.
+  /// relation. Stops the program if it can't be created.
   private func related<Value>(_ type: Value.Type) -> Value? {
     guard let (storage, slot, context) = address else { return nil }
     do {

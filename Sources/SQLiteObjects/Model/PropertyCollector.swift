@@ -62,10 +62,12 @@ final class PropertyCollector: Encoder {
     return collector.count
   }
 
-  /// Rejects a type with an `encode(to:)` that omits a wrapper, for example a subclass that
-  /// inherits the method: the property would silently not be stored.
+  /// Checks that the `encode(to:)` of an object encodes all its wrappers. A subclass that inherits
+  /// the method, for example, omits its own wrappers, so their properties would silently not be
+  /// stored.
   ///
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)``.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the object has a wrapper that
+  ///   `entries` doesn't contain.
   static func checkEncodesAllWrappers<Object: MagicObject>(
     of object: Object, _ entries: [Entry]
   ) throws {

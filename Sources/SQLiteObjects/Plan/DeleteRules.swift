@@ -5,11 +5,11 @@ extension PropertyTrait {
   /// Declares what happens to an object when the target of one of its relations is removed.
   ///
   /// Without this trait, an optional to-one relation becomes nil, a non-optional one makes the
-  /// removal throw, and the links of a collection to the target are deleted. The first use of the
-  /// type throws if it declares `DeleteRule.nullify` for a non-optional to-one relation, or
-  /// `DeleteRule.cascade` for a collection.
+  /// removal throw, and the links of a collection to the target are deleted.
   ///
-  /// - Parameters:
+  /// The first use of the type throws ``MagicError/unsuitableType(type:reason:)`` if the property
+  /// isn't a relation, or if the rule is `DeleteRule.nullify` for a non-optional to-one relation or
+  /// `DeleteRule.cascade` for a collection.
   ///   - path: A relation, such as `\Self.$owner`.
   ///   - rule: The rule to apply.
   /// - Returns: A trait for the `traits` of a ``MagicObject``.

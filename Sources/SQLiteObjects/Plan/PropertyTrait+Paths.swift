@@ -33,7 +33,8 @@ extension PropertyTrait {
   ///
   /// The full-text index is created with the table. If the table already exists, the index is built
   /// from its objects when the type is first used with this trait. After that, every change updates
-  /// it.
+  /// it. The first use of the type throws ``MagicError/unsuitableType(type:reason:)`` if one of the
+  /// properties isn't stored as text.
   ///
   /// - Parameters:
   ///   - first: A property that is stored as text, such as `\Self.$notes`.

@@ -7,8 +7,8 @@ import SQLiteMapping
 // (`PRAGMA defer_foreign_keys` would do the same, but would also suspend RESTRICT for the rest of
 // the user's transaction and make SQLite recompile all statements.)
 extension SaveGraph.Transaction {
-  /// Reserves keys for the new objects of each type that needs them before the first row is written
-  /// (``SaveGraph/Kind/needsKeys``).
+  /// Reserves keys for the new objects of each type for which ``SaveGraph/Kind/needsKeys`` is true.
+  /// Call it before the first row is written.
   mutating func reserveKeys() throws {
     for (kind, known) in graph.kinds.enumerated() where known.needsKeys {
       inserts[kind].firstKey = try reserve(known)
@@ -24,7 +24,10 @@ extension SaveGraph.Transaction {
     return first + Int64(ordinal)
   }
 
-  /// Reserves keys for the new objects of a type, and returns the first.
+  /// Reserves consecutive keys for the new objects of a type, and returns the first key.
+  ///
+  /// - Throws: `SQLiteError` with `ResultCode.full` if the table has no keys left, or an error of
+  ///   the database.
   private func reserve(_ kind: SaveGraph.Kind) throws -> Int64 {
     let plan = kind.plan
     let used = max(0, try connection.greatestKey(of: plan.rows), kind.greatestOwnKey ?? 0)

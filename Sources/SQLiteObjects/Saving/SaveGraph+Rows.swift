@@ -293,7 +293,7 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Corrects references to objects that got other keys than the reserved ones.
+  /// Corrects references to objects that received other keys than the reserved ones.
   func correctReferences() throws {
     for (node, slot, target, key) in forwardReferences {
       // An existing object with the same primary value has kept its key. A removed one has got a

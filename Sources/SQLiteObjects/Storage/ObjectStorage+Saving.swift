@@ -29,7 +29,8 @@ extension ObjectStorage {
     withState { state, _ in state.zIndex(in: store) }
   }
 
-  /// Returns whether the object was in a store before the store's contents were replaced.
+  /// Returns whether the object was saved in or fetched from contents of a store that have been
+  /// replaced since.
   func isOutdated(in store: StoreIdentity) -> Bool {
     withState { state, _ in state.isOutdated(in: store) }
   }

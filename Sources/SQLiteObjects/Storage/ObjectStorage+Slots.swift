@@ -151,7 +151,8 @@ extension ObjectStorage {
   /// The number of slots that the copies contain.
   var count: Int { unsafe filled }
 
-  /// The number of slots that were ever appended with a value of a type that SQLite doesn't store.
+  /// The number of slots with a value of a type that SQLite doesn't store, including slots that
+  /// have been removed again.
   var liveCount: Int { unsafe lives }
 
   deinit {
@@ -212,8 +213,8 @@ extension ObjectStorage {
     set { unsafe start[checked(place)].form = newValue }
   }
 
-  /// Marks a slot with a lazy value as changed. Its property doesn't count changes inside the
-  /// value.
+  /// Marks a slot with a lazy value as changed. Call it for a change inside the value, which
+  /// doesn't increment the change number of the property.
   func recordChange(_ place: Int) { unsafe start[checked(place)].change = Slot.lastChange }
 
   /// Returns the number of the last change of the slot at a position.

@@ -57,8 +57,8 @@ final class ValueBox: Sendable {
     }
   }
 
-  /// Sets the value if there is none yet. If several tasks call this method at the same time, only
-  /// the first call sets it.
+  /// Sets the value, unless the box already has one or forwards to a storage. If several tasks call
+  /// this method at the same time, only the first call sets it.
   func setFirst(_ form: _CellValue.Form) {
     state.withLock { state in
       if case .own(.unset) = state { state = .own(form) }
