@@ -216,8 +216,8 @@ extension MagicAsset {
     holder?.value(of: record)?.value as? Element
   }
 
-  /// Stores a value that was read in the holder that the copies of the asset share, and returns the
-  /// value.
+  /// Stores `value`, which was converted from the content of `record`, in the holder that the
+  /// copies of the asset share. Returns `value`.
   func keep(_ value: Element, of record: AssetRecord) -> Element {
     holder?.set(_LiveValue(value), of: record)
     return value

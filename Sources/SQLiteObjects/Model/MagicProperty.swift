@@ -1,7 +1,8 @@
 public import SQLiteCore
 import SQLiteMapping
 
-/// A property wrapper of a ``MagicObject``.
+/// A property wrapper that makes the store save a property of a ``MagicObject``. The store ignores
+/// properties without such a wrapper.
 ///
 /// The wrappers of this library conform. Don't add other conformances.
 public protocol MagicProperty: Codable, SendableMetatype {

@@ -9,7 +9,8 @@ extension PropertyTrait {
   ///
   /// The first use of the type throws ``MagicError/unsuitableType(type:reason:)`` if the property
   /// isn't a relation, or if the rule is `DeleteRule.nullify` for a non-optional to-one relation or
-  /// `DeleteRule.cascade` for a collection.
+  ///
+  /// - Parameters:
   ///   - path: A relation, such as `\Self.$owner`.
   ///   - rule: The rule to apply.
   /// - Returns: A trait for the `traits` of a ``MagicObject``.

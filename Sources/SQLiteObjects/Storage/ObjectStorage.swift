@@ -163,7 +163,7 @@ package final class ObjectStorage: @unchecked Sendable {
     withState { _, slots in (slots[slot], slots.change(of: slot)) }
   }
 
-  /// Replaces the form of a property by another form with the same targets, unless the property has
+  /// Replaces the form of a property with another form of the same targets, unless the property has
   /// been set since its change number was `change`.
   func replace(_ slot: Int, _ form: _CellValue.Form, since change: Int) {
     // The replaced form is released after the lock.
