@@ -166,7 +166,7 @@ final class PendingFolder: Sendable {
     _ = state.withLock { $0.unsettled.remove(name) }
   }
 
-  /// Returns the folder, created at the first call.
+  /// Returns the folder. The first call creates and locks it.
   private func folder() throws(AssetError) -> Folder {
     try state.withLock { state throws(AssetError) in
       if let folder = state.folder { return folder }

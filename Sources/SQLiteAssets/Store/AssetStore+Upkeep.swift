@@ -210,8 +210,8 @@ extension AssetStore {
     try await worker.run { try self.upkeepPlan() }
   }
 
-  /// Returns an error if the content of an asset is missing or damaged, otherwise nil. Also returns
-  /// nil if the asset was replaced or deleted in the meantime.
+  /// Returns an error if the content of an asset is missing, damaged or unreadable, otherwise nil.
+  /// Also returns nil if the asset has been replaced or deleted since its row was read.
   private func fault(of record: AssetRecord) throws -> AssetError? {
     let reader = Result { try database.read { try open(record, in: $0) } }
     guard try fault(in: reader) != nil else { return nil }

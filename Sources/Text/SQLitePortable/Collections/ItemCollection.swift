@@ -135,8 +135,8 @@ struct ItemCollection<Item: Codable & Equatable> {
   }
 }
 
-/// A function that computes the keys of items. Equal items have equal keys, so that an index on the
-/// keys finds them.
+/// The function that computes the keys of the items of a type. Equal items have equal keys, so that
+/// an index on the keys finds them.
 ///
 /// The key of an item is its hash value, because `hash(into:)` is the only function of a type that
 /// must agree with `==`. An `id` need not. Hash values differ between processes, so keys are valid

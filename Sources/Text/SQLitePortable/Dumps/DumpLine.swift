@@ -65,8 +65,8 @@ struct DumpLineError: Error, CustomStringConvertible {
 
 /// The named fields of a line that isn't a row.
 ///
-/// Both the SPON and the JSON format write such a line as an object that contains its kind and
-/// these fields.
+/// Both the SPON and the JSON format write such a line as an object that contains the kind of the
+/// line and these fields.
 struct DumpFields {
   enum Field {
     case value(Value)

@@ -22,9 +22,9 @@ struct DumpReader {
 
   /// Fills an empty database with the content of the dump.
   ///
-  /// - Throws: ``DumpError`` if the dump is invalid, `SQLiteError` if the database can't be written
-  ///   before the deadline, `CancellationError` if the copy was cancelled, or any error of the
-  ///   progress report.
+  /// - Throws: ``DumpError`` if the dump is invalid, `SQLiteError` if the file can't be read or the
+  ///   database can't be written before the deadline, `CancellationError` if the copy was
+  ///   cancelled, or any error of the progress report.
   mutating func fill(_ database: Database) throws {
     guard case .database(let header) = try next() else {
       throw wrong("the first line is not the header of a database")
