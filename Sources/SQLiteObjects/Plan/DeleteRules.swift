@@ -8,7 +8,8 @@ extension PropertyTrait {
   /// removal throw, and the links of a collection to the target are deleted.
   ///
   /// The first use of the type throws ``MagicError/unsuitableType(type:reason:)`` if the property
-  /// isn't a relation, or if the rule is `DeleteRule.nullify` for a non-optional to-one relation or
+  /// isn't a relation, if the rule is `DeleteRule.nullify` for a non-optional to-one relation, or
+  /// if it is `DeleteRule.cascade` for a collection.
   ///
   /// - Parameters:
   ///   - path: A relation, such as `\Self.$owner`.
