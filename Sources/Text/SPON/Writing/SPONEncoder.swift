@@ -6,8 +6,8 @@ public import Essentials
 ///     // @obj:Address<city$=`Seabrook` zip$=`77586`>
 ///
 /// Each scalar has a mark that specifies its type, and each object contains the name of its type.
-/// Members keep the order in which they were encoded. ``OutputFormatting`` can change the order and
-/// omit the names. <doc:Grammar> defines the language.
+/// Members keep the order in which they were encoded. ``OutputFormatting`` can sort the members and
+/// omit the type names. <doc:Grammar> defines the language.
 ///
 /// An encoder is a value: changing a copy doesn't affect the original. You can use it from any
 /// task.

@@ -137,7 +137,8 @@ struct Printer {
 }
 
 extension SQLName {
-  /// Whether the text is a word of letters, digits, `_` and `$` that begins with a letter or `_`.
+  /// Whether the name consists only of letters, digits, `_` and `$`, and begins with a letter or
+  /// `_`. Non-ASCII characters count as letters, except for a byte order mark at the start.
   fileprivate var isPlainWord: Bool {
     var isFirst = true
     for byte in text.utf8 {

@@ -11,7 +11,8 @@ extension SQLStatement: CustomStringConvertible {
   /// Returns the statement as SQL, without a semicolon.
   ///
   /// Parentheses of the original text are kept. Others are added only where they are necessary.
-  /// Names keep their quotation marks.
+  /// Names keep their quotation marks. A name that would be invalid this way is printed in double
+  /// quotes.
   ///
   /// - Parameter style: The layout of the text. By default, it is on one line.
   /// - Complexity: O(*n*) in the size of the statement.
