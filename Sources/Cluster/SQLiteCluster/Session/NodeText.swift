@@ -130,8 +130,8 @@ enum ListText {
     return (number < 0 ? "-" : "+") + String(repeating: "0", count: 4 - digits.count) + digits
   }
 
-  /// Returns the representation of a finite real as an integer to double `times` times, or to halve
-  /// `-times` times if `times` is negative.
+  /// Returns the two parts that represent a finite real. The real is the integer `whole`, doubled
+  /// `times` times or, if `times` is negative, halved `-times` times.
   private static func parts(of real: Double) -> (whole: Int64, times: Int) {
     let isNormal = real.exponentBitPattern > 0
     var bits = Int64(real.significandBitPattern) | (isNormal ? 1 << 52 : 0)

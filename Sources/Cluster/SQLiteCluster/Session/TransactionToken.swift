@@ -39,8 +39,8 @@ struct TransactionToken {
     """
   }
   static let query = "SELECT is_fence FROM \(name) WHERE token = ?1"
-  /// The SQL that deletes tokens older than the bound number of seconds. It keeps the newest token,
-  /// so that no number is assigned twice.
+  /// The SQL that deletes tokens older than the number of seconds bound to `?1`. It keeps the
+  /// newest token, so that no number is assigned twice.
   static let pruning = """
     DELETE FROM \(name) WHERE made < CAST(strftime('%s', 'now') AS INTEGER) - ?1 \
     AND number < (SELECT max(number) FROM \(name))

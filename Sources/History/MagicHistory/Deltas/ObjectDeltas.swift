@@ -47,7 +47,7 @@ extension MagicData {
   }
 }
 
-/// A source of the changes to the objects of one type.
+/// A source of the changes to the objects of one type, which converts the commits of a queue.
 private struct ObjectDeltas<Object: MagicObject>: DeltaSource {
   private let store: MagicData
   private let parts: Result<(queue: DeltaQueue, reader: ObjectDeltaReader<Object>), any Error>

@@ -335,8 +335,8 @@ enum HistoryRecording {
     return name == "magicdata_asset" || !(name.hasPrefix("magicdata_") || name.hasPrefix("sqlite_"))
   }
 
-  /// Applies a patch without running triggers. Updates the full-text indexes of its tables, which
-  /// their triggers would otherwise do.
+  /// Applies a patch without running triggers. Updates the full-text indexes of the changed tables,
+  /// which triggers do otherwise.
   static func apply(
     _ patch: Patch, _ connection: Connection, isIdempotent: Bool = false,
     _ resolve: ((PatchConflict) throws -> PatchResolution)?

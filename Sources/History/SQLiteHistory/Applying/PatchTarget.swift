@@ -234,7 +234,7 @@ extension Value {
   }
 }
 
-/// The texts of the statements that read and change the rows of a patch's table.
+/// The SQL of the statements that read and change the rows of a patch's table.
 private struct TargetTexts {
   let select: String
   let insert: String
@@ -261,8 +261,8 @@ private struct TargetTexts {
     return "UPDATE OR ABORT \(title) SET \(list) WHERE \(condition)"
   }
 
-  /// Returns the condition that selects the row with a key. Its parameters are numbered from
-  /// `number`.
+  /// Returns the condition that selects the row with a key. The parameters of the condition are
+  /// numbered from `number`.
   private static func condition(_ columns: [String], from number: Int) -> String {
     columns.enumerated().map { index, column in
       sameKey(SQL(unchecked: column), as: SQL(unchecked: "?\(number + index)")).text

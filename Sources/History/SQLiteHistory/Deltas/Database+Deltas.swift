@@ -78,7 +78,7 @@ private struct ProcessFeed: RecordFeed {
   }
 }
 
-/// A source of the changes to the records of one type.
+/// A source of the changes to the records of one type, which converts the commits of a feed.
 struct RecordDeltas<Value: Record>: DeltaSource {
   let database: Database
   let feed: any RecordFeed

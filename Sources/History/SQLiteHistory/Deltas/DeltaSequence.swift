@@ -1,6 +1,6 @@
 package import SQLiteCore
 
-/// A source of changes to values of one type.
+/// A source of changes to values of one type, from which a ``DeltaSequence`` gets its elements.
 package protocol DeltaSource<Value>: Sendable {
   associatedtype Value
 

@@ -105,7 +105,7 @@ final class JournalBell: Sendable {
 
   private let state = Awaited(State())
 
-  /// The time after a ring during which a write may still be followed by its commit.
+  /// The time after a ring during which the commit of the write that caused it may become visible.
   private static let patience = Duration.seconds(2)
 
   /// The number of rings so far.

@@ -95,7 +95,7 @@ public struct Patch: Hashable, Sendable {
     tables.reduce(0) { $0 + $1.rows.reduce(0) { $0 + $1.byteCount + MemoryLayout<Row>.stride } }
   }
 
-  /// A patch that reverts this one.
+  /// A patch that reverts the changes of this one.
   ///
   /// - Complexity: O(*n*), where *n* is the number of rows.
   public var inverted: Patch {
