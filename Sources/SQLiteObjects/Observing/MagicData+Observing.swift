@@ -14,8 +14,8 @@ extension MagicData {
   ///
   /// - Parameter type: The type of the objects.
   /// - Returns: The sequence. Its iterator throws ``MagicError/closed`` if the store was closed,
-  ///   the reason if the type can't be stored, and `SQLiteError` if other processes' commits can't
-  ///   be watched.
+  ///   an error that states the reason if the type can't be stored, and `SQLiteError` if other
+  ///   processes' commits can't be watched.
   public func changes<Object: MagicObject>(of type: Object.Type) -> ObjectChanges<Object> {
     ObjectChanges(self)
   }
@@ -32,8 +32,8 @@ extension MagicData {
   ///
   /// A commit that changes no matching object is cheap if the objects have no relations and the
   /// filter only compares properties with values. The database isn't queried then, and the cost
-  /// doesn't depend on the size of the result, unless more than 256 KiB of rows have changed. In
-  /// all other respects, this works like ``observe(_:)-((MagicData)->Result)``.
+  /// doesn't depend on the size of the result, unless the commit changes more than 256 KiB of rows.
+  /// In all other respects, this works like ``observe(_:)-((MagicData)->Result)``.
   ///
   /// - Parameter query: The query.
   /// - Returns: A sequence of results. Its iterator throws the errors of the fetches, for example
@@ -151,8 +151,9 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
     /// been one since the previous call or, in the first call, since the sequence was created.
     ///
     /// - Returns: An empty value for a commit, or nil if the task was cancelled.
-    /// - Throws: ``MagicError/closed`` if the store was closed, the reason if the type can't be
-    ///   stored, or `SQLiteError` if the commits of other processes can't be watched.
+    /// - Throws: ``MagicError/closed`` if the store was closed, an error that states the reason
+    ///   if the type can't be stored, or `SQLiteError` if the commits of other processes can't be
+    ///   watched.
     nonisolated(nonsending) public mutating func next() async throws -> Void? {
       if let failure = changes.failure { throw failure }
       try changes.checkOpen()

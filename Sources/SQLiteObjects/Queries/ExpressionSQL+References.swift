@@ -56,8 +56,9 @@ extension ExpressionSQL {
 }
 
 extension QueryNode {
-  /// The slots on the path of the column that is compared with a value, or nil if the node isn't
-  /// such a comparison. Rows in which the column is NULL match only ``QueryComparison/notEqual``.
+  /// The slots on the path of the column that the node compares with a value other than NULL or
+  /// searches in a list; nil for all other nodes. Rows in which the column is NULL match only
+  /// ``QueryComparison/notEqual``.
   fileprivate var comparedColumn: [Int]? {
     if case .comparing(.column(let slots), _, .value(let value), _) = self, !value.isNull {
       return slots

@@ -166,8 +166,9 @@ extension ExpressionSQL {
   }
 
   /// Splits a query before the first relation that its route may follow several times from the same
-  /// row. The rest of the route is then evaluated once for each row, not once for each path. The
-  /// number of paths may be quadratic.
+  /// row. The rest of the route is then evaluated once for each row, not once for each path,
+  /// because the number of paths may be quadratic. A query whose aggregate can't be split is
+  /// returned unchanged.
   private func nested(_ query: RelatedQuery, _ start: ObjectPlan) throws -> RelatedQuery {
     var (plan, last, isVisitedOnce) = (start, -1, true)
     for (index, slot) in query.route.enumerated() {
@@ -302,7 +303,8 @@ private struct RelatedPath {
 
 extension RelatedQuery {
   /// Returns the query as two nested ones: the outer one follows the first part of the route, and
-  /// evaluates the inner one, which follows the rest, for each object.
+  /// evaluates the inner one, which follows the rest, for each object. Returns the query unchanged
+  /// if its aggregate, such as an average, can't be combined from partial results.
   ///
   /// - Parameter index: The index of the last relation of the outer query.
   fileprivate func split(after index: Int) -> RelatedQuery {
