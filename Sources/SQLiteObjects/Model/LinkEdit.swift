@@ -19,8 +19,7 @@ indirect enum LinkEdit<Target> {
 extension LinkEdit: Sendable where Target: Sendable {}
 
 extension LinkEdit {
-  /// Returns the same changes, but with consecutive additions to the end of the list joined into
-  /// one.
+  /// Returns the same changes, but joins consecutive additions to the end of the list into one.
   static func joined(_ edits: [LinkEdit]) -> [LinkEdit] {
     var joined: [LinkEdit] = []
     var added: [Target] = []

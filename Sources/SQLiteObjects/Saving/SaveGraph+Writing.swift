@@ -253,7 +253,6 @@ extension SaveGraph.Transaction {
   ///
   /// - Returns: The properties that were assigned another object's relation. Each gets its own copy
   ///   of the relation.
-  ///   copies of it.
   private mutating func findCopies() throws -> [(node: Int, slot: Int)] {
     guard deferred.contains(where: \.value.isCopy) else { return [] }
     var relations: [(node: Int, slot: Int)] = []

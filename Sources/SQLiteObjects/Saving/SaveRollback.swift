@@ -37,8 +37,8 @@ final class SaveRollback {
     }
   }
 
-  /// Records a lazy value and the state of it that was saved, so that ``run()`` can mark its
-  /// changes as unsaved again.
+  /// Records a lazy value and its saved state, so that ``run()`` can mark its changes as unsaved
+  /// again.
   func add(_ lazy: SaveGraph.Lazy) { lazies.append(lazy) }
 
   /// Restores the previous state of the objects, and marks the changes of their lazy values as

@@ -14,7 +14,7 @@ package final class AssetCache: Sendable {
     private let read = Mutex<(record: AssetRecord, value: _LiveValue)?>(nil)
 
     /// Returns the value that was loaded from `record`, or nil if the holder contains no value or
-    /// one of another record. Content that replaces other content has a new record.
+    /// the value of another record. Content that replaces other content has a new record.
     func value(of record: AssetRecord) -> _LiveValue? {
       read.withLock { $0?.record == record ? $0?.value : nil }
     }

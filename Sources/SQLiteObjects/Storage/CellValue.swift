@@ -57,8 +57,8 @@ package struct RelationTarget: Sendable {
 
 /// A weak reference to an object of the same reference cycle.
 package final class WeakObjectReference: Sendable {
-  /// The group that contains the object, an `ObjectGroup`, or nil if the group was released.
-  /// Declared as `AnyObject`, so that this class and `ObjectGroup` don't depend on each other.
+  /// The `ObjectGroup` of the object, or nil if the group was released. The type is `AnyObject`, so
+  /// that this class and `ObjectGroup` don't depend on each other.
   weak let group: (any AnyObject & Sendable)?
   /// The row of the object in ``group``.
   let row: Int
