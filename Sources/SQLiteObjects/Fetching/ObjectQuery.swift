@@ -120,7 +120,8 @@ struct ObjectQuery: Sendable {
     return try connection.firstRow("SELECT count(*) FROM \(rows)", as: Int.self) ?? 0
   }
 
-  /// Deletes the rows of the objects that the query selects, and returns their number.
+  /// Deletes the rows of the objects that the query selects, and returns their number. First adds
+  /// the columns that the table lacks, because the filter may use them.
   func delete(_ connection: Connection) throws -> Int {
     // Another connection may have dropped the table, and a deletion isn't retried like a fetch.
     guard try !connection.columnNames(of: plan.table).isEmpty else { return 0 }

@@ -101,21 +101,21 @@ private func storedRange(of type: Any.Type) -> ClosedRange<Int64>? {
   return (type as? any FixedWidthInteger.Type).map { range($0) }
 }
 
-/// Returns an assignment that adds a value to a property, or appends a text to it.
+/// Returns an assignment that adds a value to a property, or appends a string to it.
 public func += <Object: MagicObject, Column: MagicColumn & MagicProperty>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Assignment<Object> where Column.Element: MagicAddable {
   Assignment(left, .sum, QueryNode(right))
 }
 
-/// Returns an assignment that adds another property to a property, or appends it if it is a text.
+/// Returns an assignment that adds another property to a property, or appends it if it is a string.
 public func += <Object: MagicObject, Column: MagicColumn & MagicProperty, Other: MagicColumn>(
   left: KeyPath<Object, Column>, right: KeyPath<Object, Other>
 ) -> Assignment<Object> where Column.Element: MagicAddable, Other.Element == Column.Element {
   Assignment(left, .sum, QueryNode(right))
 }
 
-/// Returns an assignment that adds an expression to a property, or appends it if it is a text.
+/// Returns an assignment that adds an expression to a property, or appends it if it is a string.
 public func += <Object: MagicObject, Column: MagicColumn & MagicProperty>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Column.Element>
 ) -> Assignment<Object> where Column.Element: MagicAddable {

@@ -6,7 +6,7 @@ public import SQLiteCore
 ///
 /// `\.$age` is the key path of a property's wrapper. `\.$owner.$name` accesses a property of a
 /// related object. Conditions have the meaning that they have in Swift: `!=` and `!` also match
-/// objects whose property is nil. Texts are compared by their bytes.
+/// objects whose property is nil. Strings are compared by their bytes.
 public struct Filter<Object: MagicObject>: Sendable {
   let node: QueryNode
 
@@ -18,7 +18,7 @@ public struct Filter<Object: MagicObject>: Sendable {
   ///
   ///     Filter<Track>(sql: "\(\Track.$name) GLOB \(pattern) AND \(\Track.$album.$year) % 4 = 0")
   ///
-  /// An interpolated key path becomes its column, also if it accesses a related object. An
+  /// An interpolated key path becomes its column, even if it accesses a related object. An
   /// interpolated value is bound and never inserted into the text. The text must be a complete
   /// expression: fetching throws `SQLiteError` if it closes a parenthesis that it hasn't opened,
   /// ends the statement, or has a parameter without a value.

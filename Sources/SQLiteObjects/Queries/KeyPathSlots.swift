@@ -3,7 +3,8 @@ import Synchronization
 /// A namespace for looking up the properties that a key path accesses. The path is applied to an
 /// object without values.
 enum KeyPathSlots<Object: MagicObject> {
-  /// Returns the slots of the properties on a path, or nil if a part of it isn't a property.
+  /// Returns the slots of the properties on a path, or nil if a part of it isn't a property or the
+  /// type can't be stored.
   static func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {
     guard let prototype = Prototypes.prototype(of: Object.self) else { return nil }
     let route = unsafe prototype.object[keyPath: path].route

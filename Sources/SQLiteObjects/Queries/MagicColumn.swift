@@ -78,7 +78,7 @@ extension PrimaryMagicValue: MagicColumn {
 
 /// A type whose stored values sort like its values, so that queries can compare and sort them.
 ///
-/// Texts sort by their bytes, decimals and durations as numbers. Types without an order, such as
+/// Strings sort by their bytes, decimals and durations as numbers. Types without an order, such as
 /// URLs and types that are stored as JSON, don't conform. You can add the conformance to an
 /// enumeration if the order of its raw values is the order that you want:
 ///

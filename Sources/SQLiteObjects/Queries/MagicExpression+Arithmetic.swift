@@ -10,7 +10,7 @@ func calculation<Object: MagicObject, Element: Codable>(
   MagicExpression(.calculation(left, arithmetic, right, as: Element.self))
 }
 
-/// Returns an expression for the sum of two properties, or their concatenation if they are texts.
+/// Returns an expression for the sum of two properties, or their concatenation if they are strings.
 public func + <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
@@ -19,7 +19,7 @@ where Left.Element: MagicAddable, Left.Element == Right.Element {
 }
 
 /// Returns an expression for the sum of a property and a value, or their concatenation if they are
-/// texts.
+/// strings.
 public func + <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicAddable {
@@ -27,7 +27,7 @@ public func + <Object: MagicObject, Column: MagicColumn>(
 }
 
 /// Returns an expression for the sum of a value and a property, or their concatenation if they are
-/// texts.
+/// strings.
 public func + <Object: MagicObject, Column: MagicColumn>(
   left: Column.Element, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Column.Element> where Column.Element: MagicAddable {
@@ -35,7 +35,7 @@ public func + <Object: MagicObject, Column: MagicColumn>(
 }
 
 /// Returns an expression for the sum of a property and an expression, or their concatenation if
-/// they are texts.
+/// they are strings.
 public func + <Object: MagicObject, Column: MagicColumn, Element: MagicAddable>(
   left: KeyPath<Object, Column>, right: MagicExpression<Object, Element>
 ) -> MagicExpression<Object, Element> where Column.Element == Element {
@@ -43,14 +43,15 @@ public func + <Object: MagicObject, Column: MagicColumn, Element: MagicAddable>(
 }
 
 /// Returns an expression for the sum of an expression and a property, or their concatenation if
-/// they are texts.
+/// they are strings.
 public func + <Object: MagicObject, Column: MagicColumn, Element: MagicAddable>(
   left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
 ) -> MagicExpression<Object, Element> where Column.Element == Element {
   calculation(left.node, .sum, QueryNode(right))
 }
 
-/// Returns an expression for the sum of two expressions, or their concatenation if they are texts.
+/// Returns an expression for the sum of two expressions, or their concatenation if they are
+/// strings.
 public func + <Left: MagicCalculation, Right: MagicCalculation>(
   left: Left, right: Right
 ) -> MagicExpression<Left.Object, Left.Element>
@@ -59,7 +60,7 @@ where Left.Object == Right.Object, Left.Element: MagicAddable, Left.Element == R
 }
 
 /// Returns an expression for the sum of an expression and a value, or their concatenation if they
-/// are texts.
+/// are strings.
 public func + <Left: MagicCalculation>(
   left: Left, right: Left.Element
 ) -> MagicExpression<Left.Object, Left.Element> where Left.Element: MagicAddable {
@@ -67,7 +68,7 @@ public func + <Left: MagicCalculation>(
 }
 
 /// Returns an expression for the sum of a value and an expression, or their concatenation if they
-/// are texts.
+/// are strings.
 public func + <Right: MagicCalculation>(
   left: Right.Element, right: Right
 ) -> MagicExpression<Right.Object, Right.Element> where Right.Element: MagicAddable {

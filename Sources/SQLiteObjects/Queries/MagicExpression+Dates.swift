@@ -11,7 +11,7 @@ extension MagicCalculation where Element == Date {
   ///
   ///     magic.objects(of: Invoice.self, where: (\Invoice.$date).year == 2009)
   ///
-  /// All dates use the Gregorian calendar, also dates before its introduction in 1582.
+  /// All dates use the Gregorian calendar, including dates before its introduction in 1582.
   public var year: MagicExpression<Object, Int> { part(1, 4) }
 
   /// An expression for the month in UTC, from 1 to 12.

@@ -30,7 +30,7 @@ public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
   ///
   ///     try magic.objects(of: Track.self, orderedBy: [.ascending(MagicExpression<Track, Int>(sql: "random()"))], limit: 5)
   ///
-  /// An interpolated key path becomes its column, also if it accesses a related object. An
+  /// An interpolated key path becomes its column, even if it accesses a related object. An
   /// interpolated value is bound and never inserted into the text. Fetching throws `SQLiteError` if
   /// the text isn't a complete expression. It throws `SQLiteError` or a decoding error if a result
   /// doesn't have the form in which values of type `Element` are stored.
@@ -78,7 +78,7 @@ extension KeyPath: MagicCalculation where Root: MagicObject, Value: MagicColumn 
   public var expression: MagicExpression<Root, Value.Element> { MagicExpression(QueryNode(self)) }
 }
 
-/// A type whose values `+` adds or concatenates in queries: numbers and texts.
+/// A type whose values `+` adds or concatenates in queries: numbers and strings.
 public protocol MagicAddable: MagicComparable {}
 
 extension String: MagicAddable {}

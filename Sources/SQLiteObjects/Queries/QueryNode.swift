@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Filters, expressions, sort keys, groups and result columns consist of nodes. Conditions have the
 /// meaning that they have in Swift: `==` and `!=` treat nil like any other value. A condition that
-/// isn't true is false, so its negation is true. Texts are compared by their bytes.
+/// isn't true is false, so its negation is true. Strings are compared by their bytes.
 ///
 /// A tree is never deeper than ``greatestDepth``: a function that combines nodes returns a
 /// ``failure(_:)`` if the result would be deeper. So trees can be built, written and released

@@ -43,8 +43,8 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
     self.cell = cell
   }
 
-  /// The objects that reference this one. Accessing the property queries nothing; each call of a
-  /// method of its value queries the store.
+  /// The objects that reference this one. Accessing the property queries nothing; each call of one
+  /// of the value's methods queries the store.
   public var wrappedValue: AsyncReverseMagicSet<Owner> {
     AsyncReverseMagicSet(of: cell)
   }
