@@ -7,9 +7,9 @@ public import Essentials
 extension MagicAsset {
   /// Returns the content, blocking the thread while the file is read.
   ///
-  /// For a saved asset, this is the content that the store has now, not at the time of the fetch.
-  /// Copies of this asset share the value. While one of them exists, the file is read again only if
-  /// the content has been replaced since.
+  /// For a saved asset, this is the content that the store has now, not the content at the time of
+  /// the fetch. Copies of this asset share the value. While one of them exists, the file is read
+  /// again only if the content has been replaced since.
   ///
   /// - Returns: The content, or nil if there is none.
   /// - Throws: `AssetError`, such as `AssetError.missingFile(_:path:)`, `SQLiteError` or

@@ -44,7 +44,7 @@ package struct AssetSource: Sendable {
 package indirect enum PendingAsset: Sendable {
   case empty
   case content(Data, pathExtension: String?)
-  /// A copy of a user's file.
+  /// A user's file, which the save copies.
   case file(path: String, pathExtension: String?)
   case staged(StagedAsset, pathExtension: String?)
   /// The content that the asset of an object has in a store before the save.

@@ -228,7 +228,7 @@ extension AsyncMagical {
   /// - Parameters:
   ///   - object: The object, which is saved too.
   ///   - position: The number of objects before the new one. Beyond the end, the object is
-  ///     appended. A negative position is the start.
+  ///     appended. A negative position inserts the object at the start.
   /// - Complexity: O(`position`) at the save.
   public func insert<Object: MagicObject>(_ object: Object, at position: Int)
   where Element == [Object] {

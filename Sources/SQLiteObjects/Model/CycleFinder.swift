@@ -17,8 +17,8 @@ struct CycleFinder {
   private struct Relation {
     let storage: ObjectStorage
     let slot: Int
-    /// Whether the property is a lazy value that was set. Its references remain strong until it is
-    /// saved.
+    /// Whether the property is lazy. The references in a lazy value that was set remain strong
+    /// until the value is saved.
     var isLazy: Bool { storage.shape.properties[slot].role.isLazy }
     /// The change number of the property when the search read it.
     let change: Int

@@ -30,7 +30,7 @@ package protocol ObjectStore: StoreToken {
   ///   - plan: The type that `body` reads, or nil. The columns that its existing tables lack are
   ///     added first.
   ///   - isOneStatement: Whether `body` runs a single SELECT once these tables are complete. A
-  ///     single SELECT is a snapshot without a transaction.
+  ///     single SELECT reads from one snapshot even without a transaction.
   ///   - body: The read. It runs again if the cached schema is stale, that is, if another
   ///     connection has dropped a table or a column.
   func read(
@@ -44,7 +44,7 @@ package protocol ObjectStore: StoreToken {
   ///   - plan: The type that `body` reads, or nil. The columns that its existing tables lack are
   ///     added first.
   ///   - isOneStatement: Whether `body` runs a single SELECT once these tables are complete. A
-  ///     single SELECT is a snapshot without a transaction.
+  ///     single SELECT reads from one snapshot even without a transaction.
   ///   - body: The read. It runs again if the cached schema is stale, that is, if another
   ///     connection has dropped a table or a column.
   nonisolated(nonsending) func read<Result: Sendable>(

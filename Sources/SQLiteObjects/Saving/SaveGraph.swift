@@ -178,7 +178,7 @@ extension SaveGraph {
     case asset(PendingAsset)
     /// An asset that is already in a store. It is written only for a new object.
     indirect case kept(AssetHandle)
-    /// Content that stays unchanged in the store.
+    /// A lazy value that hasn't been loaded. It stays unchanged in its store and is not written.
     case untouched
     /// A value that was never set, although it is required.
     case missing

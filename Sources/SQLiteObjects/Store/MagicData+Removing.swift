@@ -45,7 +45,7 @@ extension MagicData {
   ///     let count = try magic.remove(contentsOf: expired)
   ///
   /// - Parameter objects: The objects. Objects that aren't in the store are skipped, including
-  ///   those that were removed together with an earlier one.
+  ///   those that a delete rule has removed together with an earlier object.
   /// - Returns: The number of objects that were removed.
   /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule or a non-optional property
   ///   forbids the removal, ``MagicError/restored(type:)`` if the content of the store has been
@@ -65,7 +65,7 @@ extension MagicData {
   /// For details, see the blocking ``remove(contentsOf:)``.
   ///
   /// - Parameter objects: The objects. Objects that aren't in the store are skipped, including
-  ///   those that were removed together with an earlier one.
+  ///   those that a delete rule has removed together with an earlier object.
   /// - Returns: The number of objects that were removed.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
   ///   cancelled.

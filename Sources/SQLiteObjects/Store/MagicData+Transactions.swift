@@ -16,8 +16,9 @@ extension MagicData {
   /// If `body` throws or returns `TransactionOutcome.rollback`, the transaction is rolled back.
   /// Objects then have the same status as before: new objects are new again and lose the keys that
   /// the store assigned, and their changes are pending again. Property values that you have set are
-  /// not reset. Objects that were fetched inside the transaction retain their values, even if these
-  /// were rolled back. If their rows no longer exist, the objects are new.
+  /// not reset. Objects that were fetched inside the transaction retain the values that they were
+  /// fetched with, even if the rollback has undone these values in the store. If the row of such an
+  /// object no longer exists, the object is new.
   ///
   /// - Parameter body: A closure that calls the store.
   /// - Returns: The result of `body`.
