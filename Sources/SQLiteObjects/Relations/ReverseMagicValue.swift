@@ -83,19 +83,27 @@ extension ReverseMagicValue {
   public static var role: _PropertyRole { _PropertyRole(.reverse) }
 
   /// Returns an unset value, because the property is not stored. For internal use.
+  ///
+  /// - Parameter stored: Any stored value. It is ignored.
   public static func content(from stored: SQLiteCore.Value) -> _CellValue { _CellValue(.unset) }
 
   /// Returns NULL, because the property is not stored. For internal use.
+  ///
+  /// - Parameter live: Any value. It is ignored.
   public static func stored(_ live: _LiveValue) -> SQLiteCore.Value { .null }
 
   /// Creates the property of a decoded object without decoding anything. It is empty until the
   /// object is saved.
+  ///
+  /// - Parameter decoder: The decoder, from which nothing is read.
   public init(from decoder: any Decoder) {
     self.init(cell: _MagicCell(type: "a decoded object", line: 0))
   }
 
-  /// Encodes null, because a reverse relation has no content outside the store.
+  /// Encodes null, because a reverse relation has no content outside the store. The encoder by
+  /// which this library finds the properties of an object receives the property itself instead.
   ///
+  /// - Parameter encoder: The encoder to write to.
   /// - Throws: Any error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
@@ -108,6 +116,10 @@ extension KeyedDecodingContainer {
   /// Creates the property of a decoded object without decoding anything, whether or not its key
   /// exists.
   ///
+  /// - Parameters:
+  ///   - type: The type of the property.
+  ///   - key: The key of the property. It is ignored.
+  /// - Returns: A property that is empty until the object is saved.
   /// - Throws: No error. Synthesized code calls all `decode` methods with `try`.
   public func decode<Owner>(
     _ type: ReverseMagicValue<Owner>.Type, forKey key: Key
@@ -250,6 +262,7 @@ extension AsyncReverseMagicSet: AsyncSequence {
 extension AsyncReverseMagicSet: Codable {
   /// Always throws, because a reverse relation has no content outside the store.
   ///
+  /// - Parameter decoder: The decoder, from which nothing is read.
   /// - Throws: `DecodingError`.
   public init(from decoder: any Decoder) throws {
     throw DecodingError.dataCorrupted(
@@ -260,6 +273,7 @@ extension AsyncReverseMagicSet: Codable {
 
   /// Encodes null, because a reverse relation has no content outside the store.
   ///
+  /// - Parameter encoder: The encoder to write to.
   /// - Throws: Any error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
