@@ -223,7 +223,8 @@ extension ListChange {
   }
 }
 
-/// The positions of a list, in ascending order. Gaps of unknown positions can be filled.
+/// The positions of a list's links, in ascending order. Assigns the unknown ones, and moves
+/// neighbors if there is no room between them.
 private struct Spacing {
   /// The positions, or nil where no position is known yet.
   private(set) var positions: [Int64?]

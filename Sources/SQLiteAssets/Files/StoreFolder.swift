@@ -16,7 +16,8 @@ final class StoreFolder: Sendable {
     let files: Folder
     let pending: Folder
 
-    /// Opens the folders in `root`. Creates the missing ones.
+    /// Opens the folders `files` and `pending` in `root`. Creates them, and the marker file of
+    /// `identity`, if they are missing.
     init(_ root: Folder, _ identity: AssetID) throws(AssetError) {
       self.root = root
       let names = try root.names()

@@ -89,7 +89,8 @@ extension AssetStore {
     try settlePendingFiles(in: connection)
   }
 
-  /// Moves or removes the files of this store for which a COMMIT or a move failed, after a commit.
+  /// After a commit, settles the files that an earlier failed COMMIT or move left pending: moves a
+  /// file that a committed row references, and removes any other.
   ///
   /// - Parameter connection: A connection that has just committed, outside any transaction.
   func settlePendingFiles(in connection: Connection) throws {

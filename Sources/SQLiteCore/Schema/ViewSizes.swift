@@ -26,8 +26,8 @@ struct ViewSizes {
     let block: Int
     /// The last name before the parenthesis; nil if there is none. Keywords don't count.
     let front: String?
-    /// The name of the common table expression whose SELECT is in the parenthesis; nil if the
-    /// parenthesis contains anything else.
+    /// The name of the common table expression whose SELECT is in the parentheses; nil if they
+    /// enclose anything else.
     let name: String?
   }
 

@@ -130,8 +130,8 @@ public enum PrimaryKeyType: Hashable, Sendable {
   /// with the greatest key was deleted, its key is reused. The property must be an optional integer
   /// that is nil in a new value. If it is not optional, calls with the type throw.
   case computedInt
-  /// Each new row gets a random UUID. The property must be an optional UUID or an optional text
-  /// that is nil in a new value.
+  /// Each new row gets a random UUID. The property must have the type `UUID?` or `String?`, and
+  /// must be nil in a new value.
   case uuid
   /// You assign the key of each value yourself. Writing a value without a key throws.
   case unique

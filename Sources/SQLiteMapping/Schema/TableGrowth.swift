@@ -29,7 +29,8 @@ package struct TableGrowth {
   package var columns: [ColumnDefinition] = []
   /// The indexes that the table lacks.
   package var indexes: [IndexDefinition] = []
-  /// The columns whose foreign keys have another delete rule than in the definition.
+  /// The columns whose foreign keys have a different ON DELETE action from the one in the
+  /// definition.
   package var deleteRules: [ColumnDefinition] = []
 
   /// Whether the table exists, lacks nothing, and has the delete rules of its definition.

@@ -201,13 +201,14 @@ final class WrapperLayout: Sendable {
 }
 
 extension ObjectStorage {
-  /// Makes the cells of an object forward to this storage, and moves their values into it.
+  /// Moves the values of an object's cells to this storage and makes the cells forward to it, in
+  /// the order of the slots. Stops at the first cell that already belongs to another storage.
   ///
   /// - Parameters:
   ///   - cells: The cells.
-  ///   - copies: Receives a slot for each property if no cell belongs to another storage.
+  ///   - copies: Receives a copy of each slot if all cells were adopted.
   ///   - context: The context that the cells hold, if the object needs one.
-  /// - Returns: The number of cells before the first one that already belongs to another storage.
+  /// - Returns: The number of adopted cells.
   func adopt(_ cells: BorrowedCells, to copies: SlotCopies, in context: FetchContext?) -> Int {
     let cell = _MagicCell(context.map { .row($0) } ?? .storage(self), CellIndex(slot: 0))
     // Another task that follows a cell to this storage waits for the lock, and then finds all

@@ -81,7 +81,7 @@ package struct LazyState: Sendable {
   /// Whether the value has been set or changed since the last save.
   var isChanged: Bool { number > saved }
 
-  /// The unsaved changes of a collection, in order, without their numbers.
+  /// The unsaved changes of a collection, in the order in which they were made.
   var changes: [LinkEdit<_LiveValue>] { edits.map(\.change) }
 
   /// The values that may hold references to other objects.

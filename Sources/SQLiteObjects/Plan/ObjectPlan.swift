@@ -50,7 +50,7 @@ package final class ObjectPlan: Sendable {
   /// The column names of the properties, qualified by the table name; empty for properties without
   /// a column.
   let qualifiedColumns: [String]
-  /// The indexes of the properties with a column that is the first or only one of a database index.
+  /// The positions of the properties whose column is the first column of a database index.
   let indexed: Set<Int>
   /// The indexes of the properties with a UNIQUE index: no two objects have the same value.
   let unique: Set<Int>

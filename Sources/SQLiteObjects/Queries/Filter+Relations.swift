@@ -242,6 +242,7 @@ extension QueryForm {
   /// Returns the aggregate for the minimum, in the order of a type's values.
   static func min(of type: Any.Type) -> QueryForm { QueryNode.needsOrder(type) ? decimalMin : min }
 
-  /// Returns the aggregate for the maximum, in the order of a type's values.
+  /// Returns the aggregate function `max` for values of `type`, with the collation of decimals if
+  /// the stored form doesn't sort like the values.
   static func max(of type: Any.Type) -> QueryForm { QueryNode.needsOrder(type) ? decimalMax : max }
 }

@@ -46,7 +46,7 @@ final class ClusterStatement: RemoteStatement {
   /// The received messages with rows that follow those of the current message.
   private var messages: [ReplyReader] = []
   private var columnCount = 0
-  /// Whether messages of the current answer haven't been received yet.
+  /// Whether more messages of the current answer are still to be received.
   private var isOpen = false
 
   init(

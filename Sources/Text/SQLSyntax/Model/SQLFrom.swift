@@ -126,7 +126,8 @@ public struct SQLNamedWindow: Hashable, Sendable {
   }
 }
 
-/// The rows that a window function reads: `(base PARTITION BY … ORDER BY … ROWS …)`.
+/// A window definition: `(base PARTITION BY … ORDER BY … ROWS …)`. It determines the rows that a
+/// window function reads.
 public struct SQLWindow: Hashable, Sendable {
   /// The name of the window that this one extends; nil if there is none.
   public var base: SQLName?
@@ -180,7 +181,7 @@ public struct SQLFrame: Hashable, Sendable {
   public enum Exclusion: String, Hashable, Sendable, CaseIterable {
     /// Skips no rows. This is the default.
     case noOthers = "NO OTHERS"
-    /// Skips the current row.
+    /// Excludes the current row from the frame (`EXCLUDE CURRENT ROW`).
     case currentRow = "CURRENT ROW"
     /// Skips the current row and the other rows with equal ORDER BY values.
     case group = "GROUP"
