@@ -316,6 +316,10 @@ import Testing
     @MagicValue var tags: [Tag]?
   }
 
+  struct OptionalLazyTags: MagicObject {
+    @MagicValue var tags: AsyncMagical<[Tag]>?
+  }
+
   struct OptionalAsset: MagicObject {
     @MagicValue var asset: MagicAsset<Data>?
   }
@@ -345,7 +349,7 @@ import Testing
       Bare.self, TwoKeys.self, TwoNils.self, SameNames.self, Rowid.self, Reserved.self,
       Omitting.self, Foreign.self, IndexedList.self, SearchedNumber.self, RequiredNil.self,
       CascadingList.self, RuleWithoutRelation.self, LazyText.self, OptionalTag.self,
-      OptionalTags.self, OptionalAsset.self,
+      OptionalTags.self, OptionalLazyTags.self, OptionalAsset.self,
     ] as [any MagicObject.Type])
   func `a type that cannot be stored throws when it is first used`(
     type: any MagicObject.Type

@@ -147,17 +147,23 @@ extension _PropertyRole {
       role.isLazy = true
       return role
     }
+    if let role = ofObjects(type) { return role }
+    let storage = ColumnStorage(of: type)
+    var role = _PropertyRole(.column(storage))
+    role.isOptional = storage.isOptional
+    return role
+  }
+
+  /// Returns the role of an eager relation or an asset, or nil for a type with other values. Unlike
+  /// ``of(_:)``, never decodes a value of the type to determine its column.
+  static func ofObjects(_ type: Any.Type) -> _PropertyRole? {
     if let type = type as? any MagicObject.Type { return _PropertyRole(.object(type)) }
     if let type = type as? any MagicCollection.Type {
       var role = type.magicRole
       role.collection = type as? any ContiguousObjects.Type
       return role
     }
-    if type is any AssetValue.Type { return _PropertyRole(.asset) }
-    let storage = ColumnStorage(of: type)
-    var role = _PropertyRole(.column(storage))
-    role.isOptional = storage.isOptional
-    return role
+    return type is any AssetValue.Type ? _PropertyRole(.asset) : nil
   }
 }
 

@@ -36,9 +36,9 @@ extension MagicProperty {
 
   /// Whether the property's type is an optional of a relation or of an asset, such as `Person?`.
   static var isOptionalOfObjects: Bool {
-    guard let optional = Value.self as? any OptionalValue.Type else { return false }
-    if case .column = _PropertyRole.of(optional.wrappedType).kind { return false }
-    return true
+    guard let type = (Value.self as? any OptionalValue.Type)?.wrappedType else { return false }
+    if let lazy = type as? any LazyValue.Type { return lazy.role.isRelation || lazy.role.isAsset }
+    return _PropertyRole.ofObjects(type) != nil
   }
 
   /// The type of the property if it is a collection with keys, or nil for any other type.
