@@ -1,5 +1,6 @@
 import Foundation
 import MagicData
+import Synchronization
 import Testing
 import TestSupport
 
@@ -17,10 +18,26 @@ private struct ClosingPage: MagicObject {
   }
 }
 
+/// A store that is never released.
+private let neverReleased = Mutex<MagicData?>(nil)
+
 @Suite struct StoreClosingTests {
   let folder: TestFolder
 
   init() throws { folder = try TestFolder() }
+
+  @Test func `the end of the process deletes the folder of a temporary store`() async throws {
+    await #expect(processExitsWith: .success) { [path = folder.path] in
+      setenv("TMPDIR", path, 1)
+      let magic = try MagicData(type: .temporary)
+      neverReleased.withLock { $0 = magic }
+      try magic.update(ClosingPage("a"))
+      let folders = try FileManager.default.contentsOfDirectory(atPath: path)
+      #expect(folders.contains { $0.hasPrefix("MagicData-") })
+    }
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(left.filter { $0.hasPrefix("MagicData-") } == [])
+  }
 
   @Test func `a closed store has no open files`() throws {
     let magic = try MagicData(path: folder.path)

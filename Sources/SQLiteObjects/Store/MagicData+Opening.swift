@@ -133,7 +133,8 @@ extension MagicData {
     self.init(try await Worker().run { try StoreParts(server: open(), folder: assetFolder) })
   }
 
-  /// Creates a store that is deleted when it is closed or released, blocking the thread.
+  /// Creates a store that is deleted when it is closed or released, or when the process exits. Blocks
+  /// the thread.
   ///
   /// - Parameter type: The storage for the objects: files or memory.
   /// - Throws: `SQLiteError` or `AssetError`.
@@ -141,7 +142,8 @@ extension MagicData {
     self.init(try StoreParts(inMemory: type == .memory))
   }
 
-  /// Creates a store that is deleted when it is closed or released. Suspends the task meanwhile.
+  /// Creates a store that is deleted when it is closed or released, or when the process exits.
+  /// Suspends the task meanwhile.
   ///
   /// - Parameter type: The storage for the objects: files or memory.
   /// - Throws: The errors of the blocking ``init(type:)``, and `CancellationError` if the task was

@@ -16,7 +16,7 @@ import Synchronization
 /// a form that blocks the thread and one that suspends the task. Objects are `Sendable` if their
 /// values are.
 public final class MagicData: ObjectStore {
-  /// A kind of store that is deleted when it is closed or released.
+  /// A kind of store that is deleted when it is closed or released, or when the process exits.
   public enum StoreType: Sendable {
     /// The database and the assets are stored in a temporary folder.
     case temporary

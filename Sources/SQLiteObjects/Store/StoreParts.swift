@@ -157,17 +157,34 @@ package enum StorePath {
 }
 
 /// A folder with a unique name in the system's temporary folder. Releasing the instance deletes the
-/// folder.
+/// folder, and so does the end of the process: a global variable is never released.
 package final class TemporaryFolder: Sendable {
   package let path: String
   private let removal = Mutex(())
+
+  /// The paths of the folders that exist or are being created.
+  private static let existing = Mutex<Set<String>>([])
+
+  /// Deletes the existing folders when the process exits (`atexit`).
+  private static let deletesAtExit: Void = {
+    atexit {
+      for path in TemporaryFolder.existing.withLock({ $0 }) { try? TemporaryFolder.delete(path) }
+    }
+  }()
 
   package init() throws {
     // Throws if the path isn't valid UTF-8. Foundation would repair it and use a different folder.
     _ = try environmentPath("TMPDIR")
     let base = FileManager.default.temporaryDirectory.path
     path = "\(base)/MagicData-\(UUID().uuidString)"
-    try StorePath.makeFolder(path)
+    Self.deletesAtExit
+    Self.existing.withLock { _ = $0.insert(path) }
+    do {
+      try StorePath.makeFolder(path)
+    } catch {
+      Self.existing.withLock { _ = $0.remove(path) }
+      throw error
+    }
   }
 
   deinit {
@@ -178,20 +195,26 @@ package final class TemporaryFolder: Sendable {
   /// Deletes the folder if it exists. Concurrent calls wait until the deletion has finished.
   func remove() throws {
     try removal.withLock { _ in
-      let files = FileManager.default
-      let gone = "\(path).removed"
-      // Renamed first: a connection that is still closing on another thread could create files at
-      // the path.
-      if files.fileExists(atPath: path) { try files.moveItem(atPath: path, toPath: gone) }
-      var attempts = 0
-      while files.fileExists(atPath: gone) {
-        do {
-          try files.removeItem(atPath: gone)
-        } catch {
-          // An asset store that is still closing may delete its own files at the same time.
-          attempts += 1
-          if attempts == 10 { throw error }
-        }
+      try Self.delete(path)
+      Self.existing.withLock { _ = $0.remove(path) }
+    }
+  }
+
+  private static func delete(_ path: String) throws {
+    let files = FileManager.default
+    let gone = "\(path).removed"
+    // Renamed first: a connection that is still closing on another thread could create files at
+    // the path.
+    if files.fileExists(atPath: path) { try files.moveItem(atPath: path, toPath: gone) }
+    var attempts = 0
+    while files.fileExists(atPath: gone) {
+      do {
+        try files.removeItem(atPath: gone)
+      } catch {
+        // Another thread may delete the same files: an asset store that is still closing, or the
+        // release of the store while the process exits.
+        attempts += 1
+        if attempts == 10 { throw error }
       }
     }
   }
