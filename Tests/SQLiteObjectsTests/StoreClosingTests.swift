@@ -27,8 +27,8 @@ private let neverReleased = Mutex<MagicData?>(nil)
   init() throws { folder = try TestFolder() }
 
   @Test func `the end of the process deletes the folder of a temporary store`() async throws {
-    await #expect(processExitsWith: .success) { [path = folder.path] in
-      setenv("TMPDIR", path, 1)
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      unsafe setenv("TMPDIR", path, 1)
       let magic = try MagicData(type: .temporary)
       neverReleased.withLock { $0 = magic }
       try magic.update(ClosingPage("a"))
