@@ -162,13 +162,17 @@ package final class TemporaryFolder: Sendable {
   package let path: String
   private let removal = Mutex(())
 
-  /// The paths of the folders that exist or are being created.
-  private static let existing = Mutex<Set<String>>([])
+  /// The paths of the folders that exist or are being created, and the process that created each.
+  private static let existing = Mutex<[String: pid_t]>([:])
 
-  /// Deletes the existing folders when the process exits (`atexit`).
+  /// Deletes the existing folders when the process exits (`atexit`). A forked process leaves those
+  /// of its parent.
   private static let deletesAtExit: Void = {
     atexit {
-      for path in TemporaryFolder.existing.withLock({ $0 }) { try? TemporaryFolder.delete(path) }
+      let process = getpid()
+      for (path, owner) in TemporaryFolder.existing.withLock({ $0 }) where owner == process {
+        try? TemporaryFolder.delete(path)
+      }
     }
   }()
 
@@ -178,11 +182,11 @@ package final class TemporaryFolder: Sendable {
     let base = FileManager.default.temporaryDirectory.path
     path = "\(base)/MagicData-\(UUID().uuidString)"
     Self.deletesAtExit
-    Self.existing.withLock { _ = $0.insert(path) }
+    Self.existing.withLock { $0[path] = getpid() }
     do {
       try StorePath.makeFolder(path)
     } catch {
-      Self.existing.withLock { _ = $0.remove(path) }
+      Self.existing.withLock { $0[path] = nil }
       throw error
     }
   }
@@ -196,7 +200,7 @@ package final class TemporaryFolder: Sendable {
   func remove() throws {
     try removal.withLock { _ in
       try Self.delete(path)
-      Self.existing.withLock { _ = $0.remove(path) }
+      Self.existing.withLock { $0[path] = nil }
     }
   }
 
