@@ -140,7 +140,11 @@ let package = Package(
       exclude: ["Fixture"], swiftSettings: settings),
     tests(of: "SPON", ["Fuzzing"]),
     tests(of: "SQLSyntax", ["SyntaxOracle"]),
-    tests(of: "SQLiteCore", ["Conformance", "CoreHelper"]),
+    tests(of: "SQLiteCore", ["CExtension", "Conformance", "CoreHelper"]),
+    // An SQLite extension that is linked into the tests. They also compile it as a shared library.
+    .target(
+      name: "CExtension", dependencies: ["CSQLite"], path: "Tests/CExtension",
+      cSettings: [.define("SQLITE_CORE")]),
     .executableTarget(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
       swiftSettings: settings),

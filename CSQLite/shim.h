@@ -31,6 +31,7 @@ extern int sqlite3_preupdate_count(sqlite3 *) CSQLITE_OPTIONAL;
 extern int sqlite3_preupdate_depth(sqlite3 *) CSQLITE_OPTIONAL;
 extern int sqlite3_preupdate_blobwrite(sqlite3 *) CSQLITE_OPTIONAL;
 extern int sqlite3_error_offset(sqlite3 *) CSQLITE_OPTIONAL;
+extern int sqlite3_load_extension(sqlite3 *, const char *, const char *, char **) CSQLITE_OPTIONAL;
 extern unsigned char *sqlite3_serialize(sqlite3 *, const char *, sqlite3_int64 *, unsigned int)
     CSQLITE_OPTIONAL;
 extern int sqlite3_deserialize(
@@ -45,6 +46,7 @@ static inline int csqlite_has_preupdate(void) {
 static inline int csqlite_has_serialize(void) {
   return sqlite3_serialize != NULL && sqlite3_deserialize != NULL;
 }
+static inline int csqlite_has_load_extension(void) { return sqlite3_load_extension != NULL; }
 static inline int csqlite_preupdate_blobwrite(sqlite3 *db) {
   return sqlite3_preupdate_blobwrite != NULL ? sqlite3_preupdate_blobwrite(db) : -1;
 }

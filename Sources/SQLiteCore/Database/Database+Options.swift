@@ -121,6 +121,16 @@ extension Database {
     /// With a non-nil value, full-text search tables must also use one of SQLite's own tokenizers,
     /// with a value for each of its options.
     public var allowedModules: Set<String>?
+    /// The extensions that are added to each connection, in this order. They are added when the
+    /// connection is opened, before the schema is read and before ``prepareConnection``. SQL can't
+    /// load further extensions with `load_extension`.
+    ///
+    /// If an extension can't be added, the connection isn't opened, and the access or initializer
+    /// that needs it throws. Options that are derived from ``untrusted`` reject extensions, and so
+    /// does a database of a cluster.
+    public var extensions: [Extension] = []
+    /// Whether the options are those of ``untrusted``, possibly with changes.
+    fileprivate(set) var isUntrusted = false
     /// The maximum duration of an access for which no deadline is given, including the time that it
     /// waits, or nil for no maximum.
     public var accessTimeout: Duration?
@@ -186,13 +196,15 @@ extension Database {
     /// attach other files, call functions with side effects from its views and triggers, or keep a
     /// statement running. Opening throws if the schema contains more than 8 MiB of SQL, if a view
     /// expands to more than that, or if virtual tables use modules other than those of full-text
-    /// search and R*Tree.
+    /// search and R*Tree, or if the options contain ``extensions``, whose code may not be prepared
+    /// for malicious content.
     ///
     /// Two risks remain. SQLite's compiler may take a second or two and some hundred megabytes, and
     /// can't be interrupted meanwhile. Changes that another program makes to the file while it is
     /// open aren't checked.
     public static var untrusted: Options {
       var options = Options(mode: .readOnly)
+      options.isUntrusted = true
       options.updatesStatistics = false
       options.checksCells = true
       options.mappedSize = 0

@@ -31,7 +31,7 @@ extension DatabaseFile {
     func set(_ name: String, _ value: String) throws(SQLiteError) {
       _ = try connection.pragma(name, "=\(value)")
     }
-    try handle.configure(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false)
+    try handle.add(options.extensions, isTrusted: !options.isUntrusted)
     try handle.configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, options.trustedSchema)
     try handle.configure(SQLITE_DBCONFIG_DQS_DML, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_DQS_DDL, options.doubleQuotedStrings)

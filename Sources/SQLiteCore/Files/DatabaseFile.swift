@@ -58,6 +58,11 @@ final class DatabaseFile: Sendable {
     }
     self.options = options
     server = nil
+    // If an extension can't be added, don't create the file.
+    if !options.extensions.isEmpty, unsafe access(path, F_OK) != 0 {
+      try ConnectionHandle(name: ":memory:", flags: SQLITE_OPEN_READWRITE, vfs: nil)
+        .add(options.extensions, isTrusted: !options.isUntrusted)
+    }
     let (absolute, wasCreated) = try DatabaseFile.prepare(path, options)
     location = .file(absolute)
     self.wasCreated = wasCreated
@@ -112,6 +117,9 @@ final class DatabaseFile: Sendable {
     _ shared: SharedFile, forReading: Bool, _ reasonToEnd: @escaping @Sendable () -> String?
   ) throws(SQLiteError) -> ConnectionHandle {
     if let server {
+      guard options.extensions.isEmpty else {
+        throw Database.Feature.extensions.refusal(server.name)
+      }
       let handle = try ConnectionHandle(name: ":memory:", flags: flags, vfs: nil)
       handle.remote = try server.connect(forReading: forReading, reasonToEnd)
       return handle

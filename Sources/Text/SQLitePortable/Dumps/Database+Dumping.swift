@@ -140,8 +140,9 @@ extension Database {
     of path: String, _ format: any DumpFormat, _ work: CopyWork
   ) throws -> Database {
     var options = Options()
-    // The schema may need functions and collations that the program prepares for the database
-    // itself.
+    // The schema may need the extensions of the database itself, and the functions and collations
+    // that the program prepares for it.
+    options.extensions = self.options.extensions
     options.prepareConnection = self.options.prepareConnection
     // Rows may precede the rows that they reference.
     options.foreignKeys = false
