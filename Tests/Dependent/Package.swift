@@ -7,9 +7,9 @@ let package = Package(
   name: "Dependent",
   platforms: [.macOS(.v15)],
   dependencies: [
-    // Uses a symbolic link, like Benchmarks, because the name of a package's folder is its
-    // identity.
-    .package(path: "MagicData")
+    // The symbolic link of Benchmarks: the name of a package's folder is its identity, and with the
+    // same path both packages share one release build of the library (see `.ci/release`).
+    .package(path: "../../Benchmarks/MagicData")
   ],
   targets: [
     .executableTarget(
