@@ -1,5 +1,6 @@
 import SQLiteCore
 import SQLiteRelations
+import Synchronization
 
 /// A reference to a lazy property of an object in a store. The value of the property stays in the
 /// store until it is requested.
@@ -152,7 +153,7 @@ extension LazyState {
 }
 
 /// A value that is loaded on demand.
-package protocol LazyValue: Codable, Sendable {
+package protocol LazyValue: Codable {
   /// The role of a property of this type.
   static var role: _PropertyRole { get }
   /// Creates a value that is loaded from a property in a store, or an unset value if `source` is
@@ -160,10 +161,88 @@ package protocol LazyValue: Codable, Sendable {
   init(source: LazySource?)
   /// Creates a value from the keys of a relation that was decoded.
   init(unresolved keys: RelationKeys)
-  /// A copy of the value's current state.
-  var state: LazyState { get }
+  /// The storage of the value's state.
+  var box: LazyBox { get }
+}
+
+/// The storage of a lazy value's state. All copies of the value reference the same box.
+///
+/// A box is Sendable, whatever the type of the value. The value leaves it only through an
+/// ``AsyncMagical``, which is Sendable only if the type is.
+package final class LazyBox: Sendable {
+  /// The `deinit` of a value may access this value, so no value is released while this is locked.
+  private let current: Mutex<LazyState>
+
+  init(_ state: LazyState) {
+    current = Mutex(state)
+  }
+
+  deinit {
+    IterativeRelease.forms(
+      current.withLock { state in
+        let held = state.held
+        state = LazyState(.unset)
+        return held
+      })
+  }
+
+  /// A copy of the current state.
+  var state: LazyState { current.withLock { $0 } }
+
+  /// Changes the state. What the change replaces is released after the lock.
+  private func update(_ body: (inout LazyState) -> Void) {
+    _ = current.withLock { state in
+      let former = state
+      body(&state)
+      return former
+    }
+  }
+
+  /// Sets the value, and discards the recorded changes of the collection.
+  func set(_ live: _LiveValue) { update { $0.set(live) } }
+
+  /// Records a change of the collection, for the next save to write.
+  ///
+  /// - Parameters:
+  ///   - change: The change.
+  ///   - empty: The value of a collection that was never set, or nil if the type has no empty value.
+  func change(_ change: LinkEdit<_LiveValue>, orEmpty empty: _LiveValue?) {
+    update { state in
+      if case .unset = state.content, let empty { state.content = .set(empty) }
+      state.change(change)
+    }
+  }
+
+  /// Records the links of the collection that a fetch has returned, so that the next save can write
+  /// only the difference from them.
+  ///
+  /// - Parameters:
+  ///   - links: The links in the store.
+  ///   - state: The state before the fetch. If a save has finished in the meantime, the links count
+  ///     as unknown.
+  func show(_ links: LazyLinks, after state: LazyState) {
+    update { current in
+      guard current.source?.zIndex == links.owner else { return }
+      // If changes were saved during the fetch, its result may include them, and the links before
+      // them are unknown.
+      current.base = current.saved == state.saved ? links : nil
+    }
+  }
+
   /// Applies the recorded changes to a collection that was set, and returns the resulting state.
-  func folded() throws -> LazyState
+  func folded() throws -> LazyState {
+    let state = state
+    if state.edits.isEmpty || state.live == nil { return state }
+    let folded = try state.folded()
+    update { current in
+      if current.number == state.number, current.edits.count == state.edits.count {
+        current.content = folded.content
+        current.edits = []
+      }
+    }
+    return folded
+  }
+
   /// Records that the value was saved.
   ///
   /// - Parameters:
@@ -171,9 +250,12 @@ package protocol LazyValue: Codable, Sendable {
   ///   - base: The links that were saved, or nil if they are unknown.
   ///   - source: The property in the store from which the value is read from now on, or nil to keep
   ///     the value in memory.
-  func saved(_ state: LazyState, _ base: LazyLinks?, replacedBy source: LazySource?)
+  func saved(_ state: LazyState, _ base: LazyLinks?, replacedBy source: LazySource?) {
+    update { $0.recordSave(state, base: base, source: source) }
+  }
+
   /// Records that the transaction that saved the value was rolled back.
   ///
   /// - Parameter state: The state that was saved.
-  func unsaved(_ state: LazyState)
+  func unsaved(_ state: LazyState) { update { $0.recordRollback(state) } }
 }

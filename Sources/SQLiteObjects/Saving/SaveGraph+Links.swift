@@ -34,7 +34,7 @@ extension SaveGraph.Transaction {
   private func knownLinks(_ node: SaveGraph.Node, _ slot: Int) -> LinkTargets? {
     if node.plan.properties[slot].role.isLazy {
       guard let owner = node.storage.zIndex(in: store.identity) else { return nil }
-      return lazy(slot, of: node)?.value.state.base?
+      return lazy(slot, of: node)?.box.state.base?
         .links(of: owner, in: store.identity)
     }
     return node.storage.knownLinks(slot, in: store.identity, node.context)?.links
@@ -103,7 +103,7 @@ extension SaveGraph.Transaction {
   /// save read it.
   private func isSaved(_ node: SaveGraph.Node, _ slot: Int) -> Bool {
     if let lazy = lazy(slot, of: node), lazy.isOwn {
-      return lazy.state.isChanged && lazy.value.state.saved >= lazy.state.number
+      return lazy.state.isChanged && lazy.box.state.saved >= lazy.state.number
     }
     guard let known = node.storage.knownLinks(slot, in: store.identity, node.context) else {
       return false

@@ -72,23 +72,23 @@ extension SaveGraph {
     for lazy in lazies[node.lazies] {
       let slot = lazy.slot
       // A value that was set during the save remains a pending change.
-      if lazy.value.state.number != lazy.state.number {
+      if lazy.box.state.number != lazy.state.number {
         saved.assigned.removeAll { $0.slot == slot }
       }
       guard lazy.isOwn else { continue }
       if lazy.state.isChanged { undo?.add(lazy) }
       let known = saved.links?.first { $0.slot == slot }
       let source =
-        node.leavesInStore(lazy.state, in: content)
+        node.leavesInStore(lazy, in: content)
         ? source(of: node, slot, saved.zIndex, in: content) : nil
-      lazy.value.saved(
+      lazy.box.saved(
         lazy.state,
         known.map {
           LazyLinks(store: content.identity, owner: saved.zIndex, links: $0.links)
         }, replacedBy: source)
       // The value is shared with another property and now represents that one, so this property
       // can't use it.
-      if let source, let other = lazy.value.state.source, !other.isSame(as: source) {
+      if let source, let other = lazy.box.state.source, !other.isSame(as: source) {
         saved.settle(slot, .lazy)
       }
     }
@@ -112,11 +112,9 @@ extension SaveGraph.Node {
   /// the same cycle: either would leak if it stayed in memory. It also applies to a value that was
   /// already in this store, because the value may still refer to the store as it was before it was
   /// closed and opened again.
-  fileprivate func leavesInStore(_ state: LazyState, in content: StoreContent) -> Bool {
-    if let source = state.source { return source.content.identity == content.identity }
-    if storage.fetchedZIndex != nil { return true }
-    guard let live = state.live, let cycle = context?.cycle else { return false }
-    return cycle.isReferenced(by: live)
+  fileprivate func leavesInStore(_ lazy: SaveGraph.Lazy, in content: StoreContent) -> Bool {
+    if let source = lazy.state.source { return source.content.identity == content.identity }
+    return storage.fetchedZIndex != nil || lazy.isInCycle
   }
 }
 

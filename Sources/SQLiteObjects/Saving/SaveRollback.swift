@@ -53,6 +53,6 @@ final class SaveRollback {
         object.storage?.restore(.known(state))
       }
     }
-    for lazy in lazies { lazy.value.unsaved(lazy.state) }
+    for lazy in lazies { lazy.box.unsaved(lazy.state) }
   }
 }
