@@ -85,10 +85,18 @@ final class ObjectGroup: Sendable {
   /// Returns the instance of a class at a row, or nil if none is alive.
   func instance(at row: Int) -> AnyObject? { state.withLock { $0.instances[row] }?.object }
 
-  /// Records the instance of a class at a row.
-  func register(_ object: AnyObject, at row: Int) {
+  /// Records the instance of a class at a row, unless another task has recorded one that is alive.
+  ///
+  /// - Returns: The recorded instance.
+  @discardableResult
+  func register(_ object: AnyObject, at row: Int) -> AnyObject {
     let instance = Instance(object: object)
-    state.withLock { $0.instances[row] = instance }
+    let recorded = state.withLock { state in
+      if let known = state.instances[row], known.object != nil { return known }
+      state.instances[row] = instance
+      return instance
+    }
+    return recorded.object ?? register(object, at: row)
   }
 
   /// Records that a storage may hold objects of other groups.
