@@ -78,6 +78,23 @@ extension ObjectStorage {
         let written = links ?? []
         links = written + former.filter { known in !written.contains { $0.slot == known.slot } }
       }
+      if let last = state.identity, last.store != store, last.isCurrent, last.savedCount > count {
+        // Another store has saved newer values in the meantime, and has assigned the ids of their
+        // assets. It remains the store of the last save.
+        let originals = slots.copies
+        for slot in 0..<slots.count {
+          if slots.isChanged(slot, since: count) {
+            originals[slot] = values[first + slot]
+          } else if let known, shape.properties[slot].role.isAsset {
+            originals[slot] = known[slot]
+          }
+        }
+        for (slot, form) in assigned { originals[slot] = form }
+        state.addOtherIdentity(
+          Identity(
+            content, zIndex: zIndex, savedCount: count, SavedState(links, originals: originals)))
+        return .known(former)
+      }
       if state.extras == nil, links == nil, state.content.map({ $0.identity == store }) ?? true {
         (state.content, state.zIndex) = (content, zIndex)
       } else {

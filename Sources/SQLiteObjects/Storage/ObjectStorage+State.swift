@@ -215,11 +215,17 @@ extension ObjectStorage {
         unsafe extras.otherIdentities?.removeAll { $0.store == new.store }
         let state = SavedState(
           other.state?.links, originals: unsafe extras.originals ?? slots.copies)
-        let former = Identity(
-          other.content, zIndex: other.zIndex, savedCount: other.savedCount, state)
-        unsafe extras.otherIdentities = (extras.otherIdentities ?? []) + [former]
+        addOtherIdentity(
+          Identity(other.content, zIndex: other.zIndex, savedCount: other.savedCount, state))
       }
       setIdentity(new)
+    }
+
+    /// Records an identity in a store other than that of the last save or fetch. It replaces the
+    /// former identity in this store.
+    mutating func addOtherIdentity(_ other: Identity) {
+      let others = (otherIdentities ?? []).filter { $0.store != other.store }
+      setOtherIdentities(others + [other])
     }
   }
 }
