@@ -189,6 +189,13 @@ let package = Package(
       path: "Tests/UndoHelper", swiftSettings: settings),
     tests(of: "Tour", ["Conformance", "MagicCluster", "MagicData", "Terminal"]),
     tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
+    // The programs of the guides for coming from and leaving for other libraries.
+    .testTarget(
+      name: "GuidesTests",
+      dependencies: [
+        "MagicData", "MagicHistory", "SQLiteHistory", "SQLitePortable", "TestSupport",
+      ],
+      exclude: ["GRDB.sql"], swiftSettings: settings),
     // Injected faults, killed processes and hostile input for all layers. Its C code is used by tests only.
     .target(
       name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",

@@ -39,6 +39,14 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings),
+    // Checks what the guides say about GRDB.
+    .executableTarget(
+      name: "Guides",
+      dependencies: [
+        .product(name: "MagicData", package: "MagicData"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings),
     .executableTarget(
       name: "PortableBenchmarks",
       dependencies: [
