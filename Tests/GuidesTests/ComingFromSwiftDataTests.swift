@@ -122,6 +122,27 @@ import Testing
     try expectEmptyStore()
   }
 
+  @Test func `the calls that replace those of SwiftData work as documented`() throws {
+    try importTrips(from: fixture.store, into: magic)
+    let query = Trip.where(\.$budget > 100).ordered(by: .ascending(\.$start))
+    #expect(try magic.fetch(query).map(\.name) == ["Paris"])
+    #expect(try magic.fetch(query.count) == 1)
+    #expect(try magic.fetch(query.values(\.$name, \.$start)).map(\.0) == ["Paris"])
+    #expect(try magic.fetch(query.values(\.$code)) == [CoreDataFixture.paris])
+    #expect(try magic.fetch(Trip.where((\Trip.$name).contains("a"))).count == 2)
+    #expect(try magic.fetch(Trip.where(\.$budget > 100 && \.$start < Date())).count == 1)
+    let byState = Trip.all.ordered(by: .descending(\.$isArchived))
+    #expect(try magic.fetch(byState).map(\.name) == ["Roma", "Paris"])
+    #expect(try magic.fetch(byState.limit(1, offset: 1)).map(\.name) == ["Paris"])
+    var names: [String] = []
+    try magic.forEach(byState) { names.append($0.name) }
+    #expect(names == ["Roma", "Paris"])
+    let sections = try magic.fetch(Trip.all.aggregate(.count, by: \.$isArchived))
+    #expect(sections.count == 2)
+    #expect(try magic.removeAll(Trip.where(\.$isArchived == true)) == 1)
+    #expect(try magic.count(of: Stop.self) == 2)
+  }
+
   @Test func `the store of Core Data stays unchanged`() throws {
     let before = try Data(contentsOf: fixture.store)
     try importTrips(from: fixture.store, into: magic)

@@ -72,7 +72,7 @@ do {
   film.cast = [brigitte, alfred]
   film.poster = MagicAsset(value: Data([1, 2, 3]), pathExtension: "png")
   try magic.update(film)
-  magic.close()
+  try magic.close()
 
   let path = store + "/default.sqlite3"
   let films = try readFilms(path)
@@ -89,7 +89,7 @@ do {
   let again = try MagicData(path: store)
   let changed = try again.object(of: Film.self, primary: 1)
   try check(changed.title == "Nosferatu" && changed.studio.name == "Prana", "\(changed.title)")
-  try check(try again.fetch(Film.all.search("Nosferatu")).count == 1, "the index is stale")
+  try check(try again.fetch(Film.all.search(.all(of: "Nosferatu"))).count == 1, "the index is stale")
   try check(try again.object(of: Studio.self).count == 2, "the studio is missing")
   try check(try changed.poster.get() == nil, "the asset was not removed")
   try check(try again.assets.sweep().removed.isEmpty, "a file was left over")
