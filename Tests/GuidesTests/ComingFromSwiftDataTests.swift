@@ -131,12 +131,12 @@ import Testing
     #expect(try magic.fetch(query.values(\.$code)) == [CoreDataFixture.paris])
     #expect(try magic.fetch(Trip.where((\Trip.$name).contains("a"))).count == 2)
     #expect(try magic.fetch(Trip.where(\.$budget > 100 && \.$start < Date())).count == 1)
-    let byState = Trip.all.ordered(by: .descending(\.$isArchived))
-    #expect(try magic.fetch(byState).map(\.name) == ["Roma", "Paris"])
-    #expect(try magic.fetch(byState.limit(1, offset: 1)).map(\.name) == ["Paris"])
+    let latest = Trip.all.ordered(by: .descending(\.$start))
+    #expect(try magic.fetch(latest).map(\.name) == ["Paris", "Roma"])
+    #expect(try magic.fetch(latest.limit(1, offset: 1)).map(\.name) == ["Roma"])
     var names: [String] = []
-    try magic.forEach(byState) { names.append($0.name) }
-    #expect(names == ["Roma", "Paris"])
+    try magic.forEach(latest) { names.append($0.name) }
+    #expect(names == ["Paris", "Roma"])
     let sections = try magic.fetch(Trip.all.aggregate(.count, by: \.$isArchived))
     #expect(sections.count == 2)
     #expect(try magic.removeAll(Trip.where(\.$isArchived == true)) == 1)

@@ -6,10 +6,12 @@ import GRDB
 
 struct FilmRow: Codable, FetchableRecord, MutablePersistableRecord {
   static let databaseTableName = "Film"
-  static let studio = belongsTo(StudioRow.self, using: ForeignKey(["studio"], to: ["z_index"]))
+  static let maker = belongsTo(
+    StudioRow.self, key: "maker", using: ForeignKey(["studio"], to: ["z_index"]))
   static let castLinks = hasMany(CastLink.self, using: ForeignKey(["owner"], to: ["id"]))
   static let cast = hasMany(
-    PersonRow.self, through: castLinks.order(Column("position")), using: CastLink.person)
+    PersonRow.self, through: castLinks.order(Column("position")), using: CastLink.person,
+    key: "cast")
 
   static func databaseUUIDEncodingStrategy(for column: String) -> DatabaseUUIDEncodingStrategy {
     .uppercaseString
@@ -70,7 +72,7 @@ struct CastLink: Codable, FetchableRecord, PersistableRecord {
 /// A film with its studio and its cast, which GRDB loads with one more query.
 struct FilmInfo: Decodable, FetchableRecord {
   var film: FilmRow
-  var studio: StudioRow
+  var maker: StudioRow
   var cast: [PersonRow]
 }
 
@@ -78,8 +80,8 @@ func readFilms(_ path: String) throws -> [FilmInfo] {
   let queue = try DatabaseQueue(path: path)
   return try queue.read { db in
     try FilmRow
-      .including(required: FilmRow.studio.forKey("studio"))
-      .including(all: FilmRow.cast.forKey("cast"))
+      .including(required: FilmRow.maker)
+      .including(all: FilmRow.cast)
       .order(Column("title"))
       .asRequest(of: FilmInfo.self)
       .fetchAll(db)
