@@ -54,6 +54,8 @@ let package = Package(
     .library(name: "SQLitePortable", targets: ["SQLitePortable"]),
     .library(name: "SQLiteCluster", targets: ["SQLiteCluster"]),
     .library(name: "MagicCluster", targets: ["MagicCluster"]),
+    .library(name: "MagicTemplates", targets: ["MagicTemplates"]),
+    .library(name: "MagicTesting", targets: ["MagicTesting"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
     .executable(name: "Tour", targets: ["Tour"]),
     .executable(name: "magicdata", targets: ["MagicDataTool"]),
@@ -112,6 +114,15 @@ let package = Package(
       ["ExactText", "Platform", "SQLSyntax", "SQLiteCore", "SystemFiles"]),
     // Objects on a cluster.
     layer("MagicCluster", in: "Cluster", ["SQLiteCluster", "SQLiteCore", "SQLiteObjects"]),
+    // Copies of stores for tests and previews, and the difference of two stores.
+    layer(
+      "MagicTemplates", in: "Testing",
+      [
+        "Essentials", "ExactText", "Platform", "SQLiteAssets", "SQLiteCore", "SQLiteMapping",
+        "SQLiteObjects",
+      ]),
+    // A trait and an expectation for Swift Testing. No other module links Testing.
+    layer("MagicTesting", in: "Testing", ["MagicTemplates", "SQLiteObjects"]),
     // Re-exports objects and all layers below them.
     layer(
       "MagicData",
@@ -187,6 +198,7 @@ let package = Package(
       name: "UndoHelper",
       dependencies: ["UndoWorkload", "MagicData", "MagicHistory", "SQLiteHistory"],
       path: "Tests/UndoHelper", swiftSettings: settings),
+    tests(of: "MagicTesting", ["MagicData", "MagicHistory", "MagicTemplates"]),
     tests(of: "Tour", ["Conformance", "MagicCluster", "MagicData", "Terminal"]),
     tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
     // The programs of the guides for coming from and leaving for other libraries.

@@ -105,11 +105,15 @@ public final class AssetStore: Sendable {
   ///   - isAdopting: Whether the database's path determines the folder. If true, a database without
   ///     assets takes over the identity of an existing folder, and a missing folder is created only
   ///     when the first content is written, because many object stores never have assets.
+  ///   - original: The files of the store of which the database is a copy, or nil. They are copied
+  ///     to the missing folder when it is first accessed.
   package convenience init(
     _ database: Database, folder path: String, minimumFileSize: Int = 0,
-    operations: any FileOperations = SystemFileOperations(), isAdopting: Bool = false
+    operations: any FileOperations = SystemFileOperations(), isAdopting: Bool = false,
+    copying original: AssetFiles? = nil
   ) throws {
-    let parts = try Parts(database, path: path, operations, isAdopting: isAdopting)
+    let parts = try Parts(
+      database, path: path, operations, isAdopting: isAdopting, copying: original)
     self.init(parts, minimumFileSize: minimumFileSize)
     try begin(hasMarks: parts.hasMarks)
   }
@@ -134,7 +138,7 @@ public final class AssetStore: Sendable {
 
     init(
       _ database: Database, path: String, _ operations: any FileOperations,
-      isAdopting: Bool = false
+      isAdopting: Bool = false, copying original: AssetFiles? = nil
     ) throws {
       self.database = database
       self.operations = operations
@@ -146,7 +150,8 @@ public final class AssetStore: Sendable {
           try AssetSchema.prepare(connection, adopting: isAdopting ? path : nil, operations)
         }
       folder = try StoreFolder(
-        path: path, identity: identity, operations, createsMissing: !isAdopting)
+        path: path, identity: identity, operations, createsMissing: !isAdopting,
+        copying: original)
     }
   }
 

@@ -270,6 +270,32 @@ extension Database {
     return database
   }
 
+  /// Creates a database file with the content of another one, and opens it. The content isn't
+  /// synced.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the new file.
+  ///   - bytes: The content of a closed database file.
+  ///   - options: The options of the database and its connections.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/cannotOpen`` if the file exists, or with
+  ///   ``ResultCode/misuse`` if a journal exists next to the path. No file exists at the path then,
+  ///   unless it existed before.
+  package convenience init(
+    path: String, serialized bytes: [UInt8], options: Options
+  ) throws(SQLiteError) {
+    guard options.vfs == nil else {
+      throw SQLiteError(.misuse, "a copy cannot be written with a custom VFS; use the default one")
+    }
+    try OpenDatabases.checkMayReplace(path)
+    let file = try DatabaseFile(path: path, options: options, content: bytes)
+    do throws(SQLiteError) {
+      try self.init(file: file)
+    } catch {
+      for suffix in [""] + OpenDatabases.suffixes { _ = unsafe unlink(file.name + suffix) }
+      throw error
+    }
+  }
+
   private static func checkSerialize() throws(SQLiteError) {
     guard Capabilities.hasSerialize else {
       throw SQLiteError(

@@ -101,7 +101,7 @@ public final class Database: Sendable {
     }
   }
 
-  private convenience init(file: DatabaseFile) throws(SQLiteError) {
+  convenience init(file: DatabaseFile) throws(SQLiteError) {
     self.init(unopened: file)
     // Open the first connection now, so that `init` throws the errors of the file.
     do {

@@ -52,7 +52,15 @@ final class DatabaseFile: Sendable {
 
   /// Creates a location for a path. If the file does not exist and the options allow it, creates
   /// the file with the permissions from the options.
-  init(path: String, options: Database.Options) throws(SQLiteError) {
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - options: The options of the database.
+  ///   - content: The content of a new file, or nil for an empty one. If the file exists and this
+  ///     isn't nil, the initializer throws.
+  init(
+    path: String, options: Database.Options, content: [UInt8]? = nil
+  ) throws(SQLiteError) {
     guard !path.isEmpty, !containsNUL(path) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL character")
     }
@@ -63,7 +71,7 @@ final class DatabaseFile: Sendable {
       try ConnectionHandle(name: ":memory:", flags: SQLITE_OPEN_READWRITE, vfs: nil)
         .add(options.extensions, isTrusted: !options.isUntrusted)
     }
-    let (absolute, wasCreated) = try DatabaseFile.prepare(path, options)
+    let (absolute, wasCreated) = try DatabaseFile.prepare(path, options, content)
     location = .file(absolute)
     self.wasCreated = wasCreated
     watch = options.vfs == nil && !options.isImmutable ? FileWatch(path: absolute) : nil
@@ -186,7 +194,7 @@ extension DatabaseFile {
   ///
   /// - Returns: The absolute path, and whether the file was created.
   private static func prepare(
-    _ path: String, _ options: Database.Options
+    _ path: String, _ options: Database.Options, _ content: [UInt8]?
   ) throws(SQLiteError) -> (path: String, wasCreated: Bool) {
     // Search the bytes, because a slash and a following combining accent are one character.
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
@@ -203,7 +211,7 @@ extension DatabaseFile {
     if options.followsSymbolicLinks, let target = try resolve(absolute) { absolute = target }
     let name = absolute
     let wasCreated = try SharedFile.creationLock.withLock { _ throws(SQLiteError) in
-      try make(name, named: path, options)
+      try make(name, named: path, options, content)
     }
     return (name, wasCreated)
   }
@@ -211,9 +219,10 @@ extension DatabaseFile {
   /// Creates the file if it does not exist and the options allow it. Returns whether it was
   /// created.
   private static func make(
-    _ absolute: String, named path: String, _ options: Database.Options
+    _ absolute: String, named path: String, _ options: Database.Options, _ content: [UInt8]?
   ) throws(SQLiteError) -> Bool {
     if options.vfs == nil { try SharedFile.checkMayOpen(absolute) }
+    if let content { return try create(absolute, options, content) }
     var status = stat()
     if unsafe lstat(absolute, &status) == 0 {
       try check(absolute, status.st_mode)
@@ -240,7 +249,7 @@ extension DatabaseFile {
   }
 
   private static func create(
-    _ path: String, _ options: Database.Options
+    _ path: String, _ options: Database.Options, _ content: [UInt8]? = nil
   ) throws(SQLiteError) -> Bool {
     let files = SystemFileOperations()
     let flags = O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW
@@ -249,9 +258,16 @@ extension DatabaseFile {
         try files.open(path, in: SystemFileOperations.workingFolder, flags), files)
       // The permissions do not depend on the umask of the process.
       _ = fchmod(file.number, mode_t(options.filePermissions))
-      return true
+      guard let content else { return true }
+      do throws(SystemFailure) {
+        try file.write(unsafe content.span.bytes)
+        return true
+      } catch {
+        _ = unsafe unlink(path)
+        throw error
+      }
     } catch {
-      if error.number == EEXIST { return false }
+      if error.number == EEXIST, content == nil { return false }
       throw SQLiteError(
         .cannotOpen, "\(path): the file cannot be created: \(systemMessage(error.number))")
     }

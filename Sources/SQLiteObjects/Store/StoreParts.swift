@@ -6,12 +6,14 @@ import SQLiteMapping
 import Synchronization
 
 /// The opened parts of a store.
-struct StoreParts: Sendable {
+package struct StoreParts: Sendable {
   let database: Database
   let assets: AssetStore
   let identity: StoreIdentity
   /// The folder that is deleted when the store is closed or released, or nil if the store has none.
   let temporaryFolder: TemporaryFolder?
+  /// The plans and tables of the original store, or nil if the store isn't a copy.
+  var original: StoreKnowledge?
 
   /// Opens the default store of this program, and creates it if it doesn't exist.
   init() throws {
@@ -54,6 +56,38 @@ struct StoreParts: Sendable {
     try self.init(
       database, own, folder: folder ?? own.map { "\($0.path)/assets" } ?? "",
       minimumFileSize: folder == nil ? .max : 0)
+  }
+
+  /// Opens a copy of a store.
+  ///
+  /// - Parameters:
+  ///   - database: The database, with the content of the original store.
+  ///   - uuid: The UUID of the copy, if `database` contains it already. If this is nil, the copy
+  ///     gets a new UUID.
+  ///   - temporaryFolder: The folder that is deleted with the store, or nil. The assets of an
+  ///     in-memory database are in it.
+  ///   - files: The asset files to copy when the copy first accesses its asset folder, or nil.
+  ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
+  ///   - original: The plans and tables of the original store.
+  package init(
+    copy database: Database, uuid: String?, _ temporaryFolder: TemporaryFolder?,
+    _ files: AssetFiles?, minimumFileSize: Int, of original: StoreKnowledge
+  ) throws {
+    let uuid =
+      try uuid
+      ?? database.write { connection in
+        let new = UUID().uuidString
+        try MetaTable.setStoreUUID(new, connection)
+        return new
+      }
+    let folder = database.path.map(StorePath.assets) ?? temporaryFolder.map { "\($0.path)/assets" }
+    self.database = database
+    self.temporaryFolder = temporaryFolder
+    self.original = original
+    identity = StoreIdentity(uuid: uuid)
+    assets = try AssetStore(
+      database, folder: folder ?? "", minimumFileSize: minimumFileSize, isAdopting: true,
+      copying: files)
   }
 
   private init(
@@ -99,7 +133,7 @@ package enum StorePath {
   /// Returns the path of the database file of the store at `path`. That is `path` itself if it has
   /// the extension of a database or is an existing file. Otherwise `path` is a folder, which is
   /// created, and the file is in it.
-  static func database(at path: String) throws -> String {
+  package static func database(at path: String) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL character")
     }
