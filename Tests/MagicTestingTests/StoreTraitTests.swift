@@ -59,7 +59,7 @@ import Testing
   private struct Broken: Error {}
 
   @Test func `a test without the trait has no store`() {
-    let error = #expect(throws: MissingStoreError.self) { try MagicData.current }
+    let error = #expect(throws: StoreTraitError.self) { try MagicData.current }
     #expect(
       error.map { "\($0)" }
         == "the test has no store; add the trait .store(template) to the test or to its suite")

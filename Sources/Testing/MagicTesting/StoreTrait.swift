@@ -101,20 +101,28 @@ extension MagicData {
   /// Child tasks of the test have the same value, and so do tasks that the test creates with
   /// `Task.init`. Detached tasks and threads have none.
   ///
-  /// - Throws: ``MissingStoreError`` if neither the test nor a suite that contains it has the trait.
+  /// - Throws: ``StoreTraitError/noStore`` if neither the test nor a suite that contains it has the
+  ///   trait.
   public static var current: MagicData {
     get throws {
-      guard let magic = CurrentStore.value else { throw MissingStoreError() }
+      guard let magic = CurrentStore.value else { throw StoreTraitError.noStore }
       return magic
     }
   }
 }
 
 /// The error of a test that uses `MagicData.current` without the trait `store(_:type:)`.
-public struct MissingStoreError: Error, Hashable, CustomStringConvertible {
+public enum StoreTraitError: Error, Hashable, CustomStringConvertible {
+  /// Neither the test nor a suite that contains it has the trait, or the code runs in a detached
+  /// task or on another thread.
+  case noStore
+
   /// A description of the error in English.
   public var description: String {
-    "the test has no store; add the trait .store(template) to the test or to its suite"
+    switch self {
+    case .noStore:
+      "the test has no store; add the trait .store(template) to the test or to its suite"
+    }
   }
 }
 
