@@ -119,7 +119,7 @@ let package = Package(
       "MagicTemplates", in: "Testing",
       [
         "Essentials", "ExactText", "Platform", "SQLiteAssets", "SQLiteCore", "SQLiteMapping",
-        "SQLiteObjects",
+        "SQLiteObjects", "SystemFiles",
       ]),
     // A trait and an expectation for Swift Testing. No other module links Testing.
     layer("MagicTesting", in: "Testing", ["MagicTemplates", "SQLiteObjects"]),

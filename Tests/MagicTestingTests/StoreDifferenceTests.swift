@@ -130,7 +130,8 @@ import Testing
     }
     try magic.database.executeMultipleChanges(
       """
-      CREATE TABLE extra (a PRIMARY KEY, b);
+      CREATE TABLE extra (
+        a PRIMARY KEY, b);
       INSERT INTO extra VALUES ('x', 1.5), (x'00ff', NULL);
       CREATE INDEX extra_b ON extra (b);
       DROP TABLE setting
@@ -143,7 +144,7 @@ import Testing
         - table setting: CREATE TABLE setting (name TEXT PRIMARY KEY, value) WITHOUT ROWID
         - view seen: CREATE VIEW seen AS SELECT 1
         + index extra_b: CREATE INDEX extra_b ON extra (b)
-        + table extra: CREATE TABLE extra (a PRIMARY KEY, b)
+        + table extra: CREATE TABLE extra ( a PRIMARY KEY, b)
         - migration old
         extra: 2 rows differ
           + "x": b 1.5
@@ -202,16 +203,22 @@ import Testing
           SQL(unchecked: "CREATE TABLE t\(number) (a); INSERT INTO t\(number) VALUES (1)"))
       }
     }
+    let columns = (0..<100).map { "c\($0)" }.joined(separator: ", ")
+    try magic.database.executeMultipleChanges(
+      SQL(unchecked: "CREATE TABLE a (\(columns)); INSERT INTO a (c0) VALUES (1)"))
     let difference = try magic.difference(from: base, rowLimit: 3)
-    let setting = try #require(difference.tables.first)
+    let wide = try #require(difference.tables.first?.rows.first)
+    #expect("\(wide)".hasPrefix("+ 1: c0 1, c1 NULL, "))
+    #expect("\(wide)".hasSuffix(", c19 NULL, … and 80 more columns"))
+    let setting = try #require(difference.tables.dropFirst().first)
     #expect(setting.count == 1_000 && setting.rows.count == 3)
-    #expect(difference.tables.count == 50 && difference.tableCount == 61)
-    #expect(difference.schema.count == 50 && difference.schemaCount == 60)
+    #expect(difference.tables.count == 50 && difference.tableCount == 62)
+    #expect(difference.schema.count == 50 && difference.schemaCount == 61)
     let text = "\(difference)"
-    #expect(text.contains("\n… and 10 more differences of the schemas\n"))
+    #expect(text.contains("\n… and 11 more differences of the schemas\n"))
     #expect(text.contains("\n  … and 997 more rows\n"))
-    #expect(text.hasSuffix("\n… and 11 more tables"))
-    #expect(text.utf8.count < 10_000)
+    #expect(text.hasSuffix("\n… and 12 more tables"))
+    #expect(text.utf8.count < 12_000)
     #expect(try magic.difference(from: base, rowLimit: -1).tables.allSatisfy(\.rows.isEmpty))
   }
 

@@ -152,6 +152,19 @@ enum Copying: CaseIterable, Sendable {
     }
   }
 
+  @Test(arguments: [MagicData.StoreType.memory, .temporary])
+  func `asset files are copied when a copy first accesses its asset folder`(
+    type: MagicData.StoreType
+  ) throws {
+    let template = StoreTemplate.shelves()
+    let magic = try MagicData(copying: template, type: type)
+    try magic.update(Volume("Lady Susan"))
+    let volumes = try magic.fetch(Volume.all.ordered(by: .ascending(\.$id)))
+    #expect(!FileManager.default.fileExists(atPath: magic.assets.path))
+    #expect(try volumes[0].cover?.data() == Data("png".utf8))
+    #expect(FileManager.default.fileExists(atPath: "\(magic.assets.path)/files"))
+  }
+
   @Test func `an object of one copy is a new object in another copy`() throws {
     let template = StoreTemplate.shelves()
     let (one, other) = (

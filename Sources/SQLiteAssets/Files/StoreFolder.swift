@@ -52,8 +52,8 @@ final class StoreFolder: Sendable {
   let path: String
   private let identity: AssetID
   private let operations: any FileOperations
-  /// The files to copy to the missing folder when it is first accessed, or nil.
-  private let original: AssetFiles?
+  /// Creates the missing folder with the files of another store when it is first accessed, or nil.
+  private let create: AssetStore.FolderCreation?
   /// The state of the folders. Calls that are running when the store is closed can still use the
   /// folders that they have opened.
   private let state = Mutex(State.missing)
@@ -70,16 +70,16 @@ final class StoreFolder: Sendable {
   ///   - operations: The file system calls.
   ///   - createsMissing: Whether to create a missing folder now. If false, it is created at its
   ///     first use.
-  ///   - original: The files to copy to the folder when it is first accessed, or nil.
+  ///   - create: Creates the folder at its first access if it is missing, or nil.
   init(
     path: String, identity: AssetID, _ operations: any FileOperations, createsMissing: Bool,
-    copying original: AssetFiles? = nil
+    creatingWith create: AssetStore.FolderCreation? = nil
   ) throws(AssetError) {
     self.path = try File.absolute(path)
     self.identity = identity
     self.operations = operations
-    self.original = original
-    if original == nil { _ = try folders(making: createsMissing) }
+    self.create = create
+    if create == nil { _ = try folders(making: createsMissing) }
   }
 
   /// Returns the open folders of the store. Creates them if they are missing.
@@ -97,7 +97,7 @@ final class StoreFolder: Sendable {
       case .closed: throw .closed(path: path)
       case .open(let folders): return folders
       case .missing:
-        try original?.copy(to: path)
+        try create?(path)
         let root =
           makes
           ? try Folder.open(path: path, operations) : try Folder.existing(path: path, operations)

@@ -66,12 +66,12 @@ package struct StoreParts: Sendable {
   ///     gets a new UUID.
   ///   - temporaryFolder: The folder that is deleted with the store, or nil. The assets of an
   ///     in-memory database are in it.
-  ///   - files: The asset files to copy when the copy first accesses its asset folder, or nil.
+  ///   - create: Creates the asset folder at its first access, or nil.
   ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
   ///   - original: The plans and tables of the original store.
   package init(
     copy database: Database, uuid: String?, _ temporaryFolder: TemporaryFolder?,
-    _ files: AssetFiles?, minimumFileSize: Int, of original: StoreKnowledge
+    _ create: AssetStore.FolderCreation?, minimumFileSize: Int, of original: StoreKnowledge
   ) throws {
     let uuid =
       try uuid
@@ -87,7 +87,7 @@ package struct StoreParts: Sendable {
     identity = StoreIdentity(uuid: uuid)
     assets = try AssetStore(
       database, folder: folder ?? "", minimumFileSize: minimumFileSize, isAdopting: true,
-      copying: files)
+      creatingFolderWith: create)
   }
 
   private init(

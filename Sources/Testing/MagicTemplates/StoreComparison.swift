@@ -67,7 +67,9 @@ extension StoreComparison {
         """
         SELECT 1 FROM main.sqlite_schema WHERE type = \(type) AND name = \(name) AND sql = \(sql)
         """)
-      if found == nil { body("\(type) \(name): \(shortened(sql, from: 0, count: 200))") }
+      guard found == nil else { return }
+      let line = sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      body("\(type) \(name): \(shortened(line, from: 0, count: 200))")
     }
   }
 

@@ -27,6 +27,9 @@
 /// are recorded in the database; files aren't read. The identity of the store, counters of automatic
 /// keys, statistics, undo steps and change logs aren't compared, and neither are the contents of
 /// virtual tables, such as full-text indexes.
+///
+/// Unlike the errors of the library, a difference contains values of the stores. Don't write one of
+/// private data to a log.
 public struct StoreDifference: Hashable, Sendable {
   /// A column whose value differs. The values are shortened texts.
   public struct Column: Hashable, Sendable {
@@ -113,10 +116,12 @@ extension StoreDifference.Row: CustomStringConvertible {
       case .removed: "-"
       case .changed: "~"
       }
-    let values = columns.map { column in
+    let limit = 20
+    var values = columns.prefix(limit).map { column in
       let sides = [column.base, column.value].compactMap { $0 }
       return "\(column.name) \(sides.joined(separator: " → "))"
     }
+    if columns.count > limit { values.append("… and \(columns.count - limit) more columns") }
     return "\(sign) \(key)\(values.isEmpty ? "" : ": ")\(values.joined(separator: ", "))"
   }
 }

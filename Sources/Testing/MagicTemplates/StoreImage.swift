@@ -100,7 +100,8 @@ final class StoreImage: Sendable {
       database = try Database.memory(serialized: content.bytes, options: options)
     }
     return try StoreParts(
-      copy: database, uuid: uuid, folder, files, minimumFileSize: minimumFileSize, of: knowledge)
+      copy: database, uuid: uuid, folder, files?.copy,
+      minimumFileSize: minimumFileSize, of: knowledge)
   }
 
   /// Makes a copy at the path of a folder or of a database file. If this fails, removes what it has

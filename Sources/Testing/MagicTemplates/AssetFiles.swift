@@ -1,11 +1,12 @@
-package import SystemFiles
 import Platform
+import SQLiteAssets
+import SystemFiles
 
 /// The asset files of a closed store, from which the asset folders of its copies are created.
 ///
 /// A hard link would be faster than a copy, but then a program that writes to a file in place would
 /// change it in all copies.
-package final class AssetFiles: Sendable {
+final class AssetFiles: Sendable {
   private struct Item: Sendable {
     let name: String
     /// The content of a small file; nil to read the file each time.
@@ -14,6 +15,9 @@ package final class AssetFiles: Sendable {
 
   /// The maximum size of a file whose content is kept in memory, and of all these files together.
   private static let limits = (file: 64 << 10, total: 8 << 20)
+
+  /// The size in bytes of the pieces in which large files are copied.
+  private static let pieceSize = 256 << 10
 
   private let files: Folder
   private let items: [Item]
@@ -26,7 +30,7 @@ package final class AssetFiles: Sendable {
   /// - Parameters:
   ///   - path: The path of the asset folder, which must stay unchanged from now on.
   ///   - operations: The file system calls.
-  package init?(
+  init?(
     folder path: String, _ operations: any FileOperations = SystemFileOperations()
   ) throws(AssetError) {
     guard let root = try Folder.existing(path: path, operations),
@@ -53,7 +57,7 @@ package final class AssetFiles: Sendable {
   ///
   /// - Parameter path: The path of the new folder.
   /// - Throws: ``AssetError`` if a file can't be copied. The folder doesn't exist then.
-  package func copy(to path: String) throws(AssetError) {
+  @Sendable func copy(to path: String) throws(AssetError) {
     do {
       try addingPath(path) { () throws(SystemFailure) in try operations.makeFolder(path: path) }
     } catch .system(_, _, EEXIST) {
@@ -90,10 +94,10 @@ package final class AssetFiles: Sendable {
     let copy = try target.makeFile(item.name)
     var offset = 0
     while true {
-      let piece = try source.read(File.pieceSize, at: offset)
+      let piece = try source.read(AssetFiles.pieceSize, at: offset)
       try copy.write(unsafe piece.span.bytes)
       offset += piece.count
-      if piece.count < File.pieceSize { return }
+      if piece.count < AssetFiles.pieceSize { return }
     }
   }
 
