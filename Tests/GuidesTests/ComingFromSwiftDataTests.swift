@@ -143,6 +143,19 @@ import Testing
     #expect(try magic.count(of: Stop.self) == 2)
   }
 
+  @Test func `the rows of a subclass have its number in Z_ENT`() throws {
+    try fixture.change(
+      """
+      INSERT INTO Z_PRIMARYKEY VALUES (4, 'Cruise', 3, 1);
+      INSERT INTO ZTRIP SELECT 3, 4, Z_OPT, ZISARCHIVED, ZSTART, ZBUDGET, 'Nile', ZCODE, ZNOTES, ZPHOTO
+      FROM ZTRIP WHERE Z_PK = 1;
+      """)
+    let file = try Database(path: fixture.store.path, options: .readOnly)
+    let cruises = try file.fetch(
+      CoreDataTrip.where("Z_ENT = (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Cruise')"))
+    #expect(cruises.map(\.name) == ["Nile"])
+  }
+
   @Test func `the store of Core Data stays unchanged`() throws {
     let before = try Data(contentsOf: fixture.store)
     try importTrips(from: fixture.store, into: magic)
