@@ -123,7 +123,7 @@ struct Sample: MagicObject {
     }
     try history.undo()
     _ = try magic.database.journal(limit: 1 << 20)
-    let store = try CodableStore(database: magic.database)
+    let store = CodableStore(database: magic.database)
     try store.insert(on: "Notes", item: 1)
     let schema = try Self.schema(of: magic.database).subtracting(before)
     let documented = try Self.documented("## Which internal tables exist?")
