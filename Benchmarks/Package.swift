@@ -63,6 +63,13 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
+      name: "TemplateBenchmarks",
+      dependencies: [
+        .product(name: "MagicData", package: "MagicData"),
+        .product(name: "MagicTemplates", package: "MagicData"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
       name: "SyntaxBenchmarks",
       dependencies: [
         .product(name: "CSQLite", package: "MagicData"),

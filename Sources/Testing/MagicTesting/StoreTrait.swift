@@ -42,7 +42,7 @@ public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
     let magic = try await MagicData(copying: template, type: type)
     let hasFailed = Mutex(false)
     let watch = IssueHandlingTrait.compactMapIssues { issue in
-      if issue.isFailure { hasFailed.withLock { $0 = true } }
+      if issue.fails { hasFailed.withLock { $0 = true } }
       return issue
     }
     let outcome: Result<Void, any Error>
@@ -71,8 +71,12 @@ public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
     } catch {
       text = "the store of the failed test can't be compared with its template: \(error)"
     }
-    Issue.record(
-      Comment(rawValue: text), severity: .warning, sourceLocation: test.sourceLocation)
+    #if compiler(>=6.3)
+      Issue.record(
+        Comment(rawValue: text), severity: .warning, sourceLocation: test.sourceLocation)
+    #else
+      Issue.record(Comment(rawValue: text), sourceLocation: test.sourceLocation)
+    #endif
   }
 }
 
@@ -123,6 +127,17 @@ public enum StoreTraitError: Error, Hashable, CustomStringConvertible {
     case .noStore:
       "the test has no store; add the trait .store(template) to the test or to its suite"
     }
+  }
+}
+
+extension Issue {
+  /// Whether the issue makes its test fail. Without severities, before Swift 6.3, each one does.
+  fileprivate var fails: Bool {
+    #if compiler(>=6.3)
+      isFailure
+    #else
+      true
+    #endif
   }
 }
 
