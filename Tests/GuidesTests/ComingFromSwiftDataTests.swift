@@ -143,6 +143,31 @@ import Testing
     #expect(try magic.count(of: Stop.self) == 2)
   }
 
+  @Test func `a damaged property list is counted or read as other strings`() throws {
+    let list = try PropertyListEncoder.binary.encode(["Book the hotel", "Buy a map"])
+    for bit in 0..<(8 * list.count) {
+      var damaged = list
+      damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+      var problems = ImportProblems()
+      let strings = strings(from: damaged, &problems)
+      #expect(strings.isEmpty || problems.counts.isEmpty)
+    }
+  }
+
+  #if !canImport(ObjectiveC)
+    @Test func `an archive is counted, because it can't be read safely on Linux`() throws {
+      let archive = try NSKeyedArchiver.archivedData(
+        withRootObject: NSArray(array: ["Buy a map"]), requiringSecureCoding: true)
+      try Database(path: fixture.store.path).executeChange(
+        "UPDATE ZTRIP SET ZNOTES = \([UInt8](archive)) WHERE Z_PK = 1")
+      let error = #expect(throws: ImportProblems.self) {
+        try importTrips(from: fixture.store, into: magic)
+      }
+      #expect(error?.counts == ["ZTRIP.ZNOTES: not an array of strings": 1])
+      try expectEmptyStore()
+    }
+  #endif
+
   @Test func `the rows of a subclass have its number in Z_ENT`() throws {
     try fixture.change(
       """

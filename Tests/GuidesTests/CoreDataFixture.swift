@@ -49,15 +49,13 @@ struct CoreDataFixture {
     let database = try Database(path: store.path)
     try database.write { connection in
       let list = try PropertyListEncoder.binary.encode(["Book the hotel", "Buy a map"])
-      let archive = try NSKeyedArchiver.archivedData(
-        withRootObject: NSArray(array: ["Learn Italian", "Learn Italian"]),
-        requiringSecureCoding: true)
+      let other = try PropertyListEncoder.binary.encode(["Learn Italian", "Learn Italian"])
       try connection.executeChange(
         """
         INSERT INTO ZTRIP VALUES
           (1, 3, 1, 0, 800000000.5, 1200.1, 'Paris', \(Self.paris.bytes), \([UInt8](list)),
             \([1] + [UInt8]("a small photo".utf8))),
-          (2, 3, 4, 1, -86400, NULL, 'Roma', \(Self.rome.bytes), \([UInt8](archive)),
+          (2, 3, 4, 1, -86400, NULL, 'Roma', \(Self.rome.bytes), \([UInt8](other)),
             \([2] + [UInt8](Self.file.utf8) + [0]))
         """)
     }

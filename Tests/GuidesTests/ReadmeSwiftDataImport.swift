@@ -223,20 +223,16 @@ func asset(
   return asset
 }
 
-/// Returns an array of strings, which is stored as a property list or as an archive.
+/// Returns an array of strings, which is stored as a property list or, on Apple's systems, as an
+/// archive.
 func strings(from stored: Data?, _ problems: inout ImportProblems) -> [String] {
-  struct Archive: Decodable {
-    var archiver: String
-    enum CodingKeys: String, CodingKey { case archiver = "$archiver" }
-  }
   guard let stored else { return [] }
-  let decoder = PropertyListDecoder()
-  if let strings = try? decoder.decode([String].self, from: stored) { return strings }
-  if (try? decoder.decode(Archive.self, from: stored)) != nil {
+  if let strings = try? PropertyListDecoder().decode([String].self, from: stored) { return strings }
+  #if canImport(ObjectiveC)
     let object = try? NSKeyedUnarchiver.unarchivedObject(
       ofClasses: [NSArray.self, NSString.self], from: stored)
     if let strings = object as? [String] { return strings }
-  }
+  #endif
   problems.add("ZTRIP.ZNOTES: not an array of strings")
   return []
 }
