@@ -24,6 +24,10 @@ extension MagicData {
   /// - Returns: The result of `body`.
   /// - Throws: Any error that `body` throws, ``MagicError/closed``, or `SQLiteError`, for example
   ///   if called inside `read(_:)`.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+  )
   @discardableResult
   public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     try database.reportingClosedStore { try database.write { _ in try body() } }
@@ -68,6 +72,10 @@ extension MagicData {
   /// - Parameter body: A closure that calls the store.
   /// - Returns: The result of `body`.
   /// - Throws: Any error that `body` throws, ``MagicError/closed`` or `SQLiteError`.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+  )
   public func read<Result>(_ body: () throws -> Result) throws -> Result {
     try readOnce { _ in try body() }
   }

@@ -155,6 +155,7 @@ extension MagicData {
   ///   they don't make the backup fail.
   /// - Throws: `AssetError`, such as `AssetError.folderNotEmpty(path:)`, `SQLiteError`, or any
   ///   error that `progress` throws. Then `path` is left unchanged.
+  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
   public func backup(
     to path: String, progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> AssetBackup {
