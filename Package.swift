@@ -240,6 +240,20 @@ let package = Package(
         "TestSupport",
       ],
       swiftSettings: settings),
+    // The code of the README and of all articles, with the settings of a new app in Xcode. The
+    // sources are symbolic links.
+    .testTarget(
+      name: "MainActorTests",
+      dependencies: [
+        "Conformance", "MagicCluster", "MagicData", "MagicHistory", "SPON", "SQLSyntax",
+        "SQLiteCore", "SQLiteHistory", "SQLiteMapping", "SQLitePortable", "SQLiteSchema",
+        "TestSupport",
+      ],
+      swiftSettings: settings + [
+        .defaultIsolation(MainActor.self),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+      ]),
   ]
 )
 
