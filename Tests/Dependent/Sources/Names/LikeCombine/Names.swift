@@ -1,6 +1,6 @@
 // The names of types in Combine.
-public struct Record { public init() {} }
-public struct Just { public init() {} }
-public struct Future { public init() {} }
-public protocol Publisher {}
-public protocol Subject {}
+package struct Record { package init() {} }
+package struct Just { package init() {} }
+package struct Future { package init() {} }
+package protocol Publisher {}
+package protocol Subject {}

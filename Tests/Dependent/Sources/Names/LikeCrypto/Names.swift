@@ -1,6 +1,6 @@
 // The names of types in CryptoKit and swift-crypto.
-public struct SHA256 { public init() {} }
-public struct SHA512 { public init() {} }
-public struct SymmetricKey { public init() {} }
-public protocol Digest {}
-public protocol HashFunction {}
+package struct SHA256 { package init() {} }
+package struct SHA512 { package init() {} }
+package struct SymmetricKey { package init() {} }
+package protocol Digest {}
+package protocol HashFunction {}

@@ -1,12 +1,12 @@
 // The names of types in GRDB.
-public final class Database { public init() {} }
-public final class Statement { public init() {} }
-public final class Row { public init() {} }
-public class Record { public init() {} }
-public struct Column { public init() {} }
-public struct SQL { public init() {} }
-public struct ResultCode { public init() {} }
-public struct ForeignKey { public init() {} }
-public final class TableDefinition { public init() {} }
-public final class ColumnDefinition { public init() {} }
-public struct Table { public init() {} }
+package final class Database { package init() {} }
+package final class Statement { package init() {} }
+package final class Row { package init() {} }
+package class Record { package init() {} }
+package struct Column { package init() {} }
+package struct SQL { package init() {} }
+package struct ResultCode { package init() {} }
+package struct ForeignKey { package init() {} }
+package final class TableDefinition { package init() {} }
+package final class ColumnDefinition { package init() {} }
+package struct Table { package init() {} }

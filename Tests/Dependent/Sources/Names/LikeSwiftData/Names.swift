@@ -1,8 +1,8 @@
 // The names of types in SwiftData and Core Data.
-public struct Query { public init() {} }
-public struct Schema { public init() {} }
-public struct Attribute { public init() {} }
-public struct Relationship { public init() {} }
-public struct MigrationStage { public init() {} }
-public struct FetchDescriptor { public init() {} }
-public protocol PersistentModel {}
+package struct Query { package init() {} }
+package struct Schema { package init() {} }
+package struct Attribute { package init() {} }
+package struct Relationship { package init() {} }
+package struct MigrationStage { package init() {} }
+package struct FetchDescriptor { package init() {} }
+package protocol PersistentModel {}

@@ -1,5 +1,5 @@
 // The names of types in TabularData.
-public struct Column { public init() {} }
-public struct AnyColumn { public init() {} }
-public struct ColumnID { public init() {} }
-public struct DataFrame { public init() {} }
+package struct Column { package init() {} }
+package struct AnyColumn { package init() {} }
+package struct ColumnID { package init() {} }
+package struct DataFrame { package init() {} }

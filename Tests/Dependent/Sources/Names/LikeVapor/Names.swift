@@ -1,6 +1,6 @@
 // The names of types in Vapor and Fluent.
-public final class Request { public init() {} }
-public struct Response { public init() {} }
-public protocol Database {}
-public protocol Migration {}
-public protocol Model {}
+package final class Request { package init() {} }
+package struct Response { package init() {} }
+package protocol Database {}
+package protocol Migration {}
+package protocol Model {}
