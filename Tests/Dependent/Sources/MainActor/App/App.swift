@@ -5,6 +5,7 @@ import MagicData
 /// a call that is awaited blocks the main actor.
 @main struct App {
   static var failures = 0
+  private static let firstMigration = Migration("gate", .sql("UPDATE a SET b = gate()"))
 
   static func expect(_ condition: Bool, _ claim: String) {
     if condition { return }
@@ -340,7 +341,7 @@ import MagicData
       (
         "migrate",
         {
-          try await magic.migrate([Migration("gate", .sql("UPDATE a SET b = gate()"))]).count
+          try await magic.migrate([firstMigration]).count
         }
       ),
     ]
@@ -354,6 +355,7 @@ import MagicData
   private static func migrate(_ folder: String) async throws {
     let magic = try await MagicData(path: folder)
     let migrations = [
+      firstMigration,
       Migration("settings have texts", .renameColumn("value", to: "text", in: "Setting")),
       Migration(
         "names in capitals",
