@@ -30,6 +30,13 @@ func program(_ name: String, in group: String, _ dependencies: [Target.Dependenc
     swiftSettings: settings)
 }
 
+/// The C library, which the traits of this package choose. All choices are modules named CSQLite.
+let sqlite: [Target.Dependency] = [
+  .target(name: "CSQLite", condition: .when(traits: ["SystemSQLite"])),
+  .target(name: "CSQLCipher", condition: .when(traits: ["SQLCipher"])),
+  .target(name: "CustomSQLite", condition: .when(traits: ["CustomSQLite"])),
+]
+
 func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .testTarget(
     name: "\(name)Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies,
@@ -60,10 +67,23 @@ let package = Package(
     .executable(name: "Tour", targets: ["Tour"]),
     .executable(name: "magicdata", targets: ["MagicDataTool"]),
   ],
+  traits: [
+    .default(enabledTraits: ["SystemSQLite"]),
+    .trait(name: "SystemSQLite", description: "Links the system's SQLite (libsqlite3)."),
+    .trait(name: "SQLCipher", description: "Links SQLCipher (libsqlcipher), which can encrypt."),
+    .trait(
+      name: "CustomSQLite",
+      description: "Links no library; the program provides SQLite's functions."),
+  ],
   targets: [
     .systemLibrary(
       name: "CSQLite", path: "CSQLite",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    // The same module for the other traits, with another library or none.
+    .systemLibrary(
+      name: "CSQLCipher", path: "Sources/Support/CSQLCipher", pkgConfig: "sqlcipher",
+      providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]),
+    .systemLibrary(name: "CustomSQLite", path: "Sources/Support/CustomSQLite"),
     // The platform's C library, and the part of Foundation that is used.
     .systemLibrary(name: "CPlatform", path: "Sources/Support/CPlatform"),
     // The processor's instructions for SHA-256.
@@ -79,7 +99,7 @@ let package = Package(
     layer("SQLLexer", in: "Text", []),
     // SQL as a tree, without a database.
     layer("SQLSyntax", in: "Text", ["SQLLexer"]),
-    layer("SQLiteCore", ["CSQLite", "ExactText", "Platform", "SQLLexer", "SystemFiles"]),
+    layer("SQLiteCore", sqlite + ["ExactText", "Platform", "SQLLexer", "SystemFiles"]),
     layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
     // The schema as a model, and table rebuilds. Objects don't use the parser.
     layer("SQLiteSchema", in: "Text", ["SQLSyntax", "SQLiteCore", "SQLiteMapping"]),
@@ -175,12 +195,13 @@ let package = Package(
         "SQLiteHistory", "SQLitePortable", "SQLiteSchema", "Terminal", "TestSupport",
       ], swiftSettings: settings),
     tests(of: "SQLiteRelations", ["Conformance"]),
-    tests(of: "SQLiteHistory", ["CSQLite", "HistoryHelper", "SQLiteCore", "SQLiteMapping"]),
+    tests(of: "SQLiteHistory", sqlite + ["HistoryHelper", "SQLiteCore", "SQLiteMapping"]),
     .executableTarget(
       name: "HistoryHelper",
       dependencies: ["Platform", "SQLiteCore", "SQLiteHistory", "SQLiteMapping"],
       path: "Tests/HistoryHelper", swiftSettings: settings),
-    tests(of: "SQLiteObjects", ["CSQLite", "Conformance", "MagicData", "SPON", "SQLitePortable"]),
+    tests(
+      of: "SQLiteObjects", sqlite + ["Conformance", "MagicData", "SPON", "SQLitePortable"]),
     tests(
       of: "MagicHistory",
       ["DamageHelper", "UndoHelper", "UndoWorkload", "MagicData", "SQLiteHistory"]),
@@ -210,8 +231,11 @@ let package = Package(
       exclude: ["GRDB.sql"], swiftSettings: settings),
     // Injected faults, killed processes and hostile input for all layers. Its C code is used by tests only.
     .target(
-      name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",
-      linkerSettings: [.linkedLibrary("sqlite3")]),
+      name: "CFaultVFS", dependencies: sqlite, path: "Tests/CFaultVFS",
+      linkerSettings: [
+        .linkedLibrary("sqlite3", .when(traits: ["SystemSQLite"])),
+        .linkedLibrary("sqlcipher", .when(traits: ["SQLCipher"])),
+      ]),
     // Kills a process before a system call that changes a file.
     .target(name: "CTracer", path: "Tests/CTracer"),
     .target(
@@ -224,7 +248,7 @@ let package = Package(
       path: "Tests/ReliabilityHelper", swiftSettings: settings),
     // Compares SQLite's verdict on an SQL text with our parser's.
     .target(
-      name: "SyntaxOracle", dependencies: ["CSQLite", "Platform", "SQLSyntax"],
+      name: "SyntaxOracle", dependencies: sqlite + ["Platform", "SQLSyntax"],
       path: "Tests/SyntaxOracle", swiftSettings: settings),
     .target(
       name: "Fuzzing",

@@ -10,7 +10,12 @@
 #define SQLITE_ENABLE_SESSION 1
 #endif
 
+// SQLCipher's header is often in a folder of its own.
+#if defined(CSQLITE_PREFERS_SQLCIPHER) && __has_include(<sqlcipher/sqlite3.h>)
+#include <sqlcipher/sqlite3.h>
+#else
 #include <sqlite3.h>
+#endif
 #include <stddef.h>
 
 // Not every libsqlite3 has these functions. With weak references, a program links with all of them
@@ -38,6 +43,13 @@ extern int sqlite3_deserialize(
     sqlite3 *, const char *, unsigned char *, sqlite3_int64, sqlite3_int64, unsigned)
     CSQLITE_OPTIONAL;
 
+// SQLCipher's functions. sqlite3.h declares them only if SQLITE_HAS_CODEC is defined.
+extern int sqlite3_key_v2(sqlite3 *, const char *, const void *, int) CSQLITE_OPTIONAL;
+extern int sqlite3_rekey_v2(sqlite3 *, const char *, const void *, int) CSQLITE_OPTIONAL;
+
+static inline int csqlite_has_key(void) {
+  return sqlite3_key_v2 != NULL && sqlite3_rekey_v2 != NULL;
+}
 static inline int csqlite_has_preupdate(void) {
   return sqlite3_preupdate_hook != NULL && sqlite3_preupdate_old != NULL &&
          sqlite3_preupdate_new != NULL && sqlite3_preupdate_count != NULL &&

@@ -59,7 +59,9 @@ extension AssetStore {
       let copy = try StoreFolder(
         path: target.path(of: "assets"), identity: identity, operations, createsMissing: true)
       let faults = try copyFiles(to: copy.files, connection, progress)
-      let other = try Database(path: target.path(of: "default.sqlite3"))
+      var options = Database.Options()
+      options.key = database.key
+      let other = try Database(path: target.path(of: "default.sqlite3"), options: options)
       try database.backup(to: other, deadline: deadline)
       // Marked files weren't copied unless a row references them.
       try other.executeChange("DELETE FROM magicdata_asset_trash")

@@ -83,6 +83,14 @@ extension Database {
     public var mappedSize: Int?
     /// The handling of deleted content in the file, or nil for SQLite's default.
     public var secureDelete: SecureDelete?
+    /// The key of an encrypted file, or nil for a file that isn't encrypted. A new file is encrypted
+    /// with this key.
+    ///
+    /// Opening throws ``ResultCode/misuse`` if SQLite can't encrypt
+    /// (``Capabilities/hasEncryption``), and ``ResultCode/notADatabase`` if the key is wrong or the
+    /// file isn't encrypted; the file is then unchanged. The options of an open database don't
+    /// contain the key.
+    public var key: Key?
     /// The POSIX permissions of a database file that the library creates.
     public var filePermissions: UInt16 = 0o600
     /// A Boolean value that indicates whether the path can be a symbolic link. If false, opening a

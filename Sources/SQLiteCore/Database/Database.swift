@@ -313,6 +313,20 @@ public final class Database: Sendable {
     }
   }
 
+  /// Runs `body` while this database has no other connection than the writer, and closes the writer
+  /// connection at the end. The next accesses open new connections. Call this only within an access
+  /// to the writer.
+  func withOnlyConnection(_ body: () throws -> Void) throws {
+    try scheduler.withoutReads(until: .now + options.busyTimeout) {
+      for slot in slots.dropFirst() { slot.close() }
+      defer {
+        slots[0].close()
+        file.watch?.forgetLog()
+      }
+      try body()
+    }
+  }
+
   /// Closes the connections. If another thread is already closing them, waits until it has
   /// finished.
   ///

@@ -31,6 +31,9 @@ extension DatabaseFile {
     func set(_ name: String, _ value: String) throws(SQLiteError) {
       _ = try connection.pragma(name, "=\(value)")
     }
+    // If the file can't be read, or is rejected, closing the connection must not change it, so don't
+    // checkpoint an existing log into it.
+    try handle.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
     try handle.add(options.extensions, isTrusted: !options.isUntrusted)
     try handle.configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, options.trustedSchema)
     try handle.configure(SQLITE_DBCONFIG_DQS_DML, options.doubleQuotedStrings)
@@ -39,14 +42,7 @@ extension DatabaseFile {
     // An index in the schema may use the collation.
     try DecimalOrder.registerOnDemand(on: handle)
     if let check = options.checkBeforeUse, connection.environment.number == 1 {
-      do {
-        try check(connection)
-      } catch {
-        // Closing the connection must not change the file, so don't checkpoint an existing log into
-        // it.
-        try handle.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
-        throw error
-      }
+      try check(connection)
     }
     let isWritable = options.mode != .readOnly
     // If SQLite may not write a file, it silently opens the file for reading only.
@@ -70,6 +66,7 @@ extension DatabaseFile {
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, !options.allowsSchemaDamage)
     // Reads the first page, so that a file that isn't a database is rejected now.
     _ = try connection.pragma("schema_version")
+    try handle.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
     try checkSchemaSize(connection)
     try checkModules(connection)
     // A program that restricts the modules doesn't trust the file.

@@ -17,7 +17,10 @@ final class DatabaseFile: Sendable {
   }
 
   let location: Location
+  /// The options, without the key.
   let options: Database.Options
+  /// The key with which connections are opened; nil if the database isn't encrypted.
+  let key: Mutex<Database.Key?>
   /// Whether this instance has created the file.
   let wasCreated: Bool
   /// The watch that detects that the file has been removed or replaced; nil for an immutable file,
@@ -64,7 +67,14 @@ final class DatabaseFile: Sendable {
     guard !path.isEmpty, !containsNUL(path) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL character")
     }
-    self.options = options
+    // Before the file is created.
+    try options.key?.check()
+    guard content == nil || options.key == nil else {
+      throw SQLiteError(
+        .misuse, "\(path): the content of a template is not encrypted; open it without a key")
+    }
+    key = Mutex(options.key)
+    self.options = options.withoutKey
     server = nil
     // If an extension can't be added, don't create the file.
     if !options.extensions.isEmpty, unsafe access(path, F_OK) != 0 {
@@ -81,7 +91,8 @@ final class DatabaseFile: Sendable {
     _ location: Location, server: (any RemoteServer)? = nil, options: Database.Options
   ) {
     self.location = location
-    self.options = options
+    key = Mutex(options.key)
+    self.options = options.withoutKey
     self.server = server
     wasCreated = false
     watch = nil
@@ -99,8 +110,9 @@ final class DatabaseFile: Sendable {
     forReading: Bool, shared: SharedFile, number: Int,
     _ reasonToEnd: @escaping @Sendable () -> String?
   ) throws(SQLiteError) -> sending Connection {
+    let key = key.withLock { $0 }
     let connection = Connection(
-      try openHandle(shared, forReading: forReading, reasonToEnd),
+      try openHandle(shared, forReading: forReading, key, reasonToEnd),
       Connection.Environment(
         feed: shared.feed, claims: shared.claims, content: shared.content,
         commits: shared.commits, watch: watch,
@@ -114,7 +126,9 @@ final class DatabaseFile: Sendable {
     do {
       try prepare(connection, forReading: forReading)
     } catch let error as SQLiteError {
-      throw SQLiteError(error.code, "\(name): \(error.message)", sql: error.sql)
+      throw SQLiteError(
+        error.code, "\(name): \(connection.handle.reason(of: error, hasKey: key != nil))",
+        sql: error.sql)
     } catch {
       throw SQLiteError(.error, "\(name): the connection could not be prepared: \(error)")
     }
@@ -122,9 +136,14 @@ final class DatabaseFile: Sendable {
   }
 
   private func openHandle(
-    _ shared: SharedFile, forReading: Bool, _ reasonToEnd: @escaping @Sendable () -> String?
+    _ shared: SharedFile, forReading: Bool, _ key: Database.Key?,
+    _ reasonToEnd: @escaping @Sendable () -> String?
   ) throws(SQLiteError) -> ConnectionHandle {
     if let server {
+      guard key == nil else {
+        throw SQLiteError(
+          .authorization, "\(server.name) does not support encryption; open it without a key")
+      }
       guard options.extensions.isEmpty else {
         throw Database.Feature.extensions.refusal(server.name)
       }
@@ -137,6 +156,10 @@ final class DatabaseFile: Sendable {
     func opened() throws(SQLiteError) -> ConnectionHandle {
       let handle = try ConnectionHandle(name: uri, flags: flags, vfs: options.vfs)
       handle.presence = presence
+      if let key {
+        try key.check()
+        try key.set(on: handle)
+      }
       unsafe TrigramTokenizer.checkArguments(on: handle.pointer)
       return handle
     }
@@ -279,5 +302,38 @@ extension DatabaseFile {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
     return try unsafe exactPath(resolved)
+  }
+}
+
+extension Database.Options {
+  fileprivate var withoutKey: Database.Options {
+    var options = self
+    options.key = nil
+    return options
+  }
+}
+
+extension ConnectionHandle {
+  /// Returns the message of an error of a new connection. If SQLite can't read the file, says what
+  /// the key has to do with it.
+  fileprivate func reason(of error: SQLiteError, hasKey: Bool) -> String {
+    guard error.code.primary == .notADatabase else { return error.message }
+    if !hasKey { return "the file is not a database; if it is encrypted, open it with its key" }
+    return beginsAsPlainDatabase
+      ? "the file is not encrypted; open it without a key"
+      : "the key is wrong, or the file is not an encrypted database"
+  }
+
+  /// Whether the file begins like a database that isn't encrypted (`SQLITE_FCNTL_FILE_POINTER`).
+  /// Reads with SQLite's own descriptor, because closing another one would release SQLite's locks.
+  private var beginsAsPlainDatabase: Bool {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let code = unsafe sqlite3_file_control(pointer, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+    var start = [UInt8](repeating: 0, count: 16)
+    guard code == SQLITE_OK, let file = unsafe file,
+      let read = unsafe file.pointee.pMethods?.pointee.xRead,
+      unsafe read(file, &start, Int32(start.count), 0) == SQLITE_OK
+    else { return false }
+    return start == Array("SQLite format 3\0".utf8)
   }
 }

@@ -109,11 +109,11 @@ extension Database {
   func restore(from file: DataFile, _ work: CopyWork) throws {
     let source = try file.format.map { try content(of: file.path, $0, work) }
     if server != nil {
-      var filling = ClusterFilling(try source ?? .reading(file.path), self, work)
+      var filling = ClusterFilling(try source ?? .reading(file.path, key: nil), self, work)
       return try filling.run()
     }
     guard let source else {
-      return try Database.reading(file.path).copy(
+      return try Database.reading(file.path, key: key).copy(
         to: self, deadline: work.deadline, work.report)
     }
     try source.backup(to: self, deadline: work.deadline) { _ in try work.check() }
@@ -154,6 +154,8 @@ extension Database {
     options.doubleQuotedStrings = true
     options.allowsSchemaDamage = true
     options.limits[.attachedDatabases] = 0
+    // Pages can be copied to an encrypted database only from another one.
+    options.key = key
     let database = try Database.temporary(options: options)
     if server == nil { try database.setPageSize(pageSize) }
     work.cancellation.onCancel { [weak database] in database?.interrupt() }
@@ -209,12 +211,25 @@ extension DataFile {
     }
   }
 
+  /// Copies a text file to a new database with a key.
+  package func copy(
+    toDatabase path: String, key: Database.Key?, progress: (DumpProgress) throws -> Void
+  ) throws {
+    try withoutActuallyEscaping(progress) { progress in
+      try Database.filling(path, key: key) {
+        try $0.restore(
+          from: self,
+          CopyWork(deadline: nil, cancellation: CancellableWork(), report: progress))
+      }
+    }
+  }
+
   private func copy(to target: DataFile, _ work: CopyWork) throws {
     if case .sqlite(let path) = self {
-      return try Database.reading(path).dump(to: target, progress: work.report)
+      return try Database.reading(path, key: nil).dump(to: target, progress: work.report)
     }
     if case .sqlite(let path) = target {
-      return try Database.filling(path) { try $0.restore(from: self, work) }
+      return try Database.filling(path, key: nil) { try $0.restore(from: self, work) }
     }
     let database = try Database.temporary()
     try database.restore(from: self, work)
