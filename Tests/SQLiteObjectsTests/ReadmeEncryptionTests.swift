@@ -50,8 +50,8 @@ private struct Entry: MagicObject {
       try database.vacuum(into: encrypted, key: Database.Key(passphrase: passphrase))
     }
     try convert()
-    _ = try FileManager.default.replaceItemAt(
-      URL(filePath: plain), withItemAt: URL(filePath: encrypted))
+    try FileManager.default.removeItem(atPath: plain)
+    try FileManager.default.moveItem(atPath: encrypted, toPath: plain)
     let magic = try open(folder.file("store"))
     #expect(try magic.object(of: Entry.self).map(\.text) == ["kept"])
     #expect(throws: SQLiteError.self) { try MagicData(path: folder.file("store")) }
