@@ -222,13 +222,19 @@ let package = Package(
     tests(of: "MagicTesting", ["MagicData", "MagicHistory", "MagicTemplates"]),
     tests(of: "Tour", ["Conformance", "MagicCluster", "MagicData", "Terminal"]),
     tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
-    // The programs of the guides for coming from and leaving for other libraries.
+    // The programs of the guides for coming from and leaving for other libraries, with the settings of a
+    // new app in Xcode.
     .testTarget(
       name: "GuidesTests",
       dependencies: [
         "MagicData", "MagicHistory", "SQLiteHistory", "SQLitePortable", "TestSupport",
       ],
-      exclude: ["GRDB.sql"], swiftSettings: settings),
+      exclude: ["GRDB.sql"],
+      swiftSettings: settings + [
+        .defaultIsolation(MainActor.self),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+      ]),
     // Injected faults, killed processes and hostile input for all layers. Its C code is used by tests only.
     .target(
       name: "CFaultVFS", dependencies: sqlite, path: "Tests/CFaultVFS",

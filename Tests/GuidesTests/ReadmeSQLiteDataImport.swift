@@ -35,7 +35,11 @@ struct Playlist: MagicObject {
 struct AlbumRow: Record, Equatable {
   static let tableName = "album"
   static let primaryKeyType = PrimaryKeyType.autoIncrement
-  static var strategies: MappingStrategies { .grdb }
+  static var strategies: MappingStrategies {
+    var strategies = MappingStrategies()
+    strategies.uuids = .blob  // GRDB's default
+    return strategies
+  }
 
   var id: Int?
   var title: String
@@ -45,19 +49,14 @@ struct AlbumRow: Record, Equatable {
   var artistId: UUID
 }
 
-extension MappingStrategies {
-  /// The forms in which GRDB stores values by default.
-  static var grdb: MappingStrategies {
-    var strategies = MappingStrategies()
-    strategies.uuids = .blob
-    return strategies
-  }
-}
-
 struct ArtistRow: Record {
   static let tableName = "artist"
   static let isReadOnly = true
-  static var strategies: MappingStrategies { .grdb }
+  static var strategies: MappingStrategies {
+    var strategies = MappingStrategies()
+    strategies.uuids = .blob  // GRDB's default
+    return strategies
+  }
 
   var id: UUID
   var name: String

@@ -37,7 +37,12 @@ struct CoreDataTrip: Record {
   static let tableName = "ZTRIP"
   static let primaryKey = "Z_PK"
   static let isReadOnly = true
-  static var strategies: MappingStrategies { .coreData }
+  static var strategies: MappingStrategies {
+    var strategies = MappingStrategies()
+    strategies.dates = .secondsSinceReferenceDate
+    strategies.uuids = .blob
+    return strategies
+  }
 
   var id: Int
   var code: UUID
@@ -64,7 +69,12 @@ struct CoreDataStop: Record {
   static let tableName = "ZSTOP"
   static let primaryKey = "Z_PK"
   static let isReadOnly = true
-  static var strategies: MappingStrategies { .coreData }
+  static var strategies: MappingStrategies {
+    var strategies = MappingStrategies()
+    strategies.dates = .secondsSinceReferenceDate
+    strategies.uuids = .blob
+    return strategies
+  }
 
   var id: Int
   var place: String
@@ -90,16 +100,6 @@ struct CoreDataTag: Record {
   private enum CodingKeys: String, CodingKey {
     case id = "Z_PK"
     case name = "ZNAME"
-  }
-}
-
-extension MappingStrategies {
-  /// The forms in which Core Data stores dates and UUIDs.
-  static var coreData: MappingStrategies {
-    var strategies = MappingStrategies()
-    strategies.dates = .secondsSinceReferenceDate
-    strategies.uuids = .blob
-    return strategies
   }
 }
 
