@@ -66,9 +66,9 @@ extension Database {
     public var recursiveTriggers = true
     /// The maximum time to wait for a lock that another connection or process holds.
     public var busyTimeout = Duration.seconds(5)
-    /// The maximum number of reader connections, in addition to the writer. With zero, in memory,
-    /// and in journal modes other than WAL unless ``mode`` is `readOnly`, reads and writes share
-    /// one connection.
+    /// The maximum number of reader connections, in addition to the writer. The library never opens
+    /// more than 1,000. With zero, in memory, and in journal modes other than WAL unless ``mode`` is
+    /// `readOnly`, reads and writes share one connection.
     public var maximumReaderCount = 4
     /// The maximum number of prepared statements that each connection caches.
     public var statementCacheCapacity = 128
@@ -76,7 +76,7 @@ extension Database {
     /// transaction (`PRAGMA journal_size_limit`).
     public var journalSizeLimit = 64 << 20
     /// The maximum size of each connection's page cache in KiB, or nil for SQLite's default
-    /// (`PRAGMA cache_size`).
+    /// (`PRAGMA cache_size`). If it is negative, opening throws ``ResultCode/range``.
     public var cacheSize: Int?
     /// The maximum number of bytes of the file that are mapped into memory, or nil for SQLite's
     /// default (`PRAGMA mmap_size`). An I/O error in mapped memory terminates the program.

@@ -118,7 +118,7 @@ public final class Database: Sendable {
   private init(unopened file: DatabaseFile) {
     self.file = file
     options = file.options
-    let readers = file.hasReaders ? max(1, file.options.maximumReaderCount) : 0
+    let readers = file.hasReaders ? min(max(1, file.options.maximumReaderCount), 1_000) : 0
     scheduler = Scheduler(readers: readers)
     shared = SharedFile.at(file.path)
     slots = (0...readers).map { _ in ConnectionSlot() }

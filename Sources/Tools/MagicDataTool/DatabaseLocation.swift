@@ -56,6 +56,7 @@ struct DatabaseLocation {
     // connection.
     options.maximumReaderCount = 1
     options.key = session.key
+    options.extensions = session.extensions
     do {
       let database = try Database(path: path, options: options)
       session.interruption.include(database)
@@ -123,6 +124,7 @@ struct DatabaseLocation {
   func openForWriting(_ session: Session) throws -> Opened {
     let isStore = try checkIsNotNewer(session)
     var options = Self.writingOptions(session)
+    options.extensions = session.extensions
     if let seconds = try session.arguments.number("--wait", in: 0...86_400) {
       options.busyTimeout = .seconds(seconds)
     }

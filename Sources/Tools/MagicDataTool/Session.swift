@@ -42,6 +42,11 @@ struct Session {
     return text.isEmpty && !isAsking ? nil : Database.Key(passphrase: text)
   }
 
+  /// The SQLite extension of `--extension`, or an empty array if the option is missing.
+  var extensions: [Database.Extension] {
+    arguments.values["--extension"].map { [.library($0)] } ?? []
+  }
+
   /// Creates a writer for results in the format of `--format`. Without this option, the format is a
   /// table on a terminal, otherwise CSV. Throws `ToolError` if the format is unknown.
   func results(_ columns: [String]) throws -> ResultWriter {
