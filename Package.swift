@@ -55,6 +55,7 @@ let package = Package(
     .library(name: "SQLiteObjects", targets: ["SQLiteObjects"]),
     .library(name: "SQLiteHistory", targets: ["SQLiteHistory"]),
     .library(name: "MagicHistory", targets: ["MagicHistory"]),
+    .library(name: "MagicObservation", targets: ["MagicObservation"]),
     .library(name: "SPON", targets: ["SPON"]),
     .library(name: "SQLSyntax", targets: ["SQLSyntax"]),
     .library(name: "SQLiteSchema", targets: ["SQLiteSchema"]),
@@ -122,6 +123,8 @@ let package = Package(
         "Essentials", "SQLiteAssets", "SQLiteCore", "SQLiteHistory", "SQLiteMapping",
         "SQLiteObjects", "SQLiteRelations",
       ]),
+    // Live results for views.
+    layer("MagicObservation", ["SQLiteCore", "SQLiteMapping", "SQLiteObjects"]),
     layer(
       "SQLitePortable", in: "Text",
       [
@@ -220,6 +223,7 @@ let package = Package(
       dependencies: ["UndoWorkload", "MagicData", "MagicHistory", "SQLiteHistory"],
       path: "Tests/UndoHelper", swiftSettings: settings),
     tests(of: "MagicTesting", ["MagicData", "MagicHistory", "MagicTemplates"]),
+    tests(of: "MagicObservation", ["MagicData"]),
     tests(of: "Tour", ["Conformance", "MagicCluster", "MagicData", "Terminal"]),
     tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
     // The programs of the guides for coming from and leaving for other libraries, with the settings of a
