@@ -1,5 +1,6 @@
 import MagicData
 import MagicObservation
+import Observation
 import Testing
 
 @MainActor func printFleet(of magic: MagicData) async throws {

@@ -147,7 +147,8 @@ extension SQLiteError {
       + "SQLITE_ENABLE_PREUPDATE_HOOK")
 
   /// The error of accesses to a suspended database.
-  package static let suspended = SQLiteError(.abort, "the database is suspended; call resume() first")
+  package static let suspended = SQLiteError(
+    .abort, "the database is suspended; call resume() first")
   /// The error of a read during which the content was replaced, so that its result may mix the old
   /// and the new content.
   package static let restoredDuringRead = SQLiteError(
