@@ -27,6 +27,12 @@ extension Trait where Self == ConditionTrait {
     }
   }
 
+  /// Skips the test if SQLite is newer than 3.40, whose query plans the test expects.
+  package static var needsOlderPlanner: Self {
+    .enabled(
+      if: Capabilities.versionNumber < 3_041_000, "the test expects the query plans of SQLite 3.40")
+  }
+
   /// Skips the test if the program `sqlite3` isn't installed, or if the tests run with another
   /// library, which it can't use.
   package static var needsShell: Self {
