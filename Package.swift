@@ -114,7 +114,8 @@ let package = Package(
     layer(
       "SQLiteObjects",
       [
-        "Essentials", "Platform", "SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations",
+        "Essentials", "ExactText", "Platform", "SQLiteCore", "SQLiteMapping", "SQLiteAssets",
+        "SQLiteRelations",
       ]),
     // Undo and redo, deltas and trails for objects.
     layer(
@@ -166,6 +167,7 @@ let package = Package(
     program("Notes", in: "Examples", ["MagicData"]),
     program("Ledger", in: "Examples", ["MagicData"]),
     program("Import", in: "Examples", ["MagicData"]),
+    program("Service", in: "Examples", ["MagicData"]),
     // Used by the tests of all layers.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     // The engines on which the same tests run: SQLite, and dqlite nodes.
@@ -226,6 +228,7 @@ let package = Package(
     tests(of: "MagicObservation", ["MagicData"]),
     tests(of: "Tour", ["Conformance", "MagicCluster", "MagicData", "Terminal"]),
     tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
+    tests(of: "Service", ["MagicData"]),
     // The programs of the guides for coming from and leaving for other libraries, with the settings of a
     // new app in Xcode.
     .testTarget(
