@@ -43,6 +43,10 @@ private struct Ship: MagicObject {
       (try magic.count(of: Ship.self), try magic.count(of: Ship.self, where: \.$tons > 1_000))
     }
     #expect((tons, all, heavy) == (252, 2, 1))
+    let count = try await magic.read(deadline: .now + .seconds(60)) {
+      try magic.count(of: Ship.self, where: \.$name != "")
+    }
+    #expect(count == 2)
     try await magic.updateAll(Ship.where(\.$captain == nil), set: [\.$tons += 1])
     #expect(try await magic.object(of: Ship.self, primary: "Beagle").tons == 253)
   }
