@@ -90,13 +90,14 @@ final class ObjectGroup: Sendable {
   /// - Returns: The recorded instance.
   @discardableResult
   func register(_ object: AnyObject, at row: Int) -> AnyObject {
-    let instance = Instance(object: object)
-    let recorded = state.withLock { state in
-      if let known = state.instances[row], known.object != nil { return known }
-      state.instances[row] = instance
-      return instance
+    // The known object leaves the lock, because its `deinit` may access the group if this is its
+    // last reference.
+    let known = state.withLock { state -> AnyObject? in
+      if let known = state.instances[row]?.object { return known }
+      state.instances[row] = Instance(object: object)
+      return nil
     }
-    return recorded.object ?? register(object, at: row)
+    return known ?? object
   }
 
   /// Records that a storage may hold objects of other groups.

@@ -20,10 +20,10 @@ package struct StoreParts: Sendable {
     try self.init(path: StorePath.defaultFolder(), Database.Options(), minimumFileSize: 0)
   }
 
-  /// Opens the store at the path of a folder or of a database file, and creates it if it doesn't
-  /// exist.
+  /// Opens the store at the path of a folder or of a database file. Creates it if it doesn't exist
+  /// and the options permit this.
   init(path: String, _ options: Database.Options, minimumFileSize: Int) throws {
-    let path = try StorePath.database(at: path)
+    let path = try StorePath.database(at: path, creating: options.mode == .readWriteCreate)
     try self.init(
       OlderStore.rejecting(path) { check in
         var options = options.withQueryFunctions
@@ -131,9 +131,9 @@ extension Database.Options {
 /// The paths of a store's files.
 package enum StorePath {
   /// Returns the path of the database file of the store at `path`. That is `path` itself if it has
-  /// the extension of a database or is an existing file. Otherwise `path` is a folder, which is
-  /// created, and the file is in it.
-  package static func database(at path: String) throws -> String {
+  /// the extension of a database or is an existing file. Otherwise `path` is a folder, and the file
+  /// is in it. If `isCreating` is true, creates the folder if it is missing.
+  package static func database(at path: String, creating isCreating: Bool) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL character")
     }
@@ -141,7 +141,7 @@ package enum StorePath {
     var isFolder = false
     let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
     if isFile || exists && !isFolder { return path }
-    try makeFolder(path)
+    if isCreating { try makeFolder(path) }
     return "\(path)/\(fileName)"
   }
 
@@ -196,13 +196,17 @@ package final class TemporaryFolder: Sendable {
   package let path: String
   private let removal = Mutex(())
 
-  /// The paths of the folders that exist or are being created.
-  private static let existing = Mutex<Set<String>>([])
+  /// The paths of the folders that exist or are being created, with the processes that create them.
+  /// A process that was forked from one of these must not delete its parent's folders.
+  private static let existing = Mutex<[String: pid_t]>([:])
 
   /// Deletes the existing folders when the process exits (`atexit`).
   private static let deletesAtExit: Void = {
     atexit {
-      for path in TemporaryFolder.existing.withLock({ $0 }) { try? TemporaryFolder.delete(path) }
+      let process = getpid()
+      for (path, owner) in TemporaryFolder.existing.withLock({ $0 }) where owner == process {
+        try? TemporaryFolder.delete(path)
+      }
     }
   }()
 
@@ -212,11 +216,11 @@ package final class TemporaryFolder: Sendable {
     let base = FileManager.default.temporaryDirectory.path
     path = "\(base)/MagicData-\(UUID().uuidString)"
     Self.deletesAtExit
-    Self.existing.withLock { _ = $0.insert(path) }
+    Self.existing.withLock { $0[path] = getpid() }
     do {
       try StorePath.makeFolder(path)
     } catch {
-      Self.existing.withLock { _ = $0.remove(path) }
+      Self.existing.withLock { $0[path] = nil }
       throw error
     }
   }
@@ -226,11 +230,13 @@ package final class TemporaryFolder: Sendable {
     try? remove()
   }
 
-  /// Deletes the folder if it exists. Concurrent calls wait until the deletion has finished.
+  /// Deletes the folder if it exists and this process has created it. Concurrent calls wait until
+  /// the deletion has finished.
   func remove() throws {
     try removal.withLock { _ in
+      guard Self.existing.withLock({ $0[path] }) == getpid() else { return }
       try Self.delete(path)
-      Self.existing.withLock { _ = $0.remove(path) }
+      Self.existing.withLock { $0[path] = nil }
     }
   }
 

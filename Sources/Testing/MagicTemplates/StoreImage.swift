@@ -109,7 +109,7 @@ final class StoreImage: Sendable {
   func copy(to path: String) throws -> StoreParts {
     let manager = FileManager.default
     let hadFolder = manager.fileExists(atPath: path)
-    let file = try StorePath.database(at: path)
+    let file = try StorePath.database(at: path, creating: true)
     var isFolderMine = !hadFolder && file != path
     defer { if isFolderMine { _ = unsafe rmdir(path) } }
     guard !manager.fileExists(atPath: file) else { throw TemplateError.fileExists(path: file) }
