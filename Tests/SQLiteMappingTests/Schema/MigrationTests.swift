@@ -45,8 +45,7 @@ import Testing
     #expect(try !database.read { try $0.tableExists("a") })
   }
 
-  @Test func `a database without tables skips the changes of tables that don't exist`() async throws
-  {
+  @Test func `a database without tables skips the changes of tables that don't exist`() throws {
     let all =
       Self.all + [
         Migration("a table", .sql("CREATE TABLE Town (name TEXT NOT NULL)")),
@@ -57,7 +56,7 @@ import Testing
       ]
     let database = try Database.fresh()
     #expect(try database.migrationPlan(of: all).count == 14)
-    #expect(try await database.migrate(all) == all.map(\.name))
+    #expect(try database.migrate(all) == all.map(\.name))
     #expect(try database.read { try $0.existingTables() } == ["Town", "magicdata_meta"])
     #expect(try database.rows("SELECT size FROM Town", as: Int.self) == [1])
     #expect(try database.migrate(all).isEmpty)
