@@ -39,32 +39,6 @@ private let neverReleased = Mutex<MagicData?>(nil)
     #expect(left.filter { $0.hasPrefix("MagicData-") } == [])
   }
 
-  #if canImport(Glibc)
-    @Test func `a forked process doesn't delete the folder of its parent's temporary store`()
-      async throws
-    {
-      await #expect(processExitsWith: .success) { [path = folder.path as String] in
-        unsafe setenv("TMPDIR", path, 1)
-        func child(_ body: () throws -> Void) rethrows {
-          let process = fork()
-          if process == 0 {
-            try body()
-            exit(0)
-          }
-          var status: Int32 = 0
-          unsafe waitpid(process, &status, 0)
-        }
-        var magic: MagicData? = try MagicData(type: .temporary)
-        try magic?.update(ClosingPage("a"))
-        try child {}
-        try child { magic = nil }
-        try #require(try magic?.count(of: ClosingPage.self) == 1)
-        let folders = try FileManager.default.contentsOfDirectory(atPath: path)
-        #expect(folders.contains { $0.hasPrefix("MagicData-") && !$0.hasSuffix("removed") })
-      }
-    }
-  #endif
-
   @Test func `a closed store has no open files`() throws {
     let magic = try MagicData(path: folder.path)
     let page = ClosingPage("a")
