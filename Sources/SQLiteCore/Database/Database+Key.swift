@@ -17,9 +17,9 @@ extension Database {
 
     /// Creates a key from a passphrase, from which SQLCipher derives the encryption key.
     ///
-    /// The derivation is slow on purpose: it takes almost a tenth of a second for each connection that is
-    /// opened. As in SQLCipher's own calls, a text of the form `x'…'` with 64 or 96 hexadecimal
-    /// digits is the encryption key itself.
+    /// The derivation is slow on purpose: it takes almost a tenth of a second for each connection
+    /// that is opened. As in SQLCipher's own calls, a text of the form `x'…'` with 64 or 96
+    /// hexadecimal digits is the encryption key itself.
     ///
     /// - Parameter passphrase: The passphrase. Opening a database throws if it is empty.
     public init(passphrase: String) {
