@@ -76,6 +76,18 @@ private final class Acknowledged: Sendable {
   var all: Set<String> { ids.withLock { $0 } }
 }
 
+/// Saves that were started inside a transaction and wait for it.
+private final class Saves: Sendable {
+  private let tasks = Mutex<[Task<Void, any Error>]>([])
+
+  func start(_ save: @escaping @Sendable () async throws -> Int) {
+    let task = Task { _ = try await save() }
+    tasks.withLock { $0.append(task) }
+  }
+
+  var all: [Task<Void, any Error>] { tasks.withLock { $0 } }
+}
+
 /// Hostile uses of objects by several tasks: each gives a value or a specific error, and loses nothing
 /// that was acknowledged.
 @Suite struct SharedObjectAttackTests {
@@ -273,17 +285,15 @@ private final class Acknowledged: Sendable {
     let (crate, part) = (Crate("a"), Crate("part"))
     try await magic.update([crate, part])
     crate.parts = [part]
-    let saving = Mutex<Task<Void, any Error>?>(nil)
+    let saves = Saves()
     try await magic.transaction {
-      let task = Task { _ = try await magic.update(crate) }
-      saving.withLock { $0 = task }
+      saves.start { try await magic.update(crate) }
       // The save has read the objects, and waits for the transaction.
       while magic.database.waitingAccessCount == 0 { sched_yield() }
       try magic.remove(part)
     }
-    let task = try #require(saving.withLock { $0 })
     await #expect(throws: MagicError.missingTarget(type: "Crate", zIndex: 2)) {
-      try await task.value
+      for save in saves.all { try await save.value }
     }
     #expect(try await magic.count(of: Crate.self) == 1)
     // The object is new by now, so the same save inserts it again.
@@ -296,17 +306,68 @@ private final class Acknowledged: Sendable {
     let crate = Crate("a")
     try await magic.update(crate)
     crate.text = "first"
-    let saving = Mutex<Task<Void, any Error>?>(nil)
+    let saves = Saves()
     try await magic.transaction {
-      let task = Task { _ = try await magic.update(crate) }
-      saving.withLock { $0 = task }
+      saves.start { try await magic.update(crate) }
       while magic.database.waitingAccessCount == 0 { sched_yield() }
       crate.text = "second"
     }
-    try await saving.withLock { $0 }?.value
+    for save in saves.all { try await save.value }
     #expect(try await magic.object(of: Crate.self, primary: "a").text == "first")
     try await magic.update(crate)
     #expect(try await magic.object(of: Crate.self, primary: "a").text == "second")
+  }
+
+  @Test func `a save that read an object earlier doesn't overwrite a newer save`() async throws {
+    let magic = try await MagicData(type: .memory)
+    let crate = Crate("a")
+    crate.label = MagicAsset(value: Data("old".utf8))
+    try await magic.update(crate)
+    let saves = Saves()
+    try await magic.transaction {
+      (crate.text, crate.lid, crate.parts) = ("old", Crate("old lid"), [Crate("old part")])
+      saves.start { try await magic.update(crate) }
+      // The first save has read the object, and waits for the transaction.
+      while magic.database.waitingAccessCount < 1 { sched_yield() }
+      (crate.text, crate.lid, crate.parts) = ("new", Crate("new lid"), [Crate("new part")])
+      crate.label = MagicAsset(value: Data("new".utf8))
+      try magic.update(crate)
+      crate.number = 1
+      // The second save has read the object after the newer values were saved.
+      saves.start { try await magic.update(crate) }
+      while magic.database.waitingAccessCount < 2 { sched_yield() }
+    }
+    for save in saves.all { try await save.value }
+    try await magic.update(crate)
+    let stored = try await magic.object(of: Crate.self, primary: "a")
+    #expect(stored.number == 1)
+    #expect(stored.text == "new")
+    #expect(stored.lid?.id == "new lid")
+    #expect(stored.parts.map(\.id) == ["new part"])
+    #expect(try await stored.label?.get() == Data("new".utf8))
+  }
+
+  @Test func `a save that read a lazy value earlier doesn't overwrite a newer save`() async throws {
+    let magic = try await MagicData(type: .memory)
+    let crate = LazyCrate("a")
+    try await magic.update(crate)
+    let saves = Saves()
+    try await magic.transaction {
+      crate.parts.set([Crate("old")])
+      crate.label = AsyncMagical(value: MagicAsset(value: Data("old".utf8)))
+      saves.start { try await magic.update(crate) }
+      while magic.database.waitingAccessCount < 1 { sched_yield() }
+      crate.parts.set([Crate("new")])
+      crate.label?.set(MagicAsset(value: Data("new".utf8)))
+      try magic.update(crate)
+      saves.start { try await magic.update(crate) }
+      while magic.database.waitingAccessCount < 2 { sched_yield() }
+    }
+    for save in saves.all { try await save.value }
+    try await magic.update(crate)
+    let stored = try await magic.object(of: LazyCrate.self, primary: "a")
+    #expect(try await stored.parts.get().map(\.id) == ["new"])
+    #expect(try await stored.label?.get().get() == Data("new".utf8))
   }
 
   @Test func `saving an object inserts a removed one that it still references again`()

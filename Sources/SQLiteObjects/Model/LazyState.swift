@@ -53,8 +53,11 @@ package struct LazyState: Sendable {
   var edits: [LazyEdit] = []
   /// The number of times that the value was set or changed.
   var number = 0
-  /// The value of ``number`` at the last save.
-  var saved = 0
+  /// The value of ``number`` at the last save in a store, for the store that was the last one to
+  /// save the value; nil if none has.
+  private var lastSave: (store: StoreIdentity, number: Int)?
+  /// The value of ``number`` at the last save in each other store.
+  private var otherSaves: [(store: StoreIdentity, number: Int)] = []
   /// The links when they were last fetched or saved, or nil if they are unknown. A save writes only
   /// the difference between them and a value that was set.
   var base: LazyLinks?
@@ -79,8 +82,21 @@ package struct LazyState: Sendable {
     if case .decoded(let keys) = content { keys } else { nil }
   }
 
-  /// Whether the value has been set or changed since the last save.
-  var isChanged: Bool { number > saved }
+  /// Returns the value of ``number`` at the last save in a store, or 0 if there was none.
+  func savedNumber(in store: StoreIdentity) -> Int {
+    guard let lastSave, lastSave.store != store else { return lastSave?.number ?? 0 }
+    return otherSaves.first { $0.store == store }?.number ?? 0
+  }
+
+  private mutating func setSavedNumber(_ number: Int, in store: StoreIdentity) {
+    guard number != savedNumber(in: store) else { return }
+    otherSaves.removeAll { $0.store == store }
+    if let lastSave, lastSave.store != store { otherSaves.append(lastSave) }
+    lastSave = (store, number)
+  }
+
+  /// Returns whether the value has been set or changed since the last save in a store.
+  func isChanged(in store: StoreIdentity) -> Bool { number > savedNumber(in: store) }
 
   /// The unsaved changes of a collection, in the order in which they were made.
   var changes: [LinkEdit<_LiveValue>] { edits.map(\.change) }
@@ -120,18 +136,25 @@ extension LazyState {
   ///   - base: The links that were saved, or nil if they are unknown.
   ///   - left: The property in the store from which the value is read from now on, or nil to keep
   ///     the value in memory.
-  mutating func recordSave(_ state: LazyState, base: LazyLinks?, source left: LazySource?) {
-    saved = max(saved, state.number)
+  ///   - store: The store that has saved it.
+  mutating func recordSave(
+    _ state: LazyState, base: LazyLinks?, source left: LazySource?, in store: StoreIdentity
+  ) {
+    let saved = max(savedNumber(in: store), state.number)
+    setSavedNumber(saved, in: store)
     if let left, number == state.number { content = .stored(left) }
-    if source != nil { edits.removeAll { $0.number <= saved } }
+    if source?.content.identity == store { edits.removeAll { $0.number <= saved } }
     if let base { self.base = base }
   }
 
   /// Records that the transaction that saved the value was rolled back.
   ///
-  /// - Parameter state: The state that was saved.
-  mutating func recordRollback(_ state: LazyState) {
-    saved = min(saved, state.saved)
+  /// - Parameters:
+  ///   - state: The state that was saved.
+  ///   - store: The store.
+  mutating func recordRollback(_ state: LazyState, in store: StoreIdentity) {
+    let saved = min(savedNumber(in: store), state.savedNumber(in: store))
+    setSavedNumber(saved, in: store)
     base = state.base
     guard source != nil else { return }
     if state.live != nil { content = state.content }
@@ -225,7 +248,9 @@ package final class LazyBox: Sendable {
       guard current.source?.zIndex == links.owner else { return }
       // If changes were saved during the fetch, its result may include them, and the links before
       // them are unknown.
-      current.base = current.saved == state.saved ? links : nil
+      let isSame =
+        current.savedNumber(in: links.store) == state.savedNumber(in: links.store)
+      current.base = isSame ? links : nil
     }
   }
 
@@ -250,12 +275,20 @@ package final class LazyBox: Sendable {
   ///   - base: The links that were saved, or nil if they are unknown.
   ///   - source: The property in the store from which the value is read from now on, or nil to keep
   ///     the value in memory.
-  func saved(_ state: LazyState, _ base: LazyLinks?, replacedBy source: LazySource?) {
-    update { $0.recordSave(state, base: base, source: source) }
+  ///   - store: The store that has saved it.
+  func saved(
+    _ state: LazyState, _ base: LazyLinks?, replacedBy source: LazySource?,
+    in store: StoreIdentity
+  ) {
+    update { $0.recordSave(state, base: base, source: source, in: store) }
   }
 
   /// Records that the transaction that saved the value was rolled back.
   ///
-  /// - Parameter state: The state that was saved.
-  func unsaved(_ state: LazyState) { update { $0.recordRollback(state) } }
+  /// - Parameters:
+  ///   - state: The state that was saved.
+  ///   - store: The store.
+  func unsaved(_ state: LazyState, in store: StoreIdentity) {
+    update { $0.recordRollback(state, in: store) }
+  }
 }

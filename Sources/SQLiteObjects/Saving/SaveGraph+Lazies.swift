@@ -22,6 +22,12 @@ extension SaveGraph.Walk {
     let isOwn =
       source.slot == slot && source.shape === storage.shape
       && storage.zIndex(in: source.content.identity) == source.zIndex
+    if isOwn, source.content.identity != identity, nodes[index].snapshot.isKnown,
+      state.isChanged(in: identity)
+    {
+      // The value is in another store, which may have other changes than those in memory.
+      throw MagicError.foreignValue(type: plan.typeName, property: property.name)
+    }
     // A value that belongs to another object remains a pending change of that object.
     append(.init(slot: slot, box: lazy.box, state: state, isOwn: isOwn), of: index)
     let isWritten = isOwn || isChanged(slot, of: index) || !nodes[index].snapshot.isKnown
@@ -33,7 +39,7 @@ extension SaveGraph.Walk {
   }
 
   private mutating func append(_ lazy: SaveGraph.Lazy, of index: Int) {
-    if lazy.state.isChanged, !isChanged(lazy.slot, of: index) {
+    if lazy.state.isChanged(in: identity), !isChanged(lazy.slot, of: index) {
       values.recordChange(nodes[index].first + lazy.slot)
     }
     lazies.append(lazy)

@@ -162,6 +162,13 @@ extension ObjectStorage {
       return otherIdentities?.first { $0.isPresent(in: store) }?.zIndex
     }
 
+    /// Returns the object's key in a store and its change count at the last save there, or nil if
+    /// the object isn't in the store.
+    func position(in store: StoreIdentity) -> (zIndex: Int64, savedCount: Int)? {
+      if isLast(in: store) { return (zIndex, savedCount) }
+      return otherIdentities?.first { $0.isPresent(in: store) }.map { ($0.zIndex, $0.savedCount) }
+    }
+
     /// The object's change count at the last save, or 0 if it hasn't been saved since it was
     /// fetched.
     var savedCount: Int { unsafe extras?.savedCount ?? 0 }
