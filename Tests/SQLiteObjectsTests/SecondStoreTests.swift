@@ -145,24 +145,16 @@ private struct Chest: MagicObject {
     }
   }
 
-  @Test func `a changed lazy relation of another store is saved nowhere but there`() throws {
+  @Test func `a changed lazy relation in another store throws, also if the object is known`() throws
+  {
     try first.update(Crate(["a"]))
     let crate = try first.objects(of: Crate.self)[0]
     crate.tags.set(try crate.tags.get())
     try second.update(crate)
-    try first.update(crate)
-    crate.tags.append(ParcelTag("b"))
+    // The value is in the second store from now on.
     #expect(throws: MagicError.foreignValue(type: "Crate", property: "tags")) {
-      try second.update(crate)
+      try first.update(crate)
     }
-    try first.update(crate)
-    #expect(try first.objects(of: Crate.self)[0].tags.get().map(\.name) == ["a", "b"])
-    #expect(throws: MagicError.foreignValue(type: "Crate", property: "tags")) {
-      try second.update(crate)
-    }
-    crate.tags.set(try crate.tags.get())
-    try second.update(crate)
-    #expect(try second.objects(of: Crate.self)[0].tags.get().map(\.name) == ["a", "b"])
   }
 
   @Test func `a lazy relation that was removed with its object throws lostValue`() throws {
