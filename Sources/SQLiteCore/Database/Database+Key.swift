@@ -6,10 +6,10 @@ import Synchronization
 extension Database {
   /// The key of an encrypted database file.
   ///
-  /// A key never appears in a description, an error or a trace. Its bytes are overwritten with zeros
-  /// when the last copy of the value is released. The text or the bytes from which you created it
-  /// are yours: they aren't overwritten. SQLCipher keeps its own copies of the key while a
-  /// connection is open, and overwrites them when it closes the connection.
+  /// A key never appears in a description, an error or a trace. Its bytes are overwritten with
+  /// zeros when the last copy of the value is released. The text or the bytes from which you
+  /// created it are yours: they aren't overwritten. SQLCipher keeps its own copies of the key while
+  /// a connection is open, and overwrites them when it closes the connection.
   ///
   /// Encryption needs the library SQLCipher (``Capabilities/hasEncryption``).
   public struct Key: Sendable {
@@ -144,8 +144,8 @@ extension Database {
   /// See the blocking ``rekey(to:)`` for details.
   ///
   /// - Parameter key: The new key.
-  /// - Throws: The errors of the blocking form; `CancellationError` if the task was cancelled before
-  ///   the encryption began.
+  /// - Throws: The errors of the blocking form; `CancellationError` if the task was cancelled
+  ///   before the encryption began.
   public func rekey(to key: Key) async throws {
     try checkMayRekey(to: key)
     try await withoutTransaction { try self.rekey($0, to: key) }
@@ -186,9 +186,9 @@ extension Database {
   ///     next to it.
   ///   - key: The key of the copy, or nil for a copy that isn't encrypted.
   /// - Throws: ``SQLiteError``, with ``ResultCode/cannotOpen`` if the file exists and isn't empty,
-  ///   ``ResultCode/misuse`` inside a read or a transaction, if `key` isn't valid, or if this SQLite
-  ///   can't encrypt, or ``ResultCode/authorization`` if the database belongs to a cluster. After an
-  ///   error, no copy exists.
+  ///   ``ResultCode/misuse`` inside a read or a transaction, if `key` isn't valid, or if this
+  ///   SQLite can't encrypt, or ``ResultCode/authorization`` if the database belongs to a cluster.
+  ///   After an error, no copy exists.
   public func vacuum(into path: String, key: Key?) throws {
     guard try isEncrypting(key) else { return try vacuum(into: path) }
     let (copy, name) = try emptyCopy(at: path)
@@ -205,8 +205,8 @@ extension Database {
   ///   - path: The path of the copy. A file that already exists must be empty and have no journals
   ///     next to it.
   ///   - key: The key of the copy, or nil for a copy that isn't encrypted.
-  /// - Throws: The errors of the blocking form; `CancellationError` if the task was cancelled. After
-  ///   an error, no copy exists.
+  /// - Throws: The errors of the blocking form; `CancellationError` if the task was cancelled.
+  ///   After an error, no copy exists.
   public func vacuum(into path: String, key: Key?) async throws {
     guard try isEncrypting(key) else { return try await vacuum(into: path) }
     let (copy, name) = try emptyCopy(at: path)

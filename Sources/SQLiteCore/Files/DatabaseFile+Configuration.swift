@@ -31,8 +31,8 @@ extension DatabaseFile {
     func set(_ name: String, _ value: String) throws(SQLiteError) {
       _ = try connection.pragma(name, "=\(value)")
     }
-    // If the file can't be read, or is rejected, closing the connection must not change it, so don't
-    // checkpoint an existing log into it.
+    // If the file can't be read, or is rejected, closing the connection must not change it, so
+    // don't checkpoint an existing log into it.
     try handle.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
     try handle.add(options.extensions, isTrusted: !options.isUntrusted)
     try handle.configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, options.trustedSchema)

@@ -15,8 +15,9 @@ struct Session {
   private let clock = ContinuousClock()
   private var lastProgress: ContinuousClock.Instant?
 
-  /// Creates the session of a command. If the arguments contain `--ask-key`, asks for the key of the
-  /// database on the terminal, otherwise takes it from the environment variable `MAGICDATA_KEY`.
+  /// Creates the session of a command. If the arguments contain `--ask-key`, asks for the key of
+  /// the database on the terminal, otherwise takes it from the environment variable
+  /// `MAGICDATA_KEY`.
   ///
   /// - Throws: `ToolError` if the key can't be read or isn't valid UTF-8.
   init(
