@@ -55,7 +55,7 @@ import Testing
           .sql("UPDATE City SET size = 2"), .dropTable("City")),
       ]
     let database = try Database.fresh()
-    #expect(try database.migrationPlan(of: all).count == 14)
+    #expect(try database.migrationPlan(of: all).count == 15)
     #expect(try database.migrate(all) == all.map(\.name))
     #expect(try database.read { try $0.existingTables() } == ["Town", "magicdata_meta"])
     #expect(try database.rows("SELECT size FROM Town", as: Int.self) == [1])
